@@ -1,0 +1,1 @@
+"""Neutral building parts that know no noun of the platform; they import nothing else of aop."""

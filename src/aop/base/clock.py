@@ -1,0 +1,27 @@
+"""Wall-clock time: always aware, always UTC, one text form."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+Clock = Callable[[], datetime]
+
+_RFC3339 = re.compile(
+    r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII
+)
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def to_text(moment: datetime) -> str:
+    """The one form written on the wire: UTC, six fraction digits, `Z`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def from_text(text: str) -> datetime:
+    """Reads RFC 3339 with an offset and at most six fraction digits; anything else is a ValueError."""
+    if _RFC3339.fullmatch(text) is None:
+        raise ValueError("not an RFC 3339 time with offset")
+    return datetime.fromisoformat(text.upper()).astimezone(UTC)

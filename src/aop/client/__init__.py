@@ -1,0 +1,1 @@
+"""What an application uses: a client for the Gateway."""

@@ -1,0 +1,1 @@
+"""Agent Cards, Endpoint Bindings, Challenges and Releases; never runs an Agent."""

@@ -1,0 +1,1 @@
+"""Workspaces, Installations and accepted permissions; never contacts an Agent."""

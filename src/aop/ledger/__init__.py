@@ -1,0 +1,1 @@
+"""Append-only invocation facts and their projection; decides neither routing nor authorization."""

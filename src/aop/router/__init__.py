@@ -1,0 +1,1 @@
+"""The A2A Router unit: transport to Agents, deadlines, cancellation and event emission."""

@@ -1,0 +1,1 @@
+"""What the Router serves to the Control Plane and to Agents."""
