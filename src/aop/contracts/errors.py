@@ -57,7 +57,7 @@ class Envelope(StrEnum):
     INVOCATION = "4"
 
 
-class Violation(msgspec.Struct, frozen=True):
+class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a request breaks the contract and by which rule; never a value."""
 
     pointer: str

@@ -1,0 +1,90 @@
+"""PostgreSQL connections: one pool per unit, bounded waits, and one error for a store that does not answer properly."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+
+Connection = Any
+"""An asyncpg connection; the library ships no types."""
+
+_ACQUIRE_SECONDS = 2.0
+_CONNECT_SECONDS = 5.0
+_COMMAND_SECONDS = 5.0
+# What a rule of ours may raise inside a transaction; everything else means the store failed.
+_RULES = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError)
+
+
+class StoreUnavailable(Exception):
+    """The store failed or did not answer. Carries the class of the failure only: its text may repeat row contents."""
+
+
+@asynccontextmanager
+async def translated_failures() -> AsyncIterator[None]:
+    try:
+        yield
+    except _RULES:
+        raise
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as failure:
+        raise StoreUnavailable(type(failure).__name__) from failure
+
+
+def session_settings(application: str) -> dict[str, str]:
+    """Set by each unit when it connects, because settings of a group role are not inherited."""
+    return {
+        "application_name": application,
+        "search_path": "pg_catalog",
+        "timezone": "UTC",
+        "statement_timeout": "2s",
+        "lock_timeout": "1s",
+        "idle_in_transaction_session_timeout": "10s",
+        "jit": "off",
+    }
+
+
+class Database:
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+
+    @classmethod
+    async def open(cls, url: str, *, size: int, application: str) -> "Database":
+        """Connects once, so that an unreachable store is known at start; further connections are opened on demand."""
+        async with translated_failures():
+            pool = await asyncpg.create_pool(
+                url,
+                min_size=1,
+                max_size=size,
+                timeout=_CONNECT_SECONDS,
+                command_timeout=_COMMAND_SECONDS,
+                server_settings=session_settings(application),
+                reset=_keep_session,
+            )
+        return cls(pool)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        async with translated_failures(), self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def transaction(self, **options: Any) -> AsyncIterator[Connection]:
+        async with self.connection() as connection, connection.transaction(**options):
+            yield connection
+
+    async def close(self) -> None:
+        self._pool.terminate()
+
+
+async def _keep_session(connection: Connection) -> None:
+    """No statement of ours leaves session state behind, so the pool's RESET round trip is saved."""
+
+
+async def connect(url: str, *, application: str) -> Connection:
+    """One connection outside any pool, without time limits on statements: for operator commands."""
+    async with translated_failures():
+        return await asyncpg.connect(
+            url,
+            timeout=_CONNECT_SECONDS,
+            server_settings={"application_name": application, "search_path": "pg_catalog"},
+        )

@@ -1,0 +1,124 @@
+"""One request and its response, as the ASGI application sees them."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Protocol
+
+from aop.base.server.disconnect import Disconnect
+from aop.base.server.request import RequestReader
+from aop.base.server.response import ResponseEncoder
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOG = logging.getLogger("aop.server")
+
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class Wire(Protocol):
+    """What an exchange needs of its connection."""
+
+    @property
+    def writable(self) -> bool: ...
+
+    def write(self, parts: list[bytes]) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    def may_stay_open(self) -> bool: ...
+
+    def exchange_finished(self, *, keep_alive: bool) -> None: ...
+
+    def exchange_failed(self, *, answered: bool) -> None: ...
+
+
+class Exchange:
+    """Runs the application once; after a disconnect its sends are silent and its receives say so."""
+
+    __slots__ = ("_body_received", "_encoder", "_reader", "_waiters", "_wire", "disconnect")
+
+    def __init__(self, wire: Wire, reader: RequestReader) -> None:
+        self.disconnect = Disconnect()
+        self._wire = wire
+        self._reader = reader
+        self._encoder = ResponseEncoder(reader.method, reader.version)
+        self._body_received = False
+        self._waiters: list[asyncio.Future[None]] = []
+
+    async def run(self, app: ASGIApp, scope: Scope) -> None:
+        try:
+            await app(scope, self.receive, self.send)
+            if not self._encoder.finished and not self.disconnect.is_set():
+                LOG.error("the application returned before the end of its response")
+        except Exception as error:  # noqa: BLE001 - the edge: nothing above could answer the peer
+            # The class only: a message or a trace may hold what the peer sent.
+            LOG.error("the application raised %s", type(error).__name__)  # noqa: TRY400
+        finally:
+            if not self._encoder.finished and not self.disconnect.is_set():
+                self._wire.exchange_failed(answered=self._encoder.head_sent)
+
+    async def receive(self) -> Message:
+        reader = self._reader
+        if reader.expects_continue and not reader.complete:
+            reader.expects_continue = False
+            if not reader.pieces and not self._encoder.head_sent and not self.disconnect.is_set():
+                self._wire.write([_CONTINUE])
+        while True:
+            if self.disconnect.is_set() or self._encoder.finished:
+                return {"type": "http.disconnect"}
+            if reader.pieces or (reader.complete and not self._body_received):
+                self._body_received = reader.complete
+                body = reader.take()
+                self._wire.resume_reading()
+                return {"type": "http.request", "body": body, "more_body": not self._body_received}
+            await self._change()
+
+    async def send(self, message: Message) -> None:
+        if self.disconnect.is_set():
+            return
+        encoder = self._encoder
+        if message["type"] == "http.response.start":
+            encoder.start(message["status"], message.get("headers", ()))
+            return
+        if message["type"] != "http.response.body":
+            raise ValueError("a message that this server does not know")
+        parts = encoder.body(
+            message.get("body", b""), more=message.get("more_body", False), keep_alive=self._may_keep_alive()
+        )
+        self._wire.write(parts)
+        # Also after the last part: a next request is not read before the peer has taken this answer.
+        while not self._wire.writable and not self.disconnect.is_set():
+            await self._change()
+        if encoder.finished and not self.disconnect.is_set():
+            self._wire.exchange_finished(keep_alive=encoder.keep_alive)
+            self.wake()
+
+    def has_answered(self) -> bool:
+        return self._encoder.head_sent
+
+    def wake(self) -> None:
+        """Something that a receive or a send may wait for has changed."""
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def lose_peer(self) -> None:
+        self.disconnect.set()
+        self.wake()
+
+    def _may_keep_alive(self) -> bool:
+        # The rest of a body that nobody will read cannot be told from a next request.
+        return self._reader.keep_alive and self._reader.complete and self._wire.may_stay_open()
+
+    async def _change(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        try:
+            await waiter
+        finally:
+            self._waiters.remove(waiter)

@@ -1,0 +1,21 @@
+"""The bounds of the HTTP server."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    head_seconds: float = 5.0
+    """From accept, or from the first byte of a next request, to the end of its head."""
+
+    idle_seconds: float = 60.0
+    """Between the end of an answer and the first byte of the next request."""
+
+    linger_seconds: float = 2.0
+    """How long a refused request is still read and dropped, so that its sender gets to see the answer."""
+
+    max_headers: int = 64
+    max_head_bytes: int = 32 * 1024
+
+    buffer_bytes: int = 64 * 1024
+    """Of a request body not yet received by the application, and of an answer not yet taken by the peer."""

@@ -1,0 +1,133 @@
+"""Turns ASGI response messages into bytes: framing, the head's own fields, no injection."""
+
+import time
+from collections.abc import Iterable
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import Final
+
+from aop.base.header_syntax import require_lines, require_name
+
+_STATUS_LINES: Final = {int(s): f"HTTP/1.1 {int(s)} {s.phrase}".encode("ascii") for s in HTTPStatus}
+_COALESCED_BYTES: Final = 64 * 1024
+
+_date_second = 0
+_date_line = b""
+
+
+def empty_answer(status: int) -> bytes:
+    """The server's own answer, after which it closes."""
+    head = (_status_line(status), _date(), b"cache-control: no-store", b"connection: close", b"content-length: 0")
+    return b"\r\n".join((*head, b"", b""))
+
+
+class ResponseEncoder:
+    """One response; the head waits for the first body message, so that a small answer is one write.
+
+    An empty body message with `more_body` sends the head alone.
+    """
+
+    __slots__ = (
+        "_bodiless",
+        "_chunked",
+        "_headers",
+        "_left",
+        "_status",
+        "_version",
+        "finished",
+        "head_sent",
+        "keep_alive",
+    )
+
+    def __init__(self, method: str, version: str) -> None:
+        self.head_sent = False
+        self.finished = False
+        self.keep_alive = False
+        self._version = version
+        self._status = 0
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._bodiless = method == "HEAD"
+        self._chunked = False
+        self._left: int | None = None
+
+    def start(self, status: int, headers: Iterable[Iterable[bytes]]) -> None:
+        if self._status:
+            raise RuntimeError("the response has already started")
+        if not 200 <= status <= 599:
+            raise ValueError("a final status is 200 to 599")
+        self._headers = [(name, value) for name, value in headers]
+        for name, _ in self._headers:
+            require_name(name)
+        require_lines([value for _, value in self._headers])
+        self._status = status
+
+    def body(self, body: bytes, *, more: bool, keep_alive: bool) -> list[bytes]:
+        """The bytes to write, in order."""
+        if not self._status or self.finished:
+            raise RuntimeError("a body belongs between the start and the end of a response")
+        parts = []
+        if not self.head_sent:
+            parts.append(self._head(len(body), more=more, keep_alive=keep_alive))
+        if body and not self._bodiless:
+            parts += self._content(body)
+        if not more:
+            if self._left and not self._bodiless:
+                raise RuntimeError("the body is shorter than its content-length")
+            if self._chunked:
+                parts.append(b"0\r\n\r\n")
+            self.finished = True
+        self.head_sent = True
+        if len(parts) > 1 and len(body) <= _COALESCED_BYTES:
+            return [b"".join(parts)]
+        return parts
+
+    def _head(self, size: int, *, more: bool, keep_alive: bool) -> bytes:
+        lines = [_status_line(self._status), _date()]
+        self.keep_alive = keep_alive
+        no_content = self._status in {204, 304}
+        for name, value in self._headers:
+            if name == b"content-length":
+                if self._status == 204:
+                    continue
+                self._left = int(value)
+            elif name == b"connection":
+                self.keep_alive = self.keep_alive and value.lower() != b"close"
+                continue
+            elif name in {b"transfer-encoding", b"date"}:
+                continue
+            lines.append(b"%b: %b" % (name, value))
+        if self._left is None and not no_content:
+            if not more:
+                self._left = size
+                lines.append(b"content-length: %d" % size)
+            elif self._version == "1.1":
+                lines.append(b"transfer-encoding: chunked")
+                self._chunked = not self._bodiless
+            else:
+                self.keep_alive = False  # the end of the connection is the end of the body
+        self._bodiless = self._bodiless or no_content
+        if not self.keep_alive:
+            lines.append(b"connection: close")
+        lines += (b"", b"")
+        return b"\r\n".join(lines)
+
+    def _content(self, body: bytes) -> tuple[bytes, ...]:
+        if self._chunked:
+            return (b"%x\r\n" % len(body), body, b"\r\n")
+        if self._left is not None:
+            if len(body) > self._left:
+                raise RuntimeError("the body is longer than its content-length")
+            self._left -= len(body)
+        return (body,)
+
+
+def _status_line(status: int) -> bytes:
+    return _STATUS_LINES.get(status) or b"HTTP/1.1 %d " % status
+
+
+def _date() -> bytes:
+    global _date_second, _date_line
+    now = int(time.time())
+    if now != _date_second:
+        _date_second, _date_line = now, b"date: " + formatdate(now, usegmt=True).encode("ascii")
+    return _date_line

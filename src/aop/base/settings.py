@@ -1,0 +1,162 @@
+"""Reads settings from an environment and reports every problem at once, by name and never by value."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, cast
+from urllib.parse import urlsplit
+
+from aop.base.ids import is_safe_identifier
+from aop.base.origin import Endpoint, parse_origin
+from aop.base.secret import Secret
+
+T = TypeVar("T")
+Parse = Callable[[str], T]
+"""Turns the text of a setting into its value; a ValueError's text says what is wrong without repeating the value."""
+
+MAX_BYTES = 2_147_483_647
+_DIGITS = re.compile(r"[0-9]{1,12}", re.ASCII)
+_VISIBLE = re.compile(r"[\x21-\x7e]+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Problem:
+    name: str
+    reason: str
+
+
+class SettingsRefused(Exception):
+    """At least one setting is missing, unreadable or contradictory."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(f"{problem.name} {problem.reason}" for problem in problems))
+        self.problems = tuple(problems)
+
+
+class SettingsReader:
+    """Collects problems while a settings value is built; `conclude` refuses if there were any.
+
+    After a problem the returned value is a placeholder, which is safe because `conclude` raises before anyone uses it.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._problems: list[Problem] = []
+
+    def required(self, name: str, parse: Parse[T]) -> T:
+        text = self._environment.get(name)
+        if text is None:
+            self.refuse(name, "is required and not set")
+            return cast(T, None)
+        return self._parsed(name, text, parse)
+
+    def optional(self, name: str, parse: Parse[T], default: T) -> T:
+        text = self._environment.get(name)
+        return default if text is None else self._parsed(name, text, parse)
+
+    def refuse(self, name: str, reason: str) -> None:
+        self._problems.append(Problem(name, reason))
+
+    def conclude(self) -> None:
+        if self._problems:
+            raise SettingsRefused(self._problems)
+
+    def _parsed(self, name: str, text: str, parse: Parse[T]) -> T:
+        if not text.strip():
+            self.refuse(name, "is set but blank")
+        elif text != text.strip():
+            self.refuse(name, "has blanks around its value")
+        else:
+            try:
+                return parse(text)
+            except ValueError as problem:
+                self.refuse(name, str(problem))
+        return cast(T, None)
+
+
+def integer(minimum: int, maximum: int) -> Parse[int]:
+    def parse(text: str) -> int:
+        if _DIGITS.fullmatch(text) is None:
+            raise ValueError("must be plain digits")
+        if not minimum <= int(text) <= maximum:
+            raise ValueError(f"must be between {minimum} and {maximum}")
+        return int(text)
+
+    return parse
+
+
+byte_count = integer(1, MAX_BYTES)
+
+
+def choice(*names: str) -> Parse[str]:
+    def parse(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"must be one of {', '.join(names)}")
+        return text
+
+    return parse
+
+
+def identifier(text: str) -> str:
+    if not is_safe_identifier(text):
+        raise ValueError("must be a safe identifier")
+    return text
+
+
+def visible_ascii(text: str) -> str:
+    if _VISIBLE.fullmatch(text) is None:
+        raise ValueError("must be visible ASCII without blanks")
+    return text
+
+
+@dataclass(frozen=True)
+class ListenAddress:
+    host: str
+    port: int
+
+    @property
+    def origin(self) -> str:
+        return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+
+def listen_address(text: str) -> ListenAddress:
+    host, colon, port = text.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not colon or not bare or (":" in bare) != host.startswith("["):
+        raise ValueError("must be host:port, with an IPv6 host in brackets")
+    return ListenAddress(bare, integer(1, 65535)(port))
+
+
+def database_url(text: str) -> Secret:
+    try:
+        parts = urlsplit(text)
+        readable = parts.scheme in {"postgresql", "postgres"} and bool(parts.path.strip("/"))
+        _ = parts.port
+    except ValueError:
+        readable = False
+    if not readable:
+        raise ValueError("must be a PostgreSQL URL that names a database")
+    return Secret(text)
+
+
+def secret_token(text: str) -> Secret:
+    return Secret(visible_ascii(text))
+
+
+def origin(text: str) -> str:
+    try:
+        return parse_origin(text).origin
+    except ValueError:
+        raise ValueError("must be an exact http or https origin, without path or trailing slash") from None
+
+
+def origin_list(text: str) -> Sequence[str]:
+    return tuple(origin(item) for item in text.split(","))
+
+
+def http_url(text: str) -> str:
+    try:
+        Endpoint.parse(text)
+    except ValueError:
+        raise ValueError("must be an http or https URL without user info, query or fragment") from None
+    return text

@@ -1,0 +1,58 @@
+"""TCP sockets with the options that make a dead or stalled peer visible within seconds."""
+
+import socket
+from typing import Final
+
+BACKLOG: Final = 2048
+SEND_BUFFER_BYTES: Final = 64 * 1024
+PEER_SILENCE_SECONDS: Final = 5
+KEEPALIVE_IDLE_SECONDS: Final = 3
+KEEPALIVE_INTERVAL_SECONDS: Final = 1
+KEEPALIVE_PROBES: Final = 3
+
+# Not every system has every constant; the ones that exist are set, the others have no equivalent there.
+_TCP_OPTIONS: Final = (
+    ("TCP_NODELAY", 1),
+    ("TCP_KEEPIDLE", KEEPALIVE_IDLE_SECONDS),
+    ("TCP_KEEPINTVL", KEEPALIVE_INTERVAL_SECONDS),
+    ("TCP_KEEPCNT", KEEPALIVE_PROBES),
+    ("TCP_USER_TIMEOUT", PEER_SILENCE_SECONDS * 1000),
+)
+
+
+def stream_socket(address: str) -> socket.socket:
+    """A non-blocking TCP socket of the literal address's family, not yet bound or connected."""
+    sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _TCP_OPTIONS:
+            if hasattr(socket, name):
+                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def listening_socket(host: str, port: int, *, reuse_port: bool = False) -> socket.socket:
+    """A socket that already listens on a literal address; its accepted sockets inherit the options.
+
+    Raises OSError that names the address, for one when the port is taken.
+    """
+    sock = stream_socket(host)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if reuse_port:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if sock.family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        # The kernel's default lets one stalled reader hold megabytes.
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        sock.bind((host, port))
+        sock.listen(BACKLOG)
+    except OSError as error:
+        sock.close()
+        where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        raise OSError(error.errno, f"cannot listen on {where}: {error.strerror}") from error
+    return sock

@@ -1,0 +1,149 @@
+"""Server-sent events: our own framing, a strict reader of it, and a standard parser for what others send."""
+
+from collections.abc import Iterator
+from typing import Final
+
+COMMENT: Final = b":\n\n"
+
+_PREFIX: Final = b"data: "
+_END: Final = b"\n\n"
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+class EventTooLarge(Exception):
+    """An event, or what has arrived of it, passed the limit."""
+
+
+class FramingBroken(Exception):
+    """Not a frame of ours: one `data: ` line and an empty line, or the comment."""
+
+
+def frame(line: bytes) -> bytes:
+    """One event of one line; ValueError when it is more than one."""
+    if b"\n" in line or b"\r" in line:
+        raise ValueError("an event is a single line")
+    return b"data: %b\n\n" % line
+
+
+class EventParser:
+    """The data of each event of a standard stream, however its bytes are cut.
+
+    `id`, `event`, `retry`, comments and unknown fields are read and dropped; an event without data is none;
+    what no empty line has ended when the stream ends is not an event. The limit counts an event from its
+    first byte to the end of its empty line, with every line end as one byte.
+    """
+
+    def __init__(self, max_event: int) -> None:
+        self._max_event = max_event
+        self._buffer = bytearray()
+        self._searched = 0
+        self._after_cr = False
+        self._started = False
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """Events in order; EventTooLarge comes after those that were complete before it."""
+        if self._after_cr and piece[:1] == b"\n":
+            piece = piece[1:]
+            self._after_cr = False
+        if piece:
+            self._after_cr = piece.endswith(b"\r")
+            if b"\r" in piece:
+                piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            self._buffer += piece
+        return self._events()
+
+    def _events(self) -> Iterator[bytes]:
+        buffer = self._buffer
+        if not self._started and not self._start():
+            return
+        start = 0
+        try:
+            while True:
+                while buffer.startswith(b"\n", start):
+                    start += 1
+                    self._searched = start
+                end = buffer.find(_END, max(start, self._searched))
+                size = (len(buffer) if end < 0 else end + 2) - start
+                if size > self._max_event:
+                    raise EventTooLarge
+                if end < 0:
+                    self._searched = max(start, len(buffer) - 1)
+                    return
+                block = bytes(buffer[start:end])
+                start = self._searched = end + 2
+                event = _joined_lines(block)
+                if event is not None:
+                    yield event
+        finally:
+            del buffer[:start]
+            self._searched -= start
+
+    def _start(self) -> bool:
+        """False while the first bytes may still become a byte order mark."""
+        if len(self._buffer) < 3 and _BYTE_ORDER_MARK.startswith(bytes(self._buffer)):
+            return False
+        if self._buffer.startswith(_BYTE_ORDER_MARK):
+            del self._buffer[:3]
+        self._started = True
+        return True
+
+
+def _joined_lines(block: bytes) -> bytes | None:
+    if block.startswith(_PREFIX) and b"\n" not in block:
+        return block[6:]
+    lines = []
+    for line in block.split(b"\n"):
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            lines.append(value.removeprefix(b" "))
+    return b"\n".join(lines) if lines else None
+
+
+class FrameReader:
+    """Whole frames of our own framing, comments included, ready to be forwarded as they are."""
+
+    def __init__(self, max_frame: int) -> None:
+        self._max_frame = max_frame
+        self._buffer = bytearray()
+        self._searched = 0
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """Frames in order; FramingBroken or EventTooLarge comes after those that were complete before it."""
+        self._buffer += piece
+        return self._frames()
+
+    def end(self) -> None:
+        """The stream has ended; FramingBroken when that cut a frame."""
+        if self._buffer:
+            raise FramingBroken("the stream ended inside a frame")
+
+    def _frames(self) -> Iterator[bytes]:
+        buffer, start = self._buffer, 0
+        try:
+            while start < len(buffer):
+                line_end = buffer.find(b"\n", self._searched)
+                stop = len(buffer) if line_end < 0 else line_end
+                self._require_line(bytes(buffer[start : start + 6]), ended=line_end >= 0)
+                if buffer.find(b"\r", self._searched, stop) >= 0:
+                    raise FramingBroken("a carriage return")
+                # Both line ends count; while the line has no end yet, they are still to come.
+                if stop - start + 2 > self._max_frame:
+                    raise EventTooLarge
+                self._searched = stop
+                if stop + 1 >= len(buffer):
+                    return
+                if buffer[stop + 1] != 0x0A:
+                    raise FramingBroken("a frame of more than one line")
+                whole = bytes(buffer[start : stop + 2])
+                start = self._searched = stop + 2
+                yield whole
+        finally:
+            del buffer[:start]
+            self._searched -= start
+
+    @staticmethod
+    def _require_line(head: bytes, *, ended: bool) -> None:
+        if head == _PREFIX or head.startswith(b":\n"):
+            return
+        if ended or not (_PREFIX.startswith(head) or head == b":"):
+            raise FramingBroken("neither an event nor the comment")

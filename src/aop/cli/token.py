@@ -1,0 +1,122 @@
+"""`aop token`: creates, lists and revokes access tokens of the Gateway."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from aop.base.clock import to_text
+from aop.base.database import StoreUnavailable, connect
+from aop.base.ids import is_safe_identifier
+from aop.base.settings import SettingsReader, SettingsRefused, database_url, integer
+from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
+from aop.local.problems import NotRunning
+from aop.local.state import load_run
+
+token_app = typer.Typer(no_args_is_help=True, help="Access tokens of the Gateway: create, list, revoke.")
+
+T = TypeVar("T")
+_SETTING = "PLATFORM_DATABASE_URL"
+Data = Annotated[
+    Path | None,
+    typer.Option(help="Data folder of a running `aop up`. Without it, PLATFORM_DATABASE_URL names the database."),
+]
+
+
+@token_app.command("create")
+def create(
+    principal: Annotated[str, typer.Option(help="Whom the token stands for (a safe identifier).")],
+    label: Annotated[str, typer.Option(help="A note to recognise the token by.")] = "",
+    days: Annotated[int | None, typer.Option(min=1, max=3650, help="Lifetime; default 90 days.")] = None,
+    data: Data = None,
+) -> None:
+    """Create a token. It is printed once, as the last line, and stored only as a hash.
+
+    Example: aop token create --principal alice --label laptop
+    """
+    if not is_safe_identifier(principal):
+        raise _stop(
+            "--principal must be 1 to 128 letters, digits, '.', '_', ':' or '-', starting with a letter or digit"
+        )
+    lifetime = days or _default_days()
+    issued = _on_store(data, lambda tokens: tokens.issue(principal, label, lifetime))
+    typer.echo(f"{issued.record.token_id} for {principal}, until {to_text(issued.record.expires_at)}", err=True)
+    typer.echo(issued.token.reveal())
+
+
+@token_app.command("list")
+def list_tokens(data: Data = None) -> None:
+    """List all tokens: principal, label and times, never the token.
+
+    Example: aop token list
+    """
+    table = Table("token id", "principal", "label", "created", "expires", "revoked", "last used", box=None)
+    for record in _on_store(data, lambda tokens: tokens.all()):
+        table.add_row(*_row(record))
+    Console(soft_wrap=True).print(table)
+
+
+@token_app.command("revoke")
+def revoke(
+    token_id: Annotated[str, typer.Argument(help="The tok_… id shown by `aop token list`.")], data: Data = None
+) -> None:
+    """Revoke a token; it is refused everywhere within 5 seconds.
+
+    Example: aop token revoke tok_0192f0c0c0de7000a000000000000001
+    """
+    if not _on_store(data, lambda tokens: tokens.revoke(token_id)):
+        raise _stop("no token has this id")
+    typer.echo(f"revoked {token_id}")
+
+
+def _row(record: TokenRecord) -> list[str]:
+    times = (record.created_at, record.expires_at, record.revoked_at, record.last_used_at)
+    return [record.token_id, record.principal_id, record.label, *("" if t is None else to_text(t) for t in times)]
+
+
+def _on_store(data: Path | None, act: Callable[[Tokens], Awaitable[T]]) -> T:
+    async def run(url: str) -> T:
+        connection = await connect(url, application="aop token")
+        try:
+            return await act(Tokens(connection))
+        finally:
+            await connection.close()
+
+    try:
+        return asyncio.run(run(_database_url(data)))
+    except StoreUnavailable as failure:
+        raise _stop(f"the database cannot be reached or refused ({failure})") from None
+
+
+def _database_url(data: Path | None) -> str:
+    try:
+        if data is not None:
+            return load_run(data).database_urls.control_plane
+        reader = SettingsReader(os.environ)  # noqa: TID251
+        url = reader.required(_SETTING, database_url)
+        reader.conclude()
+        return url.reveal()
+    except NotRunning as problem:
+        raise _stop(str(problem)) from None
+    except SettingsRefused as refused:
+        raise _stop(f"{_SETTING} {refused.problems[0].reason}; or pass --data DIR of a running `aop up`") from None
+
+
+def _default_days() -> int:
+    reader = SettingsReader(os.environ)  # noqa: TID251
+    days = reader.optional("PLATFORM_ACCESS_TOKEN_DAYS", integer(1, 3650), DEFAULT_DAYS)
+    try:
+        reader.conclude()
+    except SettingsRefused as refused:
+        raise _stop(f"PLATFORM_ACCESS_TOKEN_DAYS {refused.problems[0].reason}") from None
+    return days
+
+
+def _stop(text: str) -> typer.Exit:
+    typer.echo(f"aop token: {text}", err=True)
+    return typer.Exit(1)

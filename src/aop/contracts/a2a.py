@@ -1,0 +1,178 @@
+"""Readers of the A2A profile 0.2: closed JSON-RPC envelopes around open A2A objects, business content kept as bytes."""
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+from aop.contracts.wire import Wire
+
+
+class TaskState(StrEnum):
+    SUBMITTED = "submitted"
+    WORKING = "working"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    CANCELED = "canceled"
+    AUTH_REQUIRED = "auth-required"
+    INPUT_REQUIRED = "input-required"
+    UNKNOWN = "unknown"
+
+
+class PartKind(StrEnum):
+    DATA = "data"
+    TEXT = "text"
+    FILE = "file"
+
+
+class A2AObject(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """An object whose shape belongs to A2A: members the profile does not name are ignored."""
+
+
+class InputPart(Wire, frozen=True, kw_only=True):
+    kind: Literal["data"]
+    data: msgspec.Raw
+
+
+class OutgoingMessage(Wire, frozen=True, kw_only=True):
+    kind: Literal["message"]
+    message_id: str
+    role: Literal["user"]
+    parts: tuple[InputPart]
+
+
+class SendConfiguration(Wire, frozen=True, kw_only=True):
+    # Required on the wire and always true; Literal[True] is not a type msgspec reads.
+    blocking: bool
+
+
+class SendParams(Wire, frozen=True, kw_only=True):
+    message: OutgoingMessage
+    configuration: SendConfiguration
+
+
+class StreamParams(Wire, frozen=True, kw_only=True):
+    message: OutgoingMessage
+
+
+class GetTaskParams(Wire, frozen=True, kw_only=True):
+    id: str
+    history_length: Literal[1]
+
+
+class CancelTaskParams(Wire, frozen=True, kw_only=True):
+    id: str
+
+
+class SendRequest(Wire, frozen=True, kw_only=True):
+    jsonrpc: Literal["2.0"]
+    id: str
+    method: Literal["message/send"]
+    params: SendParams
+
+
+class StreamRequest(Wire, frozen=True, kw_only=True):
+    jsonrpc: Literal["2.0"]
+    id: str
+    method: Literal["message/stream"]
+    params: StreamParams
+
+
+class GetTaskRequest(Wire, frozen=True, kw_only=True):
+    jsonrpc: Literal["2.0"]
+    id: str
+    method: Literal["tasks/get"]
+    params: GetTaskParams
+
+
+class CancelTaskRequest(Wire, frozen=True, kw_only=True):
+    jsonrpc: Literal["2.0"]
+    id: str
+    method: Literal["tasks/cancel"]
+    params: CancelTaskParams
+
+
+class RpcError(A2AObject, frozen=True, kw_only=True):
+    code: int
+    message: str
+    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class RpcResponse(Wire, frozen=True, kw_only=True):
+    """Exactly one of `result` and `error` is present; the reader of an answer checks it."""
+
+    jsonrpc: Literal["2.0"]
+    id: str | int | float | None
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    error: RpcError | msgspec.UnsetType = msgspec.UNSET
+
+
+class Part(A2AObject, frozen=True, kw_only=True):
+    """The member named by `kind` is the value; all three stay bytes, so every spelling survives."""
+
+    kind: PartKind
+    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    text: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    file: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class Message(A2AObject, frozen=True, kw_only=True):
+    kind: Literal["message"] | msgspec.UnsetType = msgspec.UNSET
+    message_id: str
+    role: Literal["agent"]
+    parts: tuple[Part, ...]
+    task_id: str | msgspec.UnsetType = msgspec.UNSET
+    context_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class TaskStatus(A2AObject, frozen=True, kw_only=True):
+    state: TaskState
+    message: Message | msgspec.UnsetType = msgspec.UNSET
+
+
+class Artifact(A2AObject, frozen=True, kw_only=True):
+    artifact_id: str
+    parts: tuple[Part, ...]
+
+
+class Task(A2AObject, frozen=True, kw_only=True):
+    kind: Literal["task"]
+    id: str
+    context_id: str
+    status: TaskStatus
+    artifacts: tuple[Artifact, ...] | msgspec.UnsetType = msgspec.UNSET
+
+
+class StatusUpdate(A2AObject, frozen=True, kw_only=True):
+    kind: Literal["status-update"]
+    task_id: str
+    context_id: str
+    status: TaskStatus
+    final: bool
+
+
+class ArtifactUpdate(A2AObject, frozen=True, kw_only=True):
+    kind: Literal["artifact-update"]
+    task_id: str
+    context_id: str
+    artifact: Artifact
+    append: bool | msgspec.UnsetType = msgspec.UNSET
+    last_chunk: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+READERS: dict[str, type] = {
+    "a2a-profile/0.2#sendRequest": SendRequest,
+    "a2a-profile/0.2#streamRequest": StreamRequest,
+    "a2a-profile/0.2#getTaskRequest": GetTaskRequest,
+    "a2a-profile/0.2#cancelTaskRequest": CancelTaskRequest,
+    "a2a-profile/0.2#response": RpcResponse,
+    "a2a-profile/0.2#error": RpcError,
+    "a2a-profile/0.2#message": Message,
+    "a2a-profile/0.2#task": Task,
+    "a2a-profile/0.2#taskStatus": TaskStatus,
+    "a2a-profile/0.2#artifact": Artifact,
+    "a2a-profile/0.2#statusUpdate": StatusUpdate,
+    "a2a-profile/0.2#artifactUpdate": ArtifactUpdate,
+    "a2a-profile/0.2#part": Part,
+}

@@ -1,0 +1,112 @@
+"""Readers of what starts an Invocation and what comes back from it: requests, dispatch, Result v1, Stream Event v2."""
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+from aop.contracts.errors import ErrorCode
+from aop.contracts.wire import Wire
+
+
+class StreamEventType(StrEnum):
+    ACCEPTED = "accepted"
+    CHUNK = "chunk"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    TIMED_OUT = "timed_out"
+
+
+class StreamStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    TIMED_OUT = "timed_out"
+
+
+STATUS_OF_STREAM_EVENT = {
+    StreamEventType.ACCEPTED: StreamStatus.PENDING,
+    StreamEventType.CHUNK: StreamStatus.RUNNING,
+    StreamEventType.COMPLETED: StreamStatus.SUCCEEDED,
+    StreamEventType.FAILED: StreamStatus.FAILED,
+    StreamEventType.CANCELED: StreamStatus.CANCELED,
+    StreamEventType.TIMED_OUT: StreamStatus.TIMED_OUT,
+}
+
+
+class InvocationRequest(Wire, frozen=True, kw_only=True):
+    agent_id: str
+    capability: str
+    input: msgspec.Raw
+    stream: bool
+
+
+class NestedInvocationRequest(Wire, frozen=True, kw_only=True):
+    target_agent_id: str
+    capability: str
+    input: msgspec.Raw
+    stream: bool
+
+
+class UserCaller(Wire, frozen=True, kw_only=True):
+    type: Literal["user"]
+    id: str
+
+
+class RouterDispatch(Wire, frozen=True, kw_only=True):
+    invocation_id: str
+    root_task_id: str
+    trace_id: str
+    workspace_id: str
+    target_agent_id: str
+    capability: str
+    caller: UserCaller
+    agent_card_version: str
+    agent_release_id: str
+    agent_card_digest: str
+    input: msgspec.Raw
+    stream: bool
+
+
+class InvocationResult(Wire, frozen=True, kw_only=True):
+    schema_version: Literal["1"]
+    invocation_id: str
+    root_task_id: str
+    trace_id: str
+    status: Literal["succeeded"]
+    result: msgspec.Raw
+
+
+class CorrelatedError(Wire, frozen=True, kw_only=True):
+    """Platform Error v4 after acceptance: the three ids are always together."""
+
+    code: ErrorCode
+    message: str
+    trace_id: str
+    invocation_id: str
+    root_task_id: str
+
+
+class StreamEvent(Wire, frozen=True, kw_only=True):
+    schema_version: Literal["2"]
+    sequence: int
+    type: StreamEventType
+    status: StreamStatus
+    invocation_id: str
+    root_task_id: str
+    trace_id: str
+    chunk_index: int | msgspec.UnsetType = msgspec.UNSET
+    chunk: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    error: CorrelatedError | msgspec.UnsetType = msgspec.UNSET
+
+
+READERS: dict[str, type] = {
+    "invocation-request/1": InvocationRequest,
+    "nested-invocation-request/1": NestedInvocationRequest,
+    "router-dispatch/1": RouterDispatch,
+    "invocation-result/1": InvocationResult,
+    "invocation-stream-event/2": StreamEvent,
+}

@@ -1,0 +1,128 @@
+"""Readers of the Ledger's documents: Invocation Event v0.3, Invocation Record, detail and Trace."""
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+from aop.contracts.errors import ErrorCode
+from aop.contracts.invocation import CorrelatedError
+from aop.contracts.wire import Wire
+
+
+class EventType(StrEnum):
+    CREATED = "created"
+    ROUTING = "routing"
+    STARTED = "started"
+    STREAM = "stream"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    TIMED_OUT = "timed_out"
+
+
+class InvocationStatus(StrEnum):
+    PENDING = "pending"
+    ROUTING = "routing"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    TIMED_OUT = "timed_out"
+
+
+class CallerType(StrEnum):
+    USER = "user"
+    AGENT = "agent"
+    SERVICE = "service"
+
+
+STATUS_OF_EVENT = {
+    EventType.CREATED: InvocationStatus.PENDING,
+    EventType.ROUTING: InvocationStatus.ROUTING,
+    EventType.STARTED: InvocationStatus.RUNNING,
+    EventType.STREAM: InvocationStatus.RUNNING,
+    EventType.SUCCEEDED: InvocationStatus.SUCCEEDED,
+    EventType.FAILED: InvocationStatus.FAILED,
+    EventType.CANCELED: InvocationStatus.CANCELED,
+    EventType.TIMED_OUT: InvocationStatus.TIMED_OUT,
+}
+
+TRANSITIONS: dict[InvocationStatus, frozenset[EventType]] = {
+    InvocationStatus.PENDING: frozenset({EventType.ROUTING, EventType.CANCELED, EventType.TIMED_OUT}),
+    InvocationStatus.ROUTING: frozenset({EventType.STARTED, EventType.FAILED, EventType.CANCELED, EventType.TIMED_OUT}),
+    InvocationStatus.RUNNING: frozenset(
+        {EventType.STREAM, EventType.SUCCEEDED, EventType.FAILED, EventType.CANCELED, EventType.TIMED_OUT}
+    ),
+}
+
+TERMINAL_STATUSES = frozenset(InvocationStatus) - TRANSITIONS.keys()
+
+
+class Caller(Wire, frozen=True, kw_only=True):
+    type: CallerType
+    id: str
+
+
+class InvocationEvent(Wire, frozen=True, kw_only=True):
+    schema_version: Literal["0.3"]
+    event_id: str
+    sequence: int
+    occurred_at: str
+    type: EventType
+    status: InvocationStatus
+    invocation_id: str
+    root_task_id: str
+    trace_id: str
+    parent_invocation_id: str | msgspec.UnsetType = msgspec.UNSET
+    caller: Caller
+    workspace_id: str
+    target_agent_id: str
+    agent_card_version: str
+    agent_release_id: str
+    agent_card_digest: str
+    capability: str
+    deadline_at: str | msgspec.UnsetType = msgspec.UNSET
+    chunk_index: int | msgspec.UnsetType = msgspec.UNSET
+    chunk_count: int | msgspec.UnsetType = msgspec.UNSET
+    chunk_bytes: int | msgspec.UnsetType = msgspec.UNSET
+    latency_ms: int | msgspec.UnsetType = msgspec.UNSET
+    error: CorrelatedError | msgspec.UnsetType = msgspec.UNSET
+
+
+class InvocationRecord(Wire, frozen=True, kw_only=True):
+    invocation_id: str
+    root_task_id: str
+    parent_invocation_id: str | msgspec.UnsetType = msgspec.UNSET
+    trace_id: str
+    caller: Caller
+    workspace_id: str
+    target_agent_id: str
+    agent_card_version: str
+    agent_release_id: str
+    agent_card_digest: str
+    capability: str
+    status: InvocationStatus
+    latency_ms: int | msgspec.UnsetType = msgspec.UNSET
+    error_code: ErrorCode | msgspec.UnsetType = msgspec.UNSET
+    created_at: str
+    updated_at: str
+    deadline_at: str
+
+
+class InvocationDetail(Wire, frozen=True, kw_only=True):
+    invocation: InvocationRecord
+    events: tuple[InvocationEvent, ...]
+
+
+class Trace(Wire, frozen=True, kw_only=True):
+    trace_id: str
+    invocations: tuple[InvocationRecord, ...]
+
+
+READERS: dict[str, type] = {
+    "invocation-event/0.3": InvocationEvent,
+    "invocation-record/1": InvocationRecord,
+    "invocation-detail/1": InvocationDetail,
+    "trace/1": Trace,
+}

@@ -1,0 +1,36 @@
+"""Readers of the Platform Error envelopes; codes, statuses and messages belong to `errors`."""
+
+import msgspec
+
+from aop.contracts.errors import ErrorCode, Violation
+from aop.contracts.invocation import CorrelatedError
+from aop.contracts.wire import Wire
+
+
+class PlatformError(Wire, frozen=True, kw_only=True):
+    """The form before acceptance, the same in all three envelopes: never an Invocation or root Task id."""
+
+    code: ErrorCode
+    message: str
+    trace_id: str
+    violations: tuple[Violation, ...] | msgspec.UnsetType = msgspec.UNSET
+
+
+class InvocationError(Wire, frozen=True, kw_only=True):
+    """Platform Error v4 in either form, for readers who do not know yet whether there was acceptance."""
+
+    code: ErrorCode
+    message: str
+    trace_id: str
+    violations: tuple[Violation, ...] | msgspec.UnsetType = msgspec.UNSET
+    invocation_id: str | msgspec.UnsetType = msgspec.UNSET
+    root_task_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+READERS: dict[str, type] = {
+    "platform-error/2": PlatformError,
+    "platform-error/3": PlatformError,
+    "platform-error/4": InvocationError,
+    "platform-error/4#preAcceptance": PlatformError,
+    "platform-error/4#correlated": CorrelatedError,
+}

@@ -1,0 +1,61 @@
+"""Readers of the two resolve calls with which the Router learns what a Workspace may run."""
+
+from typing import Literal
+
+import msgspec
+
+from aop.contracts.wire import Wire
+
+
+class ResolveAgentRequest(Wire, frozen=True, kw_only=True):
+    invocation_id: str
+    root_task_id: str
+    trace_id: str
+    workspace_id: str
+    agent_id: str
+    version: str
+    capability: str
+
+
+class ResolvedInstallation(Wire, frozen=True, kw_only=True):
+    installation_id: str
+    workspace_id: str
+    agent_id: str
+    installed_version: str
+    installed_release_id: str
+    agent_card_digest: str
+    accepted_permissions: tuple[str, ...]
+    status: Literal["enabled"]
+
+
+class ResolvedAgent(Wire, frozen=True, kw_only=True):
+    """`card` stays bytes: its digest is taken over them before anything is read from it."""
+
+    card: msgspec.Raw
+    installation: ResolvedInstallation
+
+
+class ResolveInstalledVersionRequest(Wire, frozen=True, kw_only=True):
+    invocation_id: str
+    root_task_id: str
+    trace_id: str
+    workspace_id: str
+    agent_id: str
+    capability: str
+
+
+class InstalledVersion(Wire, frozen=True, kw_only=True):
+    version: str
+    release_id: str
+    agent_card_digest: str
+
+
+READERS: dict[str, type] = {
+    "resolve-agent/1": ResolveAgentRequest,
+    "resolve-agent/1#request": ResolveAgentRequest,
+    "resolve-agent/1#response": ResolvedAgent,
+    "resolve-agent/1#installation": ResolvedInstallation,
+    "resolve-installed-version/1": ResolveInstalledVersionRequest,
+    "resolve-installed-version/1#request": ResolveInstalledVersionRequest,
+    "resolve-installed-version/1#response": InstalledVersion,
+}

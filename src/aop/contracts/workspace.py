@@ -1,0 +1,60 @@
+"""Readers of Workspaces and Installations."""
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+from aop.contracts.wire import Wire
+
+
+class InstallationStatus(StrEnum):
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+    UNINSTALLED = "uninstalled"
+
+
+class WorkspaceRequest(Wire, frozen=True, kw_only=True):
+    workspace_id: str
+
+
+class Workspace(Wire, frozen=True, kw_only=True):
+    workspace_id: str
+    owner_id: str
+    created_at: str
+    updated_at: str
+
+
+class InstallRequest(Wire, frozen=True, kw_only=True):
+    agent_id: str
+    version_constraint: str
+    accepted_permissions: tuple[str, ...]
+
+
+class InstallationUpdate(Wire, frozen=True, kw_only=True):
+    """The two states an owner may set; uninstalling is another call."""
+
+    status: Literal["enabled", "disabled"]
+
+
+class Installation(Wire, frozen=True, kw_only=True):
+    installation_id: str
+    workspace_id: str
+    agent_id: str
+    version_constraint: str
+    installed_version: str
+    installed_release_id: str
+    accepted_permissions: tuple[str, ...]
+    status: InstallationStatus
+    installed_at: str
+    updated_at: str
+    uninstalled_at: str | msgspec.UnsetType = msgspec.UNSET
+
+
+READERS: dict[str, type] = {
+    "workspace/1": Workspace,
+    "workspace/1#createRequest": WorkspaceRequest,
+    "install-request/1": InstallRequest,
+    "installation-update/1": InstallationUpdate,
+    "installation/1": Installation,
+}

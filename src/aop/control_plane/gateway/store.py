@@ -1,0 +1,56 @@
+"""SQL of the Gateway's own table: access tokens, known by digest only."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from aop.base.database import Connection
+
+USE_STEP = timedelta(minutes=10)
+_COLUMNS = "token_id, principal_id, label, created_at, expires_at, revoked_at, last_used_at"
+
+
+async def insert_token(connection: Connection, *, digest: bytes, values: Sequence[Any]) -> None:
+    await connection.execute(
+        "INSERT INTO gateway.access_token (token_id, principal_id, label, created_at, expires_at, token_sha256)"
+        " VALUES ($1, $2, $3, $4, $5, $6)",
+        *values,
+        digest,
+    )
+
+
+async def usable_token(connection: Connection, digest: bytes, now: datetime) -> Any:
+    return await connection.fetchrow(
+        "SELECT token_id, principal_id, expires_at, last_used_at FROM gateway.access_token"
+        " WHERE token_sha256 = $1 AND revoked_at IS NULL AND expires_at > $2",
+        digest,
+        now,
+    )
+
+
+async def note_use(connection: Connection, token_id: str, now: datetime) -> None:
+    """In steps of ten minutes, so that reading with a token stays a read."""
+    await connection.execute(
+        "UPDATE gateway.access_token SET last_used_at = $2"
+        " WHERE token_id = $1 AND (last_used_at IS NULL OR last_used_at <= $3)",
+        token_id,
+        now,
+        now - USE_STEP,
+    )
+
+
+async def all_tokens(connection: Connection) -> Sequence[Any]:
+    rows: Sequence[Any] = await connection.fetch(
+        f"SELECT {_COLUMNS} FROM gateway.access_token ORDER BY created_at, token_id"  # noqa: S608
+    )
+    return rows
+
+
+async def revoke_token(connection: Connection, token_id: str, now: datetime) -> bool:
+    """False when there is no such token; revoking twice keeps the first time."""
+    found = await connection.fetchval(
+        "UPDATE gateway.access_token SET revoked_at = coalesce(revoked_at, $2) WHERE token_id = $1 RETURNING true",
+        token_id,
+        now,
+    )
+    return bool(found)

@@ -1,0 +1,108 @@
+"""Access tokens: issued once in plain, known afterwards by their SHA-256 only."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from aop.base.clock import Clock, utc_now
+from aop.base.database import Connection, Database, connect, translated_failures
+from aop.base.ids import new_id
+from aop.base.secret import Secret
+from aop.contracts.errors import Unauthenticated
+from aop.control_plane.gateway import store
+from aop.control_plane.gateway.token_text import is_well_formed, new_token_text
+
+DEFAULT_DAYS = 90
+# A revocation must work within 5 s; half of that leaves room for the clocks of several replicas.
+_REMEMBERED_SECONDS = 2.5
+_REMEMBERED_MOST = 10_000
+
+
+@dataclass(frozen=True)
+class TokenRecord:
+    """Everything known of a token but the token."""
+
+    token_id: str
+    principal_id: str
+    label: str
+    created_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class IssuedToken:
+    record: TokenRecord
+    token: Secret
+
+
+class Tokens:
+    """The operator's acts on tokens, on one connection."""
+
+    def __init__(self, connection: Connection, clock: Clock = utc_now) -> None:
+        self._connection = connection
+        self._clock = clock
+
+    async def issue(self, principal: str, label: str = "", days: int = DEFAULT_DAYS) -> IssuedToken:
+        text, now = new_token_text(), self._clock()
+        record = TokenRecord(new_id("tok"), principal, label, now, now + timedelta(days=days))
+        values = (record.token_id, principal, label, record.created_at, record.expires_at)
+        async with translated_failures():
+            await store.insert_token(self._connection, digest=token_digest(text), values=values)
+        return IssuedToken(record, Secret(text))
+
+    async def all(self) -> Sequence[TokenRecord]:
+        async with translated_failures():
+            return [TokenRecord(**row) for row in await store.all_tokens(self._connection)]
+
+    async def revoke(self, token_id: str) -> bool:
+        async with translated_failures():
+            return await store.revoke_token(self._connection, token_id, self._clock())
+
+
+class TokenCallers:
+    """Finds the principal of a token; an answer of the store is remembered for a moment, a refusal never."""
+
+    def __init__(self, database: Database, clock: Clock = utc_now) -> None:
+        self._database = database
+        self._clock = clock
+        self._remembered: dict[bytes, tuple[str, float, datetime]] = {}
+
+    async def identify(self, text: str) -> str:
+        if not is_well_formed(text):
+            raise Unauthenticated("token form or checksum")
+        digest = token_digest(text)
+        known = self._remembered.get(digest)
+        now = asyncio.get_running_loop().time()
+        if known is not None and now < known[1] and self._clock() < known[2]:
+            return known[0]
+        return await self._ask(digest, now)
+
+    async def _ask(self, digest: bytes, now: float) -> str:
+        moment = self._clock()
+        async with self._database.connection() as connection:
+            row = await store.usable_token(connection, digest, moment)
+            if row is None:
+                self._remembered.pop(digest, None)
+                raise Unauthenticated("unknown, expired or revoked token")
+            if row["last_used_at"] is None or row["last_used_at"] <= moment - store.USE_STEP:
+                await store.note_use(connection, row["token_id"], moment)
+        if len(self._remembered) >= _REMEMBERED_MOST:
+            del self._remembered[next(iter(self._remembered))]
+        self._remembered[digest] = (row["principal_id"], now + _REMEMBERED_SECONDS, row["expires_at"])
+        return str(row["principal_id"])
+
+
+def token_digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("ascii")).digest()
+
+
+async def issue_token(database_url: str, principal: str, *, label: str = "", days: int = DEFAULT_DAYS) -> IssuedToken:
+    connection = await connect(database_url, application="aop token")
+    try:
+        return await Tokens(connection).issue(principal, label, days)
+    finally:
+        await connection.close()

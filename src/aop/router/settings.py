@@ -1,0 +1,90 @@
+"""Settings of the A2A Router (contract 16.1 and 16.3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aop.base import settings as read
+from aop.base.secret import Secret
+from aop.contracts.signing import SigningKey
+from aop.serving.bearer import ServicePrincipals
+from aop.serving.unit_settings import UnitSettings, read_unit_settings
+
+ROUTER_ID = "PLATFORM_ROUTER_ID"
+LISTEN_ADDRESS = "PLATFORM_ROUTER_LISTEN_ADDRESS"
+DATABASE_URL = "PLATFORM_ROUTER_DATABASE_URL"
+MAX_INVOCATIONS = "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS"
+MAX_CHILDREN = "PLATFORM_ROUTER_MAX_IN_FLIGHT_CHILDREN"
+_CONTROL_PLANE_ORIGIN = "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN"
+_LOCAL_ROUTER = "http://127.0.0.1:8081"
+
+
+@dataclass(frozen=True)
+class CredentialSettings:
+    issuer: str
+    key_id: str
+    private_key: SigningKey
+    ttl_seconds: int
+
+
+@dataclass(frozen=True)
+class RouterSettings:
+    unit: UnitSettings
+    router_id: str
+    listen_address: read.ListenAddress
+    database_url: Secret
+    control_plane_origin: str
+    control_plane_token: Secret
+    service_principals: ServicePrincipals
+    agent_origin: str
+    credential: CredentialSettings
+    control_plane_response_limit_bytes: int
+    agent_response_limit_bytes: int
+    a2a_event_limit_bytes: int
+    resolve_timeout_ms: int
+    connect_timeout_ms: int
+    ledger_write_timeout_ms: int
+    max_in_flight_invocations: int
+    max_in_flight_children: int
+
+
+def read_router_settings(environment: Mapping[str, str]) -> RouterSettings:
+    reader = read.SettingsReader(environment)
+    slots, bound = read.integer(1, 100_000), read.integer(1, 60_000)
+    listen = read.ListenAddress("127.0.0.1", 8081)
+    settings = RouterSettings(
+        unit=read_unit_settings(reader),
+        router_id=reader.required(ROUTER_ID, read.identifier),
+        listen_address=reader.optional(LISTEN_ADDRESS, read.listen_address, listen),
+        database_url=reader.required(DATABASE_URL, read.database_url),
+        control_plane_origin=reader.required(_CONTROL_PLANE_ORIGIN, read.origin),
+        control_plane_token=reader.required("PLATFORM_CONTROL_PLANE_SERVICE_TOKEN", read.secret_token),
+        service_principals=reader.required("PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON", ServicePrincipals.parse),
+        agent_origin=reader.optional("PLATFORM_ROUTER_AGENT_ORIGIN", read.origin, _LOCAL_ROUTER),
+        credential=_read_credential(reader),
+        control_plane_response_limit_bytes=reader.optional(
+            "PLATFORM_ROUTER_CONTROL_PLANE_RESPONSE_LIMIT_BYTES", read.byte_count, 2_097_152
+        ),
+        agent_response_limit_bytes=reader.optional(
+            "PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES", read.byte_count, 8_388_608
+        ),
+        a2a_event_limit_bytes=reader.optional("PLATFORM_ROUTER_A2A_EVENT_LIMIT_BYTES", read.byte_count, 1_048_576),
+        resolve_timeout_ms=reader.optional("PLATFORM_ROUTER_RESOLVE_TIMEOUT_MS", bound, 5000),
+        connect_timeout_ms=reader.optional("PLATFORM_ROUTER_CONNECT_TIMEOUT_MS", bound, 5000),
+        ledger_write_timeout_ms=reader.optional("PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS", bound, 5000),
+        max_in_flight_invocations=reader.optional(MAX_INVOCATIONS, slots, 512),
+        max_in_flight_children=reader.optional(MAX_CHILDREN, slots, 512),
+    )
+    own = {settings.listen_address.origin if settings.listen_address else None, settings.agent_origin}
+    if settings.control_plane_origin and settings.control_plane_origin in own:
+        reader.refuse(_CONTROL_PLANE_ORIGIN, "must not be an origin of the Router itself")
+    reader.conclude()
+    return settings
+
+
+def _read_credential(reader: read.SettingsReader) -> CredentialSettings:
+    return CredentialSettings(
+        issuer=reader.optional("PLATFORM_ROUTER_AGENT_CREDENTIAL_ISSUER", read.origin, _LOCAL_ROUTER),
+        key_id=reader.optional("PLATFORM_ROUTER_AGENT_CREDENTIAL_KEY_ID", read.identifier, "router-1"),
+        private_key=reader.required("PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL", SigningKey.parse),
+        ttl_seconds=reader.optional("PLATFORM_ROUTER_AGENT_CREDENTIAL_TTL_SECONDS", read.integer(1, 295), 60),
+    )

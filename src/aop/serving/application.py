@@ -1,0 +1,120 @@
+"""The ASGI application of a unit: the checks of contract 0.3 in their order, around the calls of its routes.
+
+1. path known; 2. method offered; 3. authentication; 4. free slot; 5. path identifiers, then query; then the call.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+
+from aop.base.clock import to_text, utc_now
+from aop.base.database import StoreUnavailable
+from aop.contracts.errors import ErrorCode, NotFound, Refusal
+from aop.serving.cors import CrossOrigin
+from aop.serving.metrics import UnitMetrics
+from aop.serving.query import read_query
+from aop.serving.request import Receive, Request, Scope, Send
+from aop.serving.request_log import Level, RequestRecord, UnitLog, milliseconds_since, safe_cause
+from aop.serving.response import Response, error_response, refusal_response
+from aop.serving.routing import Answer, Route, RouteTable, require_path_values
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"})
+
+
+class Application:
+    def __init__(
+        self, routes: Sequence[Route], log: UnitLog, metrics: UnitMetrics, cross_origin: CrossOrigin | None = None
+    ) -> None:
+        self.routes = tuple(routes)
+        self._table = RouteTable(routes)
+        self._log = log
+        self._metrics = metrics
+        self._cross_origin = cross_origin or CrossOrigin()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        exchange = _Exchange(Request(scope, receive), self._cross_origin, send)
+        await exchange.run(self._table)
+        self._record(exchange, started)
+
+    def _record(self, exchange: "_Exchange", started: float) -> None:
+        request, route = exchange.request, exchange.route
+        template = None if route is None else route.path
+        method = request.method if request.method in _METHODS else "other"
+        code = exchange.code
+        self._metrics.answered(
+            template or "unknown", method, exchange.status, code or "", time.perf_counter() - started
+        )
+        self._log.request(
+            RequestRecord(
+                time=to_text(utc_now()),
+                level=exchange.level.name.lower(),
+                unit=self._log.unit,
+                event="request",
+                method=method,
+                route=template,
+                status=exchange.status,
+                trace_id=request.trace_id,
+                milliseconds=milliseconds_since(started),
+                code=code,
+                caller=request.caller,
+                invocation_id=request.invocation_id,
+                cause=exchange.cause,
+            )
+        )
+
+
+class _Exchange:
+    """One request and its answer, with what the record will say of them."""
+
+    def __init__(self, request: Request, cross_origin: CrossOrigin, send: Send) -> None:
+        self.request = request
+        self.route: Route | None = None
+        self.status = 0
+        self.code: ErrorCode | None = None
+        self.cause: str | None = None
+        self.level = Level.INFO
+        self._cross_origin = cross_origin
+        self._send = send
+
+    async def run(self, table: RouteTable) -> None:
+        with ExitStack() as held:
+            answer = await self._answer(table, held)
+            self.status = answer.status
+            self.code = answer.code
+            await answer.deliver(self.request, self._cross_origin.grant(self.request), self._send)
+
+    async def _answer(self, table: RouteTable, held: ExitStack) -> Answer:
+        try:
+            return await self._checked(table, held)
+        except Refusal as refusal:
+            self.cause = str(refusal) or None
+            return refusal_response(refusal, self.request)
+        except StoreUnavailable as failure:
+            self.cause = str(failure)
+            return error_response(ErrorCode.DEPENDENCY_ERROR, self.request)
+        except Exception as fault:  # noqa: BLE001  the edge: an unforeseen fault becomes INTERNAL_ERROR
+            self.cause = safe_cause(fault)
+            self.level = Level.ERROR
+            return error_response(ErrorCode.INTERNAL_ERROR, self.request)
+
+    async def _checked(self, table: RouteTable, held: ExitStack) -> Answer:
+        found = table.find(self.request.scope["raw_path"])
+        if found is None:
+            raise NotFound("unknown path")
+        routes, self.request.path = found
+        route = routes.get(self.request.method)
+        self.route = route or next(iter(routes.values()))
+        if route is None:
+            return self._cross_origin.preflight(self.request) or _not_offered(routes)
+        await route.access(self.request)
+        if route.slots is not None:
+            held.enter_context(route.slots.hold())
+        require_path_values(self.request.path)
+        if route.query is not None:
+            self.request.query = read_query(self.request.query_string, route.query)
+        return await route.call(self.request)
+
+
+def _not_offered(methods: Iterable[str]) -> Response:
+    return Response(405, headers=((b"allow", ", ".join(sorted(methods)).encode()),))

@@ -1,0 +1,74 @@
+"""JSON request bodies: media type, size, receipt deadline, strict JSON, then the document's schema, in that order."""
+
+import asyncio
+from dataclasses import dataclass
+
+from aop.base import json
+from aop.contracts.documents import Document
+from aop.contracts.errors import InvalidRequest, PayloadTooLarge, Refusal, Violation
+from aop.serving.request import Request
+
+RECEIPT_SECONDS = 30.0
+
+
+class CallerLeft(Refusal):
+    """The caller went away while its request was still arriving; nobody is left to answer."""
+
+    code = InvalidRequest.code
+
+
+@dataclass(frozen=True)
+class JsonBody:
+    """The exact bytes, and the value they hold as the schema checks see it."""
+
+    raw: bytes
+    value: object
+
+
+async def read_json(request: Request, document: Document, limit: int) -> JsonBody:
+    _require_json(request)
+    raw = await _read(request, limit)
+    try:
+        value = json.parse(raw)
+    except json.JsonRefused as refused:
+        raise InvalidRequest(Violation(document.declared_pointer(refused.pointer), refused.rule)) from None
+    violations = document.violations(value)
+    if violations:
+        raise InvalidRequest(*violations)
+    return JsonBody(raw, value)
+
+
+def _require_json(request: Request) -> None:
+    content_type = request.single_header(b"content-type") or b""
+    media_type = content_type.partition(b";")[0].strip().lower()
+    encodings = [value.strip().lower() for value in request.header_values(b"content-encoding")]
+    if media_type != b"application/json" or any(encoding != b"identity" for encoding in encodings):
+        raise InvalidRequest(Violation("", "content_type"))
+
+
+async def _read(request: Request, limit: int) -> bytes:
+    declared = request.single_header(b"content-length")
+    if declared is not None and int(declared) > limit:
+        raise PayloadTooLarge("declared length")
+    try:
+        async with asyncio.timeout(RECEIPT_SECONDS):
+            return await _receive(request, limit)
+    except TimeoutError:
+        request.close_connection = True
+        raise InvalidRequest(Violation("", "body_timeout")) from None
+
+
+async def _receive(request: Request, limit: int) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    while True:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise CallerLeft("while the body was arriving")
+        piece = message.get("body", b"")
+        size += len(piece)
+        if size > limit:
+            raise PayloadTooLarge("received bytes")
+        pieces.append(piece)
+        if not message.get("more_body", False):
+            return b"".join(pieces)

@@ -1,0 +1,38 @@
+"""Cross-origin grants of the Gateway: exact origins, `/v1/` paths only."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from aop.serving.request import Request
+from aop.serving.response import Headers, Response
+
+_PREFLIGHT: Headers = (
+    (b"access-control-allow-methods", b"GET, POST, PATCH, DELETE, OPTIONS"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type, Accept, If-None-Match"),
+    (b"access-control-max-age", b"600"),
+)
+_EXPOSED = (
+    b"access-control-expose-headers",
+    b"x-platform-trace-id, x-platform-publication-status, ETag, Retry-After, Location",
+)
+
+
+@dataclass(frozen=True)
+class CrossOrigin:
+    origins: Collection[str] = ()
+
+    def grant(self, request: Request) -> Headers:
+        """What to add to an answer; nothing unless the Origin is exactly a configured one."""
+        origin = self._granted_origin(request)
+        return () if origin is None else ((b"vary", b"Origin"), (b"access-control-allow-origin", origin), _EXPOSED)
+
+    def preflight(self, request: Request) -> Response | None:
+        """The answer to a preflight, given before authentication; None when this is not one we grant."""
+        asked = request.method == "OPTIONS" and request.header_values(b"access-control-request-method")
+        return Response(204, headers=_PREFLIGHT) if asked and self._granted_origin(request) else None
+
+    def _granted_origin(self, request: Request) -> bytes | None:
+        if not self.origins or not request.scope["raw_path"].startswith(b"/v1/"):
+            return None
+        origin = request.single_header(b"origin")
+        return origin if origin is not None and origin.decode("latin-1") in self.origins else None

@@ -1,0 +1,72 @@
+"""Health of a unit: alive, ready with one answer for all checks, and metrics that say which check fails."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from aop.contracts.health import Health, HealthStatus
+from aop.serving.metrics import CONTENT_TYPE, UnitMetrics
+from aop.serving.request import Request
+from aop.serving.request_log import Level, UnitLog
+from aop.serving.response import Response, json_response
+from aop.serving.routing import Route
+
+Check = Callable[[], Awaitable[None]]
+"""Raises when its subject is not ready; the class and text of the exception go to the log only."""
+
+CHECK_SECONDS = 2.0
+_FRESH_SECONDS = 0.5
+
+
+class Readiness:
+    """Runs all checks together, at most once per half second however many ask."""
+
+    def __init__(self, checks: Mapping[str, Check], log: UnitLog, metrics: UnitMetrics) -> None:
+        self._checks = checks
+        self._log = log
+        self._metrics = metrics
+        self._draining = False
+        self._judging = asyncio.Lock()
+        self._judged_at = float("-inf")
+        self._passed = dict.fromkeys(checks, False)
+
+    def drain(self) -> None:
+        self._draining = True
+
+    async def ready(self) -> bool:
+        async with self._judging:
+            now = asyncio.get_running_loop().time()
+            if now - self._judged_at >= _FRESH_SECONDS:
+                await asyncio.gather(*(self._judge(name, check) for name, check in self._checks.items()))
+                self._judged_at = now
+        return all(self._passed.values()) and not self._draining
+
+    async def _judge(self, name: str, check: Check) -> None:
+        cause = None
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                await check()
+        except Exception as failure:  # noqa: BLE001  whatever a check raises means: not ready
+            cause = f"{name}: {type(failure).__name__} {failure}".strip()
+        if self._passed[name] != (cause is None):
+            self._log.event(
+                "check.passed" if cause is None else "check.failed", level=Level.WARNING, cause=cause or name
+            )
+        self._passed[name] = cause is None
+        self._metrics.ready(name, cause is None)
+
+
+def health_routes(readiness: Readiness, metrics: UnitMetrics) -> Sequence[Route]:
+    async def livez(request: Request) -> Response:
+        return json_response(200, Health(status=HealthStatus.OK))
+
+    async def readyz(request: Request) -> Response:
+        if await readiness.ready():
+            return json_response(200, Health(status=HealthStatus.OK))
+        return json_response(503, Health(status=HealthStatus.UNAVAILABLE))
+
+    async def scrape(request: Request) -> Response:
+        await readiness.ready()
+        return Response(200, metrics.text(), ((b"content-type", CONTENT_TYPE),))
+
+    paths = (("/livez", livez), ("/readyz", readyz), ("/metrics", scrape))
+    return [Route("GET", path, call, query=None) for path, call in paths]

@@ -1,0 +1,41 @@
+"""One HTTP request as the units see it: routed, traced and, once checked, with a known caller."""
+
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aop.base.ids import new_trace_id
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Request:
+    scope: Scope
+    receive: Receive
+    trace_id: str = field(default_factory=new_trace_id)
+    path: dict[str, str] = field(default_factory=dict)
+    query: dict[str, Any] = field(default_factory=dict)
+    caller: str | None = None
+    invocation_id: str | None = None
+    close_connection: bool = False
+
+    @property
+    def method(self) -> str:
+        return str(self.scope["method"])
+
+    @property
+    def query_string(self) -> bytes:
+        return bytes(self.scope["query_string"])
+
+    def header_values(self, name: bytes) -> Sequence[bytes]:
+        """Every value sent under this lowercase name, in order."""
+        return [value for key, value in self.scope["headers"] if key == name]
+
+    def single_header(self, name: bytes) -> bytes | None:
+        """The value when the header was sent exactly once."""
+        values = self.header_values(name)
+        return values[0] if len(values) == 1 else None

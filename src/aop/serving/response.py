@@ -1,0 +1,63 @@
+"""Answers: whole bodies and the error envelopes of contract section 8."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from aop.contracts.errors import ErrorCode, InvalidRequest, Refusal, Violation, code_entries
+from aop.contracts.platform_error import PlatformError
+from aop.serving.request import Request, Send
+
+Headers = Sequence[tuple[bytes, bytes]]
+JSON = (b"content-type", b"application/json")
+TRACE_HEADER = b"x-platform-trace-id"
+_RETRY_AFTER = (b"retry-after", b"1")
+_CHALLENGE = (b"www-authenticate", b"Bearer")
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    status: int
+    body: bytes = b""
+    headers: Headers = ()
+    code: ErrorCode | None = None
+    cacheable: bool = False
+
+    async def deliver(self, request: Request, extra: Headers, send: Send) -> None:
+        headers = [
+            (b"content-length", str(len(self.body)).encode()),
+            (TRACE_HEADER, request.trace_id.encode()),
+            *self.headers,
+            *extra,
+        ]
+        if request.close_connection:
+            headers.append((b"connection", b"close"))
+        if not self.cacheable:
+            headers.append((b"cache-control", b"no-store"))
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+def json_response(status: int, value: object, headers: Headers = ()) -> Response:
+    return Response(status, _encode(value), (JSON, *headers))
+
+
+def refusal_response(refusal: Refusal, request: Request) -> Response:
+    return error_response(refusal.code, request, refusal.violations if isinstance(refusal, InvalidRequest) else ())
+
+
+def error_response(code: ErrorCode, request: Request, violations: Sequence[Violation] = ()) -> Response:
+    """Platform Error in its pre-acceptance form, which is the same on the wire in all three envelopes."""
+    entry = code_entries()[code]
+    error = PlatformError(
+        code=code, message=entry.message, trace_id=request.trace_id, violations=tuple(violations) or msgspec.UNSET
+    )
+    body = _encode(error)
+    headers: list[tuple[bytes, bytes]] = [JSON]
+    if code is ErrorCode.OVERLOADED:
+        headers.append(_RETRY_AFTER)
+    if code is ErrorCode.UNAUTHENTICATED:
+        headers.append(_CHALLENGE)
+    return Response(entry.status, body, headers, code)

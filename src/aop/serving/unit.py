@@ -1,0 +1,91 @@
+"""Runs one unit: limits, listener, readiness, and a drain that refuses new work while running work ends."""
+
+import asyncio
+import logging
+import os
+import resource
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from aop.base.server import HttpServer, listening_socket
+from aop.base.settings import ListenAddress
+from aop.serving.admission import Slots
+from aop.serving.application import Application
+from aop.serving.health import Readiness
+from aop.serving.request_log import RuntimeRecords, UnitLog
+
+_SPARE_DESCRIPTORS = 64
+_CLOSING_SECONDS = 1.0
+
+
+class CannotStart(Exception):
+    """The unit cannot start as configured; the text is for the operator and holds no value of a setting."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    application: Application
+    readiness: Readiness
+    slots: Sequence[Slots]
+    log: UnitLog
+    close: Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How a unit is to be served: its address, the name of the setting that gives it, and its grace."""
+
+    address: ListenAddress
+    address_setting: str
+    grace_seconds: int
+
+
+async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]]) -> None:
+    """Builds the unit, serves until SIGTERM or SIGINT, drains, and returns when nothing of it is left."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    address = serving.address
+    try:
+        listener = listening_socket(address.host, address.port)
+    except OSError as failure:
+        reason = os.strerror(failure.errno or 0)
+        raise CannotStart(f"{serving.address_setting}: the address cannot be listened on ({reason})") from None
+    with listener:
+        unit = await build()
+        logging.basicConfig(handlers=[RuntimeRecords(unit.log)], level=logging.WARNING, force=True)
+        try:
+            server = HttpServer(unit.application)
+            await server.start([listener])
+            unit.log.event("unit.listening")
+            await stop.wait()
+            await _drain(unit, serving.grace_seconds)
+            await server.stop(_CLOSING_SECONDS)
+        finally:
+            await unit.close()
+        unit.log.event("unit.stopped")
+
+
+async def _drain(unit: Unit, grace_seconds: int) -> None:
+    unit.log.event("unit.draining")
+    unit.readiness.drain()
+    for slots in unit.slots:
+        slots.close()
+    try:
+        async with asyncio.timeout(grace_seconds):
+            for slots in unit.slots:
+                await slots.emptied()
+    except TimeoutError:
+        unit.log.event("unit.grace_over")
+
+
+def require_descriptors(calls: int, pool_size: int, settings: str) -> None:
+    """Raises the soft limit to the hard one; each call may hold two sockets, each pool entry one."""
+    needed = 2 * calls + pool_size + _SPARE_DESCRIPTORS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise CannotStart(f"{settings}: needs {needed} open files, the process may have {hard}")

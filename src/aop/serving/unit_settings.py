@@ -1,0 +1,47 @@
+"""Settings both units share (contract 16.1)."""
+
+import json
+from dataclasses import dataclass
+
+from aop.base import settings as read
+from aop.base.network_policy import AllowList
+
+
+@dataclass(frozen=True)
+class UnitSettings:
+    invocation_deadline_ms: int
+    invocation_request_max_bytes: int
+    sse_frame_max_bytes: int
+    allowed_private_hosts: AllowList
+    database_pool_size: int
+    shutdown_grace_seconds: int
+    log_level: str
+
+
+def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
+    return UnitSettings(
+        invocation_deadline_ms=reader.optional("PLATFORM_INVOCATION_DEADLINE_MS", read.integer(1, 600_000), 300_000),
+        invocation_request_max_bytes=reader.optional(
+            "PLATFORM_INVOCATION_REQUEST_MAX_BYTES", read.byte_count, 1_048_576
+        ),
+        sse_frame_max_bytes=reader.optional("PLATFORM_SSE_FRAME_MAX_BYTES", read.byte_count, 1_048_576),
+        allowed_private_hosts=reader.optional(
+            "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON", _allow_list, AllowList.parse([])
+        ),
+        database_pool_size=reader.optional("PLATFORM_DATABASE_POOL_SIZE", read.integer(1, 200), 20),
+        shutdown_grace_seconds=reader.optional("PLATFORM_SHUTDOWN_GRACE_SECONDS", read.integer(0, 600), 30),
+        log_level=reader.optional("PLATFORM_LOG_LEVEL", read.choice("debug", "info", "warning", "error"), "info"),
+    )
+
+
+def _allow_list(text: str) -> AllowList:
+    try:
+        entries = json.loads(text)
+    except ValueError:
+        entries = None
+    if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
+        raise ValueError("must be a JSON array of host, host:port, [ipv6] or [ipv6]:port entries")
+    try:
+        return AllowList.parse(entries)
+    except ValueError:
+        raise ValueError("holds an entry that is not host, host:port, [ipv6] or [ipv6]:port") from None

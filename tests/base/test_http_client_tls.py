@@ -1,0 +1,168 @@
+"""TLS of the client: the name is the host's, whatever address is dialed."""
+
+import asyncio
+import datetime
+import ssl
+from pathlib import Path
+
+import pytest
+import uvloop
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from aop.base.http import ConnectFailed, DeadlinePassed, HttpClient, Target, TransferBroken, certified_context
+from tests.base.http_wire import OK, answering, read_request, scripted_peer
+
+
+class Authority:
+    """A certificate authority of the test's own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test authority")])
+        self._certificate = self._signed(self._name, self._key, x509.BasicConstraints(ca=True, path_length=0))
+        self.roots = folder / "roots.pem"
+        self.roots.write_bytes(self._certificate.public_bytes(serialization.Encoding.PEM))
+
+    def server_context(self, host: str) -> ssl.SSLContext:
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+        certificate = self._signed(name, key, x509.SubjectAlternativeName([x509.DNSName(host)]))
+        path = self._folder / "server.pem"
+        path.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+            + certificate.public_bytes(serialization.Encoding.PEM)
+        )
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(path)
+        return context
+
+    def client_context(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(self.roots))
+
+    def _signed(
+        self, name: x509.Name, key: ec.EllipticCurvePrivateKey, extension: x509.ExtensionType
+    ) -> x509.Certificate:
+        now = datetime.datetime.now(datetime.UTC)
+        return (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(self._name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(hours=1))
+            .not_valid_after(now + datetime.timedelta(hours=1))
+            .add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
+            .sign(self._key, hashes.SHA256())
+        )
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path)
+
+
+async def ask(client: HttpClient, host: str, port: int, seconds: float = 5) -> bytes:
+    target = Target("https", host, port, "127.0.0.1")
+    deadline = asyncio.get_running_loop().time() + seconds
+    return (await client.request(target, "GET", "/", deadline=deadline, max_body=100)).body
+
+
+async def reused_twice(authority: Authority) -> int:
+    seen: list[bytes] = []
+
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for _ in range(2):
+            seen.append(await read_request(reader))
+            writer.write(OK)
+        await reader.read()
+
+    async with scripted_peer(script, authority.server_context("agent.test")) as peer:
+        client = HttpClient(idle_seconds=5, connect_seconds=5, tls=authority.client_context())
+        for _ in range(2):
+            assert await ask(client, "agent.test", peer.port) == b"ok"
+        await client.close()
+    assert b"host: agent.test:%d\r\n" % peer.port in seen[0]
+    return peer.connections
+
+
+async def test_the_certificate_is_checked_for_the_host_while_another_address_is_dialed(authority: Authority) -> None:
+    assert await reused_twice(authority) == 1
+
+
+def test_tls_does_the_same_on_uvloop(authority: Authority) -> None:
+    assert uvloop.run(reused_twice(authority)) == 1
+
+
+async def test_a_certificate_of_another_name_is_refused_in_the_tls_phase(authority: Authority) -> None:
+    async with scripted_peer(answering(OK), authority.server_context("other.test")) as peer:
+        client = HttpClient(idle_seconds=5, connect_seconds=5, tls=authority.client_context())
+        with pytest.raises(ConnectFailed) as failure:
+            await ask(client, "agent.test", peer.port)
+        assert failure.value.phase == "tls"
+        with pytest.raises(ConnectFailed):  # the dialed address is no name either
+            await ask(client, "127.0.0.1", peer.port)
+        await client.close()
+
+
+async def test_a_certificate_of_an_unknown_authority_is_refused_by_default(authority: Authority) -> None:
+    context = certified_context()
+    assert (context.check_hostname, context.verify_mode) == (True, ssl.CERT_REQUIRED)
+    async with scripted_peer(answering(OK), authority.server_context("agent.test")) as peer:
+        client = HttpClient(idle_seconds=5, connect_seconds=5)
+        with pytest.raises(ConnectFailed) as failure:
+            await ask(client, "agent.test", peer.port)
+        assert failure.value.phase == "tls"
+        await client.close()
+
+
+async def test_a_handshake_is_bounded_by_the_connect_time_and_by_the_deadline(authority: Authority) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        await asyncio.sleep(5)
+
+    async with scripted_peer(silent) as peer:
+        client = HttpClient(idle_seconds=5, connect_seconds=0.05, tls=authority.client_context())
+        with pytest.raises(ConnectFailed) as failure:
+            await ask(client, "agent.test", peer.port)
+        assert failure.value.phase == "tls"
+        await client.close()
+        client = HttpClient(idle_seconds=5, connect_seconds=5, tls=authority.client_context())
+        with pytest.raises(DeadlinePassed):
+            await ask(client, "agent.test", peer.port, seconds=0.05)
+        await client.close()
+
+
+async def until_close(authority: Authority, *, alert: bool) -> bytes:
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\nuntil the end")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        if alert:
+            writer.close()
+            await writer.wait_closed()
+
+    async with scripted_peer(script, authority.server_context("agent.test")) as peer:
+        client = HttpClient(idle_seconds=5, connect_seconds=5, tls=authority.client_context())
+        try:
+            return await ask(client, "agent.test", peer.port)
+        finally:
+            await client.close()
+
+
+async def test_a_tls_stream_cut_without_its_closing_alert_is_not_a_whole_body(authority: Authority) -> None:
+    assert await until_close(authority, alert=True) == b"until the end"
+    with pytest.raises(TransferBroken):
+        await until_close(authority, alert=False)
+
+
+def test_a_cut_tls_stream_is_seen_on_uvloop_too(authority: Authority) -> None:
+    assert uvloop.run(until_close(authority, alert=True)) == b"until the end"
+    with pytest.raises(TransferBroken):
+        uvloop.run(until_close(authority, alert=False))

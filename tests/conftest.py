@@ -1,0 +1,23 @@
+"""Shared parts of all tests: one PostgreSQL per test run, one database per test that asks for it."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+
+from aop.local.state import DatabaseUrls
+from tests.support.postgres import PostgresForTests, running_postgres
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresForTests]:
+    with running_postgres(tmp_path_factory.mktemp("postgres")) as server:
+        yield server
+
+
+@pytest_asyncio.fixture
+async def stores(postgres: PostgresForTests) -> AsyncIterator[DatabaseUrls]:
+    """A database of its own at the current version, as the three logins see it."""
+    urls = await postgres.new_platform()
+    yield urls
+    await postgres.drop(urls.migration.rpartition("/")[2])

@@ -1,0 +1,163 @@
+"""The OpenAPI documents are valid, complete for the contract's endpoint table, and render."""
+
+from copy import deepcopy
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests.support.openapi import openapi_operations
+from tools import contracts
+from tools.contract_bundle import bundled, references, resolve, surfaces
+from tools.contract_pages import page
+
+# Contract 0.4, path by path.
+GATEWAY = {
+    ("/v1/agents", "POST GET"),
+    ("/v1/agents/{agentId}", "GET"),
+    ("/v1/agents/{agentId}/versions/{version}", "GET"),
+    ("/v1/agents/{agentId}/versions/{version}/publish", "POST"),
+    ("/v1/agents/{agentId}/versions/{version}/disable", "POST"),
+    ("/v1/public/agents/{publicAgentId}", "GET"),
+    ("/v1/providers/{providerId}/agents/{agentId}/endpoint-bindings", "POST"),
+    ("/v1/providers/{providerId}/endpoint-bindings", "GET"),
+    ("/v1/providers/{providerId}/endpoint-bindings/{bindingId}", "GET"),
+    ("/v1/providers/{providerId}/endpoint-bindings/{bindingId}/challenges", "POST"),
+    ("/v1/providers/{providerId}/endpoint-bindings/{bindingId}/challenges/{challengeId}/complete", "POST"),
+    ("/v1/providers/{providerId}/agents/{agentId}/releases", "POST"),
+    ("/v1/providers/{providerId}/releases", "GET"),
+    ("/v1/providers/{providerId}/agents", "GET"),
+    ("/v1/releases/{releaseId}/verify", "POST"),
+    ("/v1/releases/{releaseId}/publish", "POST"),
+    ("/v1/releases/{releaseId}/suspend", "POST"),
+    ("/v1/releases/{releaseId}/revoke", "POST"),
+    ("/v1/releases/{releaseId}", "GET"),
+    ("/v1/status", "GET"),
+    ("/v1/workspaces", "POST GET"),
+    ("/v1/workspaces/{workspaceId}", "GET"),
+    ("/v1/workspaces/{workspaceId}/installations", "POST GET"),
+    ("/v1/workspaces/{workspaceId}/installations/{installationId}", "GET PATCH DELETE"),
+    ("/v1/workspaces/{workspaceId}/invocations", "POST GET"),
+    ("/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
+    ("/v1/workspaces/{workspaceId}/traces/{traceId}", "GET"),
+}
+CONTROL_PLANE_INTERNAL = {
+    ("/internal/v1/resolve-agent", "POST"),
+    ("/internal/v1/resolve-installed-version", "POST"),
+    ("/internal/v1/topology/watch", "GET"),
+}
+ROUTER_INTERNAL = {
+    ("/internal/v1/invocations", "POST"),
+    ("/internal/v1/workspaces/{workspaceId}/invocations", "GET"),
+    ("/internal/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
+    ("/internal/v1/workspaces/{workspaceId}/traces/{traceId}", "GET"),
+    ("/internal/v1/topology/status", "GET"),
+}
+ROUTER_AGENT = {("/agent/v1/invocations", "POST")}
+HEALTH = {("/livez", "GET"), ("/readyz", "GET"), ("/metrics", "GET")}
+ENDPOINTS = {
+    "gateway.v1": GATEWAY | HEALTH,
+    "control-plane-internal.v1": CONTROL_PLANE_INTERNAL,
+    "router-internal.v1": ROUTER_INTERNAL | HEALTH,
+    "router-agent.v1": ROUTER_AGENT,
+}
+SURFACES = surfaces()
+V3 = ("/v1/workspaces", "/internal/v1/resolve-")
+V4 = ("/v1/status", "/internal/v1/", "/agent/v1/")
+
+
+def test_there_is_one_document_per_surface() -> None:
+    assert SURFACES.keys() == ENDPOINTS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(ENDPOINTS))
+def test_a_document_holds_exactly_the_endpoints_of_the_contract(name: str) -> None:
+    expected = {(method, path) for path, methods in ENDPOINTS[name] for method in methods.split()}
+    assert openapi_operations(name) == expected
+
+
+@pytest.mark.parametrize("name", sorted(ENDPOINTS))
+def test_a_document_is_valid_with_every_reference_resolved(name: str) -> None:
+    assert list(contracts.surface_problems(SURFACES[name])) == []
+
+
+@pytest.mark.parametrize("name", sorted(ENDPOINTS))
+def test_an_operation_names_the_envelope_of_its_surface(name: str) -> None:
+    for method, path, operation in contracts.operations_of(SURFACES[name]):
+        if (path, method) not in HEALTH:
+            assert operation["x-envelope"] == _envelope(path), f"{method} {path}"
+
+
+@pytest.mark.parametrize("name", sorted(ENDPOINTS))
+def test_every_response_carries_the_trace_header(name: str) -> None:
+    surface = bundled(SURFACES[name])
+    for method, path, operation in contracts.operations_of(surface):
+        for status, declared in operation["responses"].items():
+            response = resolve(surface, declared["$ref"]) if "$ref" in declared else declared
+            assert "x-platform-trace-id" in response["headers"], f"{method} {path} {status}"
+
+
+def test_only_the_public_read_and_health_are_open_to_anyone() -> None:
+    for name, surface in SURFACES.items():
+        assert surface["security"], name
+        for method, path, operation in contracts.operations_of(surface):
+            public = operation.get("security") == []
+            assert public == ((path, method) in HEALTH or path.startswith("/v1/public/")), path
+
+
+def test_a_reference_that_leads_nowhere_is_a_problem() -> None:
+    surface = deepcopy(SURFACES["router-agent.v1"])
+    surface["paths"]["/agent/v1/invocations"]["post"]["requestBody"]["content"]["application/json"]["schema"] = {
+        "$ref": "../workspace/1/schema.json#/$defs/absent"
+    }
+    assert any("leads nowhere" in problem for problem in contracts.surface_problems(surface))
+
+
+def test_a_code_of_another_envelope_is_a_problem() -> None:
+    surface = deepcopy(SURFACES["router-agent.v1"])
+    surface["paths"]["/agent/v1/invocations"]["post"]["x-codes"] += ["WRONG_PROOF"]
+    assert any("another envelope" in problem for problem in contracts.surface_problems(surface))
+
+
+@pytest.mark.parametrize("name", sorted(ENDPOINTS))
+def test_a_page_shows_every_operation_and_schema_and_loads_nothing(name: str) -> None:
+    surface = bundled(SURFACES[name])
+    reader = _Page()
+    reader.feed(page(surface))
+    operations = {operation["operationId"] for _, _, operation in contracts.operations_of(surface)}
+    assert operations <= reader.anchors
+    assert {f"schema-{schema}" for schema in surface["components"]["schemas"]} <= reader.anchors
+    assert reader.links <= reader.anchors
+    assert not reader.tags & {"script", "link", "img", "iframe"}
+
+
+def test_the_command_writes_one_page_per_surface(tmp_path: Path) -> None:
+    assert contracts.main([str(tmp_path)]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.html" for name in ENDPOINTS}
+
+
+def test_a_bundle_refers_to_nothing_outside_itself() -> None:
+    for surface in SURFACES.values():
+        assert all(reference.startswith("#/") for _, reference in references(bundled(surface)))
+
+
+def _envelope(path: str) -> str:
+    if path.startswith(V3) and not any(part in path for part in ("/invocations", "/traces")):
+        return "3"
+    return "4" if path.startswith((*V3, *V4)) else "2"
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: set[str] = set()
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name == "id" and value:
+                self.anchors.add(value)
+            if name == "href" and value:
+                self.links.add(value.removeprefix("#"))

@@ -1,0 +1,81 @@
+"""The signed vectors are what their generators make, and each fails where it says it fails."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
+
+from aop.base import json as strict_json
+from aop.base.base64url import from_base64url, to_base64url
+from aop.contracts.credential import CONTEXT_HEADERS
+from aop.contracts.documents import document, schemas
+from tests.support.vectors import VECTORS, each, vectors
+from tools import credential_vectors, delegation_vectors
+from tools.vector_tokens import rendered
+
+TOKENS = {"credential": credential_vectors.credential, "delegation": delegation_vectors.delegation}
+
+
+@pytest.mark.parametrize("name", sorted(TOKENS))
+def test_the_signed_vectors_equal_the_regenerated_ones(name: str) -> None:
+    assert (VECTORS / f"{name}.json").read_text("utf-8") == rendered(TOKENS[name]())
+
+
+@pytest.mark.parametrize("name", sorted(TOKENS))
+def test_the_published_key_belongs_to_the_test_seed(name: str) -> None:
+    document_ = vectors(name)
+    key = SigningKey(bytes.fromhex(document_["testSeed"])).verify_key
+    assert document_["verifier"]["publicKey"] == to_base64url(key.encode())
+
+
+@each("credential")
+def test_a_credential_vector_fails_at_the_check_it_names(case: dict[str, Any]) -> None:
+    step = case["step"] or 99
+    if step <= 2:
+        return
+    header, claims, verified = _opened(case, vectors("credential")["verifier"]["publicKey"])
+    if step > 3:
+        assert document("router-agent-credential/1#header").is_valid(header)
+        assert verified == (step != 4)
+    if step > 6 or case["name"] in {"expired", "long expired", "future iat"}:
+        assert document("router-agent-credential/1#claims").is_valid(claims)
+    if step == 5:
+        assert claims is None or not document("router-agent-credential/1#claims").is_valid(claims)
+
+
+@each("delegation")
+def test_an_accepted_delegation_verifies_and_follows_its_document(case: dict[str, Any]) -> None:
+    if case["step"] == 1:
+        assert case["status"] == 401
+        return
+    header, claims, verified = _opened(case, vectors("delegation")["verifier"]["publicKey"])
+    assert verified
+    assert document("agent-delegation/1#header").is_valid(header)
+    assert document("agent-delegation/1#claims").is_valid(claims)
+
+
+def test_the_context_headers_are_those_of_the_credential_document() -> None:
+    rows: Any = schemas()["urn:aop:contract:router-agent-credential:1"]["x-context-headers"]
+    assert {row["header"]: row["claim"] for row in rows} == CONTEXT_HEADERS
+    assert [row["header"] for row in rows if row["profile"]] == list(CONTEXT_HEADERS)[:5]
+
+
+def _opened(case: dict[str, Any], public_key: str) -> tuple[Any, Any, bool]:
+    """The header, the claims (None when they are no strict JSON) and whether the signature verifies."""
+    head, payload, signature = case["authorization"][0].removeprefix("Bearer ").split(".")
+    try:
+        VerifyKey(from_base64url(public_key)).verify(f"{head}.{payload}".encode(), from_base64url(signature))
+        verified = True
+    except BadSignatureError:
+        verified = False
+    header, claims = (next(_strictly(from_base64url(segment)), None) for segment in (head, payload))
+    return header, claims, verified
+
+
+def _strictly(body: bytes) -> Iterator[object]:
+    try:
+        yield strict_json.parse(body)
+    except strict_json.JsonRefused:
+        return

@@ -1,0 +1,90 @@
+"""Finds the contract examples and readers on disk and in the package, so that no document can be forgotten."""
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import aop.contracts
+from aop.base import assets
+
+CONTRACTS = assets.folder("contracts")
+
+# Contract 0.2, and the shared definitions.
+DOCUMENTS = frozenset(
+    {
+        *("agent-card/0.2", "catalog-entry/1", "discovery-item/1", "agent-overview/1"),
+        *("workspace/1", "installation/1", "install-request/1", "installation-update/1"),
+        *("endpoint-binding/1", "challenge/1", "endpoint-evidence/1", "release/1", "public-agent-share/1"),
+        *("invocation-request/1", "nested-invocation-request/1", "invocation-result/1", "invocation-stream-event/2"),
+        *("invocation-event/0.3", "invocation-record/1", "invocation-detail/1", "trace/1"),
+        *("resolve-agent/1", "resolve-installed-version/1", "router-dispatch/1"),
+        *("topology-event/1", "topology-status/1", "a2a-profile/0.2"),
+        *("router-agent-credential/1", "agent-delegation/1", "agent-rejection/1"),
+        *("platform-error/2", "platform-error/3", "platform-error/4", "health/1"),
+    }
+)
+DEFINITIONS = "definitions/1"
+
+
+@dataclass(frozen=True)
+class Valid:
+    document: str
+    path: Path
+
+    @property
+    def body(self) -> bytes:
+        return self.path.read_bytes()
+
+
+@dataclass(frozen=True)
+class Invalid:
+    """A value that breaks one stated rule; `semantic` ones break a rule that no schema can say."""
+
+    document: str
+    path: Path
+    semantic: bool
+    rule: str
+    pointer: str
+    body: bytes
+
+
+def documents_on_disk() -> frozenset[str]:
+    return frozenset(f"{path.parent.parent.name}/{path.parent.name}" for path in CONTRACTS.glob("*/*/schema.json"))
+
+
+def valid_examples() -> Iterator[Valid]:
+    for name in sorted(documents_on_disk()):
+        root = CONTRACTS / name / "examples" / "valid"
+        for path in sorted(root.rglob("*.json")):
+            yield Valid(_document(name, root, path), path)
+
+
+def invalid_examples() -> Iterator[Invalid]:
+    for name in sorted(documents_on_disk()):
+        root = CONTRACTS / name / "examples" / "invalid"
+        for path in sorted(root.rglob("*.json")):
+            semantic = path.relative_to(root).parts[0] == "semantic"
+            stated = json.loads(path.read_bytes())
+            text = stated["text"] if "text" in stated else json.dumps(stated["instance"])
+            document = _document(name, root / "semantic" if semantic else root, path)
+            yield Invalid(document, path, semantic, stated["rule"], stated["pointer"], text.encode())
+
+
+def readers() -> Mapping[str, type]:
+    """The readers of every module of aop.contracts; no document has two."""
+    merged: dict[str, type] = {}
+    for module in pkgutil.iter_modules(aop.contracts.__path__):
+        found: Mapping[str, type] = getattr(importlib.import_module(f"aop.contracts.{module.name}"), "READERS", {})
+        repeated = merged.keys() & found.keys()
+        if repeated:
+            raise AssertionError(f"two readers for {sorted(repeated)}")
+        merged.update(found)
+    return merged
+
+
+def _document(name: str, root: Path, path: Path) -> str:
+    folders = path.relative_to(root).parts[:-1]
+    return "#".join((name, *folders))

@@ -1,0 +1,46 @@
+"""Runs every static check of the repository, shows each as it goes, and says at the end how to rerun what failed."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+_PYTHON = sys.executable
+_BIN = Path(_PYTHON).parent
+
+CHECKS: dict[str, list[str]] = {
+    "format": [str(_BIN / "ruff"), "format", "--check", "--quiet", "."],
+    "lint": [str(_BIN / "ruff"), "check", "--quiet", "."],
+    "types": [_PYTHON, "-m", "mypy", "--no-error-summary"],
+    "imports": [str(_BIN / "lint-imports"), "--no-cache"],
+    "structure": [_PYTHON, "-m", "tools.structure"],
+    "contracts": [_PYTHON, "-m", "tools.contracts"],
+    "agreement": [_PYTHON, "-m", "pytest", "tests/contracts"],
+    "acceptance": [_PYTHON, "-m", "tools.acceptance", "--check"],
+}
+
+
+def main(names: list[str]) -> int:
+    unknown = sorted(set(names) - set(CHECKS))
+    if unknown:
+        print(f"unknown check: {', '.join(unknown)}; known: {', '.join(CHECKS)}")
+        return 2
+    failed = [name for name in names or CHECKS if not _passes(name)]
+    if failed:
+        print(f"\n{len(failed)} of {len(names or CHECKS)} checks failed. Rerun alone: ./dev check {' '.join(failed)}")
+    return 1 if failed else 0
+
+
+def _passes(name: str) -> bool:
+    print(f"check {name} … ", end="", flush=True)
+    started = time.monotonic()
+    run = subprocess.run(CHECKS[name], cwd=ROOT, capture_output=True, text=True, check=False)
+    print(f"{'ok' if run.returncode == 0 else 'FAILED'} ({time.monotonic() - started:.1f} s)", flush=True)
+    if run.returncode != 0:
+        print(run.stdout + run.stderr)
+    return run.returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

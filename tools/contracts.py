@@ -1,0 +1,113 @@
+"""Checks every contract schema and OpenAPI document, and renders one reference page per surface.
+
+`python -m tools.contracts [FOLDER]` writes the pages to FOLDER, by default `.dev/contracts-html`.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from aop.contracts.documents import document
+from tools.contract_bundle import (
+    CONTRACTS,
+    ROOT,
+    BrokenReferenceError,
+    Json,
+    bundled,
+    references,
+    resolve,
+    schemas,
+    surfaces,
+)
+from tools.contract_pages import page
+
+_DEFAULT_FOLDER = ROOT / ".dev" / "contracts-html"
+_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
+
+
+def main(arguments: list[str]) -> int:
+    folder = Path(arguments[0]) if arguments else _DEFAULT_FOLDER
+    problems = list(schema_problems())
+    pages: dict[str, str] = {}
+    for name, surface in surfaces().items():
+        found = list(surface_problems(surface))
+        problems += [f"{name}: {problem}" for problem in found]
+        if not found:
+            pages[name] = page(bundled(surface))
+    for problem in problems:
+        print(problem)
+    if problems:
+        return 1
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    print(f"{len(schemas())} schemas and {len(pages)} OpenAPI documents are sound; pages in {folder}")
+    return 0
+
+
+def schema_problems() -> Iterator[str]:
+    """Schemas that are no JSON Schema 2020-12, and references that lead nowhere."""
+    known = schemas()
+    for identity, schema in known.items():
+        for where, reference in references(schema):
+            target, _, pointer = reference.partition("#")
+            try:
+                resolve(known[target or identity], "#" + pointer)
+            except (KeyError, BrokenReferenceError):
+                yield f"{identity}{where}: {reference} leads nowhere"
+        try:
+            document("/".join(identity.removeprefix("urn:aop:contract:").rsplit(":", 1)))
+        except ValueError as error:
+            yield f"{identity}: {error}"
+
+
+def surface_problems(surface: Json) -> Iterator[str]:
+    """What is wrong with an OpenAPI document, its references included."""
+    try:
+        whole = bundled(surface)
+    except BrokenReferenceError as error:
+        yield f"{error} leads nowhere"
+        return
+    for found in OpenAPIV31SpecValidator(whole).iter_errors():
+        yield f"/{'/'.join(map(str, found.absolute_path))}: {found.message}"
+    operations = list(operations_of(whole))
+    names = Counter(operation["operationId"] for _, _, operation in operations)
+    yield from (f"operationId {name} is used twice" for name, count in names.items() if count > 1)
+    for method, path, operation in operations:
+        yield from (f"{method} {path}: {problem}" for problem in _code_problems(operation))
+
+
+def operations_of(surface: Json) -> Iterator[tuple[str, str, Json]]:
+    """Method, path and operation, in the order of the document."""
+    for path, item in surface["paths"].items():
+        for method, operation in item.items():
+            if method in _METHODS:
+                yield method.upper(), path, operation
+
+
+def _code_problems(operation: Json) -> Iterator[str]:
+    """The codes an operation lists must belong to its envelope and account for exactly its error statuses."""
+    if "x-codes" not in operation:
+        return
+    entries = {
+        entry["code"]: entry
+        for entry in json.loads((CONTRACTS / "platform-error" / "codes.json").read_bytes())["codes"]
+    }
+    listed = [entries[code] for code in operation["x-codes"] if code in entries]
+    if len(listed) != len(operation["x-codes"]):
+        yield "x-codes names an unknown code"
+    foreign = [entry["code"] for entry in listed if operation["x-envelope"] not in entry["envelopes"]]
+    if foreign:
+        yield f"codes of another envelope: {', '.join(foreign)}"
+    statuses = {status for status in operation["responses"] if status >= "400"}
+    expected = {str(entry["status"]) for entry in listed}
+    if statuses != expected:
+        yield f"statuses and codes differ: {', '.join(sorted(statuses ^ expected))}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
