@@ -10,8 +10,8 @@ _PYTHON = sys.executable
 _BIN = Path(_PYTHON).parent
 
 CHECKS: dict[str, list[str]] = {
-    "format": [str(_BIN / "ruff"), "format", "--check", "--quiet", "."],
-    "lint": [str(_BIN / "ruff"), "check", "--quiet", "."],
+    "format": [str(_BIN / "ruff"), "format", "--check", "--quiet", ".", "dev"],
+    "lint": [str(_BIN / "ruff"), "check", "--quiet", ".", "dev"],
     "types": [_PYTHON, "-m", "mypy", "--no-error-summary"],
     "imports": [str(_BIN / "lint-imports"), "--no-cache"],
     "structure": [_PYTHON, "-m", "tools.structure"],

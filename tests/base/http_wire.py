@@ -1,12 +1,13 @@
 """Both ends of raw HTTP: a peer that answers with given bytes, and a socket that sends them."""
 
 import asyncio
+import json
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 from aop.base.http import HttpClient, Target
-from aop.base.server import ASGIApp, HttpServer, ServerLimits, listening_socket
+from aop.base.server import ASGIApp, HttpServer, Receive, Scope, Send, ServerLimits, listening_socket
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
@@ -168,3 +169,34 @@ async def serving(app: ASGIApp, limits: ServerLimits | None = None) -> AsyncIter
     finally:
         await under_test.hang_up()
         await server.stop(0)
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers with what it was asked, so that a test sees both the scope and the body."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        body += message["body"]
+        more = message["more_body"]
+    seen = {
+        "method": scope["method"],
+        "path": scope["path"],
+        "raw_path": scope["raw_path"].decode(),
+        "query": scope["query_string"].decode(),
+        "version": scope["http_version"],
+        "headers": [[name.decode(), value.decode("latin-1")] for name, value in scope["headers"]],
+        "body": body.decode("latin-1"),
+    }
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": json.dumps(seen).encode()})
+
+
+def replying(status: int, headers: list[tuple[bytes, bytes]], *bodies: bytes) -> ASGIApp:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        for index, body in enumerate(bodies):
+            await send({"type": "http.response.body", "body": body, "more_body": index < len(bodies) - 1})
+
+    return app

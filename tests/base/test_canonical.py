@@ -115,7 +115,7 @@ def test_reordered_members_other_escapes_and_other_number_spellings_have_one_dig
     "value",
     [
         math.nan, math.inf, -math.inf, [math.nan], 2**53, -(2**53), {"a": 10**400}, "\ud800", "a\udc00", {"\ud83d": 1},
-        {"é\udfff": [1]}, {1: 2}, {None: 1}, b"bytes", object(), {"a": {1, 2}}, 1j,
+        {"é\udfff": [1]}, {1: 2}, {None: 1}, b"bytes", object, {"a": {1, 2}}, 1j,
     ],
     ids=repr,
 )  # fmt: skip

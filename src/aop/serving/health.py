@@ -27,7 +27,7 @@ class Readiness:
         self._draining = False
         self._judging = asyncio.Lock()
         self._judged_at = float("-inf")
-        self._passed = dict.fromkeys(checks, False)
+        self._passed: dict[str, bool | None] = dict.fromkeys(checks)
 
     def drain(self) -> None:
         self._draining = True
@@ -47,10 +47,10 @@ class Readiness:
                 await check()
         except Exception as failure:  # noqa: BLE001  whatever a check raises means: not ready
             cause = f"{name}: {type(failure).__name__} {failure}".strip()
-        if self._passed[name] != (cause is None):
-            self._log.event(
-                "check.passed" if cause is None else "check.failed", level=Level.WARNING, cause=cause or name
-            )
+        if cause is None and self._passed[name] is False:
+            self._log.event("check.passed", cause=name)
+        elif cause is not None and self._passed[name] is not False:
+            self._log.event("check.failed", level=Level.WARNING, cause=cause)
         self._passed[name] = cause is None
         self._metrics.ready(name, cause is None)
 

@@ -14,6 +14,7 @@ JSON = (b"content-type", b"application/json")
 TRACE_HEADER = b"x-platform-trace-id"
 _RETRY_AFTER = (b"retry-after", b"1")
 _CHALLENGE = (b"www-authenticate", b"Bearer")
+_WITHOUT_BODY = frozenset({204, 304})
 _encode = msgspec.json.Encoder().encode
 
 
@@ -26,12 +27,9 @@ class Response:
     cacheable: bool = False
 
     async def deliver(self, request: Request, extra: Headers, send: Send) -> None:
-        headers = [
-            (b"content-length", str(len(self.body)).encode()),
-            (TRACE_HEADER, request.trace_id.encode()),
-            *self.headers,
-            *extra,
-        ]
+        headers = [(TRACE_HEADER, request.trace_id.encode()), *self.headers, *extra]
+        if self.status not in _WITHOUT_BODY:
+            headers.append((b"content-length", str(len(self.body)).encode()))
         if request.close_connection:
             headers.append((b"connection", b"close"))
         if not self.cacheable:

@@ -1,0 +1,95 @@
+"""One started process: in a group of its own, unable to outlive the supervisor, stopped within a bound."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+_LINE_LIMIT = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to start, as whom, and which signal it gets when the supervisor dies."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    death_signal: signal.Signals = signal.SIGKILL
+    user: int | None = None
+
+    def arguments(self) -> tuple[str, ...]:
+        user = -1 if self.user is None else self.user
+        before = (sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), str(int(self.death_signal)), str(user))
+        return before + self.command
+
+
+class Child:
+    """Made by `start`. The launcher replaces itself, so `pid` is the command's own process id and group."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls, launch: Launch, output: int | IO[bytes] = asyncio.subprocess.PIPE) -> "Child":
+        process = await asyncio.create_subprocess_exec(
+            *launch.arguments(),
+            env=dict(launch.environment),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+            limit=_LINE_LIMIT,
+        )
+        return cls(process)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._process.returncode
+
+    @property
+    def output(self) -> asyncio.StreamReader | None:
+        return self._process.stdout
+
+    async def wait(self) -> int:
+        return await self._process.wait()
+
+    async def stop(self, polite: signal.Signals, seconds: float, forced: signal.Signals = signal.SIGKILL) -> None:
+        """Asks, waits at most `seconds`, then insists; nothing of the group is left, even when this is cancelled."""
+        try:
+            self.send(polite)
+            if not await self._gone_within(seconds):
+                self.send(forced)
+                await self._gone_within(seconds)
+        finally:
+            self.send(signal.SIGKILL)
+        await self._process.wait()
+
+    def send(self, number: signal.Signals) -> None:
+        """To the whole group: also what the command started and left behind."""
+        try:
+            os.killpg(self._process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return  # nobody is left; a zombie of another user answers the second way
+
+    async def _gone_within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._process.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def describe_exit(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    return f"signal {signal.Signals(-code).name}" if -code in signal.valid_signals() else f"signal {-code}"

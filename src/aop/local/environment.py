@@ -1,0 +1,203 @@
+"""The settings `aop up` supplies to each unit; what the caller's environment sets wins, the allow-list is added to."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import msgspec
+
+from aop.base.settings import ListenAddress, Problem, SettingsRefused, listen_address
+from aop.contracts.signing import SigningKey
+from aop.control_plane.settings import read_control_plane_settings
+from aop.local.ports import DEVELOPMENT_PORT, Ports
+from aop.local.secrets import LocalSecrets
+from aop.local.state import DatabaseUrls, RouterCredential, ServiceTokens
+from aop.router.settings import read_router_settings
+
+ALLOW_LIST = "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON"
+GATEWAY_ADDRESS = "PLATFORM_LISTEN_ADDRESS"
+ROUTER_ADDRESS = "PLATFORM_ROUTER_LISTEN_ADDRESS"
+CONSOLE_ADDRESS = "PLATFORM_CONSOLE_LISTEN_ADDRESS"
+DATABASES = ("PLATFORM_DATABASE_URL", "PLATFORM_ROUTER_DATABASE_URL", "PLATFORM_MIGRATION_DATABASE_URL")
+
+_GRACE = "PLATFORM_SHUTDOWN_GRACE_SECONDS"
+_LOOPBACK = "127.0.0.1"
+_ANY_ADDRESS = {"0.0.0.0": _LOOPBACK, "::": "::1"}  # noqa: S104  listening everywhere, reached on loopback
+_ROUTER_TOKEN, _CONTROL_PLANE_TOKEN = "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN", "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN"
+_SIGNING_KEY = "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL"
+_ISSUER, _KEY_ID = "PLATFORM_ROUTER_AGENT_CREDENTIAL_ISSUER", "PLATFORM_ROUTER_AGENT_CREDENTIAL_KEY_ID"
+# Would make every start of a unit compile its code again.
+_NOT_PASSED_ON = frozenset({"PYTHONDONTWRITEBYTECODE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the parts listen: the caller's setting, else the port of the data folder."""
+
+    gateway: ListenAddress
+    router: ListenAddress
+    console: ListenAddress
+    agents: tuple[ListenAddress, ...]
+
+    @classmethod
+    def of(cls, ports: Ports, caller: Mapping[str, str]) -> "Addresses":
+        def place(setting: str, port: int) -> ListenAddress:
+            text = caller.get(setting)
+            try:
+                return ListenAddress(_LOOPBACK, port) if text is None else listen_address(text)
+            except ValueError as problem:
+                raise SettingsRefused([Problem(setting, str(problem))]) from None
+
+        return cls(
+            gateway=place(GATEWAY_ADDRESS, ports.gateway),
+            router=place(ROUTER_ADDRESS, ports.router),
+            console=place(CONSOLE_ADDRESS, ports.console),
+            agents=tuple(ListenAddress(_LOOPBACK, port) for port in ports.agents),
+        )
+
+
+@dataclass(frozen=True)
+class LocalSettings:
+    """Everything decided for one run: the environment of each unit, and what other programs may be told."""
+
+    control_plane: Mapping[str, str]
+    router: Mapping[str, str]
+    gateway_origin: str
+    router_origin: str
+    grace_seconds: int
+    allow_list: Sequence[str]
+    credential: RouterCredential
+    service_tokens: ServiceTokens
+
+
+def local_settings(
+    addresses: Addresses,
+    secrets: LocalSecrets,
+    databases: DatabaseUrls,
+    allowed: Sequence[str],
+    caller: Mapping[str, str],
+) -> LocalSettings:
+    """Reads the result with the units' own readers, so that a bad setting is known before anything starts."""
+    allow_list = _allow_list(addresses, allowed, caller)
+    supplied = _supplied(addresses, secrets, databases) | dict(caller) | {ALLOW_LIST: _json(allow_list)}
+    # The serving side must know the very token its client uses, whoever chose it.
+    supplied.setdefault("PLATFORM_INTERNAL_PRINCIPALS_JSON", _principals("router-1", supplied[_CONTROL_PLANE_TOKEN]))
+    supplied.setdefault(
+        "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON", _principals("control-plane", supplied[_ROUTER_TOKEN])
+    )
+    control_plane = _for_unit(supplied, read_control_plane_settings)
+    router = _for_unit(supplied, read_router_settings)
+    _require_readable(control_plane, router)
+    return LocalSettings(
+        control_plane=control_plane,
+        router=router,
+        gateway_origin=reachable_origin(addresses.gateway),
+        router_origin=reachable_origin(addresses.router),
+        grace_seconds=int(supplied[_GRACE]),
+        allow_list=allow_list,
+        credential=RouterCredential(
+            supplied[_ISSUER], supplied[_KEY_ID], SigningKey.parse(supplied[_SIGNING_KEY]).public_text
+        ),
+        service_tokens=ServiceTokens(supplied[_ROUTER_TOKEN], supplied[_CONTROL_PLANE_TOKEN]),
+    )
+
+
+def external_databases(caller: Mapping[str, str]) -> DatabaseUrls | None:
+    """The three URLs of a server that is not ours; None when the embedded one is to be used."""
+    missing = [name for name in DATABASES if name not in caller]
+    if len(missing) == len(DATABASES):
+        return None
+    if missing:
+        reason = "is required when another database URL is set: all three or none"
+        raise SettingsRefused([Problem(name, reason) for name in missing])
+    control_plane, router, migration = (caller[name] for name in DATABASES)
+    return DatabaseUrls(control_plane, router, migration)
+
+
+def reachable_origin(address: ListenAddress) -> str:
+    return ListenAddress(_ANY_ADDRESS.get(address.host, address.host), address.port).origin
+
+
+def _supplied(addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUrls) -> dict[str, str]:
+    gateway, router = reachable_origin(addresses.gateway), reachable_origin(addresses.router)
+    console = reachable_origin(addresses.console)
+    return {
+        _GRACE: "1",
+        GATEWAY_ADDRESS: _text(addresses.gateway),
+        "PLATFORM_DATABASE_URL": databases.control_plane,
+        "PLATFORM_ROUTER_INTERNAL_ORIGIN": router,
+        _ROUTER_TOKEN: secrets.control_plane_to_router,
+        "PLATFORM_PUBLIC_AGENT_ORIGIN": console,
+        "PLATFORM_CORS_ALLOWED_ORIGINS": console,
+        "PLATFORM_ROUTER_ID": "router-1",
+        ROUTER_ADDRESS: _text(addresses.router),
+        "PLATFORM_ROUTER_DATABASE_URL": databases.router,
+        "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": gateway,
+        _CONTROL_PLANE_TOKEN: secrets.router_to_control_plane,
+        "PLATFORM_ROUTER_AGENT_ORIGIN": router,
+        _ISSUER: router,
+        _KEY_ID: "router-1",
+        _SIGNING_KEY: secrets.router_credential_key,
+    }
+
+
+def _allow_list(addresses: Addresses, allowed: Sequence[str], caller: Mapping[str, str]) -> list[str]:
+    own = [_text(address) for address in addresses.agents] + [f"{_LOOPBACK}:{DEVELOPMENT_PORT}"]
+    try:
+        added = msgspec.json.decode(caller.get(ALLOW_LIST, "[]"), type=list[str])
+    except msgspec.DecodeError:
+        raise SettingsRefused([Problem(ALLOW_LIST, "must be a JSON array of entries")]) from None
+    return list(dict.fromkeys([*own, *added, *allowed]))
+
+
+def _for_unit(supplied: Mapping[str, str], read: Callable[[Mapping[str, str]], object]) -> dict[str, str]:
+    """The ordinary environment and the settings this unit reads: no unit sees a secret of another."""
+    asked = _Asked()
+    with suppress(SettingsRefused):
+        read(asked)
+    return {
+        name: value
+        for name, value in supplied.items()
+        if name in asked.names or not (name.startswith("PLATFORM_") or name in _NOT_PASSED_ON)
+    }
+
+
+class _Asked(Mapping[str, str]):
+    """An empty environment that remembers which settings were asked for."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def _require_readable(control_plane: Mapping[str, str], router: Mapping[str, str]) -> None:
+    problems: dict[str, Problem] = {}
+    for read, environment in ((read_control_plane_settings, control_plane), (read_router_settings, router)):
+        try:
+            read(environment)
+        except SettingsRefused as refused:
+            problems |= {problem.name: problem for problem in refused.problems}
+    if problems:
+        raise SettingsRefused(list(problems.values()))
+
+
+def _principals(principal: str, token: str) -> str:
+    return _json([{"id": principal, "tokenSha256": hashlib.sha256(token.encode()).hexdigest()}])
+
+
+def _text(address: ListenAddress) -> str:
+    return address.origin.removeprefix("http://")
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

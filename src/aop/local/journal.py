@@ -1,0 +1,73 @@
+"""The logs of supervised units: every line to a file, the same line readably to the terminal, the last ones kept."""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from aop.local.log_lines import LogLines
+from aop.local.terminal import Terminal
+
+_FILE_LIMIT = 10 * 1024 * 1024
+_KEPT_LINES = 12
+
+
+class LogFile:
+    """Appends; when it has grown over its limit it becomes `.1`, in place of the one before."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = self._open()
+
+    def write(self, line: bytes) -> None:
+        if self._file.tell() > _FILE_LIMIT:
+            self._file.close()
+            self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+            self._file = self._open()
+        self._file.write(line)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _open(self) -> IO[bytes]:
+        return os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0)
+
+
+class Journal:
+    def __init__(self, terminal: Terminal, log: Callable[[str], Path]) -> None:
+        self.terminal = terminal
+        self._log = log
+        self._lines = LogLines(coloured=terminal.coloured)
+        self._last: dict[str, deque[str]] = {}
+
+    def say(self, text: str) -> None:
+        self.terminal.show(self._lines.render("up", text))
+
+    def last_lines(self, name: str) -> list[str]:
+        return list(self._last.get(name, ()))
+
+    async def follow(self, name: str, output: asyncio.StreamReader, *, shown: bool) -> None:
+        """Until the unit's output ends."""
+        last = self._last[name] = deque(maxlen=_KEPT_LINES)
+        file = LogFile(self._log(name))
+        try:
+            while line := await _next_line(output):
+                file.write(line)
+                text = line.decode(errors="replace").rstrip("\n")
+                last.append(text)
+                if shown:
+                    self.terminal.show(self._lines.render(name, text))
+        finally:
+            file.close()
+
+
+async def _next_line(output: asyncio.StreamReader) -> bytes:
+    """With its end of line; a line beyond the reader's limit comes in pieces."""
+    try:
+        return await output.readuntil(b"\n")
+    except asyncio.IncompleteReadError as end:
+        return end.partial
+    except asyncio.LimitOverrunError as long:
+        return await output.read(long.consumed)

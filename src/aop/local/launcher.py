@@ -1,0 +1,41 @@
+"""The small program that turns itself into a child of the supervisor: it is run as a file and imports nothing of aop.
+
+Arguments: parent process id, death signal, user id or -1, then the command. The death signal is asked for after the
+change of user, which would clear it; a parent that died before that moment is noticed by its process id.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+
+_PR_SET_PDEATHSIG = 1
+
+
+def _death_signal_request() -> Callable[[int], object]:
+    """Found before the change of user, which may put the interpreter's own files out of reach."""
+    if sys.platform != "linux":
+        return lambda _: None
+    import ctypes  # noqa: PLC0415  not needed, and not always there, elsewhere
+
+    prctl = ctypes.CDLL(None).prctl
+    return lambda number: prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+
+
+def _main(arguments: list[str]) -> None:
+    parent, death_signal, user = (int(text) for text in arguments[:3])
+    die_with_parent = _death_signal_request()
+    if user >= 0:
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+    die_with_parent(death_signal)
+    if os.getppid() != parent:
+        sys.exit(f"process {parent} is gone")
+    try:
+        os.execvp(arguments[3], arguments[3:])  # noqa: S606
+    except OSError as problem:
+        sys.exit(f"cannot run {arguments[3]}: {problem.strerror}")
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

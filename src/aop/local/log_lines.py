@@ -1,0 +1,65 @@
+"""Turns a unit's log lines into lines for people: JSON records become one short sentence each."""
+
+from collections.abc import Callable
+
+import msgspec
+
+_COLOURS = (36, 35, 34, 32, 33, 96, 95, 94)
+_RED, _YELLOW, _DIM = 31, 33, 2
+_NAME_WIDTH = 13
+
+Paint = Callable[[str], str]
+
+
+class _Record(msgspec.Struct, rename="camel"):
+    """The members of a unit's log records that are shown; a line that is none of these is shown as it is."""
+
+    level: str
+    event: str
+    method: str | None = None
+    route: str | None = None
+    status: int | None = None
+    code: str | None = None
+    milliseconds: float | None = None
+    caller: str | None = None
+    invocation_id: str | None = None
+    trace_id: str | None = None
+    cause: str | None = None
+
+
+class LogLines:
+    def __init__(self, *, coloured: bool) -> None:
+        self._coloured = coloured
+        self._names: dict[str, int] = {}
+        self._decode = msgspec.json.Decoder(_Record).decode
+
+    def render(self, name: str, line: str) -> str:
+        colour = self._names.setdefault(name, _COLOURS[len(self._names) % len(_COLOURS)])
+        return f"{self._paint(f'{name:{_NAME_WIDTH}}', colour)} {self._sentence(line)}"
+
+    def _sentence(self, line: str) -> str:
+        try:
+            record = self._decode(line)
+        except msgspec.DecodeError:
+            return line
+        text = _request(record) if record.method else _event(record)
+        if record.level == "error" or (record.status or 0) >= 500:
+            return self._paint(text, _RED)
+        if record.level == "warning" or (record.status or 0) >= 400:
+            return self._paint(text, _YELLOW)
+        return text if record.method else self._paint(text, _DIM)
+
+    def _paint(self, text: str, colour: int) -> str:
+        return f"\x1b[{colour}m{text}\x1b[0m" if self._coloured else text
+
+
+def _request(record: _Record) -> str:
+    parts = [record.method, record.route or "(no such path)", str(record.status), record.code]
+    if record.milliseconds is not None:
+        parts.append(f"{record.milliseconds:.0f} ms" if record.milliseconds >= 10 else f"{record.milliseconds:.1f} ms")
+    parts += [record.invocation_id, f"trace={record.trace_id}" if record.trace_id else None, record.cause]
+    return " ".join(part for part in parts if part)
+
+
+def _event(record: _Record) -> str:
+    return record.event if record.cause is None else f"{record.event}: {record.cause}"

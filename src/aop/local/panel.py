@@ -1,0 +1,49 @@
+"""What a person sees when the local platform is ready: where it is, how to get in, what to try."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from aop.local.state import Run
+from aop.local.terminal import Terminal
+
+_LABEL_WIDTH = 9
+
+
+@dataclass(frozen=True)
+class Panel:
+    run: Run
+    allow_list: Sequence[str]
+    folder: Path
+
+    def show(self, terminal: Terminal) -> None:
+        """Lines can be copied as they are: nothing is wrapped and nothing stands at their end."""
+        if not terminal.coloured:
+            terminal.show("\n".join(f"{label:{_LABEL_WIDTH}} {value}".rstrip() for label, value in self._rows()))
+            return
+        out = StringIO()
+        console = Console(file=out, force_terminal=True, width=terminal.width, soft_wrap=True, highlight=False)
+        console.rule("[bold green]The platform is running[/]", style="green")
+        for label, value in self._rows()[1:]:
+            console.print(Text.assemble((f"{label:{_LABEL_WIDTH}} ", "dim"), value), soft_wrap=True)
+        console.rule(style="green")
+        terminal.show(out.getvalue().rstrip("\n"))
+
+    def _rows(self) -> list[tuple[str, str]]:
+        run = self.run
+        return [
+            ("ready", "the platform is running"),
+            ("Gateway", run.gateway),
+            ("Router", run.router),
+            ("token", f"{run.token}"),
+            ("", f"for the principal {run.principal}, valid 1 day; more: aop token create --data {self.folder} …"),
+            ("allowed", ", ".join(self.allow_list)),
+            ("", "the only private addresses an Agent may have; more: --allow HOST:PORT"),
+            ("data", f"{self.folder} (run.json for programs, logs/ for people)"),
+            ("try", f"curl {run.gateway}/readyz"),
+            ("stop", "Ctrl-C"),
+        ]

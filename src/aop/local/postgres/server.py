@@ -1,0 +1,179 @@
+"""One embedded PostgreSQL server: started on a free loopback port, ready before use, stopped with its owner."""
+
+import asyncio
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import asyncpg
+
+from aop.local.child import Child, Launch, describe_exit
+from aop.local.ports import any_free_port
+from aop.local.postgres.account import Account, find_account
+from aop.local.postgres.binaries import Binaries, find_binaries
+from aop.local.postgres.cluster import ENVIRONMENT, SUPERUSER, Cluster
+from aop.local.problems import PostgresUnusable
+from aop.local.unit import Unit
+
+START_SECONDS = 60.0
+STOP_SECONDS = 5.0
+
+# Durability stays at PostgreSQL's defaults. Nothing a statement or its parameters hold may reach the log.
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "log_statement": "none",
+    "log_min_error_statement": "panic",
+    "log_parameter_max_length": "0",
+    "log_parameter_max_length_on_error": "0",
+    "log_error_verbosity": "terse",
+    "log_checkpoints": "off",
+    "logging_collector": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+}
+# The longest path a socket address holds, less the name PostgreSQL appends.
+_SOCKET_PATH_LIMIT = 100 - len("/.s.PGSQL.65535.lock")
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A role that may connect, and the groups it is a member of."""
+
+    name: str
+    password: str = field(repr=False)
+    groups: Sequence[str] = ()
+
+
+class EmbeddedPostgres:
+    """`async with` runs it here; `prepare` and `unit` let a supervisor run it instead."""
+
+    def __init__(
+        self,
+        home: Path,
+        log_path: Path,
+        *,
+        bin_directory: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+        account: Account | None = None,
+    ) -> None:
+        self._home = home.absolute()
+        self._log_path = log_path
+        self._bin_directory = bin_directory
+        self._settings = _SETTINGS | dict(settings or {})
+        self._chosen_account = account
+        self._child: Child | None = None
+        self.port = 0
+
+    async def prepare(self) -> None:
+        """Finds the programs, makes the cluster at its first start, clears a dead server's traces, picks a port."""
+        self._account: Account = self._chosen_account or find_account()
+        try:
+            self._cluster = Cluster.at(self._home, self._account)
+            major = self._cluster.major
+            self._binaries: Binaries = find_binaries(self._bin_directory, major, self._account)
+            if major is None:
+                await self._cluster.make(self._binaries, durable=self._settings.get("fsync") != "off")
+            self._cluster.take_ownership()
+            await self._cluster.clear_traces()
+        except OSError as problem:
+            raise PostgresUnusable(f"{self._home} cannot hold the database: {problem.strerror}") from problem
+        self.port = any_free_port()
+
+    def launch(self) -> Launch:
+        socket_folder = str(self._cluster.socket_folder)
+        settings = self._settings | {
+            "port": str(self.port),
+            "unix_socket_directories": socket_folder if len(socket_folder) <= _SOCKET_PATH_LIMIT else "",
+        }
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        command = (self._binaries.program("postgres"), "-D", str(self._cluster.files), *options)
+        return Launch((*self._account.prefix, *command), ENVIRONMENT, signal.SIGINT, self._account.user)
+
+    def unit(self) -> Unit:
+        """For a supervisor to run, after `prepare`."""
+        return Unit(
+            name="postgres",
+            launch=self.launch(),
+            ready=self.is_ready,
+            stop_signal=signal.SIGINT,
+            forced_signal=signal.SIGQUIT,
+            stop_seconds=STOP_SECONDS,
+            shown=False,
+        )
+
+    async def is_ready(self, pid: int) -> bool:
+        return self._cluster.is_ready(pid)
+
+    def url(self, *, database: str, user: str = SUPERUSER, password: str | None = None) -> str:
+        secret = quote(self._cluster.password if password is None else password, safe="")
+        return f"postgresql://{quote(user, safe='')}:{secret}@127.0.0.1:{self.port}/{quote(database, safe='')}"
+
+    async def create_database(self, name: str, *, owner: str, groups: Sequence[str], logins: Sequence[Login]) -> None:
+        """Makes what is missing and gives every login its password again; repeating it changes nothing else."""
+        connection = await asyncpg.connect(self.url(database="postgres"), timeout=10)
+        try:
+            for group in groups:
+                await _ensure_role(connection, group, "NOLOGIN")
+            for login in logins:
+                await _ensure_role(connection, login.name, "LOGIN")
+                await _execute(connection, "ALTER ROLE %I PASSWORD %L", login.name, login.password)
+                for group in login.groups:
+                    await _execute(connection, "GRANT %I TO %I", group, login.name)
+            if not await connection.fetchval("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name):
+                await _execute(connection, "CREATE DATABASE %I OWNER %I", name, owner)
+        finally:
+            await connection.close()
+
+    async def __aenter__(self) -> "EmbeddedPostgres":
+        await self.prepare()
+        with self._log_path.open("ab") as log:
+            child = self._child = await Child.start(self.launch(), log)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._ready_or_ended(child)
+        except TimeoutError:
+            await self.stop()
+            raise PostgresUnusable(self._why(f"not ready within {START_SECONDS:.0f} s")) from None
+        except BaseException:
+            await self.stop()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
+        if self._child is not None:
+            await self._child.stop(signal.SIGINT, STOP_SECONDS, signal.SIGQUIT)
+
+    @property
+    def pid(self) -> int:
+        if self._child is None:
+            raise RuntimeError("the server was not started here")
+        return self._child.pid
+
+    async def _ready_or_ended(self, child: Child) -> None:
+        while not await self.is_ready(child.pid):
+            if child.exit_code is not None:
+                raise PostgresUnusable(self._why(describe_exit(child.exit_code)))
+            await asyncio.sleep(0.01)
+
+    def _why(self, reason: str) -> str:
+        last = self._log_path.read_text(errors="replace").splitlines()[-5:]
+        return f"PostgreSQL did not start ({reason}):\n  " + "\n  ".join(last)
+
+
+async def _ensure_role(connection: asyncpg.Connection, name: str, kind: str) -> None:
+    if not await connection.fetchval("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", name):
+        await _execute(connection, f"CREATE ROLE %I {kind}", name)
+
+
+async def _execute(connection: asyncpg.Connection, template: str, *values: str) -> None:
+    """Runs a statement that takes no parameters, with names and texts quoted by the server."""
+    await connection.execute(
+        await connection.fetchval("SELECT format($1, VARIADIC $2::text[])", template, list(values))
+    )

@@ -1,0 +1,51 @@
+"""What a local platform makes once and keeps: service tokens, the Router's signing key, database passwords."""
+
+import secrets
+
+import msgspec
+from nacl.signing import SigningKey
+
+from aop.base.base64url import to_base64url
+from aop.local.problems import DataFolderUnusable
+from aop.local.state import DataFolder
+
+_FILE = "secrets.json"
+
+
+class LocalSecrets(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    control_plane_to_router: str
+    router_to_control_plane: str
+    router_credential_key: str
+    control_plane_password: str
+    router_password: str
+    migration_password: str
+
+    def __repr__(self) -> str:
+        return "LocalSecrets(…)"
+
+
+def keep_secrets(folder: DataFolder) -> LocalSecrets:
+    """Those of the folder; made at its first start."""
+    content = folder.read(_FILE)
+    if content is not None:
+        try:
+            return msgspec.json.decode(content, type=LocalSecrets)
+        except msgspec.DecodeError:
+            raise DataFolderUnusable(
+                f"{folder.path / _FILE} is damaged; restore it or use another data folder"
+            ) from None
+    made = _new_secrets()
+    folder.write(_FILE, msgspec.json.format(msgspec.json.encode(made)) + b"\n")
+    return made
+
+
+def _new_secrets() -> LocalSecrets:
+    key = SigningKey.generate()
+    return LocalSecrets(
+        control_plane_to_router=secrets.token_urlsafe(32),
+        router_to_control_plane=secrets.token_urlsafe(32),
+        router_credential_key=to_base64url(bytes(key) + bytes(key.verify_key)),
+        control_plane_password=secrets.token_urlsafe(24),
+        router_password=secrets.token_urlsafe(24),
+        migration_password=secrets.token_urlsafe(24),
+    )

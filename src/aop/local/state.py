@@ -1,0 +1,152 @@
+"""The data folder of a local platform: its lock, its private files, and the record of what runs there."""
+
+import fcntl
+import os
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from aop.local.problems import DataFolderBusy, DataFolderUnusable, NotRunning
+
+DEFAULT_FOLDER = Path(".aop")
+_LOCK = "lock"
+_RUN = "run.json"
+
+
+class RouterCredential(msgspec.Struct, frozen=True, rename="camel"):
+    """What an Agent needs in order to verify the Router."""
+
+    issuer: str
+    key_id: str
+    public_key: str
+
+
+class ServiceTokens(msgspec.Struct, frozen=True, rename="camel"):
+    control_plane_to_router: str
+    router_to_control_plane: str
+
+    def __repr__(self) -> str:
+        return "ServiceTokens(…)"
+
+
+class DatabaseUrls(msgspec.Struct, frozen=True, rename="camel"):
+    control_plane: str
+    router: str
+    migration: str
+
+    def __repr__(self) -> str:
+        return "DatabaseUrls(…)"
+
+
+class PublishedAgent(msgspec.Struct, frozen=True, rename="camel"):
+    agent_id: str
+    version: str
+    release_id: str
+    origin: str
+
+
+class Run(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """A running local platform; members of parts that are not running are absent."""
+
+    gateway: str
+    router: str
+    console: str | None = None
+    principal: str
+    token: str
+    workspace_id: str | None = None
+    agents: tuple[PublishedAgent, ...] | None = None
+    router_credential: RouterCredential
+    service_tokens: ServiceTokens
+    database_urls: DatabaseUrls
+    pids: dict[str, int]
+
+    def __repr__(self) -> str:
+        return f"Run(gateway={self.gateway!r}, router={self.router!r}, pids={self.pids!r})"
+
+
+class DataFolder:
+    """Held by one `aop up` at a time; everything in it is private to its user."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self._lock: IO[str] | None = None
+
+    def __enter__(self) -> "DataFolder":
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.chmod(0o700)
+            (self.path / "logs").mkdir(mode=0o700, exist_ok=True)
+            self._lock = _hold(self.path)
+            self.forget_run()
+        except OSError as problem:
+            raise DataFolderUnusable(f"{self.path} cannot be used as data folder: {problem.strerror}") from problem
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            self._lock.close()
+
+    def log(self, name: str) -> Path:
+        return self.path / "logs" / f"{name}.log"
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return (self.path / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Whole or not at all, readable by the owner alone."""
+        unfinished = self.path / f".{name}.new"
+        unfinished.unlink(missing_ok=True)
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(self.path / name)
+
+    def record_run(self, run: Run) -> None:
+        self.write(_RUN, msgspec.json.format(msgspec.json.encode(run)) + b"\n")
+
+    def forget_run(self) -> None:
+        (self.path / _RUN).unlink(missing_ok=True)
+
+
+def load_run(folder: Path) -> Run:
+    """The platform running on that folder; a record left by a killed one does not count."""
+    absent = NotRunning(f"no platform is running on {folder.absolute()}: start one with `aop up`")
+    try:
+        run = msgspec.json.decode((folder / _RUN).read_bytes(), type=Run)
+        running = _held(folder)
+    except FileNotFoundError:
+        raise absent from None
+    except (OSError, msgspec.DecodeError) as problem:
+        raise NotRunning(f"{folder.absolute() / _RUN} cannot be read: {type(problem).__name__}") from problem
+    if not running:
+        raise absent
+    return run
+
+
+def _hold(folder: Path) -> IO[str]:
+    lock = (folder / _LOCK).open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        holder = lock.read().strip() or "unknown"
+        lock.close()
+        raise DataFolderBusy(f"a platform already runs on {folder} (process {holder}); stop it first") from None
+    lock.truncate(0)
+    lock.write(f"{os.getpid()}\n")
+    lock.flush()
+    return lock
+
+
+def _held(folder: Path) -> bool:
+    with (folder / _LOCK).open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

@@ -1,0 +1,165 @@
+"""Keeps units running: starts them, waits until they are ready, starts them again when they die, stops them all."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+
+from aop.local.child import Child, describe_exit
+from aop.local.journal import Journal
+from aop.local.problems import UnitFailed
+from aop.local.unit import Unit
+
+EX_CONFIG = 78
+"""The exit code of a unit that refuses its settings or its store: starting it again cannot help."""
+
+_READY_SECONDS = 60.0
+_POLL_SECONDS = 0.03
+_FIRST_DELAY, _LONGEST_DELAY = 0.5, 10.0
+_STEADY_SECONDS = 30.0
+
+PidsChanged = Callable[[dict[str, int]], None]
+
+
+class Supervisor:
+    """`async with` bounds the life of every unit: leaving it stops them in reverse order of their start."""
+
+    def __init__(self, journal: Journal, *, ready_seconds: float = _READY_SECONDS) -> None:
+        self._journal = journal
+        self._ready_seconds = ready_seconds
+        self._kept: list[_Kept] = []
+        self._pids_changed: PidsChanged | None = None
+
+    async def __aenter__(self) -> "Supervisor":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for kept in reversed(self._kept):
+            await kept.stop()
+
+    async def start(self, *units: Unit) -> None:
+        """Starts them together and returns when all are ready; raises UnitFailed when one cannot be."""
+        started = [_Kept(unit, self._journal, self._ready_seconds, self._report_pids) for unit in units]
+        self._kept += started
+        for kept in started:
+            kept.begin()
+        ready = asyncio.create_task(_all_ready(started))
+        try:
+            await asyncio.wait({ready, *(kept.keeper for kept in started)}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        _raise_failure(started)
+
+    async def watch(self, pids_changed: PidsChanged) -> None:
+        """Until a unit cannot be kept running, which raises UnitFailed. Reports the process ids now and on change."""
+        self._pids_changed = pids_changed
+        self._report_pids()
+        await asyncio.wait({kept.keeper for kept in self._kept}, return_when=asyncio.FIRST_COMPLETED)
+        _raise_failure(self._kept)
+
+    def hurry(self) -> None:
+        """Ends every unit at once, for someone who does not want to wait for an orderly stop."""
+        for kept in self._kept:
+            kept.force()
+
+    def _report_pids(self) -> None:
+        if self._pids_changed is not None:
+            self._pids_changed({kept.unit.name: kept.pid for kept in self._kept if kept.pid is not None})
+
+
+class _Kept:
+    """One unit, the process that is it at present, and the task that keeps it."""
+
+    keeper: asyncio.Task[None]
+
+    def __init__(self, unit: Unit, journal: Journal, ready_seconds: float, changed: Callable[[], None]) -> None:
+        self.unit = unit
+        self.first_ready = asyncio.Event()
+        self._journal = journal
+        self._ready_seconds = ready_seconds
+        self._changed = changed
+        self._child: Child | None = None
+        self._log: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._child is None else self._child.pid
+
+    def begin(self) -> None:
+        self.keeper = asyncio.create_task(self._keep(), name=f"keep {self.unit.name}")
+
+    async def stop(self) -> None:
+        self.keeper.cancel()
+        await asyncio.gather(self.keeper, return_exceptions=True)
+        if self._child is not None:
+            await self._child.stop(self.unit.stop_signal, self.unit.stop_seconds, self.unit.forced_signal)
+        await self._end_log()
+
+    def force(self) -> None:
+        if self._child is not None:
+            self._child.send(self.unit.forced_signal)
+
+    async def _keep(self) -> None:
+        delay, clock = _FIRST_DELAY, asyncio.get_running_loop().time
+        while True:
+            started = clock()
+            code = await self._run_once()
+            self._judge(code)
+            if clock() - started > _STEADY_SECONDS:
+                delay = _FIRST_DELAY
+            self._journal.say(f"{self.unit.name} ended ({describe_exit(code)}); starting it again in {delay:g} s")
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, _LONGEST_DELAY)
+
+    async def _run_once(self) -> int:
+        child = self._child = await Child.start(self.unit.launch)
+        if child.output is not None:
+            follow = self._journal.follow(self.unit.name, child.output, shown=self.unit.shown)
+            self._log = asyncio.create_task(follow, name=f"log of {self.unit.name}")
+        self._changed()
+        if await self._becomes_ready(child):
+            self.first_ready.set()
+            self._journal.say(f"{self.unit.name} is ready (process {child.pid})")
+        code = await child.wait()
+        child.send(signal.SIGKILL)  # what it may have left of its group
+        await self._end_log()
+        return code
+
+    async def _becomes_ready(self, child: Child) -> bool:
+        """False when it ended before; a unit that takes for ever fails."""
+        try:
+            async with asyncio.timeout(self._ready_seconds):
+                while child.exit_code is None:
+                    if await self.unit.ready(child.pid):
+                        return True
+                    await asyncio.sleep(_POLL_SECONDS)
+        except TimeoutError:
+            raise self._failed(f"was not ready within {self._ready_seconds:g} s") from None
+        return False
+
+    def _judge(self, code: int) -> None:
+        if code == EX_CONFIG:
+            raise self._failed("refuses to run")
+        if not self.first_ready.is_set():
+            raise self._failed(f"ended before it was ready ({describe_exit(code)})")
+
+    def _failed(self, reason: str) -> UnitFailed:
+        lines = "".join(f"\n  {line}" for line in self._journal.last_lines(self.unit.name))
+        return UnitFailed(f"{self.unit.name} {reason}{lines and '; its last words:'}{lines}")
+
+    async def _end_log(self) -> None:
+        """The rest of the output, unless a stray process holds it open."""
+        if self._log is not None:
+            await asyncio.wait({self._log}, timeout=1.0)
+            self._log.cancel()
+            self._log = None
+
+
+async def _all_ready(units: list[_Kept]) -> None:
+    for kept in units:
+        await kept.first_ready.wait()
+
+
+def _raise_failure(units: list[_Kept]) -> None:
+    for kept in units:
+        if kept.keeper.done():
+            kept.keeper.result()

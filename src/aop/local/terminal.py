@@ -1,0 +1,59 @@
+"""Writes to the terminal from a thread of its own, so that a stalled one never stalls the platform."""
+
+import os
+import queue
+import sys
+import threading
+from collections.abc import Mapping
+from typing import TextIO
+
+_WAITING_LIMIT = 10_000
+_DRAIN_SECONDS = 2.0
+_USUAL_WIDTH = 100
+
+
+class Terminal:
+    """Lines are shown in order; when too many wait, further ones are left out (the log files have them)."""
+
+    def __init__(self, out: TextIO, *, coloured: bool) -> None:
+        self.coloured = coloured
+        self._out = out
+        self._lines: queue.Queue[str | None] = queue.Queue(_WAITING_LIMIT)
+        self._writer = threading.Thread(target=self._write, name="terminal", daemon=True)
+
+    @classmethod
+    def standard(cls, environment: Mapping[str, str]) -> "Terminal":
+        return cls(sys.stdout, coloured=sys.stdout.isatty() and "NO_COLOR" not in environment)
+
+    @property
+    def width(self) -> int:
+        try:
+            return os.get_terminal_size(self._out.fileno()).columns or _USUAL_WIDTH
+        except (OSError, ValueError):
+            return _USUAL_WIDTH
+
+    def __enter__(self) -> "Terminal":
+        self._writer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._lines.put(None, timeout=_DRAIN_SECONDS)
+        except queue.Full:
+            return
+        self._writer.join(_DRAIN_SECONDS)
+
+    def show(self, line: str) -> None:
+        try:
+            self._lines.put_nowait(line)
+        except queue.Full:
+            return
+
+    def _write(self) -> None:
+        while (line := self._lines.get()) is not None:
+            try:
+                self._out.write(line + "\n")
+                if self._lines.empty():
+                    self._out.flush()
+            except (OSError, ValueError):
+                return  # the reader left; the platform goes on

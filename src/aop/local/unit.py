@@ -1,0 +1,52 @@
+"""What the supervisor must know of one unit, and how it tells that the unit is ready."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from aop.local.child import Launch
+
+Ready = Callable[[int], Awaitable[bool]]
+"""Asked again and again, with the process id, until it says yes."""
+
+_ANSWER_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    name: str
+    launch: Launch
+    ready: Ready
+    stop_signal: signal.Signals = signal.SIGTERM
+    forced_signal: signal.Signals = signal.SIGKILL
+    stop_seconds: float = 5.0
+    shown: bool = True
+    """Whether its log also goes to the terminal."""
+
+
+def answers_ready(origin: str) -> Ready:
+    """Whether `/readyz` of that origin answers 200."""
+    parts = urlsplit(origin)
+    host, port = parts.hostname or "127.0.0.1", parts.port or 80
+    request = f"GET /readyz HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n".encode()
+
+    async def ready(_: int) -> bool:
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                return await _status(host, port, request) == b"200"
+        except (OSError, TimeoutError, ValueError):
+            return False
+
+    return ready
+
+
+async def _status(host: str, port: int, request: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        writer.write(request)
+        line = await reader.readline()
+        return line.split(b" ", 2)[1] if line.count(b" ") >= 1 else b""
+    finally:
+        writer.close()

@@ -1,0 +1,193 @@
+"""`aop up`: the database, then the units, then the record and the panel; everything stops together."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from aop.base.database import StoreUnavailable
+from aop.base.migrations import GROUP_ROLES, OWNER_ROLE, MigrationRefused, migrate
+from aop.base.settings import Problem, SettingsRefused
+from aop.control_plane.gateway.tokens import issue_token
+from aop.local.child import Launch
+from aop.local.environment import (
+    GATEWAY_ADDRESS,
+    ROUTER_ADDRESS,
+    Addresses,
+    LocalSettings,
+    external_databases,
+    local_settings,
+)
+from aop.local.journal import Journal
+from aop.local.panel import Panel
+from aop.local.ports import choose_ports, require_free, store_ports, stored_ports
+from aop.local.postgres import EmbeddedPostgres, Login
+from aop.local.problems import DatabaseUnusable, LocalProblem
+from aop.local.secrets import LocalSecrets, keep_secrets
+from aop.local.state import DatabaseUrls, DataFolder, Run
+from aop.local.supervisor import EX_CONFIG, Supervisor
+from aop.local.terminal import Terminal
+from aop.local.unit import Unit, answers_ready
+
+PRINCIPAL = "local"
+_DATABASE = "aop"
+_CLOSING_SECONDS = 3.0
+"""What a unit may take after its grace, before it is killed."""
+_PG_BIN = "PLATFORM_PG_BIN"
+_NOT_YET = DatabaseUrls(*["postgresql://127.0.0.1/not-yet-started"] * 3)
+
+
+@dataclass(frozen=True, slots=True)
+class UpOptions:
+    data: Path
+    allow: Sequence[str] = ()
+    with_agents: bool = True
+    with_console: bool = True
+
+
+def run_up(options: UpOptions, caller: Mapping[str, str]) -> int:
+    """Runs until stopped by a signal (0), a problem (1) or a refused setting (78)."""
+    with Terminal.standard(caller) as terminal:
+        try:
+            asyncio.run(_until_stopped(options, caller, terminal))
+        except SettingsRefused as refused:
+            problems = [f"{problem.name} {problem.reason}" for problem in refused.problems]
+            code = EX_CONFIG
+        except LocalProblem as problem:
+            problems, code = [str(problem)], 1
+        else:
+            return 0
+    for text in problems:
+        sys.stderr.write(f"aop up: {text}\n")
+    return code
+
+
+async def _until_stopped(options: UpOptions, caller: Mapping[str, str], terminal: Terminal) -> None:
+    with DataFolder(options.data) as folder:
+        journal = Journal(terminal, folder.log)
+        supervisor = Supervisor(journal)
+        platform = asyncio.create_task(_Platform(options, caller, folder, journal, supervisor).run())
+        stopped = asyncio.Event()
+
+        def stop() -> None:
+            if stopped.is_set():
+                supervisor.hurry()
+                return
+            stopped.set()
+            journal.say("stopping (once more to stop at once)")
+            platform.cancel()
+
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, stop)
+        await asyncio.wait({platform})
+        if not platform.cancelled():
+            platform.result()
+        journal.say("stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class _Platform:
+    """One run of the platform on a data folder that is held."""
+
+    options: UpOptions
+    caller: Mapping[str, str]
+    folder: DataFolder
+    journal: Journal
+    supervisor: Supervisor
+
+    async def run(self) -> None:
+        secrets, known = keep_secrets(self.folder), stored_ports(self.folder)
+        external = external_databases(self.caller)
+        ports = known or choose_ports()
+        addresses = Addresses.of(ports, self.caller)
+        self._settings(addresses, secrets, external or _NOT_YET)  # a bad setting is told before anything starts
+        require_free(addresses.gateway, GATEWAY_ADDRESS, self.folder)
+        require_free(addresses.router, ROUTER_ADDRESS, self.folder)
+        async with self.supervisor:
+            databases = external or await self._start_postgres(secrets)
+            self.journal.say("bringing the database to the current version")
+            await _bring_to_current_version(databases.migration)
+            settings = self._settings(addresses, secrets, databases)
+            self.journal.say("starting the Control Plane and the Router")
+            await self.supervisor.start(*_units(settings))
+            if known is None:
+                store_ports(self.folder, ports)
+            await self._serve(settings, databases)
+
+    def _settings(self, addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUrls) -> LocalSettings:
+        return local_settings(addresses, secrets, databases, self.options.allow, self.caller)
+
+    async def _start_postgres(self, secrets: LocalSecrets) -> DatabaseUrls:
+        home, log = self.folder.path / "postgres", self.folder.log("postgres")
+        postgres = EmbeddedPostgres(home, log, bin_directory=_bin_directory(self.caller))
+        self.journal.say("starting PostgreSQL" if home.exists() else "making a database and starting PostgreSQL")
+        await postgres.prepare()
+        await self.supervisor.start(postgres.unit())
+        logins = {
+            "control_plane": Login("aop_local_control_plane", secrets.control_plane_password, ["aop_control_plane"]),
+            "router": Login("aop_local_router", secrets.router_password, ["aop_router"]),
+            "migration": Login("aop_local_migration", secrets.migration_password, [OWNER_ROLE]),
+        }
+        await postgres.create_database(_DATABASE, owner=OWNER_ROLE, groups=GROUP_ROLES, logins=list(logins.values()))
+        urls = {
+            name: postgres.url(database=_DATABASE, user=login.name, password=login.password)
+            for name, login in logins.items()
+        }
+        return DatabaseUrls(**urls)
+
+    async def _serve(self, settings: LocalSettings, databases: DatabaseUrls) -> None:
+        issued = await issue_token(databases.control_plane, PRINCIPAL, label="aop up", days=1)
+        run = Run(
+            gateway=settings.gateway_origin,
+            router=settings.router_origin,
+            principal=PRINCIPAL,
+            token=issued.token.reveal(),
+            router_credential=settings.credential,
+            service_tokens=settings.service_tokens,
+            database_urls=databases,
+            pids={},
+        )
+        Panel(run, settings.allow_list, self.folder.path).show(self.journal.terminal)
+        try:
+            await self.supervisor.watch(lambda pids: self.folder.record_run(msgspec.structs.replace(run, pids=pids)))
+        finally:
+            self.folder.forget_run()
+
+
+def _units(settings: LocalSettings) -> list[Unit]:
+    """The units that start together once the store is ready; each further part of the platform is one more entry."""
+
+    def unit(name: str, environment: Mapping[str, str], origin: str) -> Unit:
+        # -P: a file in the current folder must not stand in for a module.
+        launch = Launch((sys.executable, "-P", "-m", "aop", name), environment)
+        return Unit(name, launch, answers_ready(origin), stop_seconds=settings.grace_seconds + _CLOSING_SECONDS)
+
+    return [
+        unit("control-plane", settings.control_plane, settings.gateway_origin),
+        unit("router", settings.router, settings.router_origin),
+    ]
+
+
+def _bin_directory(caller: Mapping[str, str]) -> Path | None:
+    text = caller.get(_PG_BIN)
+    if text is None:
+        return None
+    if not Path(text).is_absolute():
+        raise SettingsRefused([Problem(_PG_BIN, "must be an absolute directory")])
+    return Path(text)
+
+
+async def _bring_to_current_version(database_url: str) -> None:
+    try:
+        await migrate(database_url)
+    except MigrationRefused as refused:
+        raise DatabaseUnusable(str(refused)) from None
+    except StoreUnavailable as failure:
+        raise DatabaseUnusable(
+            f"the database of PLATFORM_MIGRATION_DATABASE_URL cannot be reached or refused a statement ({failure})"
+        ) from None

@@ -1,0 +1,80 @@
+"""Lists in pages: a limit, and a cursor that belongs to one list, its path, its filters and its limit."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from aop.base.base64url import from_base64url, to_base64url
+from aop.contracts.errors import InvalidRequest, Violation
+from aop.serving.query import QueryRules
+from aop.serving.request import Request
+
+P = TypeVar("P")
+
+DEFAULT_LIMIT = 25
+MOST_LIMIT = 100
+PAGE_BYTES = 4 * 1024 * 1024
+_CURSOR_LENGTH = 1024
+_SEAL_BYTES = 16
+_LIMIT = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
+
+
+def _limit(text: str) -> int:
+    if _LIMIT.fullmatch(text) is None or int(text) > MOST_LIMIT:
+        raise ValueError("not a limit")
+    return int(text)
+
+
+def _cursor(text: str) -> str:
+    if not 1 <= len(text) <= _CURSOR_LENGTH:
+        raise ValueError("not a cursor")
+    return text
+
+
+PAGE_QUERY: QueryRules = {"limit": _limit, "cursor": _cursor}
+"""The two parameters of every list; a list adds its own filters."""
+
+
+class Paging(Generic[P]):
+    """Where a list is to go on, and the cursor for where it stops. `P` is the list's position: a tuple of scalars.
+
+    The seal binds a cursor to its list; it is unkeyed, because a cursor grants nothing: rights are checked on each page.
+    """
+
+    def __init__(self, name: str, position: type[P], request: Request) -> None:
+        self.limit: int = request.query.get("limit", DEFAULT_LIMIT)
+        self._binding = _binding(name, request.path, request.query, self.limit)
+        text = request.query.get("cursor")
+        self.after: P | None = None if text is None else self._read(text, position)
+
+    def cursor(self, position: P) -> str:
+        encoded = msgspec.json.encode(position)
+        return to_base64url(self._seal(encoded) + encoded)
+
+    def _read(self, text: str, position: type[P]) -> P:
+        try:
+            raw = from_base64url(text)
+            seal, encoded = raw[:_SEAL_BYTES], raw[_SEAL_BYTES:]
+            if seal != self._seal(encoded):
+                raise ValueError("sealed for another list")
+            return msgspec.json.decode(encoded, type=position)
+        except (ValueError, msgspec.DecodeError):
+            raise InvalidRequest(Violation("/cursor", "cursor")) from None
+
+    def _seal(self, encoded: bytes) -> bytes:
+        return hashlib.sha256(encoded + self._binding).digest()[:_SEAL_BYTES]
+
+
+class ListAnswer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """`nextCursor` is there only when more exists."""
+
+    items: Sequence[Any]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+def _binding(name: str, path: Mapping[str, str], query: Mapping[str, Any], limit: int) -> bytes:
+    filters = {key: str(value) for key, value in query.items() if key not in PAGE_QUERY}
+    return msgspec.json.encode([name, sorted(path.items()), sorted(filters.items()), limit])

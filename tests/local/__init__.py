@@ -1,0 +1,1 @@
+"""Tests of `aop up`, its database and its supervisor, and of ./dev."""

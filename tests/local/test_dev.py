@@ -1,0 +1,69 @@
+"""./dev without its set-up: what it says, and how it reads the outcome of the tests."""
+
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "dev"
+
+
+def dev(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, SCRIPT, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def script() -> ModuleType:
+    loader = SourceFileLoader("dev_script", str(SCRIPT))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("arguments", [(), ("help",), ("--help",)])
+def test_help_names_every_command_from_any_folder(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    answer = dev(*arguments, cwd=tmp_path)
+    assert answer.returncode == 0
+    for command in ("up", "test", "check", "contracts", "lock", "bench", "aop"):
+        assert f"\n  {command} " in answer.stdout
+
+
+def test_an_unknown_command_is_refused_and_the_known_ones_are_shown(tmp_path: Path) -> None:
+    answer = dev("upp", cwd=tmp_path)
+    assert answer.returncode == 2
+    assert "no command 'upp'" in answer.stdout
+    assert "usage: ./dev" in answer.stdout
+
+
+def test_failed_tests_are_named_so_that_each_can_be_run_alone(script: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "test_sample.py").write_text(
+        "import pytest\n"
+        "def test_good(): pass\n"
+        "@pytest.mark.parametrize('text', ['a b', 'c - d'])\n"
+        "def test_bad(text): assert text == ''\n"
+        "@pytest.fixture\n"
+        "def broken(): raise OSError('no')\n"
+        "def test_error(broken): pass\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
+    code, failures = script.run_tests([*command, str(tmp_path / "test_sample.py")])
+    names = [name.rpartition("::")[2] for name in failures]
+    assert code == 1
+    assert sorted(names) == ["test_bad[a b]", "test_bad[c - d]", "test_error"]
+
+
+def test_a_child_gets_no_variable_that_would_redirect_or_slow_it(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("KEPT", "1")
+    environment = script.child_environment()
+    assert environment["KEPT"] == "1"
+    assert not {"PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV"} & set(environment)

@@ -1,0 +1,121 @@
+"""The settings `aop up` supplies: complete, following the ports, second to the caller's own."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+
+from aop.base.settings import SettingsRefused
+from aop.contracts.signing import SigningKey
+from aop.control_plane.settings import read_control_plane_settings
+from aop.local.environment import ALLOW_LIST, Addresses, LocalSettings, external_databases, local_settings
+from aop.local.ports import Ports
+from aop.local.secrets import _new_secrets
+from aop.local.state import DatabaseUrls
+from aop.router.settings import read_router_settings
+
+PORTS = Ports(9080, 9081, 9082, (9091, 9092, 9093))
+SECRETS = _new_secrets()
+DATABASES = DatabaseUrls("postgresql://c@127.0.0.1/a", "postgresql://r@127.0.0.1/a", "postgresql://m@127.0.0.1/a")
+
+
+def settled(caller: Mapping[str, str] | None = None, allowed: tuple[str, ...] = ()) -> LocalSettings:
+    caller = caller or {}
+    return local_settings(Addresses.of(PORTS, caller), SECRETS, DATABASES, allowed, caller)
+
+
+@pytest.mark.rows("OPS-01")
+def test_without_any_configuration_both_units_accept_what_is_supplied() -> None:
+    settings = settled()
+    control_plane = read_control_plane_settings(settings.control_plane)
+    router = read_router_settings(settings.router)
+    assert control_plane.router_origin == router.listen_address.origin == "http://127.0.0.1:9081"
+    assert router.control_plane_origin == control_plane.listen_address.origin == "http://127.0.0.1:9080"
+    assert control_plane.public_agent_origin == "http://127.0.0.1:9082"
+    assert list(control_plane.cors_allowed_origins) == ["http://127.0.0.1:9082"]
+    assert router.credential.issuer == router.agent_origin == "http://127.0.0.1:9081"
+    assert control_plane.unit.shutdown_grace_seconds == router.unit.shutdown_grace_seconds == 1
+
+
+@pytest.mark.rows("OPS-02")
+def test_the_allow_list_holds_the_sample_ports_and_the_development_port_and_nothing_else() -> None:
+    expected = ["127.0.0.1:9091", "127.0.0.1:9092", "127.0.0.1:9093", "127.0.0.1:8099"]
+    settings = settled()
+    assert settings.allow_list == json.loads(settings.router[ALLOW_LIST]) == expected
+    assert settings.control_plane[ALLOW_LIST] == settings.router[ALLOW_LIST]
+
+
+def test_the_callers_allow_list_and_allow_options_are_added() -> None:
+    settings = settled({ALLOW_LIST: '["10.0.0.7:443", "127.0.0.1:8099"]'}, ("127.0.0.1:9000",))
+    assert list(settings.allow_list)[3:] == ["127.0.0.1:8099", "10.0.0.7:443", "127.0.0.1:9000"]
+
+
+def test_a_setting_of_the_caller_wins_and_what_follows_from_it_follows() -> None:
+    key = _new_secrets().router_credential_key
+    settings = settled({
+        "PLATFORM_LISTEN_ADDRESS": "0.0.0.0:7000",
+        "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": "chosen-by-the-caller",
+        "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": key,
+        "PLATFORM_SHUTDOWN_GRACE_SECONDS": "9",
+    })  # fmt: skip
+    assert (
+        settings.gateway_origin == settings.router["PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN"] == "http://127.0.0.1:7000"
+    )
+    assert settings.control_plane["PLATFORM_LISTEN_ADDRESS"] == "0.0.0.0:7000"
+    principals = json.loads(settings.router["PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON"])
+    assert principals[0]["tokenSha256"] == hashlib.sha256(b"chosen-by-the-caller").hexdigest()
+    assert settings.service_tokens.control_plane_to_router == "chosen-by-the-caller"
+    assert settings.credential.public_key == SigningKey.parse(key).public_text
+    assert settings.grace_seconds == 9
+
+
+def test_no_unit_is_given_a_secret_of_the_other() -> None:
+    settings = settled({"PLATFORM_MIGRATION_DATABASE_URL": "postgresql://m@h/a", "LANG": "C"})
+    everything = dict(settings.control_plane)
+    assert SECRETS.router_credential_key not in everything.values()
+    assert DATABASES.router not in everything.values()
+    assert SECRETS.router_to_control_plane not in everything.values()
+    assert DATABASES.control_plane not in settings.router.values()
+    assert SECRETS.control_plane_to_router not in settings.router.values()
+    assert "PLATFORM_MIGRATION_DATABASE_URL" not in {*settings.control_plane, *settings.router}
+    assert settings.control_plane["LANG"] == settings.router["LANG"] == "C"
+
+
+def test_a_variable_that_makes_every_start_slow_is_not_passed_on() -> None:
+    assert "PYTHONDONTWRITEBYTECODE" not in settled({"PYTHONDONTWRITEBYTECODE": "1"}).router
+
+
+@pytest.mark.rows("OPS-03")
+def test_every_bad_setting_is_named_at_once_and_never_shown() -> None:
+    caller = {
+        "PLATFORM_CARD_MAX_BYTES": " 10",
+        "PLATFORM_ROUTER_RESOLVE_TIMEOUT_MS": "hidden",
+        "PLATFORM_DATABASE_POOL_SIZE": "0",
+    }
+    with pytest.raises(SettingsRefused) as refused:
+        settled(caller)
+    assert {problem.name for problem in refused.value.problems} == set(caller)
+    assert "hidden" not in str(refused.value)
+
+
+@pytest.mark.parametrize("value", ["", "{}", "[1]", "nonsense"])
+def test_an_unreadable_allow_list_is_named(value: str) -> None:
+    with pytest.raises(SettingsRefused, match=ALLOW_LIST):
+        settled({ALLOW_LIST: value})
+
+
+def test_an_unreadable_address_is_named() -> None:
+    with pytest.raises(SettingsRefused, match="PLATFORM_LISTEN_ADDRESS"):
+        settled({"PLATFORM_LISTEN_ADDRESS": "8080"})
+
+
+def test_an_external_database_needs_all_three_urls_and_the_missing_ones_are_named() -> None:
+    assert external_databases({}) is None
+    with pytest.raises(SettingsRefused) as refused:
+        external_databases({"PLATFORM_ROUTER_DATABASE_URL": DATABASES.router})
+    missing = [problem.name for problem in refused.value.problems]
+    assert missing == ["PLATFORM_DATABASE_URL", "PLATFORM_MIGRATION_DATABASE_URL"]
+    names = ("PLATFORM_DATABASE_URL", "PLATFORM_ROUTER_DATABASE_URL", "PLATFORM_MIGRATION_DATABASE_URL")
+    assert external_databases(dict(zip(names, msgspec.structs.astuple(DATABASES), strict=True))) == DATABASES

@@ -1,0 +1,135 @@
+"""The data folder: one platform at a time, private files, ports and secrets that stay."""
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from aop.base.base64url import from_base64url
+from aop.base.settings import ListenAddress
+from aop.contracts.signing import SigningKey
+from aop.local.ports import Ports, any_free_port, choose_ports, require_free, store_ports, stored_ports
+from aop.local.problems import DataFolderBusy, DataFolderUnusable, NotRunning, PortTaken
+from aop.local.secrets import keep_secrets
+from aop.local.state import DatabaseUrls, DataFolder, RouterCredential, Run, ServiceTokens, load_run
+
+A_RUN = Run(
+    gateway="http://127.0.0.1:8080",
+    router="http://127.0.0.1:8081",
+    principal="local",
+    token="aop_canary",
+    router_credential=RouterCredential("http://127.0.0.1:8081", "router-1", "public"),
+    service_tokens=ServiceTokens("canary-there", "canary-back"),
+    database_urls=DatabaseUrls("postgresql://canary/1", "postgresql://canary/2", "postgresql://canary/3"),
+    pids={"postgres": 1, "control-plane": 2, "router": 3},
+)
+
+
+def test_a_second_platform_on_the_same_folder_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
+    with DataFolder(tmp_path / "data"), pytest.raises(DataFolderBusy, match=f"process {os.getpid()}"):
+        DataFolder(tmp_path / "data").__enter__()
+    with DataFolder(tmp_path / "data"):
+        pass
+
+
+def test_a_place_that_cannot_be_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/no-such-place")):
+        with pytest.raises(DataFolderUnusable, match=f"{place} cannot be used as data folder"):
+            DataFolder(place).__enter__()
+
+
+def test_the_folder_and_what_is_written_there_are_private(tmp_path: Path) -> None:
+    with DataFolder(tmp_path / "data") as folder:
+        keep_secrets(folder)
+        folder.record_run(A_RUN)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in (folder.path, *folder.path.glob("*.json"))}
+    assert modes == {"data": 0o700, "secrets.json": 0o600, "run.json": 0o600}
+
+
+def test_a_run_is_found_while_its_platform_runs_and_not_after_it_was_killed(tmp_path: Path) -> None:
+    with DataFolder(tmp_path) as folder:
+        folder.record_run(A_RUN)
+        assert load_run(tmp_path) == A_RUN
+    with pytest.raises(NotRunning, match="no platform is running"):
+        load_run(tmp_path)
+    with pytest.raises(NotRunning):
+        load_run(tmp_path / "nowhere")
+    with DataFolder(tmp_path):
+        assert not (tmp_path / "run.json").exists()
+
+
+def test_members_of_parts_that_do_not_run_are_absent_and_secrets_are_not_in_the_repr(tmp_path: Path) -> None:
+    with DataFolder(tmp_path) as folder:
+        folder.record_run(A_RUN)
+        recorded = json.loads((tmp_path / "run.json").read_text())
+    assert set(recorded) == {
+        "gateway", "router", "principal", "token", "routerCredential", "serviceTokens", "databaseUrls", "pids"
+    }  # fmt: skip
+    assert "canary" not in repr(A_RUN) + repr(A_RUN.service_tokens) + repr(A_RUN.database_urls)
+
+
+def test_secrets_are_made_once_and_the_signing_key_fits_the_contract(tmp_path: Path) -> None:
+    with DataFolder(tmp_path) as folder:
+        made = keep_secrets(folder)
+        assert keep_secrets(folder) == made
+    assert len(from_base64url(made.router_credential_key)) == 64
+    SigningKey.parse(made.router_credential_key)
+    assert made.control_plane_to_router != made.router_to_control_plane
+    assert made.router_credential_key not in repr(made)
+
+
+@pytest.mark.parametrize("name", ["secrets.json", "ports.json"])
+def test_a_damaged_file_of_the_folder_is_named(tmp_path: Path, name: str) -> None:
+    with DataFolder(tmp_path) as folder:
+        folder.write(name, b"{}x")
+        with pytest.raises(DataFolderUnusable, match=name):
+            (keep_secrets if name == "secrets.json" else stored_ports)(folder)
+
+
+@pytest.mark.rows("OPS-02")
+def test_a_taken_default_port_gives_the_next_free_one_and_all_ports_differ() -> None:
+    with listening(8080):
+        ports = choose_ports()
+    every = [ports.gateway, ports.router, ports.console, *ports.agents]
+    assert ports.gateway != 8080
+    assert len(set(every)) == len(every)
+    assert 8099 not in every
+
+
+@pytest.mark.rows("OPS-02")
+def test_stored_ports_are_used_again(tmp_path: Path) -> None:
+    ports = Ports(8180, 8181, 8182, (8191, 8192, 8193))
+    with DataFolder(tmp_path) as folder:
+        assert stored_ports(folder) is None
+        store_ports(folder, ports)
+        assert stored_ports(folder) == ports
+
+
+def test_a_port_taken_later_is_named_with_its_setting(tmp_path: Path) -> None:
+    port = any_free_port()
+    with listening(port), pytest.raises(PortTaken, match=rf"127\.0\.0\.1:{port} \(PLATFORM_LISTEN_ADDRESS\) is in use"):
+        require_free(ListenAddress("127.0.0.1", port), "PLATFORM_LISTEN_ADDRESS", DataFolder(tmp_path))
+    require_free(ListenAddress("127.0.0.1", port), "PLATFORM_LISTEN_ADDRESS", DataFolder(tmp_path))
+
+
+def test_an_address_that_is_not_ours_is_not_called_taken(tmp_path: Path) -> None:
+    with pytest.raises(PortTaken, match="cannot be listened on"):
+        require_free(ListenAddress("192.0.2.1", 8080), "PLATFORM_LISTEN_ADDRESS", DataFolder(tmp_path))
+
+
+@contextmanager
+def listening(port: int) -> Iterator[None]:
+    """Takes the port, unless somebody else already has."""
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", port))
+            taken.listen(1)
+        except OSError:
+            pass
+        yield

@@ -1,0 +1,36 @@
+"""The panel of a ready platform: the same content with and without a terminal, in lines one can copy."""
+
+import re
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from aop.local.panel import Panel
+from aop.local.terminal import Terminal
+from tests.local.test_folder import A_RUN
+
+
+@pytest.mark.parametrize("coloured", [True, False])
+def test_every_address_and_the_token_stand_whole_at_the_end_of_a_line(tmp_path: Path, coloured: bool) -> None:
+    out = StringIO()
+    with Terminal(out, coloured=coloured) as terminal:
+        Panel(A_RUN, ["127.0.0.1:8091", "127.0.0.1:8099"] * 8, tmp_path).show(terminal)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue()).splitlines()
+    wanted = (
+        A_RUN.gateway,
+        A_RUN.router,
+        A_RUN.token,
+        "127.0.0.1:8091, 127.0.0.1:8099",
+        f"curl {A_RUN.gateway}/readyz",
+    )
+    for text in wanted:
+        assert any(line.endswith(text) for line in lines), text
+    assert ("\x1b" in out.getvalue()) is coloured
+
+
+def test_a_terminal_whose_reader_left_does_not_disturb_the_platform() -> None:
+    out = StringIO()
+    out.close()
+    with Terminal(out, coloured=False) as terminal:
+        terminal.show("into the void")

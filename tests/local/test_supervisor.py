@@ -1,0 +1,235 @@
+"""The supervisor, with small stand-in units: readiness, restarts, stopping, and its own violent end."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from aop.local.child import Child, Launch
+from aop.local.journal import Journal
+from aop.local.log_lines import LogLines
+from aop.local.ports import any_free_port
+from aop.local.problems import UnitFailed
+from aop.local.supervisor import Supervisor
+from aop.local.terminal import Terminal
+from aop.local.unit import Unit, answers_ready
+from tests.support.processes import is_alive, require_none_left
+
+HTTP_UNIT = """
+import http.server, sys
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if self.path == "/readyz" else 404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *_): pass
+print("a first line", flush=True)
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
+"""
+
+
+def journal(folder: Path) -> Journal:
+    with (folder / "terminal").open("a") as out:
+        return Journal(Terminal(out, coloured=False), lambda name: folder / f"{name}.log")
+
+
+def python(folder: Path, code: str, *arguments: str) -> Launch:
+    command = (sys.executable, "-I", "-S", "-c", code, *arguments)
+    return Launch(command, {"MARK": str(folder), "PATH": os.defpath})
+
+
+def http_unit(folder: Path, name: str = "web") -> Unit:
+    port = any_free_port()
+    return Unit(name, python(folder, HTTP_UNIT, str(port)), answers_ready(f"http://127.0.0.1:{port}"))
+
+
+async def always(_: int) -> bool:
+    return True
+
+
+async def never(_: int) -> bool:
+    return False
+
+
+async def test_start_returns_when_the_unit_answers_ready_and_leaving_stops_it(tmp_path: Path) -> None:
+    pids: dict[str, int] = {}
+    async with Supervisor(journal(tmp_path)) as supervisor:
+        await supervisor.start(http_unit(tmp_path))
+        watching = asyncio.create_task(supervisor.watch(pids.update))
+        await asyncio.sleep(0)
+        assert is_alive(pids["web"])
+        watching.cancel()
+    assert not is_alive(pids["web"])
+    assert (tmp_path / "web.log").read_text() == "a first line\n"
+
+
+async def test_a_unit_that_dies_is_started_again_with_a_new_process_and_that_is_reported(tmp_path: Path) -> None:
+    reported: asyncio.Queue[dict[str, int]] = asyncio.Queue()
+    async with Supervisor(journal(tmp_path)) as supervisor:
+        await supervisor.start(http_unit(tmp_path))
+        watching = asyncio.create_task(supervisor.watch(reported.put_nowait))
+        before = (await reported.get())["web"]
+        os.kill(before, signal.SIGKILL)
+        async with asyncio.timeout(10):
+            after = (await reported.get())["web"]
+        assert after != before
+        watching.cancel()
+
+
+async def test_a_unit_that_refuses_its_settings_is_not_started_again_and_its_words_are_told(tmp_path: Path) -> None:
+    code = "import sys; print('PLATFORM_X is set but blank'); sys.exit(78)"
+    async with Supervisor(journal(tmp_path)) as supervisor:
+        with pytest.raises(UnitFailed, match=r"refuses to run.*\n.*PLATFORM_X is set but blank"):
+            await supervisor.start(Unit("odd", python(tmp_path, code), never))
+
+
+async def test_a_unit_that_begins_to_refuse_its_settings_later_ends_the_watch(tmp_path: Path) -> None:
+    code = "import sys, time; time.sleep(0.3); sys.exit(78)"
+    async with Supervisor(journal(tmp_path)) as supervisor:
+        await supervisor.start(Unit("odd", python(tmp_path, code), always))
+        with pytest.raises(UnitFailed, match="odd refuses to run"):
+            await supervisor.watch(lambda _: None)
+
+
+async def test_a_unit_that_ends_before_it_was_ready_fails_the_start_and_the_others_are_stopped(tmp_path: Path) -> None:
+    with pytest.raises(UnitFailed, match=r"short ended before it was ready \(exit code 3\)"):
+        async with Supervisor(journal(tmp_path)) as supervisor:
+            await supervisor.start(
+                http_unit(tmp_path), Unit("short", python(tmp_path, "import sys; sys.exit(3)"), never)
+            )
+    require_none_left(str(tmp_path))
+
+
+async def test_a_unit_that_never_becomes_ready_fails_the_start_with_its_last_lines(tmp_path: Path) -> None:
+    code = "import time; print('still looking', flush=True); time.sleep(60)"
+    with pytest.raises(UnitFailed, match=r"not ready within 0\.5 s.*\n.*still looking"):
+        async with Supervisor(journal(tmp_path), ready_seconds=0.5) as supervisor:
+            await supervisor.start(Unit("slow", python(tmp_path, code), never))
+    require_none_left(str(tmp_path))
+
+
+async def test_units_stop_in_the_reverse_order_of_their_start(tmp_path: Path) -> None:
+    code = (
+        "import pathlib, signal, sys, time\n"
+        "def stop(*_):\n"
+        "    with open(sys.argv[1], 'a') as order: order.write(sys.argv[2])\n"
+        "    sys.exit(0)\n"
+        "signal.signal(signal.SIGTERM, stop)\n"
+        "pathlib.Path(sys.argv[1] + sys.argv[2]).touch()\n"
+        "time.sleep(60)\n"
+    )
+    order = tmp_path / "order"
+
+    def unit(name: str) -> Unit:
+        async def prepared(_: int) -> bool:
+            return Path(f"{order}{name}").exists()  # noqa: ASYNC240
+
+        return Unit(name, python(tmp_path, code, str(order), name), prepared)
+
+    async with Supervisor(journal(tmp_path)) as supervisor:
+        for name in "abc":
+            await supervisor.start(unit(name))
+    assert order.read_text() == "cba"
+
+
+async def test_a_unit_deaf_to_sigterm_is_killed_with_everything_it_started(tmp_path: Path) -> None:
+    code = (
+        "import signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "ignoring = 'import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)'\n"
+        "subprocess.Popen([sys.executable, '-c', ignoring])\n"
+        "time.sleep(60)\n"
+    )
+    async with Supervisor(journal(tmp_path)) as supervisor:
+        await supervisor.start(Unit("deaf", python(tmp_path, code), always, stop_seconds=0.3))
+        await asyncio.sleep(0.3)
+        began = time.monotonic()
+    assert time.monotonic() - began < 2
+    require_none_left(str(tmp_path), seconds=1)
+
+
+async def test_hurry_ends_a_unit_that_takes_its_time(tmp_path: Path) -> None:
+    code = (
+        "import pathlib, signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "pathlib.Path(sys.argv[1]).touch()\n"
+        "time.sleep(60)\n"
+    )
+
+    async def deaf(_: int) -> bool:
+        return (tmp_path / "deaf").exists()
+
+    supervisor = Supervisor(journal(tmp_path))
+    began = time.monotonic()
+    async with supervisor:
+        await supervisor.start(Unit("slow", python(tmp_path, code, str(tmp_path / "deaf")), deaf, stop_seconds=30))
+        asyncio.get_running_loop().call_later(0.2, supervisor.hurry)
+    assert time.monotonic() - began < 5
+
+
+def test_a_killed_supervisor_leaves_no_unit_behind(tmp_path: Path) -> None:
+    code = f"""
+import asyncio, sys
+from pathlib import Path
+from aop.local.supervisor import Supervisor
+from aop.local.unit import Unit
+from tests.local.test_supervisor import always, journal, python
+
+async def main():
+    folder = Path({str(tmp_path)!r})
+    async with Supervisor(journal(folder)) as supervisor:
+        await supervisor.start(Unit("sleeper", python(folder, "import time; time.sleep(60)"), always))
+        await supervisor.watch(lambda pids: print(pids["sleeper"], flush=True))
+
+asyncio.run(main())
+"""
+    root = Path(__file__).parents[2]
+    with subprocess.Popen([sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE, text=True) as supervisor:
+        assert supervisor.stdout is not None
+        pid = int(supervisor.stdout.readline())
+        assert is_alive(pid)
+        supervisor.kill()
+    require_none_left(str(tmp_path), seconds=1)
+
+
+async def test_a_child_started_while_its_parent_is_already_gone_does_not_run(tmp_path: Path) -> None:
+    launch = python(tmp_path, "print('ran')")
+    arguments = list(launch.arguments())
+    arguments[arguments.index(str(os.getpid()))] = "1"
+    orphan = await asyncio.create_subprocess_exec(
+        *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    out, _ = await orphan.communicate()
+    assert (out, orphan.returncode) == (b"", 1)
+
+
+async def test_a_command_that_cannot_be_run_is_named(tmp_path: Path) -> None:
+    child = await Child.start(Launch(("/no/such/program",), {}))
+    assert child.output is not None
+    assert b"cannot run /no/such/program" in await child.output.read()
+    assert await child.wait() == 1
+
+
+def test_a_request_record_is_shown_as_one_readable_line() -> None:
+    record = {
+        "time": "2026-01-01T00:00:00.000000Z", "level": "info", "unit": "control-plane", "event": "request",
+        "method": "POST", "route": "/v1/agents", "status": 201, "traceId": "0" * 31 + "1", "milliseconds": 3.2,
+    }  # fmt: skip
+    shown = LogLines(coloured=False).render("control-plane", json.dumps(record))
+    assert shown == f"control-plane POST /v1/agents 201 3.2 ms trace={'0' * 31}1"
+
+
+def test_a_line_that_is_no_record_is_shown_as_it_is() -> None:
+    assert LogLines(coloured=False).render("router", "Traceback:").split(maxsplit=1) == ["router", "Traceback:"]
+
+
+def test_colour_marks_failures_and_appears_only_when_wanted() -> None:
+    record = json.dumps({"level": "error", "event": "unit.failed", "cause": "OSError"})
+    assert "\x1b[31munit.failed: OSError" in LogLines(coloured=True).render("router", record)
+    assert "\x1b" not in LogLines(coloured=False).render("router", record)

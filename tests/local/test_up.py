@@ -1,0 +1,212 @@
+"""`aop up` from outside: what it starts, tells and keeps, and how it ends."""
+
+import base64
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from aop.local.ports import any_free_port
+from aop.local.problems import NotRunning
+from aop.local.state import load_run
+from tests.local.test_postgres import EMPTY_INITDB, REFUSING_SERVER, fake_programs
+from tests.support.platform import LocalPlatform, get, seed_ports, started_up
+from tests.support.postgres import running_postgres
+from tests.support.processes import is_alive, require_none_left
+
+EXTERNAL = ("PLATFORM_DATABASE_URL", "PLATFORM_ROUTER_DATABASE_URL", "PLATFORM_MIGRATION_DATABASE_URL")
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPlatform]:
+    data = tmp_path_factory.mktemp("up") / "data"
+    seed_ports(data)
+    with started_up(data, "--allow", "127.0.0.1:9000") as running:
+        running.wait_ready()
+        yield running
+        assert running.stop() == 0
+    require_none_left(str(data))
+
+
+@pytest.mark.rows("OPS-01")
+def test_without_configuration_both_units_are_ready_and_the_record_says_where(platform: LocalPlatform) -> None:
+    run = platform.run
+    assert get(run["gateway"] + "/readyz")[0] == get(run["router"] + "/readyz")[0] == 200
+    assert set(run) == {
+        "gateway", "router", "principal", "token", "routerCredential", "serviceTokens", "databaseUrls", "pids"
+    }  # fmt: skip
+    assert set(run["pids"]) == {"postgres", "control-plane", "router"}
+    assert all(is_alive(pid) for pid in run["pids"].values())
+    assert set(run["databaseUrls"]) == {"controlPlane", "router", "migration"}
+    assert run["routerCredential"]["issuer"] == run["router"]
+    assert len(base64.urlsafe_b64decode(run["routerCredential"]["publicKey"] + "=")) == 32
+    assert (platform.data / "run.json").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.rows("OPS-01", "OPS-02")
+def test_the_panel_shows_addresses_token_and_allow_list_and_no_log_file_holds_the_token(
+    platform: LocalPlatform,
+) -> None:
+    run, output = platform.run, platform.output
+    samples = [f"127.0.0.1:{port}" for port in json.loads((platform.data / "ports.json").read_text())["agents"]]
+    for shown in (
+        run["gateway"],
+        run["router"],
+        run["token"],
+        ", ".join([*samples, "127.0.0.1:8099", "127.0.0.1:9000"]),
+    ):
+        assert shown in output
+    logs = "".join(path.read_text() for path in (platform.data / "logs").iterdir())
+    secrets = json.loads((platform.data / "secrets.json").read_text())
+    assert not any(secret in logs for secret in (run["token"], *secrets.values()))
+
+
+def test_other_commands_find_the_running_platform(platform: LocalPlatform) -> None:
+    assert load_run(platform.data).gateway == platform.run["gateway"]
+
+
+def test_a_second_up_on_the_same_folder_says_so_and_exits(platform: LocalPlatform) -> None:
+    with started_up(platform.data) as second:
+        assert second.process.wait(20) == 1
+        assert f"already runs on {platform.data} (process {platform.process.pid})" in second.output
+        assert "Traceback" not in second.output
+    assert get(platform.run["gateway"] + "/readyz")[0] == 200
+
+
+@pytest.mark.parametrize("name", ["router", "control-plane", "postgres"])
+def test_a_unit_that_is_killed_comes_back_on_the_same_port(platform: LocalPlatform, name: str) -> None:
+    before = platform.run
+    os.kill(before["pids"][name], signal.SIGKILL)
+    eventually(lambda: platform.run["pids"].get(name) not in (None, before["pids"][name]))
+    eventually(lambda: ready(before["gateway"]) and ready(before["router"]))
+    assert platform.run == before | {"pids": platform.run["pids"]}
+
+
+def test_a_restart_of_the_folder_keeps_ports_keys_tokens_and_data(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    seed_ports(data)
+    runs = []
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        with started_up(data) as platform:
+            platform.wait_ready()
+            runs.append(platform.run)
+            began = time.monotonic()
+            assert platform.stop(number) == 0
+            assert time.monotonic() - began < 4
+        require_none_left(str(data))
+        assert not (data / "run.json").exists()
+    first, second = runs
+    for member in ("gateway", "router", "serviceTokens", "routerCredential"):
+        assert first[member] == second[member]
+    assert first["token"] != second["token"]
+
+
+def test_a_killed_supervisor_leaves_nothing_running_and_the_next_start_works(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    seed_ports(data)
+    with started_up(data) as platform:
+        platform.wait_ready()
+        platform.process.kill()
+        platform.process.wait()
+        require_none_left(str(data))
+        with pytest.raises(NotRunning):
+            load_run(data)
+    with started_up(data) as again:
+        again.wait_ready()
+        assert again.stop() == 0
+
+
+def test_an_interruption_while_starting_leaves_nothing(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    seed_ports(data)
+    with started_up(data) as platform:
+        eventually((data / "postgres").exists)
+        assert platform.stop() == 0
+    require_none_left(str(data), seconds=1)
+
+
+def test_with_an_external_database_none_is_started(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    seed_ports(data)
+    with running_postgres(tmp_path) as server:
+        urls = server.platform_urls("platform_template")
+        settings = dict(zip(EXTERNAL, (urls.control_plane, urls.router, urls.migration), strict=True))
+        with started_up(data, settings=settings) as platform:
+            platform.wait_ready()
+            assert set(platform.run["pids"]) == {"control-plane", "router"}
+            assert not (data / "postgres").exists()
+            assert platform.stop() == 0
+
+
+def refusal(data: Path, code: int, **settings: str) -> str:
+    """The output of an `aop up` that must end by itself, with one message and nothing left."""
+    with started_up(data, settings=settings) as platform:
+        assert platform.process.wait(30) == code, platform.output
+        output = platform.output
+    require_none_left(str(data), seconds=1)
+    assert "Traceback" not in output
+    assert not (data / "run.json").exists()
+    return output
+
+
+@pytest.mark.rows("OPS-03")
+def test_bad_settings_are_all_named_and_nothing_is_started(tmp_path: Path) -> None:
+    output = refusal(
+        tmp_path / "data", 78, PLATFORM_CARD_MAX_BYTES="secret", PLATFORM_ROUTER_ID="", PLATFORM_LOG_LEVEL="loud"
+    )
+    for name in ("PLATFORM_CARD_MAX_BYTES", "PLATFORM_ROUTER_ID", "PLATFORM_LOG_LEVEL"):
+        assert f"aop up: {name} " in output
+    assert "secret" not in output
+    assert not (tmp_path / "data" / "postgres").exists()
+
+
+def test_a_port_in_use_is_named_with_its_setting(tmp_path: Path) -> None:
+    ports = seed_ports(tmp_path / "data")
+    with socket.create_server(("127.0.0.1", ports.router)):
+        output = refusal(tmp_path / "data", 1)
+    assert f"127.0.0.1:{ports.router} (PLATFORM_ROUTER_LISTEN_ADDRESS) is in use" in output
+
+
+def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert f"{tmp_path / 'file'} cannot be used as data folder" in refusal(tmp_path / "file", 1)
+
+
+def test_an_incomplete_set_of_database_urls_names_the_missing_ones(tmp_path: Path) -> None:
+    output = refusal(tmp_path / "data", 78, PLATFORM_DATABASE_URL="postgresql://user@127.0.0.1/db")
+    assert "PLATFORM_ROUTER_DATABASE_URL" in output
+    assert "PLATFORM_MIGRATION_DATABASE_URL" in output
+
+
+def test_an_external_database_that_is_dead_is_named_by_its_setting(tmp_path: Path) -> None:
+    seed_ports(tmp_path / "data")
+    url = f"postgresql://user:canary@127.0.0.1:{any_free_port()}/db"
+    output = refusal(tmp_path / "data", 1, **dict.fromkeys(EXTERNAL, url))
+    assert "PLATFORM_MIGRATION_DATABASE_URL cannot be reached" in output
+    assert "canary" not in output
+
+
+def test_a_postgresql_that_refuses_to_start_is_told_with_its_own_words(tmp_path: Path) -> None:
+    seed_ports(tmp_path / "data")
+    programs = fake_programs(tmp_path, REFUSING_SERVER, EMPTY_INITDB)
+    output = refusal(tmp_path / "data", 1, PLATFORM_PG_BIN=str(programs))
+    assert "made of cheese" in output
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.03)
+
+
+def ready(origin: str) -> bool:
+    try:
+        return get(origin + "/readyz")[0] == 200
+    except OSError:
+        return False
