@@ -58,11 +58,12 @@ async def test_a_deadline_that_has_passed_sends_nothing() -> None:
         assert peer.connections == 0
 
 
-async def test_each_exchange_of_a_connection_has_its_own_deadline() -> None:
+@pytest.mark.parametrize("earlier", [(0.05, 30.0), (30.0, 0.05), (30.0, 30.0)])
+async def test_each_exchange_of_a_connection_has_its_own_deadline(earlier: tuple[float, float]) -> None:
     async with scripted_peer(answering(OK, OK, b"")) as peer, http_client() as client:
-        await ask(client, peer.target, seconds=0.05)
-        await ask(client, peer.target, seconds=30)
-        await asyncio.sleep(0.06)  # the first deadline passes while nothing is asked
+        for seconds in earlier:
+            await ask(client, peer.target, seconds=seconds)
+        await asyncio.sleep(0.06)  # a short deadline passes while nothing is asked
         started = asyncio.get_running_loop().time()
         with pytest.raises(DeadlinePassed):
             await ask(client, peer.target, seconds=0.05)

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 
 import pytest
 
@@ -102,6 +103,14 @@ async def test_an_idle_connection_is_closed_after_its_time() -> None:
         assert await ask(client, peer.target) == b"ok"
         async with asyncio.timeout(2):
             await peer.left.wait()
+        assert await ask(client, peer.target) == b"ok"
+        assert peer.connections == 2
+
+
+async def test_a_connection_past_its_time_is_not_used_even_by_a_loop_that_is_late() -> None:
+    async with scripted_peer(answering(OK, OK)) as peer, http_client(idle_seconds=0.05) as client:
+        assert await ask(client, peer.target) == b"ok"
+        time.sleep(0.08)  # noqa: ASYNC251 - no timer of the loop can run meanwhile
         assert await ask(client, peer.target) == b"ok"
         assert peer.connections == 2
 

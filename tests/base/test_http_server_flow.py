@@ -176,3 +176,20 @@ async def test_a_send_waits_while_the_peer_does_not_read() -> None:
             while size < 500 * 65536:
                 size += len(await client.reader.read(1 << 20))
         assert sent == 500
+
+
+async def test_a_peer_that_half_closes_without_reading_is_gone_at_once() -> None:
+    gone = asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while not scope["aop.disconnected"].is_set():
+            await send({"type": "http.response.body", "body": b"x" * 65536, "more_body": True})
+        gone.set()
+
+    async with serving(app) as server:
+        client = await server.connect(GET)
+        await asyncio.sleep(0.1)
+        client.writer.write_eof()
+        async with asyncio.timeout(1):
+            await gone.wait()

@@ -92,6 +92,20 @@ async def test_stop_sends_what_was_answered_to_a_slow_reader() -> None:
         await stopping
 
 
+@pytest.mark.parametrize("turns", range(5))
+def test_stop_does_not_wait_for_a_connection_that_arrives_meanwhile(turns: int) -> None:
+    # On uvloop: the stock loop of Python 3.11 itself drops a connection that it accepted before its listener closed.
+    async def scenario() -> None:
+        async with serving(Gate()) as server:
+            with socket.create_connection(("127.0.0.1", server.port)):
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                async with asyncio.timeout(1):
+                    await server.server.stop(5)
+
+    uvloop.run(scenario())
+
+
 async def test_stop_accepting_leaves_open_connections_alone() -> None:
     gate = Gate()
     gate.open.set()

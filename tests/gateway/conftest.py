@@ -28,3 +28,8 @@ async def gateway(stores: DatabaseUrls) -> AsyncIterator[RunningUnit]:
 @pytest_asyncio.fixture
 async def alice(stores: DatabaseUrls) -> str:
     return (await issue_token(stores.control_plane, "alice")).token.reveal()
+
+
+@pytest_asyncio.fixture
+async def bob(stores: DatabaseUrls) -> str:
+    return (await issue_token(stores.control_plane, "bob")).token.reveal()

@@ -6,6 +6,7 @@ import threading
 import time
 
 SAFE_IDENTIFIER = re.compile(r"[0-9A-Za-z][-.0-9:A-Z_a-z]{0,127}", re.ASCII)
+PREFIXED_ID = re.compile(r"([a-z]+)_([0-9a-f]{32})", re.ASCII)
 TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}", re.ASCII)
 
 _COUNTER_BITS = 12
@@ -24,6 +25,22 @@ def is_trace_id(text: str) -> bool:
 def new_id(prefix: str) -> str:
     """`prefix_` and the 32 lowercase hex digits of a UUIDv7, strictly increasing within this process."""
     return f"{prefix}_{_uuid7():032x}"
+
+
+def new_hex_id() -> str:
+    """The 32 lowercase hex digits alone, for what stores ids without their prefix."""
+    return f"{_uuid7():032x}"
+
+
+def new_opening_id() -> str:
+    """Hex digits whose next two numbers are free as well: the ids of facts that are recorded as one."""
+    return f"{_uuid7() & ~0b11:032x}"
+
+
+def hex_part(identifier: str, prefix: str) -> str | None:
+    """What stands behind the prefix when it is such an id, else None."""
+    match = PREFIXED_ID.fullmatch(identifier)
+    return match[2] if match is not None and match[1] == prefix else None
 
 
 def new_random_id(prefix: str) -> str:

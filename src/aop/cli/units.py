@@ -10,7 +10,7 @@ import uvloop
 from aop.base.database import StoreUnavailable
 from aop.base.settings import SettingsRefused
 from aop.base.store_check import StoreNotAsExpected
-from aop.serving.unit import CannotStart
+from aop.serving.unit import CannotStart, MustEnd
 
 EXIT_FAILED = 1
 EXIT_CONFIGURATION = 78
@@ -26,6 +26,8 @@ def run_unit(name: str) -> int:
         return EXIT_CONFIGURATION
     except StoreNotAsExpected as problem:
         _say(name, str(problem))
+        return EXIT_CONFIGURATION
+    except MustEnd:
         return EXIT_CONFIGURATION
     except CannotStart as problem:
         _say(name, str(problem))

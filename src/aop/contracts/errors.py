@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import ClassVar
 
 import msgspec
 
@@ -89,7 +88,7 @@ def code_entries() -> Mapping[ErrorCode, CodeEntry]:
 class Refusal(Exception):
     """A rule said no. The text is for logs; the caller sees the fixed message of the code."""
 
-    code: ClassVar[ErrorCode]
+    code: ErrorCode
 
 
 class InvalidRequest(Refusal):
@@ -100,6 +99,14 @@ class InvalidRequest(Refusal):
     def __init__(self, *violations: Violation) -> None:
         super().__init__(", ".join(f"{item.pointer} {item.rule}" for item in violations[:MAX_VIOLATIONS]))
         self.violations = violations[:MAX_VIOLATIONS]
+
+
+class Relayed(Refusal):
+    """A peer's refusal, crossing this process as itself."""
+
+    def __init__(self, code: ErrorCode, text: str = "") -> None:
+        super().__init__(text or f"relayed {code}")
+        self.code = code
 
 
 class Unauthenticated(Refusal):

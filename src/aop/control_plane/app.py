@@ -1,31 +1,84 @@
 """Composition root of the Control Plane: everything is wired here and nowhere else."""
 
+import ssl
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
+from aop.base.clock import Clock, utc_now
 from aop.base.database import Database
 from aop.base.http import HttpClient
-from aop.base.network_policy import Resolver
+from aop.base.network_policy import LookUp, NetworkPolicy, Resolver, system_look_up
 from aop.base.peer import Peer
 from aop.base.store_check import require_store, require_version
+from aop.control_plane.discovery.public_agents import PublicAgents
+from aop.control_plane.discovery.search import Search
+from aop.control_plane.dispatch.authorization import Authorization
+from aop.control_plane.dispatch.invocations import Invocations
+from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.dispatch.router_client import RouterClient
 from aop.control_plane.gateway.callers import Callers
+from aop.control_plane.gateway.catalog import CatalogCalls
+from aop.control_plane.gateway.discovery import DiscoveryCalls
 from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.gateway.invocations import InvocationCalls
+from aop.control_plane.gateway.lineage import LineageCalls
 from aop.control_plane.gateway.oidc import OidcCallers
+from aop.control_plane.gateway.providers import ProviderCalls
+from aop.control_plane.gateway.public_agents import PublicAgentCalls
+from aop.control_plane.gateway.publication import PublicationCalls
 from aop.control_plane.gateway.status import status_routes
 from aop.control_plane.gateway.tokens import TokenCallers
+from aop.control_plane.gateway.workspaces import WorkspaceCalls
+from aop.control_plane.internal_api.resolve import ResolveCalls
+from aop.control_plane.internal_api.topology_watch import topology_watch_routes
+from aop.control_plane.registry.bindings import Bindings
+from aop.control_plane.registry.cards import Cards
+from aop.control_plane.registry.challenges import ChallengePolicy, Challenges
+from aop.control_plane.registry.changes import Changes, ChangeSignal
+from aop.control_plane.registry.pins import Pins
+from aop.control_plane.registry.proof_fetch import ProofFetch
+from aop.control_plane.registry.releases import Releases
 from aop.control_plane.settings import LISTEN_ADDRESS, MAX_INVOCATIONS, MAX_REQUESTS, ControlPlaneSettings
+from aop.control_plane.workspace.installations import Installations
+from aop.control_plane.workspace.standings import Standings
+from aop.control_plane.workspace.workspaces import Workspaces
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.cors import CrossOrigin
 from aop.serving.health import Check, Readiness, health_routes
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
+from aop.serving.routing import Route
 from aop.serving.unit import Serving, Unit, require_descriptors, serve
 
 UNIT = "control-plane"
 STORES = ("registry", "workspace", "gateway")
 _IDLE_SECONDS = 30.0
 _CONNECT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What the unit takes from the world around it."""
+
+    clock: Clock = utc_now
+    look_up: LookUp = system_look_up
+    tls: ssl.SSLContext | None = None
+    """How endpoints prove their names when proofs are fetched; the usual roots when left out."""
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What is opened once and shared."""
+
+    settings: ControlPlaneSettings
+    clock: Clock
+    database: Database
+    client: HttpClient
+    proof_client: HttpClient
+    resolver: Resolver
+    signal: ChangeSignal
 
 
 async def run(settings: ControlPlaneSettings) -> None:
@@ -35,7 +88,8 @@ async def run(settings: ControlPlaneSettings) -> None:
     await serve(serving, lambda: build(settings))
 
 
-async def build(settings: ControlPlaneSettings) -> Unit:
+async def build(settings: ControlPlaneSettings, outside: Outside | None = None) -> Unit:
+    outside = outside or Outside()
     async with AsyncExitStack() as opened:
         database = await Database.open(
             settings.database_url.reveal(), size=settings.unit.database_pool_size, application=f"aop {UNIT}"
@@ -44,27 +98,94 @@ async def build(settings: ControlPlaneSettings) -> Unit:
         async with database.connection() as connection:
             for owner in STORES:
                 await require_version(connection, owner)
-        client = HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS)
-        opened.push_async_callback(client.close)
-        return _assemble(settings, database, client, opened.pop_all())
+        parts = _Parts(
+            settings,
+            outside.clock,
+            database,
+            HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS),
+            # A connection to a provider's endpoint serves one proof and is not kept.
+            HttpClient(idle_seconds=0, connect_seconds=_CONNECT_SECONDS, tls=outside.tls),
+            Resolver(outside.look_up),
+            ChangeSignal(settings.database_url),
+        )
+        for close in (parts.client.close, parts.proof_client.close, parts.signal.close):
+            opened.push_async_callback(close)
+        parts.signal.start()
+        return _assemble(parts, opened.pop_all())
 
 
-def _assemble(settings: ControlPlaneSettings, database: Database, client: HttpClient, opened: AsyncExitStack) -> Unit:
-    resolver = Resolver()
+def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
+    settings, database = parts.settings, parts.database
     log, metrics = UnitLog(UNIT, settings.unit.log_level), UnitMetrics(UNIT)
     readiness = Readiness({owner: _store_check(database, owner) for owner in STORES}, log, metrics)
-    oidc = None if settings.oidc is None else OidcCallers(settings.oidc, client, resolver)
+    oidc = None if settings.oidc is None else OidcCallers(settings.oidc, parts.client, parts.resolver, parts.clock)
     gates = Gates(
-        Callers(TokenCallers(database), oidc),
+        Callers(TokenCallers(database, parts.clock), oidc),
         Slots(settings.max_in_flight_invocations),
         Slots(settings.max_in_flight_requests),
     )
     router = RouterClient(
-        Peer(settings.router_origin, client, resolver), settings.router_token, settings.metadata_response_max_bytes
+        Peer(settings.router_origin, parts.client, parts.resolver),
+        settings.router_token,
+        settings.metadata_response_max_bytes,
     )
-    routes = [*health_routes(readiness, metrics), *status_routes(gates, readiness, router)]
+    routes = [
+        *health_routes(readiness, metrics),
+        *status_routes(gates, readiness, router),
+        *_registry_routes(parts, gates),
+        *_discovery_routes(parts, gates),
+        *_workspace_routes(parts, gates, router),
+        *topology_watch_routes(Changes(database), parts.signal, settings.internal_principals, _snapshots(settings)),
+    ]
     application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins))
-    return Unit(application, readiness, (gates.invocations, gates.requests), log, opened.aclose)
+    slots = (gates.invocations, gates.requests)
+    return Unit(application, readiness, (slots,), log, opened.aclose, end_watches=parts.signal.end)
+
+
+def _snapshots(settings: ControlPlaneSettings) -> Slots:
+    """Each holds a connection while its Router reads; slow Routers must leave most of the pool to the calls."""
+    return Slots(max(1, settings.unit.database_pool_size // 4))
+
+
+def _registry_routes(parts: _Parts, gates: Gates) -> Sequence[Route]:
+    settings, database, clock = parts.settings, parts.database, parts.clock
+    cards = Cards(database, clock, settings.public_agent_origin)
+    bindings, releases = Bindings(database, clock), Releases(database, clock)
+    proofs = ProofFetch(NetworkPolicy(settings.unit.allowed_private_hosts, parts.resolver), parts.proof_client)
+    policy = ChallengePolicy(settings.challenge_ttl_seconds, settings.verification_timeout_ms)
+    challenges = Challenges(database, clock, proofs, policy)
+    return [
+        *CatalogCalls(cards, settings.card_max_bytes, settings.public_agent_origin).routes(gates),
+        *PublicationCalls(bindings, challenges, releases, settings.request_max_bytes).routes(gates),
+        *ProviderCalls(cards, bindings, releases).routes(gates),
+    ]
+
+
+def _discovery_routes(parts: _Parts, gates: Gates) -> Sequence[Route]:
+    origin = parts.settings.public_agent_origin
+    return [
+        *DiscoveryCalls(Search(parts.database, origin)).routes(gates),
+        *PublicAgentCalls(PublicAgents(parts.database, origin)).routes(gates),
+    ]
+
+
+def _workspace_routes(parts: _Parts, gates: Gates, router: RouterClient) -> Sequence[Route]:
+    settings, database, clock = parts.settings, parts.database, parts.clock
+    pins, workspaces = Pins(database), Workspaces(database, clock)
+    authorization = Authorization(Standings(database), pins)
+    invocations = Invocations(
+        authorization,
+        router,
+        longest_ms=settings.unit.invocation_deadline_ms,
+        most_result=settings.gateway_result_max_bytes,
+    )
+    installations = Installations(database, clock, pins)
+    return [
+        *WorkspaceCalls(workspaces, installations, settings.request_max_bytes).routes(gates),
+        *InvocationCalls(invocations, settings.unit.invocation_request_max_bytes).routes(gates),
+        *LineageCalls(workspaces, LineageReads(router)).routes(gates),
+        *ResolveCalls(authorization, settings.request_max_bytes).routes(settings.internal_principals, gates.requests),
+    ]
 
 
 def _store_check(database: Database, owner: str) -> Check:

@@ -1,18 +1,151 @@
 """What this Router knows of Release states, and how fresh its source is."""
 
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from aop.base.clock import Clock, to_text
-from aop.contracts.topology import SourceState, TopologySource, TopologyStatus
+from aop.contracts.errors import ErrorCode
+from aop.contracts.topology import (
+    FrameKind,
+    Observation,
+    SourceState,
+    TopologyEvent,
+    TopologySource,
+    TopologyStatus,
+    WatchedRelease,
+    WatchedState,
+)
+
+SILENCE_SECONDS = 15.0
+REFUSALS = {
+    WatchedState.SUSPENDED: ErrorCode.AGENT_RELEASE_SUSPENDED,
+    WatchedState.REVOKED: ErrorCode.AGENT_RELEASE_REVOKED,
+    WatchedState.DISABLED: ErrorCode.AGENT_DISABLED,
+}
+
+
+class WatchBroken(Exception):
+    """The source sent something that cannot be: the connection must be given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    release: WatchedRelease
+    local_revision: int
+    observed_at: datetime
 
 
 class Topology:
-    """The watched state. Until a watch has delivered a complete snapshot, the source is `initializing`."""
+    """The watched state. Refusals hold whether the source is live or not; a Card is trusted only while it is."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, forget_card: Callable[[str], None] = lambda _: None) -> None:
+        self._clock = clock
+        self._forget_card = forget_card
         self._state = SourceState.INITIALIZING
-        self._since: datetime = clock()
+        self._since = clock()
+        self._known: dict[str, _Known] = {}
+        self._local_revision = 0
+        self._arriving: dict[str, WatchedRelease] | None = None
+        self._revision: int | None = None
+        self._spoken_at = float("-inf")
+
+    @property
+    def after(self) -> int | None:
+        """Where a new connection may resume: behind the last complete snapshot or change."""
+        return self._revision
+
+    @property
+    def live(self) -> bool:
+        recent = asyncio.get_running_loop().time() - self._spoken_at < SILENCE_SECONDS
+        return self._state is SourceState.LIVE and recent
+
+    def refusal(self, release_id: str) -> ErrorCode | None:
+        known = self._known.get(release_id)
+        return None if known is None else REFUSALS.get(known.release.state)
+
+    def vouches_for(self, release_id: str, digest: str) -> bool:
+        """Whether the Release is known as published with this very Card, from a live source."""
+        known = self._known.get(release_id)
+        if known is None or not self.live:
+            return False
+        return known.release.state is WatchedState.PUBLISHED and known.release.card_digest == digest
+
+    def connected(self) -> None:
+        """A new connection begins: what it sends first is not yet the whole truth."""
+        self._arriving = None
+
+    def lost(self) -> None:
+        if self._state is SourceState.LIVE:
+            self._move(SourceState.LOST)
+        self._arriving = None
+
+    def take(self, event: TopologyEvent) -> None:
+        """Applies one frame; WatchBroken when the frame contradicts what came before."""
+        if event.kind is FrameKind.SNAPSHOT:
+            self._take_snapshot(event)
+        elif self._arriving is not None or self._revision is None:
+            raise WatchBroken("a frame inside or before a snapshot")
+        elif event.revision < self._revision:
+            raise WatchBroken("the revision went back")
+        elif event.kind is FrameKind.CHANGE:
+            self._take_change(event)
+        self._spoken_at = asyncio.get_running_loop().time()
+        if self._arriving is None and self._state is not SourceState.LIVE:
+            self._move(SourceState.LIVE)
 
     def status(self) -> TopologyStatus:
-        source = TopologySource(state=self._state, since=to_text(self._since))
-        return TopologyStatus(schema_version="1", source=source, observations=())
+        state = SourceState.LOST if self._state is SourceState.LIVE and not self.live else self._state
+        observations = [
+            Observation(
+                agent_id=known.release.agent_id,
+                version=known.release.version,
+                release_id=known.release.release_id,
+                state=known.release.state,
+                local_revision=known.local_revision,
+                observed_at=to_text(known.observed_at),
+            )
+            for known in self._known.values()
+        ]
+        observations.sort(key=lambda item: (item.agent_id, item.version, item.release_id))
+        source = TopologySource(state=state, since=to_text(self._since))
+        return TopologyStatus(schema_version="1", source=source, observations=tuple(observations))
+
+    def _take_snapshot(self, event: TopologyEvent) -> None:
+        if not isinstance(event.releases, tuple) or not isinstance(event.complete, bool):
+            raise WatchBroken("a snapshot without releases")
+        if self._arriving is None:
+            self._arriving, self._snapshot_revision = {}, event.revision
+        elif event.revision != self._snapshot_revision:
+            raise WatchBroken("one snapshot, two revisions")
+        self._arriving.update((release.release_id, release) for release in event.releases)
+        if event.complete:
+            arrived, self._arriving = self._arriving, None
+            self._replace(arrived.values())
+            self._revision = event.revision
+
+    def _take_change(self, event: TopologyEvent) -> None:
+        if not isinstance(event.release, WatchedRelease) or event.revision == self._revision:
+            raise WatchBroken("a change without a release or without a new revision")
+        self._observe(event.release)
+        self._revision = event.revision
+
+    def _replace(self, releases: Iterable[WatchedRelease]) -> None:
+        arrived = {release.release_id: release for release in releases}
+        for release_id in self._known.keys() - arrived.keys():
+            del self._known[release_id]
+            self._forget_card(release_id)
+        for release in arrived.values():
+            self._observe(release)
+
+    def _observe(self, release: WatchedRelease) -> None:
+        known = self._known.get(release.release_id)
+        if known is not None and known.release == release:
+            return
+        self._local_revision += 1
+        self._known[release.release_id] = _Known(release, self._local_revision, self._clock())
+        self._forget_card(release.release_id)
+
+    def _move(self, state: SourceState) -> None:
+        self._state, self._since = state, self._clock()

@@ -34,8 +34,10 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         exchange = _Exchange(Request(scope, receive), self._cross_origin, send)
-        await exchange.run(self._table)
-        self._record(exchange, started)
+        try:
+            await exchange.run(self._table)
+        finally:
+            self._record(exchange, started)
 
     def _record(self, exchange: "_Exchange", started: float) -> None:
         request, route = exchange.request, exchange.route
@@ -82,7 +84,11 @@ class _Exchange:
             answer = await self._answer(table, held)
             self.status = answer.status
             self.code = answer.code
-            await answer.deliver(self.request, self._cross_origin.grant(self.request), self._send)
+            try:
+                await answer.deliver(self.request, self._cross_origin.grant(self.request), self._send)
+            except Exception as fault:
+                self.cause, self.level = safe_cause(fault), Level.ERROR
+                raise
 
     async def _answer(self, table: RouteTable, held: ExitStack) -> Answer:
         try:

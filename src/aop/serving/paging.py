@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -41,7 +42,7 @@ PAGE_QUERY: QueryRules = {"limit": _limit, "cursor": _cursor}
 class Paging(Generic[P]):
     """Where a list is to go on, and the cursor for where it stops. `P` is the list's position: a tuple of scalars.
 
-    The seal binds a cursor to its list; it is unkeyed, because a cursor grants nothing: rights are checked on each page.
+    The seal binds a cursor to its list. It is unkeyed, because a cursor grants nothing: rights are checked each time.
     """
 
     def __init__(self, name: str, position: type[P], request: Request) -> None:
@@ -55,14 +56,16 @@ class Paging(Generic[P]):
         return to_base64url(self._seal(encoded) + encoded)
 
     def _read(self, text: str, position: type[P]) -> P:
+        refused = InvalidRequest(Violation("/cursor", "cursor"))
         try:
             raw = from_base64url(text)
             seal, encoded = raw[:_SEAL_BYTES], raw[_SEAL_BYTES:]
-            if seal != self._seal(encoded):
-                raise ValueError("sealed for another list")
-            return msgspec.json.decode(encoded, type=position)
+            after = msgspec.json.decode(encoded, type=position)
         except (ValueError, msgspec.DecodeError):
-            raise InvalidRequest(Violation("/cursor", "cursor")) from None
+            raise refused from None
+        if seal != self._seal(encoded) or not _storable(after):
+            raise refused
+        return after
 
     def _seal(self, encoded: bytes) -> bytes:
         return hashlib.sha256(encoded + self._binding).digest()[:_SEAL_BYTES]
@@ -73,6 +76,19 @@ class ListAnswer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
     items: Sequence[Any]
     next_cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+def _storable(position: object) -> bool:
+    """A cursor may be made up; its parts must at least be values that a store can compare with."""
+    return all(map(_part_storable, position if isinstance(position, tuple) else ()))
+
+
+def _part_storable(part: object) -> bool:
+    if isinstance(part, int):
+        return -(2**63) <= part < 2**63
+    if isinstance(part, datetime):
+        return part.tzinfo is UTC  # any other offset may lead outside the calendar
+    return not isinstance(part, str) or "\0" not in part
 
 
 def _binding(name: str, path: Mapping[str, str], query: Mapping[str, Any], limit: int) -> bytes:

@@ -24,6 +24,13 @@ class Request:
     close_connection: bool = False
 
     @property
+    def principal(self) -> str:
+        """Who is calling, on a route that authenticates its callers."""
+        if self.caller is None:
+            raise RuntimeError("the route does not authenticate its callers")
+        return self.caller
+
+    @property
     def method(self) -> str:
         return str(self.scope["method"])
 

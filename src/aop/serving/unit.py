@@ -6,7 +6,7 @@ import os
 import resource
 import signal
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aop.base.server import HttpServer, listening_socket
 from aop.base.settings import ListenAddress
@@ -19,17 +19,32 @@ _SPARE_DESCRIPTORS = 64
 _CLOSING_SECONDS = 1.0
 
 
+class MustEnd(Exception):
+    """The unit found out that it may not go on; a restart would change nothing."""
+
+
 class CannotStart(Exception):
     """The unit cannot start as configured; the text is for the operator and holds no value of a setting."""
+
+
+async def _nothing() -> None:
+    pass
 
 
 @dataclass(frozen=True)
 class Unit:
     application: Application
     readiness: Readiness
-    slots: Sequence[Slots]
+    slots: Sequence[Sequence[Slots]]
+    """Groups in the order in which a drain closes them, each after the one before it is empty."""
     log: UnitLog
     close: Callable[[], Awaitable[None]]
+    end_watches: Callable[[], None] = lambda: None
+    """Called when the drain begins: ends answers that would otherwise go on for as long as their reader likes."""
+    abandon: Callable[[], Awaitable[None]] = _nothing
+    """Called when the grace is over: ends what still runs, with a record of it, while its callers can still be told."""
+    must_end: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by the unit when it may not go on."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +75,10 @@ async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]]) -> None:
             server = HttpServer(unit.application)
             await server.start([listener])
             unit.log.event("unit.listening")
-            await stop.wait()
+            await _either(stop, unit.must_end)
+            if unit.must_end.is_set():
+                await server.stop(0)
+                raise MustEnd
             await _drain(unit, serving.grace_seconds)
             await server.stop(_CLOSING_SECONDS)
         finally:
@@ -71,14 +89,25 @@ async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]]) -> None:
 async def _drain(unit: Unit, grace_seconds: int) -> None:
     unit.log.event("unit.draining")
     unit.readiness.drain()
-    for slots in unit.slots:
-        slots.close()
+    unit.end_watches()
     try:
         async with asyncio.timeout(grace_seconds):
-            for slots in unit.slots:
-                await slots.emptied()
+            for group in unit.slots:
+                for slots in group:
+                    slots.close()
+                for slots in group:
+                    await slots.emptied()
     except TimeoutError:
         unit.log.event("unit.grace_over")
+        await unit.abandon()
+
+
+async def _either(*events: asyncio.Event) -> None:
+    waiting = {asyncio.create_task(event.wait()) for event in events}
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
+    await asyncio.wait(waiting)
 
 
 def require_descriptors(calls: int, pool_size: int, settings: str) -> None:

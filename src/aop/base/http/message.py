@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import msgspec
+
 from aop.base.header_syntax import Headers, is_host_value, require_lines, require_name
 from aop.base.http.errors import RepeatedHeader
 
@@ -56,8 +58,7 @@ class HeaderLookup:
         return values[0] if values else None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(HeaderLookup):
+class Answer(HeaderLookup, msgspec.Struct, frozen=True):
     """A complete answer: every byte that its framing announced is here."""
 
     status: int
@@ -65,14 +66,18 @@ class Answer(HeaderLookup):
     body: bytes
 
 
+# Names that have passed the check; programs use few, but nothing stops one from making them up.
+_sendable: set[bytes] = set()
+_MAX_SENDABLE = 1024
+
+
 def request_bytes(target: Target, method: str, path: str, headers: Headers, body: bytes) -> bytes:
     """The whole request on the wire; ValueError for anything that could be read as a second line."""
     if method not in _METHODS or path[:1] != "/" or "#" in path or " " in path:
         raise ValueError("the request line is not a known method and an origin-form target")
     for name, _ in headers:
-        if name in _FRAMING:
-            raise ValueError("a header that frames the message is the client's own")
-        require_name(name)
+        if name not in _sendable:
+            _require_sendable(name)
     lines = [b"%b %b HTTP/1.1" % (_METHODS[method], path.encode("ascii")), b"host: " + target.authority]
     lines += map(b": ".join, headers)
     if body or method in _METHODS_WITH_BODY:
@@ -80,3 +85,11 @@ def request_bytes(target: Target, method: str, path: str, headers: Headers, body
     require_lines(lines)
     lines += (b"", body)
     return b"\r\n".join(lines)
+
+
+def _require_sendable(name: bytes) -> None:
+    if name in _FRAMING:
+        raise ValueError("a header that frames the message is the client's own")
+    require_name(name)
+    if len(_sendable) < _MAX_SENDABLE:
+        _sendable.add(name)

@@ -63,6 +63,8 @@ class ServerConnection(asyncio.Protocol):
         self._client = _endpoint(transport.get_extra_info("peername"))
         self._server_name = _endpoint(transport.get_extra_info("sockname"))
         self._server.connection_opened(self)
+        if self._server.stopping:  # accepted just before the listener closed
+            self._transport.abort()
         self._close_at(self._loop.time() + limits.head_seconds)
 
     def data_received(self, data: bytes) -> None:

@@ -136,9 +136,9 @@ class RequestReader:
         """What the parser leaves open: version, target form, Host, `_` spellings, transfer codings.
 
         The parser itself refuses a repeated or malformed Content-Length, one beside Transfer-Encoding,
-        folded lines, bare line ends and control characters.
+        chunked given twice, folded lines, bare line ends and control characters.
         """
-        hosts = codings = 0
+        hosts = 0
         for name, value in self.headers:
             if b"_" in name:
                 raise BadRequest("a header name that others spell with a hyphen")
@@ -147,8 +147,7 @@ class RequestReader:
                 if not is_host_value(value):
                     raise BadRequest("a Host that is not one")
             elif name == b"transfer-encoding":
-                codings += 1
-                if codings > 1 or value.lower() != b"chunked" or self.version != "1.1":
+                if value.lower() != b"chunked" or self.version != "1.1":
                     raise BadRequest("a transfer coding other than chunked")
             elif name == b"expect" and value.lower() == b"100-continue":
                 self.expects_continue = self.version == "1.1"

@@ -9,6 +9,7 @@ from typing import Final
 from aop.base.header_syntax import require_lines, require_name
 
 _STATUS_LINES: Final = {int(s): f"HTTP/1.1 {int(s)} {s.phrase}".encode("ascii") for s in HTTPStatus}
+_OWN_FIELDS: Final = frozenset({b"connection", b"transfer-encoding", b"date"})
 _COALESCED_BYTES: Final = 64 * 1024
 
 _date_second = 0
@@ -82,34 +83,41 @@ class ResponseEncoder:
         return parts
 
     def _head(self, size: int, *, more: bool, keep_alive: bool) -> bytes:
-        lines = [_status_line(self._status), _date()]
         self.keep_alive = keep_alive
-        no_content = self._status in {204, 304}
+        lines = [_status_line(self._status), _date()]
         for name, value in self._headers:
             if name == b"content-length":
+                self._declare(value)
                 if self._status == 204:
                     continue
-                self._left = int(value)
-            elif name == b"connection":
-                self.keep_alive = self.keep_alive and value.lower() != b"close"
-                continue
-            elif name in {b"transfer-encoding", b"date"}:
+            elif name in _OWN_FIELDS:
+                # Only the wish to close is taken over; framing and date are the server's.
+                self.keep_alive = self.keep_alive and (name, value.lower()) != (b"connection", b"close")
                 continue
             lines.append(b"%b: %b" % (name, value))
-        if self._left is None and not no_content:
-            if not more:
-                self._left = size
-                lines.append(b"content-length: %d" % size)
-            elif self._version == "1.1":
-                lines.append(b"transfer-encoding: chunked")
-                self._chunked = not self._bodiless
-            else:
-                self.keep_alive = False  # the end of the connection is the end of the body
-        self._bodiless = self._bodiless or no_content
+        if self._status in {204, 304}:
+            self._bodiless = True
+        elif self._left is None:
+            lines += self._framing(size, more=more)
         if not self.keep_alive:
             lines.append(b"connection: close")
         lines += (b"", b"")
         return b"\r\n".join(lines)
+
+    def _declare(self, length: bytes) -> None:
+        if self._left is not None or not length.isdigit():
+            raise ValueError("content-length is one number")
+        self._left = int(length)
+
+    def _framing(self, size: int, *, more: bool) -> tuple[bytes, ...]:
+        if not more:
+            self._left = size
+            return (b"content-length: %d" % size,)
+        if self._version == "1.1":
+            self._chunked = not self._bodiless
+            return (b"transfer-encoding: chunked",)
+        self.keep_alive = False  # the end of the connection is the end of the body
+        return ()
 
     def _content(self, body: bytes) -> tuple[bytes, ...]:
         if self._chunked:

@@ -11,6 +11,9 @@ from aop.base.sockets import BACKLOG
 
 _DEFAULT_LIMITS = ServerLimits()
 
+# A connection that the loop accepted just before its listener closed is made known a few turns later.
+_TURNS_FROM_ACCEPT = 4
+
 
 class HttpServer:
     """Owns its listening sockets, connections and request tasks. Knows no lifespan: that is its owner's."""
@@ -52,6 +55,8 @@ class HttpServer:
         """
         self.stop_accepting()
         self.stopping = True
+        for _ in range(_TURNS_FROM_ACCEPT):
+            await asyncio.sleep(0)
         for connection in list(self._connections):
             connection.drain()
         try:

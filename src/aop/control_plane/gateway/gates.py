@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
+from aop.contracts.errors import Envelope
 from aop.control_plane.gateway.callers import Callers
 from aop.serving.admission import Slots
+from aop.serving.query import QueryRules
+from aop.serving.routing import Call, Route
 
 
 @dataclass(frozen=True)
@@ -11,3 +14,7 @@ class Gates:
     callers: Callers
     invocations: Slots
     requests: Slots
+
+    def route(self, method: str, path: str, call: Call, envelope: Envelope, query: QueryRules | None = None) -> Route:
+        """A route for authenticated callers, counted among the other calls than invocations."""
+        return Route(method, path, call, envelope, self.callers.authenticate, self.requests, query or {})

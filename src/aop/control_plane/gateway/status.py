@@ -22,4 +22,4 @@ def status_routes(gates: Gates, readiness: Readiness, router: RouterClient) -> S
             topology, peer = TopologyHealth.UNAVAILABLE, HealthStatus.UNAVAILABLE
         return json_response(200, PlatformStatus(control_plane=own, router=peer, topology=topology))
 
-    return [Route("GET", "/v1/status", read, Envelope.INVOCATION, gates.callers.authenticate, gates.requests)]
+    return [gates.route("GET", "/v1/status", read, Envelope.INVOCATION)]

@@ -1,0 +1,1 @@
+"""Sample Agent: finds the action items in meeting notes."""

@@ -1,0 +1,173 @@
+"""How long a page of Discovery takes over HTTP, in a catalog of 100,000 published versions of 30,000 Agents."""
+
+import asyncio
+import hashlib
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+import uvloop
+
+from aop.base import migrations
+from aop.base.http import HttpClient, Target
+from aop.base.server import HttpServer, listening_socket
+from aop.control_plane.app import build
+from aop.control_plane.gateway.tokens import issue_token
+from aop.control_plane.settings import read_control_plane_settings
+from aop.local.postgres import EmbeddedPostgres
+from benchmarks._catalog_seed import COMMON_WORDS, RARE_WORD, Size, seed
+from benchmarks.measure import Figure, Report, peer_process
+
+SIZE = Size(agents=30_000, versions=100_000)
+ROUNDS = 100
+LIMIT_MILLIS = 20.0
+LIMIT_DEPTH = 2.0
+LIMIT_GROWTH = 1.1
+
+_WARM_ROUNDS = 8
+_DEEP_PAGE = 200
+_AGENTS = "/v1/agents"
+_SERVICE_TOKEN = "benchmark-service-token"  # noqa: S105
+
+_CASES: Mapping[str, Callable[[int], str]] = {
+    "first page": lambda _: "",
+    "first page of 100": lambda _: "limit=100",
+    "query, common word": lambda turn: f"query={COMMON_WORDS[turn % len(COMMON_WORDS)]}",
+    "query, rare word": lambda turn: f"query={RARE_WORD[: 6 + turn % 4]}",
+    "query, no such word": lambda turn: f"query=nosuchword{turn}",
+    "query, two letters": lambda turn: f"query={'enaterof'[turn % 7 :][:2]}",
+    "query, one rare sign": lambda turn: f"query={quote('%_#§'[turn % 4])}",
+    "capability, common": lambda turn: f"capability=skill-{turn % 20}",
+    "capability, rare": lambda turn: f"capability=skill-{150 + turn % 150}",
+    "owner": lambda turn: f"ownerId=vendor-{turn % 997}",
+    "latest": lambda _: "latest=true",
+    "latest, capability, query": lambda turn: f"latest=true&capability=skill-{turn % 60}&query=mail",
+    "installable": lambda turn: f"installable={'true' if turn % 2 else 'false'}",
+}
+"""Name to the query string of a turn: most turns ask for something else, so that no answer is just the last one's."""
+
+
+def run() -> Report:
+    return uvloop.run(_run(SIZE))
+
+
+async def _run(size: Size) -> Report:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        async with EmbeddedPostgres(home / "postgres", home / "postgres.log") as server:
+            url = server.url(database="postgres")
+            await migrations.migrate(url)
+            await seed(url, size)
+            token = (await issue_token(url, "benchmark")).token.reveal()
+            with peer_process(partial(_control_plane, url)) as (pid, port):
+                return await _measured(_Caller(port, token), pid)
+
+
+async def _measured(caller: "_Caller", pid: int) -> Report:
+    second, deep = await _cursors(caller)
+    cases = dict(_CASES)
+    cases["page 2"] = lambda _: f"cursor={second}"
+    cases[f"page {_DEEP_PAGE}"] = lambda _: f"cursor={deep}"
+    await _timed(caller, cases, _WARM_ROUNDS)
+    before = _resident_kilobytes(pid)
+    millis = await _timed(caller, cases, ROUNDS)
+    growth = _resident_kilobytes(pid) / before
+    await caller.close()
+    rows: list[Mapping[str, Figure]] = [
+        {"page": name, "p50": statistics.median(seen), "p95": _p95(seen)} for name, seen in millis.items()
+    ]
+    depth = statistics.median(millis[f"page {_DEEP_PAGE}"]) / statistics.median(millis["page 2"])
+    slowest = max(_p95(seen) for name, seen in millis.items() if name != "first page of 100")
+    return Report(
+        "discovery",
+        f"ms per page of 25 over HTTP; {before / 1024:.0f} MB resident, then {before * growth / 1024:.0f} MB",
+        rows,
+        {
+            f"every page of 25 takes at most {LIMIT_MILLIS:.0f} ms at p95": slowest <= LIMIT_MILLIS,
+            f"page {_DEEP_PAGE} costs at most {LIMIT_DEPTH:.0f} times page 2": depth <= LIMIT_DEPTH,
+            f"the unit's memory grows by less than {LIMIT_GROWTH - 1:.0%}": growth <= LIMIT_GROWTH,
+        },
+    )
+
+
+async def _cursors(caller: "_Caller") -> tuple[str, str]:
+    """Of page 2 and of the deep page of one traversal."""
+    cursors: list[str] = []
+    query = ""
+    for _ in range(_DEEP_PAGE - 1):
+        cursors.append(msgspec.json.decode(await caller.ask(query), type=_Page).nextCursor)
+        query = f"cursor={cursors[-1]}"
+    return cursors[0], cursors[-1]
+
+
+async def _timed(caller: "_Caller", cases: Mapping[str, Callable[[int], str]], rounds: int) -> dict[str, list[float]]:
+    """The cases take turns, so that a slow moment of the machine falls on all of them."""
+    seen: dict[str, list[float]] = {name: [] for name in cases}
+    for turn in range(rounds):
+        for name, query in cases.items():
+            started = time.perf_counter()
+            await caller.ask(query(turn))
+            seen[name].append((time.perf_counter() - started) * 1000)
+    return seen
+
+
+def _p95(seen: list[float]) -> float:
+    return statistics.quantiles(seen, n=20)[-1]
+
+
+class _Page(msgspec.Struct):
+    nextCursor: str  # noqa: N815
+
+
+class _Caller:
+    def __init__(self, port: int, token: str) -> None:
+        self._client = HttpClient(idle_seconds=60, connect_seconds=5)
+        self._target = Target("http", "127.0.0.1", port, "127.0.0.1")
+        self._headers = ((b"authorization", f"Bearer {token}".encode()),)
+
+    async def ask(self, query: str) -> bytes:
+        path = f"{_AGENTS}?{query}" if query else _AGENTS
+        deadline = asyncio.get_running_loop().time() + 30
+        answer = await self._client.request(
+            self._target, "GET", path, headers=self._headers, body=b"", deadline=deadline, max_body=64 << 20
+        )
+        assert answer.status == 200, answer.body
+        return answer.body
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def _control_plane(url: str, report: Connection) -> None:
+    uvloop.run(_serve(url, report))
+
+
+async def _serve(url: str, report: Connection) -> None:
+    principal = {"id": "router", "tokenSha256": hashlib.sha256(_SERVICE_TOKEN.encode()).hexdigest()}
+    settings = read_control_plane_settings(
+        {
+            "PLATFORM_DATABASE_URL": url,
+            "PLATFORM_ROUTER_INTERNAL_ORIGIN": "http://127.0.0.1:1",
+            "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": _SERVICE_TOKEN,
+            "PLATFORM_INTERNAL_PRINCIPALS_JSON": json.dumps([principal]),
+            "PLATFORM_LOG_LEVEL": "error",
+        }
+    )
+    unit = await build(settings)
+    listener = listening_socket("127.0.0.1", 0)
+    await HttpServer(unit.application).start([listener])
+    report.send(listener.getsockname()[1])
+    await asyncio.Event().wait()
+
+
+def _resident_kilobytes(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024

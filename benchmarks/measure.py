@@ -1,0 +1,89 @@
+"""Measuring parts shared by the benchmarks: CPU time, peer processes, interleaved rounds and tables."""
+
+import json
+import multiprocessing
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+Figure = float | int | str
+Round = Callable[[], Awaitable[float]]
+Peer = Callable[[Connection], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of one benchmark; `targets` say what was promised and whether it holds."""
+
+    name: str
+    unit: str
+    rows: Sequence[Mapping[str, Figure]]
+    targets: Mapping[str, bool] = field(default_factory=dict)
+
+    def as_json(self) -> str:
+        return json.dumps({"name": self.name, "unit": self.unit, "rows": list(self.rows), "targets": self.targets})
+
+    def as_table(self) -> str:
+        columns = list(self.rows[0])
+        cells = [columns, *([_text(row[column]) for column in columns] for row in self.rows)]
+        widths = [max(len(line[index]) for line in cells) for index in range(len(columns))]
+        body = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
+        rule = "  ".join("-" * width for width in widths)
+        promises = [f"{'met   ' if held else 'MISSED'}  {promise}" for promise, held in self.targets.items()]
+        return "\n".join([f"{self.name} ({self.unit})", body[0], rule, *body[1:], *promises])
+
+
+async def interleaved(rounds: Mapping[str, Round], times: int) -> dict[str, float]:
+    """The median of each round; they take turns, so that a slow moment of the machine falls on all of them."""
+    for measured in rounds.values():
+        await measured()  # warms caches, pools and the peer
+    seen: dict[str, list[float]] = {name: [] for name in rounds}
+    for _ in range(times):
+        for name, measured in rounds.items():
+            seen[name].append(await measured())
+    return {name: statistics.median(values) for name, values in seen.items()}
+
+
+async def own_cpu_micros(work: Callable[[], Awaitable[None]], count: int) -> float:
+    """CPU microseconds of this process, user and system, for each of `count` pieces of the work."""
+    before = time.process_time_ns()
+    await work()
+    return (time.process_time_ns() - before) / 1000 / count
+
+
+async def cpu_micros_of(pid: int, work: Callable[[], Awaitable[None]], count: int) -> float:
+    """CPU microseconds of another single-threaded process while the work runs."""
+    before = _cpu_nanos(pid)
+    await work()
+    return (_cpu_nanos(pid) - before) / 1000 / count
+
+
+@contextmanager
+def peer_process(peer: Peer) -> Iterator[tuple[int, int]]:
+    """Runs `peer` in a process of its own and gives its pid and the port that it reports."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=peer, args=(theirs,), daemon=True)
+    process.start()
+    try:
+        if not ours.poll(20):
+            raise TimeoutError("the peer did not report its port")
+        port = ours.recv()
+        assert process.pid is not None
+        yield process.pid, port
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _cpu_nanos(pid: int) -> int:
+    # The scheduler's own count, in nanoseconds; /proc/PID/stat only counts ticks of 10 ms.
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+
+
+def _text(figure: Figure) -> str:
+    return f"{figure:.1f}" if isinstance(figure, float) else str(figure)

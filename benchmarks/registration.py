@@ -1,0 +1,145 @@
+"""What a registration of a 4 kB Agent Card and an exact read of it cost the Control Plane in CPU time."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import count
+
+import uvloop
+
+from aop.base.http import HttpClient, Target
+from benchmarks._control_plane import BenchedControlPlane, control_plane
+from benchmarks.measure import Figure, Report, Round, cpu_micros_of, interleaved
+
+CALLERS = 8
+CALLS = 400
+ROUNDS = 7
+LIMIT_REGISTER_MILLIS = 3.0
+LIMIT_READ_MILLIS = 1.0
+CARD_BYTES = 4096
+
+_SKILLS = ("summarize", "translate", "classify")
+
+
+def run() -> Report:
+    median, size = uvloop.run(_run())
+    rows: list[Mapping[str, Figure]] = [{"call": name, "CPU ms": f"{millis:.3f}"} for name, millis in median.items()]
+    return Report(
+        "registration",
+        f"CPU of the Control Plane per call, Card of {size} bytes, {CALLERS} callers",
+        rows,
+        {
+            f"a registration costs at most {LIMIT_REGISTER_MILLIS:.0f} ms of CPU": median["register"]
+            <= LIMIT_REGISTER_MILLIS,
+            f"an exact read costs at most {LIMIT_READ_MILLIS:.0f} ms of CPU": median["exact read"] <= LIMIT_READ_MILLIS,
+        },
+    )
+
+
+async def _run() -> tuple[dict[str, float], int]:
+    async with control_plane("benchmark-service-token") as unit:
+        caller = _Caller(unit)
+        numbers = count()
+        size = len(_card(unit.principal, 0))
+
+        async def register() -> None:
+            await caller.ask("POST", "/v1/agents", 201, _card(unit.principal, next(numbers)))
+
+        async def read() -> None:
+            body = await caller.ask("GET", "/v1/agents/benchmark:agent-7/versions/1.0.0", 200)
+            assert len(body) >= CARD_BYTES - 256
+
+        rounds = {"register": _round(unit.pid, register), "exact read": _round(unit.pid, read)}
+        median = await interleaved(rounds, ROUNDS)
+        await caller.close()
+        return {name: micros / 1000 for name, micros in median.items()}, size
+
+
+def _round(pid: int, once: Callable[[], Awaitable[None]]) -> Round:
+    async def calls() -> None:
+        for _ in range(CALLS // CALLERS):
+            await once()
+
+    async def work() -> None:
+        await asyncio.gather(*(calls() for _ in range(CALLERS)))
+
+    return lambda: cpu_micros_of(pid, work, CALLS)
+
+
+class _Caller:
+    def __init__(self, unit: BenchedControlPlane) -> None:
+        self._client = HttpClient(idle_seconds=60, connect_seconds=5)
+        self._target = Target("http", "127.0.0.1", unit.port, "127.0.0.1")
+        self._headers = (
+            (b"authorization", f"Bearer {unit.token}".encode()),
+            (b"content-type", b"application/json"),
+        )
+
+    async def ask(self, method: str, path: str, status: int, body: bytes = b"") -> bytes:
+        deadline = asyncio.get_running_loop().time() + 30
+        answer = await self._client.request(
+            self._target, method, path, headers=self._headers, body=body, deadline=deadline, max_body=1 << 20
+        )
+        assert answer.status == status, answer.body
+        return answer.body
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def _card(owner: str, number: int) -> bytes:
+    """A Card of three Skills as providers write them, filled up to its size with description."""
+    card = {
+        "schemaVersion": "0.2",
+        "agentId": f"benchmark:agent-{number}",
+        "name": f"Document desk {number}",
+        "description": "",
+        "owner": {"id": owner, "displayName": "Benchmark Research"},
+        "version": "1.0.0",
+        "protocol": {
+            "type": "a2a",
+            "version": "0.3.0",
+            "transport": "JSONRPC",
+            "endpoint": f"https://agents.example.com/{number}",
+        },
+        "skills": [_skill(name) for name in _SKILLS],
+        "authentication": {"type": "http_bearer"},
+        "permissions": [{"id": "documents.read", "description": "Read the documents that are named in a call."}],
+        "limits": {"timeoutMs": 60000, "maxInputBytes": 1048576, "maxOutputBytes": 1048576, "streaming": True},
+    }
+    sentence = "Reads long documents with care, keeps what matters and says it shortly. "
+    missing = CARD_BYTES - len(json.dumps(card, separators=(",", ":")))
+    card["description"] = (sentence * (missing // len(sentence) + 1))[:missing].strip()
+    return json.dumps(card, separators=(",", ":")).encode()
+
+
+def _skill(name: str) -> Mapping[str, object]:
+    text = {"type": "string", "minLength": 1, "maxLength": 200000}
+    return {
+        "id": name,
+        "name": name.title(),
+        "description": f"Can {name} one document, or several that belong together.",
+        "inputSchema": {
+            "type": "object",
+            "required": ["documents"],
+            "additionalProperties": False,
+            "properties": {
+                "documents": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/document"}},
+                "language": {"type": "string", "pattern": "^[a-z]{2}(-[A-Z]{2})?$"},
+                "tone": {"enum": ["plain", "formal", "warm"]},
+            },
+            "$defs": {
+                "document": {
+                    "type": "object",
+                    "required": ["text"],
+                    "properties": {"title": {"type": "string"}, "text": text},
+                }
+            },
+        },
+        "outputSchema": {
+            "type": "object",
+            "required": ["result"],
+            "properties": {"result": text, "confidence": {"type": "number", "minimum": 0, "maximum": 1}},
+        },
+        "requiredPermissions": ["documents.read"],
+    }

@@ -1,0 +1,131 @@
+"""Nested calls: opens the connection to the Router's agent API and reads its answers exactly."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from aop.agent.addresses import target_of
+from aop.agent.failures import NestedCallFailed, NestedCallInterrupted
+from aop.base import json as strict_json
+from aop.base.http import Answer, AnswerStream, HttpClient, HttpError, Target
+from aop.base.origin import parse_origin
+from aop.base.secret import Secret
+from aop.contracts.invocation import InvocationResult, NestedInvocationRequest
+from aop.contracts.platform_error import InvocationError
+
+PATH: Final = "/agent/v1/invocations"
+JSON: Final = b"application/json"
+EVENTS: Final = b"text/event-stream"
+# The longest an invocation may run (a Card's limit) and the Router's own bounds after it.
+LONGEST_SECONDS: Final = 615.0
+MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
+
+_CONNECT_SECONDS = 5.0
+_IDLE_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class NestedCall:
+    """One child call to be made, and the lineage its answer must name."""
+
+    agent_id: str
+    capability: str
+    input: bytes = field(repr=False)
+    delegation: Secret
+    trace_id: str
+    root_task_id: str
+    timeout: float | None
+
+    def headers(self, accept: bytes) -> list[tuple[bytes, bytes]]:
+        return [
+            (b"authorization", b"Bearer " + self.delegation.reveal().encode("latin-1")),
+            (b"content-type", JSON),
+            (b"accept", accept),
+        ]
+
+    def body(self, *, stream: bool) -> bytes:
+        return msgspec.json.encode(
+            NestedInvocationRequest(
+                target_agent_id=self.agent_id, capability=self.capability, input=msgspec.Raw(self.input), stream=stream
+            )
+        )
+
+
+class NestedCalls:
+    """Calls through one Router; opens connections at the first call, on the loop of that call."""
+
+    def __init__(self, router_url: str) -> None:
+        self._endpoint = parse_origin(router_url)
+        self._client: HttpClient | None = None
+
+    async def result(self, call: NestedCall) -> Any:
+        deadline = self.deadline(call)
+        try:
+            answer = await self._opened().request(
+                await self._target(deadline),
+                "POST",
+                PATH,
+                headers=call.headers(JSON),
+                body=call.body(stream=False),
+                deadline=deadline,
+                max_body=MAX_ANSWER_BYTES,
+            )
+        except HttpError as error:
+            raise NestedCallInterrupted(f"no answer from the Router: {error}") from error
+        if answer.status != 200:
+            raise refusal(answer)
+        return _result(answer, call)
+
+    async def open(self, call: NestedCall, deadline: float) -> AnswerStream:
+        return self._opened().stream(
+            await self._target(deadline),
+            "POST",
+            PATH,
+            headers=call.headers(EVENTS),
+            body=call.body(stream=True),
+            deadline=deadline,
+            max_body=MAX_ANSWER_BYTES,
+        )
+
+    def deadline(self, call: NestedCall) -> float:
+        return asyncio.get_running_loop().time() + (LONGEST_SECONDS if call.timeout is None else call.timeout)
+
+    async def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _opened(self) -> HttpClient:
+        if self._client is None:
+            self._client = HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS)
+        return self._client
+
+    async def _target(self, deadline: float) -> Target:
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await target_of(self._endpoint)
+        except OSError as error:  # a time-out is one, too
+            raise NestedCallInterrupted("the Router's name is not resolved") from error
+
+
+def refusal(answer: Answer) -> NestedCallFailed:
+    """The Router's own error; an answer that is none counts as an interrupted delivery."""
+    try:
+        strict_json.parse(answer.body, strict_json.UNIT_DEPTH)
+        error = msgspec.json.decode(answer.body, type=InvocationError)
+    except (msgspec.DecodeError, strict_json.JsonRefused):
+        return NestedCallInterrupted(f"the Router answered {answer.status} without a Platform Error")
+    return NestedCallFailed.of(error)
+
+
+def _result(answer: Answer, call: NestedCall) -> Any:
+    try:
+        strict_json.parse(answer.body, strict_json.UNIT_DEPTH)
+        found = msgspec.json.decode(answer.body, type=InvocationResult)
+    except (msgspec.DecodeError, strict_json.JsonRefused):
+        raise NestedCallInterrupted("the Router's answer is no Invocation Result") from None
+    if (found.trace_id, found.root_task_id) != (call.trace_id, call.root_task_id):
+        raise NestedCallInterrupted("the Router's answer belongs to another lineage")
+    return msgspec.json.decode(found.result)

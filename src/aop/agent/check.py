@@ -1,0 +1,259 @@
+"""Checks a running Agent against the A2A profile and the credential rules, as the Router will meet it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from aop.agent import profile
+from aop.agent.addresses import target_of
+from aop.agent.attacks import attacks
+from aop.agent.expectations import (
+    CheckFailed,
+    data_part,
+    example,
+    message,
+    query,
+    require,
+    require_media_type,
+    require_rejection,
+)
+from aop.agent.profile import ProfileBroken, RpcRefused, StreamJudge
+from aop.agent.testing import SignedRequest, SignedRouter
+from aop.base.http import Answer, HttpClient, HttpError, Target
+from aop.base.ids import new_id
+from aop.base.origin import Endpoint
+from aop.base.sse import EventParser, EventTooLarge
+from aop.contracts.a2a import Task, TaskState
+from aop.contracts.card import AgentCard, Skill
+
+UNKNOWN_TASK: Final = -32001
+NOT_CANCELABLE: Final = -32002
+UNKNOWN_METHOD: Final = -32601
+
+_MAX_BODY: Final = 8 * 1024 * 1024
+_SECONDS: Final = 10.0
+_FOLLOW_SECONDS: Final = 0.1
+
+Conforms = Callable[[bytes, Any], bool]
+"""Whether a value follows a JSON Schema, given as its text."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row of the report; `problem` is None when the check passed."""
+
+    name: str
+    problem: str | None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The Agent to check: its endpoint, its Card, and an input per Skill that it should be able to serve."""
+
+    endpoint: Endpoint
+    card: AgentCard
+    inputs: Mapping[str, bytes]
+    conforms: Conforms | None = None
+
+    @property
+    def seconds(self) -> float:
+        return self.card.limits.timeout_ms / 1000 + _SECONDS
+
+
+class AgentCheck:
+    """All checks of one Agent; a check that cannot go on becomes a Finding, never an exception."""
+
+    def __init__(self, subject: Subject, router: SignedRouter) -> None:
+        self._subject = subject
+        self._router = router
+        self._client = HttpClient(idle_seconds=2, connect_seconds=5)
+        self._numbers = iter(range(1, 1_000_000))
+
+    async def findings(self) -> AsyncIterator[Finding]:
+        try:
+            for name, act in self._checks():
+                yield Finding(name, await self._problem(act))
+        finally:
+            await self._client.close()
+
+    def _checks(self) -> list[tuple[str, Callable[[], Awaitable[None]]]]:
+        found: list[tuple[str, Callable[[], Awaitable[None]]]] = [
+            ("serves its public card", self._public_card),
+            ("serves no proof for an unknown challenge", self._unknown_challenge),
+            *((f"rejects: {attack.name}", self._attack(attack.make, attack.status)) for attack in attacks()),
+            ("rejects: replay", self._replay),
+            ("accepts a credential that was refused with another body", self._unburnt),
+            ("unknown method: JSON-RPC error -32601", self._refusal("tasks/none", {"id": "x"}, UNKNOWN_METHOD)),
+            ("tasks/get of an unknown task: -32001", self._refusal("tasks/get", query("none"), UNKNOWN_TASK)),
+            ("tasks/cancel of an unknown task: -32001", self._refusal("tasks/cancel", {"id": "none"}, UNKNOWN_TASK)),
+            ("a text message is answered", self._text_message),
+        ]
+        for skill in self._subject.card.skills:
+            found.append((f"{skill.id}: message/send gives a result", self._send(skill)))
+            if self._subject.card.limits.streaming:
+                found.append((f"{skill.id}: message/stream follows the profile", self._stream(skill)))
+        return found
+
+    async def _problem(self, act: Callable[[], Awaitable[None]]) -> str | None:
+        try:
+            await act()
+        except RpcRefused as refused:
+            return f"answered with {refused}"
+        except (CheckFailed, ProfileBroken) as problem:
+            return str(problem)
+        except EventTooLarge:
+            return "an event of the stream is larger than 1 MiB"
+        except HttpError as error:
+            return f"no answer: {type(error).__name__} {error}"
+        except TimeoutError:
+            return "not finished within the Card's time limit"
+        return None
+
+    async def _public_card(self) -> None:
+        answer = await self._ask("GET", "/.well-known/agent-card.json")
+        try:
+            card = msgspec.json.decode(answer.body, type=dict[str, Any])
+        except msgspec.DecodeError:
+            card = {}
+        require(
+            answer.status == 200 and {"name", "url", "skills"} <= card.keys(), "no public card with name, url, skills"
+        )
+
+    async def _unknown_challenge(self) -> None:
+        answer = await self._ask("GET", f"/.well-known/platform/challenges/{new_id('chal')}")
+        require(answer.status == 404, f"status {answer.status} instead of 404")
+
+    def _attack(self, make: Callable[[Any], SignedRequest], status: int) -> Callable[[], Awaitable[None]]:
+        async def check() -> None:
+            draft = self._router.draft(self._rpc("tasks/get", query("none"))[1], parent=new_id("inv"))
+            require_rejection(await self._post(make(draft)), status)
+
+        return check
+
+    async def _replay(self) -> None:
+        request = self._router.request(self._rpc("tasks/get", query("none"))[1])
+        require((await self._post(request)).status == 200, "a good request is not accepted")
+        require_rejection(await self._post(request), 401)
+
+    async def _unburnt(self) -> None:
+        request = self._router.request(self._rpc("tasks/get", query("none"))[1])
+        require_rejection(await self._post(SignedRequest(request.headers, request.body + b"\n")), 403)
+        require((await self._post(request)).status == 200, "a refused request burnt the credential")
+
+    def _refusal(self, method: str, params: dict[str, Any], *codes: int) -> Callable[[], Awaitable[None]]:
+        async def check() -> None:
+            try:
+                await self._call(method, params)
+            except RpcRefused as refused:
+                require(refused.code in codes, f"{refused} instead of {codes[0]}")
+            else:
+                raise CheckFailed("answered with a result")
+
+        return check
+
+    async def _text_message(self) -> None:
+        params = message(b'{"kind":"text","text":"hello"}')
+        try:
+            profile.message_or_task(await self._call("message/send", params, self._subject.card.skills[0].id))
+        except RpcRefused:
+            return  # a refusal is an answer, too
+
+    def _send(self, skill: Skill) -> Callable[[], Awaitable[None]]:
+        async def check() -> None:
+            params = message(data_part(self._input(skill))) | {"configuration": {"blocking": True}}
+            found = profile.message_or_task(await self._call("message/send", params, skill.id))
+            if isinstance(found, Task):
+                found = await self._followed(found, skill.id)
+            self._require_conform(skill, profile.result_value(found))
+            if isinstance(found, Task):
+                await self._refusal("tasks/cancel", {"id": found.id}, NOT_CANCELABLE, UNKNOWN_TASK)()
+
+        return check
+
+    async def _followed(self, found: Task, capability: str) -> Task:
+        task_id = found.id
+        async with asyncio.timeout(self._subject.seconds):
+            while found.status.state in profile.RUNNING:
+                await asyncio.sleep(_FOLLOW_SECONDS)
+                found = profile.task(await self._call("tasks/get", query(task_id), capability))
+        again = profile.task(await self._call("tasks/get", query(task_id), capability))
+        require(found.id == again.id == task_id, "tasks/get answers with another task")
+        require(found.status.state is TaskState.COMPLETED, f"the task ended {found.status.state}")
+        return again
+
+    def _stream(self, skill: Skill) -> Callable[[], Awaitable[None]]:
+        async def check() -> None:
+            number, body = self._rpc("message/stream", message(data_part(self._input(skill))))
+            request = self._router.request(body, capability=skill.id, stream=True)
+            judge = StreamJudge()
+            async for event in self._events(request):
+                for chunk in judge.read(profile.rpc_result(event, number)):
+                    self._require_conform(skill, chunk)
+            judge.end()
+            require(judge.state in {None, TaskState.COMPLETED}, f"the task ended {judge.state}")
+
+        return check
+
+    async def _events(self, request: SignedRequest) -> AsyncIterator[bytes]:
+        deadline = asyncio.get_running_loop().time() + self._subject.seconds
+        parser = EventParser(1_048_576)
+        async with self._client.stream(
+            await self._target(),
+            "POST",
+            self._subject.endpoint.path,
+            headers=request.headers,
+            body=request.body,
+            deadline=deadline,
+            max_body=_MAX_BODY,
+        ) as answer:
+            require(answer.status == 200, f"status {answer.status} instead of 200")
+            require_media_type(answer.headers_named(b"content-type"), b"text/event-stream")
+            async for piece in answer:
+                for event in parser.feed(piece):
+                    yield event
+
+    async def _call(self, method: str, params: dict[str, Any], capability: str = "capability") -> msgspec.Raw:
+        number, body = self._rpc(method, params)
+        answer = await self._post(self._router.request(body, capability=capability))
+        require(answer.status == 200, f"status {answer.status} instead of 200")
+        require_media_type(answer.headers_named(b"content-type"), b"application/json")
+        return profile.rpc_result(answer.body, number)
+
+    def _rpc(self, method: str, params: dict[str, Any]) -> tuple[str, bytes]:
+        number = str(next(self._numbers))
+        return number, msgspec.json.encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+    def _input(self, skill: Skill) -> bytes:
+        found = self._subject.inputs.get(skill.id) or example(skill)
+        if found is None:
+            raise CheckFailed("no input to try: give one, or add `examples` to the inputSchema")
+        return found
+
+    def _require_conform(self, skill: Skill, value: Any) -> None:
+        conforms = self._subject.conforms
+        if conforms is not None and not conforms(bytes(skill.output_schema), value):
+            raise CheckFailed("the value breaks the outputSchema")
+
+    async def _post(self, request: SignedRequest) -> Answer:
+        return await self._ask("POST", self._subject.endpoint.path, request)
+
+    async def _ask(self, method: str, path: str, request: SignedRequest | None = None) -> Answer:
+        sent = SignedRequest([], b"") if request is None else request
+        return await self._client.request(
+            await self._target(),
+            method,
+            path,
+            headers=sent.headers,
+            body=sent.body,
+            deadline=asyncio.get_running_loop().time() + self._subject.seconds,
+            max_body=_MAX_BODY,
+        )
+
+    async def _target(self) -> Target:
+        try:
+            return await target_of(self._subject.endpoint)
+        except OSError:
+            raise CheckFailed("the Agent's name is not resolved") from None

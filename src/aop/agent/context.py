@@ -1,0 +1,97 @@
+"""The context of one managed call: who asked, for what, in which lineage, and the right to call other Agents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import msgspec
+
+from aop.agent.calls import NestedCall, NestedCalls
+from aop.agent.nested_stream import NestedStream
+from aop.base.secret import Secret
+from aop.contracts.credential import CredentialClaims
+
+
+class DelegationMissing(RuntimeError):
+    """This request gives no right to call other Agents: only message/send and message/stream do."""
+
+
+@dataclass(frozen=True)
+class AgentContext:
+    """Verified facts of the request being served; equal for nobody else, and safe to log."""
+
+    invocation_id: str
+    root_task_id: str
+    trace_id: str
+    parent_invocation_id: str | None
+    workspace_id: str
+    agent_id: str
+    agent_version: str
+    release_id: str
+    card_digest: str
+    capability: str
+    _delegation: Secret | None = field(repr=False, compare=False)
+    _calls: NestedCalls = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, claims: CredentialClaims, delegations: Sequence[bytes], calls: NestedCalls) -> Self:
+        parent = claims.parent_invocation_id
+        return cls(
+            invocation_id=claims.invocation_id,
+            root_task_id=claims.root_task_id,
+            trace_id=claims.trace_id,
+            parent_invocation_id=None if parent is msgspec.UNSET else parent,
+            workspace_id=claims.workspace_id,
+            agent_id=claims.agent_id,
+            agent_version=claims.agent_version,
+            release_id=claims.release_id,
+            card_digest=claims.card_digest,
+            capability=claims.capability,
+            _delegation=Secret(delegations[0].decode("latin-1")) if len(delegations) == 1 else None,
+            _calls=calls,
+        )
+
+    async def call(
+        self,
+        agent_id: str,
+        capability: str,
+        input: Mapping[str, Any],  # noqa: A002  the contract's own name
+        *,
+        timeout: float | None = None,
+    ) -> Any:
+        """The result of a child invocation; NestedCallFailed when there is none.
+
+        Cancelling this call cancels the child. Nothing is ever sent twice.
+        """
+        return await self._calls.result(self._nested(agent_id, capability, input, timeout))
+
+    def stream(
+        self,
+        agent_id: str,
+        capability: str,
+        input: Mapping[str, Any],  # noqa: A002  the contract's own name
+        *,
+        timeout: float | None = None,
+    ) -> NestedStream:
+        """The chunks of a child invocation as they come; leaving early cancels the child.
+
+            async with context.stream("acme:writer", "draft", {"topic": "tea"}) as chunks:
+                async for chunk in chunks:
+                    ...
+
+        The iteration ends after `completed`; every other end raises NestedCallFailed.
+        """
+        return NestedStream(self._calls, self._nested(agent_id, capability, input, timeout))
+
+    def _nested(self, agent_id: str, capability: str, given: Mapping[str, Any], timeout: float | None) -> NestedCall:
+        if self._delegation is None:
+            raise DelegationMissing("this request carries no delegation")
+        return NestedCall(
+            agent_id,
+            capability,
+            msgspec.json.encode(given),
+            self._delegation,
+            self.trace_id,
+            self.root_task_id,
+            timeout,
+        )

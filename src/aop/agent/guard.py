@@ -1,0 +1,163 @@
+"""The guard: plain ASGI middleware that lets only authentic Router requests reach an Agent, whatever its framework."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextvars import ContextVar
+from typing import Any, Final
+
+from aop.agent.calls import NestedCalls
+from aop.agent.context import AgentContext
+from aop.agent.proofs import PROOF_PREFIX, Proofs, proof_at
+from aop.agent.verifier import Rejected, Verifier
+from aop.contracts.delegation import DELEGATION_HEADER
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+SCOPE_KEY: Final = "aop.context"
+OPEN_PATHS: Final = frozenset({"/.well-known/agent-card.json", "/livez", "/readyz"})
+DEFAULT_MAX_BODY: Final = 2_097_152
+BODY_SECONDS: Final = 30.0
+
+_READS = frozenset({"GET", "HEAD"})
+_DELEGATION = DELEGATION_HEADER.encode()
+_SPENT = frozenset({b"authorization", _DELEGATION})
+REJECTIONS = {
+    401: b'{"code":"UNAUTHENTICATED","message":"A valid credential is required."}',
+    403: b'{"code":"FORBIDDEN","message":"This identity or context may not do that."}',
+}
+
+_current: ContextVar[AgentContext] = ContextVar("aop.agent.current")
+
+
+def current() -> AgentContext:
+    """The context of the request being served; LookupError outside of one."""
+    return _current.get()
+
+
+class Guard:
+    """Serves the proof page, leaves the open paths alone, and verifies every other request before the Agent sees it.
+
+    The Agent gets the request without its credential and delegation, which are of no use to it: what they say is in
+    the `AgentContext`, under `scope["aop.context"]` and from `aop.agent.current()`.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        verifier: Verifier,
+        calls: NestedCalls,
+        proofs: Proofs,
+        *,
+        max_body: int = DEFAULT_MAX_BODY,
+        body_seconds: float = BODY_SECONDS,
+        open_paths: frozenset[str] = OPEN_PATHS,
+    ) -> None:
+        self._app = app
+        self._verifier = verifier
+        self._calls = calls
+        self._proofs = proofs
+        self._max_body = max_body
+        self._body_seconds = body_seconds
+        self._open_paths = open_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                await self._calls.close()
+        elif scope["type"] != "http":
+            # No other protocol carries a credential; a refused handshake is answered 403 by the server.
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["method"] in _READS and scope["path"].startswith(PROOF_PREFIX):
+            await self._serve_proof(scope, send)
+        elif scope["method"] in _READS and scope["path"] in self._open_paths:
+            await self._app(scope, receive, send)
+        else:
+            await self._serve_verified(scope, receive, send)
+
+    async def _serve_verified(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            claims = self._verifier.check_headers(scope["headers"])
+            body = await self._read_body(scope, receive)
+            if body is None:
+                return
+            self._verifier.admit(claims, body)
+        except Rejected as rejected:
+            await _reject(rejected.status, send)
+            return
+        delegations = [value for name, value in scope["headers"] if name == _DELEGATION]
+        context = AgentContext.of(claims, delegations, self._calls)
+        headers = [line for line in scope["headers"] if line[0] not in _SPENT]
+        token = _current.set(context)
+        try:
+            await self._app({**scope, "headers": headers, SCOPE_KEY: context}, _replayed(body, receive), send)
+        finally:
+            _current.reset(token)
+
+    async def _read_body(self, scope: Scope, receive: Receive) -> bytes | None:
+        """The whole body, None when the peer left; too long or too late is Rejected like a wrong digest."""
+        lengths = [value for name, value in scope["headers"] if name == b"content-length"]
+        if any(not value.isdigit() or int(value[:20]) > self._max_body for value in lengths):
+            raise Rejected(403, 10)
+        pieces, size, more = [], 0, True
+        try:
+            async with asyncio.timeout(self._body_seconds):
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    pieces.append(message.get("body", b""))
+                    size += len(pieces[-1])
+                    if size > self._max_body:
+                        raise Rejected(403, 10)
+                    more = message.get("more_body", False)
+        except TimeoutError:
+            raise Rejected(403, 10) from None
+        return b"".join(pieces)
+
+    async def _serve_proof(self, scope: Scope, send: Send) -> None:
+        proof = await proof_at(self._proofs, scope["path"])
+        content = b"" if proof is None or scope["method"] == "HEAD" else proof
+        length = 0 if proof is None else len(proof)
+        headers = [
+            (b"content-type", b"text/plain"),
+            (b"cache-control", b"no-store"),
+            (b"content-length", b"%d" % length),
+        ]
+        await _answer(404 if proof is None else 200, headers, content, send)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body in one piece, then whatever the server reports: in practice the peer's departure."""
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+async def _reject(status: int, send: Send) -> None:
+    body = REJECTIONS[status]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"cache-control", b"no-store"),
+        (b"content-length", b"%d" % len(body)),
+    ]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await _answer(status, headers, body, send)
+
+
+async def _answer(status: int, headers: list[tuple[bytes, bytes]], body: bytes, send: Send) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,98 @@
+"""Whether a Workspace may run a capability of an Agent now: one function for the Gateway and for the resolve calls.
+
+1. the Workspace exists; 2. the caller owns it (Gateway only); 3. the Agent is installed, in the version asked for;
+4. the Installation is enabled; 5. the pinned facts agree; 6. the Release is published; 7. the Card is not disabled;
+8. the Skill exists and all its permissions are accepted. Nothing that can change is remembered between two calls.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aop.contracts.errors import ErrorCode, Forbidden, NotFound, Refusal
+from aop.contracts.workspace import InstallationStatus
+from aop.control_plane.registry.pins import Pins
+from aop.control_plane.workspace.standings import CurrentInstallation, Standing, Standings
+
+
+class AgentNotInstalled(Refusal):
+    code = ErrorCode.AGENT_NOT_INSTALLED
+
+
+class InstallationDisabled(Refusal):
+    code = ErrorCode.INSTALLATION_DISABLED
+
+
+class CapabilityNotAllowed(Refusal):
+    code = ErrorCode.CAPABILITY_NOT_ALLOWED
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    workspace_id: str
+    agent_id: str
+    capability: str
+    version: str | None = None
+    """The version that must be installed; None for whichever is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Authorized:
+    """The exact pin a call may run, and the Installation that says so."""
+
+    workspace_id: str
+    installation_id: str
+    agent_id: str
+    version: str
+    release_id: str
+    card_digest: str
+    accepted_permissions: Sequence[str]
+
+
+class Authorization:
+    def __init__(self, standings: Standings, pins: Pins) -> None:
+        self._standings = standings
+        self._pins = pins
+
+    async def for_owner(self, caller: str, wanted: Wanted) -> Authorized:
+        return await self._authorized(wanted, caller)
+
+    async def for_router(self, wanted: Wanted) -> Authorized:
+        """Without an owner check: the Router asks for calls whose root was authorized for the owner."""
+        return await self._authorized(wanted, None)
+
+    async def card(self, authorized: Authorized) -> bytes:
+        """The canonical bytes of the authorized Card."""
+        return await self._pins.document(authorized.agent_id, authorized.version, authorized.card_digest)
+
+    async def _authorized(self, wanted: Wanted, owner: str | None) -> Authorized:
+        standing = await self._standings.read(wanted.workspace_id, wanted.agent_id)
+        if standing is None:
+            raise NotFound("no such Workspace")  # 1
+        if owner is not None and standing.owner_id != owner:
+            raise Forbidden("the Workspace belongs to another principal")  # 2
+        installation = _require_enabled(standing, wanted.version)  # 3, 4
+        pin = standing.require_agreement(installation)  # 5
+        pin.require_usable()  # 6, 7
+        required = (await self._pins.rights(pin)).required.get(wanted.capability)
+        if required is None or not required.issubset(installation.accepted_permissions):
+            raise CapabilityNotAllowed("no such Skill" if required is None else "a permission is not accepted")  # 8
+        return Authorized(
+            workspace_id=wanted.workspace_id,
+            installation_id=installation.installation_id,
+            agent_id=pin.agent_id,
+            version=pin.version,
+            release_id=installation.release_id,
+            card_digest=pin.digest,
+            accepted_permissions=installation.accepted_permissions,
+        )
+
+
+def _require_enabled(standing: Standing, version: str | None) -> CurrentInstallation:
+    installation = standing.installation
+    if installation is None:
+        raise AgentNotInstalled("no current Installation")
+    if version is not None and installation.version != version:
+        raise AgentNotInstalled("another version is installed")
+    if installation.status is not InstallationStatus.ENABLED:
+        raise InstallationDisabled(installation.installation_id)
+    return installation

@@ -1,0 +1,174 @@
+"""Invocation Dispatch: authorizes, mints the identities, hands over to the Router, and checks what comes back."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from aop.base import json
+from aop.base.http import HttpError, StreamedAnswer
+from aop.base.ids import new_id
+from aop.contracts.documents import document
+from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal, code_entries
+from aop.contracts.invocation import InvocationRequest, InvocationResult, RouterDispatch, UserCaller
+from aop.control_plane.dispatch.authorization import Authorization, Authorized, Wanted
+from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
+
+GUARD_SECONDS = 15.0
+"""What the Router may take beyond the longest deadline: the terminal write, its probe, the transfer."""
+
+_MOST_ERROR_BYTES = 64 * 1024
+_NOT_FORWARDED = frozenset({ErrorCode.UNAUTHENTICATED, ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT})
+_encode = msgspec.json.Encoder().encode
+_decode_result = msgspec.json.Decoder(InvocationResult).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Names one Invocation; `correlated` once the Router has said that it was accepted."""
+
+    invocation_id: str
+    root_task_id: str
+    trace_id: str
+    correlated: bool = False
+
+
+class RouterFailed(Refusal):
+    """The Router did not answer properly; with ids when it had accepted before."""
+
+    code = ErrorCode.DEPENDENCY_ERROR
+
+    def __init__(self, text: str, identity: Identity) -> None:
+        super().__init__(text)
+        self.identity = identity
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    """A checked answer of the Router, passed on byte for byte."""
+
+    status: int
+    body: bytes
+    code: ErrorCode | None
+
+
+class Invocations:
+    def __init__(
+        self, authorization: Authorization, router: RouterClient, *, longest_ms: int, most_result: int
+    ) -> None:
+        self._authorization = authorization
+        self._router = router
+        self._guard_seconds = longest_ms / 1000 + GUARD_SECONDS
+        self._most_result = most_result
+
+    async def authorize(self, caller: str, workspace_id: str, wanted: InvocationRequest) -> Authorized:
+        return await self._authorization.for_owner(caller, Wanted(workspace_id, wanted.agent_id, wanted.capability))
+
+    async def run(self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity) -> Forwarded:
+        """JSON mode: the whole answer, checked."""
+        body = dispatch_body(caller, pin, wanted, identity)
+        deadline = asyncio.get_running_loop().time() + self._guard_seconds
+        try:
+            async with self._router.dispatch(
+                body, trace_id=identity.trace_id, accept=b"application/json", deadline=deadline
+            ) as answer:
+                seen = seen_identity(answer, identity)
+                return await self._whole(answer, seen)
+        except FAILURES as failure:
+            raise RouterFailed(type(failure).__name__, identity) from failure
+
+    async def _whole(self, answer: StreamedAnswer, identity: Identity) -> Forwarded:
+        limit = self._most_result if answer.status == 200 else _MOST_ERROR_BYTES
+        try:
+            body = await collected(answer, limit)
+        except (HttpError, TimeoutError) as failure:
+            raise RouterFailed(type(failure).__name__, identity) from failure
+        if _media_type(answer) != b"application/json":
+            raise RouterFailed("media type", identity)
+        if answer.status != 200:
+            return forwarded_error(answer.status, body, identity)
+        try:
+            result = _decode_result(body)
+        except msgspec.DecodeError:
+            raise RouterFailed("shape", identity) from None
+        named = (result.invocation_id, result.root_task_id, result.trace_id)
+        if not identity.correlated or named != (identity.invocation_id, identity.root_task_id, identity.trace_id):
+            raise RouterFailed("another invocation", identity)
+        return Forwarded(200, body, None)
+
+
+def new_identity(trace_id: str) -> Identity:
+    return Identity(new_id("inv"), new_id("task"), trace_id)
+
+
+def dispatch_body(caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity) -> bytes:
+    """`input` is the caller's own bytes, spliced in."""
+    return _encode(
+        RouterDispatch(
+            invocation_id=identity.invocation_id,
+            root_task_id=identity.root_task_id,
+            trace_id=identity.trace_id,
+            workspace_id=pin.workspace_id,
+            target_agent_id=pin.agent_id,
+            capability=wanted.capability,
+            caller=UserCaller(type="user", id=caller),
+            agent_card_version=pin.version,
+            agent_release_id=pin.release_id,
+            agent_card_digest=pin.card_digest,
+            input=wanted.input,
+            stream=wanted.stream,
+        )
+    )
+
+
+def seen_identity(answer: StreamedAnswer, identity: Identity) -> Identity:
+    """The answer must bear our trace; with both id headers it says that the Invocation was accepted."""
+    if answer.headers_named(b"x-platform-trace-id") != [identity.trace_id.encode("ascii")]:
+        raise RouterFailed("another trace", identity)
+    ids = (answer.headers_named(b"x-platform-invocation-id"), answer.headers_named(b"x-platform-root-task-id"))
+    if ids == ([], []):
+        return identity
+    if ids != ([identity.invocation_id.encode("ascii")], [identity.root_task_id.encode("ascii")]):
+        raise RouterFailed("another invocation", identity)
+    return Identity(identity.invocation_id, identity.root_task_id, identity.trace_id, correlated=True)
+
+
+def forwarded_error(status: int, body: bytes, identity: Identity) -> Forwarded:
+    """Only an error with its own status and message, our trace, and the form of its phase passes on."""
+    try:
+        error = json.parse(body, json.UNIT_DEPTH)
+    except json.JsonRefused:
+        raise RouterFailed("error body", identity) from None
+    if not isinstance(error, dict) or not document("platform-error/4").is_valid(error):
+        raise RouterFailed("error shape", identity)
+    code = ErrorCode(error["code"])
+    entry = code_entries()[code]
+    expected = {"message": entry.message, "traceId": identity.trace_id}
+    if identity.correlated:
+        expected |= {"invocationId": identity.invocation_id, "rootTaskId": identity.root_task_id}
+    agrees = entry.status == status and ("invocationId" in error) == identity.correlated
+    if code in _NOT_FORWARDED or not agrees or any(error.get(name) != value for name, value in expected.items()):
+        raise RouterFailed(f"error {code}", identity)
+    if code is ErrorCode.VALIDATION_ERROR and not _all_under_input(error.get("violations", ())):
+        raise RouterFailed("violations of the dispatch itself", identity)
+    return Forwarded(status, body, code)
+
+
+async def collected(answer: StreamedAnswer, limit: int) -> bytes:
+    pieces, size = [], 0
+    async for piece in answer:
+        size += len(piece)
+        if size > limit:
+            raise DependencyFailed("the Router's answer is larger than allowed")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _all_under_input(violations: Sequence[dict[str, str]]) -> bool:
+    return all(item["pointer"] == "/input" or item["pointer"].startswith("/input/") for item in violations)
+
+
+def _media_type(answer: StreamedAnswer) -> bytes:
+    values = answer.headers_named(b"content-type")
+    return values[0].partition(b";")[0].strip().lower() if len(values) == 1 else b""

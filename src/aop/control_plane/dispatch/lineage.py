@@ -1,0 +1,77 @@
+"""Metadata reads of the Ledger through the Router: scoped to a Workspace, checked before they are passed on."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from aop.base import json
+from aop.base.http import Answer
+from aop.contracts.documents import Document, document
+from aop.contracts.errors import DependencyFailed, InvalidRequest, NotFound, Violation
+from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable, workspace_path
+
+_CURSOR = "cursor"
+
+
+class LineageReads:
+    def __init__(self, router: RouterClient) -> None:
+        self._router = router
+
+    async def detail(self, workspace_id: str, invocation_id: str) -> bytes:
+        path = workspace_path(workspace_id, "invocations", invocation_id)
+        body, value = await self._read(path, document("invocation-detail/1"))
+        record = value["invocation"]
+        if (record["workspaceId"], record["invocationId"]) != (workspace_id, invocation_id):
+            raise DependencyFailed("the Router answered with another Invocation")
+        return body
+
+    async def trace(self, workspace_id: str, trace_id: str) -> bytes:
+        body, value = await self._read(workspace_path(workspace_id, "traces", trace_id), document("trace/1"))
+        records = value["invocations"]
+        if value["traceId"] != trace_id or any(record["workspaceId"] != workspace_id for record in records):
+            raise DependencyFailed("the Router answered with another Trace")
+        return body
+
+    async def page(self, workspace_id: str, query: Mapping[str, str]) -> bytes:
+        path = workspace_path(workspace_id, "invocations")
+        body, value = await self._read(f"{path}?{urlencode(query)}" if query else path, None)
+        if any(record["workspaceId"] != workspace_id for record in value["items"]):
+            raise DependencyFailed("the Router answered with another Workspace")
+        return body
+
+    async def _read(self, path: str, expected: Document | None) -> tuple[bytes, Any]:
+        try:
+            answer = await self._router.read(path)
+        except RouterUnavailable as failure:
+            raise DependencyFailed(f"read: {failure}") from failure
+        value = _strict(answer)
+        if answer.status == 404:
+            raise NotFound("nothing recorded")
+        if answer.status == 400 and _only_cursor(value):
+            raise InvalidRequest(Violation(f"/{_CURSOR}", _CURSOR))
+        if answer.status != 200 or not (_is_page(value) if expected is None else expected.is_valid(value)):
+            raise DependencyFailed("the Router's metadata answer does not follow the contract")
+        return answer.body, value
+
+
+def _strict(answer: Answer) -> Any:
+    media_types = answer.headers_named(b"content-type")
+    if len(media_types) != 1 or media_types[0].partition(b";")[0].strip().lower() != b"application/json":
+        raise DependencyFailed("the Router's metadata answer is not JSON")
+    try:
+        return json.parse(answer.body, json.UNIT_DEPTH)
+    except json.JsonRefused:
+        raise DependencyFailed("the Router's metadata answer is not strict JSON") from None
+
+
+def _only_cursor(value: Any) -> bool:
+    violations = value.get("violations") if isinstance(value, dict) else None
+    return bool(violations) and all(item.get("rule") == _CURSOR for item in cast("list[dict[str, str]]", violations))
+
+
+def _is_page(value: Any) -> bool:
+    if not isinstance(value, dict) or not {"items"} <= value.keys() <= {"items", "nextCursor"}:
+        return False
+    items, cursor = value["items"], value.get("nextCursor", "")
+    record = document("invocation-record/1")
+    return isinstance(items, list) and isinstance(cursor, str) and all(map(record.is_valid, items))

@@ -1,0 +1,86 @@
+"""Agent Cards at the Gateway: register, publish, disable, exact read and the overview of an Agent."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from aop.contracts.catalog import AgentOverview, CatalogEntry
+from aop.contracts.documents import document
+from aop.contracts.errors import Envelope
+from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.registry.card_reading import read_card
+from aop.control_plane.registry.cards import Cards, Slice
+from aop.control_plane.registry.entries import public_url
+from aop.serving.body import read_json
+from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, Paging
+from aop.serving.request import Request
+from aop.serving.response import JSON, Response, json_response
+from aop.serving.routing import Route
+
+_AGENT = "/v1/agents/:agentId"
+_VERSION = f"{_AGENT}/versions/:version"
+
+
+class CatalogCalls:
+    def __init__(self, cards: Cards, card_max_bytes: int, public_origin: str) -> None:
+        self._cards = cards
+        self._card_max_bytes = card_max_bytes
+        self._public_origin = public_origin
+
+    def routes(self, gates: Gates) -> Sequence[Route]:
+        v2 = Envelope.CATALOG
+        return [
+            gates.route("POST", "/v1/agents", self.register, v2),
+            gates.route("GET", _AGENT, self.overview, v2, PAGE_QUERY),
+            gates.route("GET", _VERSION, self.read, v2),
+            gates.route("POST", f"{_VERSION}/publish", self.publish, v2),
+            gates.route("POST", f"{_VERSION}/disable", self.disable, v2),
+        ]
+
+    async def register(self, request: Request) -> Response:
+        body = await read_json(request, document("agent-card/0.2"), self._card_max_bytes)
+        entry = await self._cards.register(request.principal, read_card(body.raw, body.value))
+        location = f"/v1/agents/{entry.agent_id}/versions/{entry.version}"
+        return json_response(201, entry, ((b"location", location.encode("ascii")),))
+
+    async def publish(self, request: Request) -> Response:
+        return _answer(await self._cards.publish(request.principal, request.path["agentId"], request.path["version"]))
+
+    async def disable(self, request: Request) -> Response:
+        return _answer(await self._cards.disable(request.principal, request.path["agentId"], request.path["version"]))
+
+    async def read(self, request: Request) -> Response:
+        card = await self._cards.read(request.principal, request.path["agentId"], request.path["version"])
+        headers = (
+            (b"etag", f'"{card.digest}"'.encode("ascii")),
+            (b"x-platform-publication-status", card.status.encode("ascii")),
+            (b"cache-control", b"private, no-cache"),
+        )
+        if _names(request.header_values(b"if-none-match"), card.digest):
+            return Response(304, headers=headers, cacheable=True)
+        return Response(200, card.document, (JSON, *headers), cacheable=True)
+
+    async def overview(self, request: Request) -> Response:
+        paging = Paging("agent-overview", tuple[datetime, str], request)
+        agent_id = request.path["agentId"]
+        part = Slice(paging.limit, PAGE_BYTES)
+        public_agent_id, page = await self._cards.overview(request.principal, agent_id, paging.after, part)
+        answer = AgentOverview(
+            agent_id=agent_id,
+            public_agent_id=public_agent_id,
+            public_url=public_url(self._public_origin, public_agent_id),
+            versions=tuple(page.entries),
+            next_cursor=msgspec.UNSET if page.last is None else paging.cursor((page.last[0], page.last[2])),
+        )
+        return json_response(200, answer)
+
+
+def _answer(entry: CatalogEntry) -> Response:
+    return json_response(200, entry)
+
+
+def _names(values: Sequence[bytes], digest: str) -> bool:
+    """Whether an If-None-Match header names this entity; weakness of a tag does not matter to it."""
+    tags = [tag.strip() for value in values for tag in value.decode("latin-1").split(",")]
+    return any(tag == "*" or tag.removeprefix("W/") == f'"{digest}"' for tag in tags)

@@ -1,0 +1,88 @@
+"""`GET /v1/agents`: Discovery, for any authenticated caller."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Self
+
+import msgspec
+
+from aop.base.ids import SAFE_IDENTIFIER, is_safe_identifier
+from aop.contracts.errors import Envelope
+from aop.control_plane.discovery.conditions import After
+from aop.control_plane.discovery.search import Filters, Search
+from aop.control_plane.gateway.gates import Gates
+from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging
+from aop.serving.query import QueryRules, boolean
+from aop.serving.request import Request
+from aop.serving.response import Response, json_response
+from aop.serving.routing import Route
+
+_QUERY_LENGTH = 256
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_LAST_MICROS = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+
+class _Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Anyone can seal a cursor, so one made up must be as harmless as ours: each part has its bounds."""
+
+    boundary: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+    published_micros: Annotated[int, msgspec.Meta(ge=0, le=_LAST_MICROS)]
+    agent_id: Annotated[str, msgspec.Meta(pattern=rf"\A{SAFE_IDENTIFIER.pattern}\Z")]
+    version: Annotated[str, msgspec.Meta(pattern=r"\A[-+.0-9A-Za-z]{1,128}\Z")]
+
+    @classmethod
+    def of(cls, place: After) -> Self:
+        return cls(place.boundary, (place.published_at - _EPOCH) // _MICROSECOND, place.agent_id, place.version)
+
+    def place(self) -> After:
+        moment = _EPOCH + self.published_micros * _MICROSECOND
+        return After(self.boundary, moment, self.agent_id, self.version)
+
+
+def _text(text: str) -> str:
+    if not 1 <= len(text) <= _QUERY_LENGTH or text.isspace() or "\0" in text:
+        raise ValueError("not a query")
+    return text
+
+
+def _identifier(text: str) -> str:
+    if not is_safe_identifier(text):
+        raise ValueError("not a safe identifier")
+    return text
+
+
+_QUERY: QueryRules = {
+    "query": _text,
+    "capability": _identifier,
+    "ownerId": _identifier,
+    "latest": boolean,
+    "installable": boolean,
+    **PAGE_QUERY,
+}
+
+
+class DiscoveryCalls:
+    def __init__(self, search: Search) -> None:
+        self._search = search
+
+    def routes(self, gates: Gates) -> Sequence[Route]:
+        return [gates.route("GET", "/v1/agents", self.discover, Envelope.CATALOG, _QUERY)]
+
+    async def discover(self, request: Request) -> Response:
+        paging = Paging("agents", _Position, request)
+        after = None if paging.after is None else paging.after.place()
+        page = await self._search.page(_filters(request), paging.limit, PAGE_BYTES, after)
+        cursor = msgspec.UNSET if page.last is None else paging.cursor(_Position.of(page.last))
+        return json_response(200, ListAnswer(page.items, cursor))
+
+
+def _filters(request: Request) -> Filters:
+    query = request.query
+    return Filters(
+        query=query.get("query"),
+        capability=query.get("capability"),
+        owner_id=query.get("ownerId"),
+        latest=query.get("latest", False),
+        installable=query.get("installable"),
+    )

@@ -1,0 +1,69 @@
+"""`POST /v1/workspaces/:workspaceId/invocations`: the only northbound result channel."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from aop.contracts.documents import document
+from aop.contracts.errors import Envelope, ErrorCode, code_entries
+from aop.contracts.invocation import CorrelatedError, InvocationRequest
+from aop.control_plane.dispatch.invocations import Forwarded, Identity, Invocations, RouterFailed, new_identity
+from aop.control_plane.gateway.gates import Gates
+from aop.serving.body import read_json
+from aop.serving.leaving import EndedByLeaving
+from aop.serving.negotiation import require_agreement
+from aop.serving.request import Request
+from aop.serving.response import JSON, Response
+from aop.serving.routing import Answer, Route
+
+_decode = msgspec.json.Decoder(InvocationRequest).decode
+
+
+class InvocationCalls:
+    def __init__(self, invocations: Invocations, request_max_bytes: int) -> None:
+        self._invocations = invocations
+        self._max_bytes = request_max_bytes
+
+    def routes(self, gates: Gates) -> Sequence[Route]:
+        path = "/v1/workspaces/:workspaceId/invocations"
+        known = gates.callers.authenticate
+        return [Route("POST", path, self.invoke, Envelope.INVOCATION, known, gates.invocations)]
+
+    async def invoke(self, request: Request) -> Answer:
+        body = await read_json(request, document("invocation-request/1"), self._max_bytes)
+        wanted = _decode(body.raw)
+        require_agreement(request, stream=wanted.stream)
+        pin = await self._invocations.authorize(request.principal, request.path["workspaceId"], wanted)
+        identity = new_identity(request.trace_id)
+        forwarded = None
+        try:
+            async with EndedByLeaving(request):
+                forwarded = await self._invocations.run(request.principal, pin, wanted, identity)
+        except RouterFailed as failure:
+            if not failure.identity.correlated:
+                raise
+            forwarded = _lost(failure.identity)
+        request.invocation_id = identity.invocation_id
+        return _NOBODY if forwarded is None else _response(forwarded)
+
+
+_NOBODY = Response(503)
+"""Answer to a caller who has left; it is never sent."""
+
+
+def _response(forwarded: Forwarded) -> Response:
+    retry = ((b"retry-after", b"1"),) if forwarded.code is ErrorCode.OVERLOADED else ()
+    return Response(forwarded.status, forwarded.body, (JSON, *retry), forwarded.code)
+
+
+def _lost(identity: Identity) -> Forwarded:
+    """The Router accepted and then fell silent: the caller learns the ids under which to look."""
+    entry = code_entries()[ErrorCode.DEPENDENCY_ERROR]
+    error = CorrelatedError(
+        code=entry.code,
+        message=entry.message,
+        trace_id=identity.trace_id,
+        invocation_id=identity.invocation_id,
+        root_task_id=identity.root_task_id,
+    )
+    return Forwarded(entry.status, msgspec.json.encode(error), entry.code)

@@ -1,0 +1,67 @@
+"""What a provider sees of its own work: Agents, Endpoint Bindings and Releases, newest first."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+import msgspec
+
+from aop.base.clock import from_text
+from aop.base.settings import identifier
+from aop.contracts.errors import Envelope
+from aop.contracts.publication import EndpointBinding, Release
+from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.registry.bindings import Bindings
+from aop.control_plane.registry.cards import Cards, Slice
+from aop.control_plane.registry.releases import Releases
+from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging
+from aop.serving.request import Request
+from aop.serving.response import Response, json_response
+from aop.serving.routing import Route
+
+T = TypeVar("T", EndpointBinding, Release)
+_PROVIDER = "/v1/providers/:providerId"
+_OF_AGENT = {**PAGE_QUERY, "agentId": identifier}
+
+
+class ProviderCalls:
+    def __init__(self, cards: Cards, bindings: Bindings, releases: Releases) -> None:
+        self._cards = cards
+        self._bindings = bindings
+        self._releases = releases
+
+    def routes(self, gates: Gates) -> Sequence[Route]:
+        v2 = Envelope.CATALOG
+        return [
+            gates.route("GET", f"{_PROVIDER}/agents", self.agents, v2, PAGE_QUERY),
+            gates.route("GET", f"{_PROVIDER}/endpoint-bindings", self.bindings, v2, _OF_AGENT),
+            gates.route("GET", f"{_PROVIDER}/releases", self.releases, v2, _OF_AGENT),
+        ]
+
+    async def agents(self, request: Request) -> Response:
+        paging = Paging("provider-agents", tuple[datetime, str, str], request)
+        part = Slice(paging.limit, PAGE_BYTES)
+        page = await self._cards.of_provider(request.principal, request.path["providerId"], paging.after, part)
+        cursor = msgspec.UNSET if page.last is None else paging.cursor(page.last)
+        return json_response(200, ListAnswer(page.entries, cursor))
+
+    async def bindings(self, request: Request) -> Response:
+        paging = Paging("provider-bindings", tuple[datetime, str], request)
+        found = await self._bindings.page(
+            request.principal, request.path["providerId"], request.query.get("agentId"), paging.after, paging.limit
+        )
+        return _page(found, paging, lambda last: last.binding_id)
+
+    async def releases(self, request: Request) -> Response:
+        paging = Paging("provider-releases", tuple[datetime, str], request)
+        found = await self._releases.page(
+            request.principal, request.path["providerId"], request.query.get("agentId"), paging.after, paging.limit
+        )
+        return _page(found, paging, lambda last: last.release_id)
+
+
+def _page(found: Sequence[T], paging: Paging[tuple[datetime, str]], identity: Callable[[T], str]) -> Response:
+    shown = found[: paging.limit]
+    more = len(found) > len(shown)
+    cursor = paging.cursor((from_text(shown[-1].created_at), identity(shown[-1]))) if more else msgspec.UNSET
+    return json_response(200, ListAnswer(shown, cursor))

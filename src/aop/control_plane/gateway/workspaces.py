@@ -1,0 +1,119 @@
+"""Workspaces and Installations at the Gateway."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Self
+
+import msgspec
+
+from aop.base.clock import from_text
+from aop.base.ids import SAFE_IDENTIFIER
+from aop.contracts.documents import document
+from aop.contracts.errors import Envelope
+from aop.contracts.workspace import InstallationStatus, InstallationUpdate, InstallRequest, WorkspaceRequest
+from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.workspace.installations import Installations
+from aop.control_plane.workspace.workspaces import Workspaces
+from aop.serving.body import read_json
+from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging
+from aop.serving.request import Request
+from aop.serving.response import Response, json_response
+from aop.serving.routing import Route
+
+_WORKSPACES = "/v1/workspaces"
+_WORKSPACE = f"{_WORKSPACES}/:workspaceId"
+_INSTALLATIONS = f"{_WORKSPACE}/installations"
+_INSTALLATION = f"{_INSTALLATIONS}/:installationId"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_LAST_MICROS = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+
+class _Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A cursor is not secret, so a made-up one must be as harmless as one of ours: each part has its bounds."""
+
+    micros: Annotated[int, msgspec.Meta(ge=0, le=_LAST_MICROS)]
+    identity: Annotated[str, msgspec.Meta(pattern=rf"\A{SAFE_IDENTIFIER.pattern}\Z")]
+
+    @classmethod
+    def of(cls, moment: datetime, identity: str) -> Self:
+        return cls((moment - _EPOCH) // _MICROSECOND, identity)
+
+    @property
+    def place(self) -> tuple[datetime, str]:
+        return _EPOCH + self.micros * _MICROSECOND, self.identity
+
+
+class WorkspaceCalls:
+    def __init__(self, workspaces: Workspaces, installations: Installations, request_max_bytes: int) -> None:
+        self._workspaces = workspaces
+        self._installations = installations
+        self._request_max_bytes = request_max_bytes
+
+    def routes(self, gates: Gates) -> Sequence[Route]:
+        v3 = Envelope.WORKSPACE
+        return [
+            gates.route("POST", _WORKSPACES, self.create, v3),
+            gates.route("GET", _WORKSPACES, self.own, v3, PAGE_QUERY),
+            gates.route("GET", _WORKSPACE, self.read, v3),
+            gates.route("POST", _INSTALLATIONS, self.install, v3),
+            gates.route("GET", _INSTALLATIONS, self.installed, v3, PAGE_QUERY),
+            gates.route("GET", _INSTALLATION, self.read_installation, v3),
+            gates.route("PATCH", _INSTALLATION, self.update, v3),
+            gates.route("DELETE", _INSTALLATION, self.uninstall, v3),
+        ]
+
+    async def create(self, request: Request) -> Response:
+        body = await read_json(request, document("workspace/1#createRequest"), self._request_max_bytes)
+        wanted = msgspec.json.decode(body.raw, type=WorkspaceRequest)
+        return json_response(201, await self._workspaces.create(request.principal, wanted.workspace_id))
+
+    async def own(self, request: Request) -> Response:
+        paging = Paging("workspaces", _Position, request)
+        found = await self._workspaces.page(request.principal, _place(paging), paging.limit)
+        shown = found[: paging.limit]
+        if len(found) == len(shown):
+            return json_response(200, ListAnswer(shown))
+        last = _Position.of(from_text(shown[-1].created_at), shown[-1].workspace_id)
+        return json_response(200, ListAnswer(shown, paging.cursor(last)))
+
+    async def read(self, request: Request) -> Response:
+        return json_response(200, await self._workspaces.read(request.principal, request.path["workspaceId"]))
+
+    async def install(self, request: Request) -> Response:
+        body = await read_json(request, document("install-request/1"), self._request_max_bytes)
+        wanted = msgspec.json.decode(body.raw, type=InstallRequest)
+        installed = await self._installations.install(request.principal, request.path["workspaceId"], wanted)
+        return json_response(201, installed)
+
+    async def installed(self, request: Request) -> Response:
+        paging = Paging("installations", _Position, request)
+        page = await self._installations.page(
+            request.principal, request.path["workspaceId"], _place(paging), paging.limit, PAGE_BYTES
+        )
+        cursor = msgspec.UNSET if page.last is None else paging.cursor(_Position.of(*page.last))
+        return json_response(200, ListAnswer(page.installations, cursor))
+
+    async def read_installation(self, request: Request) -> Response:
+        path = request.path
+        found = await self._installations.read(request.principal, path["workspaceId"], path["installationId"])
+        return json_response(200, found)
+
+    async def update(self, request: Request) -> Response:
+        body = await read_json(request, document("installation-update/1"), self._request_max_bytes)
+        wanted = msgspec.json.decode(body.raw, type=InstallationUpdate)
+        return await self._change(request, InstallationStatus(wanted.status))
+
+    async def uninstall(self, request: Request) -> Response:
+        return await self._change(request, InstallationStatus.UNINSTALLED)
+
+    async def _change(self, request: Request, status: InstallationStatus) -> Response:
+        path = request.path
+        changed = await self._installations.change(
+            request.principal, path["workspaceId"], path["installationId"], status
+        )
+        return json_response(200, changed)
+
+
+def _place(paging: Paging[_Position]) -> tuple[datetime, str] | None:
+    return None if paging.after is None else paging.after.place

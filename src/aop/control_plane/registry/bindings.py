@@ -1,0 +1,87 @@
+"""Endpoint Bindings: which provider says it controls which endpoint of which Card version."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from aop.base.clock import Clock
+from aop.base.database import Connection, Database
+from aop.base.ids import new_id
+from aop.base.origin import Endpoint
+from aop.base.origin import InvalidEndpoint as NoEndpoint
+from aop.contracts.card import AgentCard
+from aop.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound, Refusal
+from aop.contracts.publication import BindingRequest, EndpointBinding
+from aop.control_plane.registry.entries import endpoint_binding
+from aop.control_plane.registry.store import bindings, cards
+
+
+class InvalidEndpoint(Refusal):
+    code = ErrorCode.INVALID_ENDPOINT
+
+
+class Bindings:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def create(self, caller: str, provider_id: str, agent_id: str, request: BindingRequest) -> EndpointBinding:
+        """Claims provider and Agent in the same transaction, so that a refusal claims nothing."""
+        endpoint = _parsed(request.endpoint)
+        async with self._database.transaction() as connection:
+            card = await cards.entry(connection, agent_id, request.version)
+            if card is None:
+                raise NotFound("no such version")
+            if card["owner_id"] != caller:
+                raise Forbidden("the Card belongs to another principal")
+            declared = msgspec.json.decode(card["document"], type=AgentCard).protocol.endpoint
+            if _parsed(declared) != endpoint:
+                raise InvalidEndpoint("not the endpoint of the Card")
+            now = self._clock()
+            await bindings.claim_provider(connection, provider_id, caller, now)
+            if await bindings.provider_owner(connection, provider_id) != caller:
+                raise Forbidden("the provider belongs to another principal")
+            if await bindings.claim_agent(connection, agent_id, provider_id) != provider_id:
+                raise Conflict("the Agent belongs to another provider")
+            binding_id = new_id("bind")
+            values = (binding_id, provider_id, agent_id, request.version, endpoint.origin, endpoint.path)
+            await bindings.insert(connection, (*values, request.method, now))
+            return endpoint_binding(await bindings.find(connection, provider_id, binding_id))
+
+    async def read(self, caller: str, provider_id: str, binding_id: str) -> EndpointBinding:
+        async with self._database.connection() as connection:
+            return endpoint_binding(await own_binding(connection, caller, provider_id, binding_id))
+
+    async def page(
+        self, caller: str, provider_id: str, agent_id: str | None, after: tuple[datetime, str] | None, limit: int
+    ) -> Sequence[EndpointBinding]:
+        """Up to one more than asked for, which tells whether there is a next page."""
+        async with self._database.connection() as connection:
+            await require_own_provider(connection, caller, provider_id)
+            rows = await bindings.page(connection, provider_id, agent_id, after, limit + 1)
+        return [endpoint_binding(row) for row in rows]
+
+
+async def require_own_provider(connection: Connection, caller: str, provider_id: str) -> None:
+    owner = await bindings.provider_owner(connection, provider_id)
+    if owner is None:
+        raise NotFound("no such provider")
+    if owner != caller:
+        raise Forbidden("the provider belongs to another principal")
+
+
+async def own_binding(connection: Connection, caller: str, provider_id: str, binding_id: str) -> Any:
+    await require_own_provider(connection, caller, provider_id)
+    row = await bindings.find(connection, provider_id, binding_id)
+    if row is None:
+        raise NotFound("no such Binding of this provider")
+    return row
+
+
+def _parsed(text: str) -> Endpoint:
+    try:
+        return Endpoint.parse(text)
+    except NoEndpoint as problem:
+        raise InvalidEndpoint(str(problem)) from None

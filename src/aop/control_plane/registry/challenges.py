@@ -1,0 +1,162 @@
+"""Challenges: issued with a proof that is shown once, completed at most once, within their lifetime.
+
+Completion: 1. ids and rights; 2. not used yet; 3. Binding not verified yet; 4. not expired; 5. claim, committed;
+6. fetch; 7. still not expired; 8. the bytes; 9. the outcome, only while the Binding is open; 10. verified.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from aop.base.canonical import canonical, digest
+from aop.base.clock import Clock, to_text
+from aop.base.database import Database
+from aop.base.ids import new_id
+from aop.base.origin import Endpoint
+from aop.contracts.errors import Conflict, ErrorCode, NotFound, Refusal
+from aop.contracts.publication import (
+    EndpointBinding,
+    EndpointEvidence,
+    IssuedChallenge,
+    VerificationMethod,
+    VerificationStatus,
+)
+from aop.contracts.publication import VerificationFailureCode as Failure
+from aop.control_plane.registry.bindings import own_binding
+from aop.control_plane.registry.entries import endpoint_binding
+from aop.control_plane.registry.lifecycle import CHALLENGEABLE
+from aop.control_plane.registry.proof_fetch import PROOF_PATH, ProofFetch, ServedProof
+from aop.control_plane.registry.store import bindings
+
+_PROOF_BYTES = 32
+
+
+class ChallengeReused(Refusal):
+    code = ErrorCode.CHALLENGE_REUSED
+
+
+class ChallengeExpired(Refusal):
+    code = ErrorCode.CHALLENGE_EXPIRED
+
+
+class WrongProof(Refusal):
+    code = ErrorCode.WRONG_PROOF
+
+
+class RedirectNotAllowed(Refusal):
+    code = ErrorCode.REDIRECT_NOT_ALLOWED
+
+
+class EndpointUnavailable(Refusal):
+    code = ErrorCode.ENDPOINT_UNAVAILABLE
+
+
+class DisallowedNetwork(Refusal):
+    code = ErrorCode.DISALLOWED_NETWORK
+
+
+_REFUSALS: Mapping[Failure, type[Refusal]] = {
+    Failure.WRONG_PROOF: WrongProof,
+    Failure.CHALLENGE_EXPIRED: ChallengeExpired,
+    Failure.DISALLOWED_NETWORK: DisallowedNetwork,
+    Failure.ENDPOINT_UNAVAILABLE: EndpointUnavailable,
+    Failure.REDIRECT_NOT_ALLOWED: RedirectNotAllowed,
+}
+
+
+@dataclass(frozen=True)
+class ChallengePolicy:
+    lifetime_seconds: int
+    verification_timeout_ms: int
+
+
+class Challenges:
+    def __init__(self, database: Database, clock: Clock, proofs: ProofFetch, policy: ChallengePolicy) -> None:
+        self._database = database
+        self._clock = clock
+        self._proofs = proofs
+        self._policy = policy
+
+    async def create(self, caller: str, provider_id: str, binding_id: str) -> IssuedChallenge:
+        proof, challenge_id = secrets.token_hex(_PROOF_BYTES), new_id("chal")
+        expires_at = self._clock() + timedelta(seconds=self._policy.lifetime_seconds)
+        async with self._database.transaction() as connection:
+            binding = await own_binding(connection, caller, provider_id, binding_id)
+            if binding["status"] not in CHALLENGEABLE:
+                raise Conflict("the Binding is verified")
+            await bindings.insert_challenge(connection, challenge_id, binding_id, _sha256(proof.encode()), expires_at)
+        return IssuedChallenge(
+            challenge_id=challenge_id,
+            binding_id=binding_id,
+            challenge_url=binding["endpoint_origin"] + PROOF_PATH + challenge_id,
+            proof=proof,
+            expires_at=to_text(expires_at),
+        )
+
+    async def complete(self, caller: str, provider_id: str, binding_id: str, challenge_id: str) -> EndpointBinding:
+        binding, challenge = await self._claim(caller, provider_id, binding_id, challenge_id)
+        expires_at: datetime = challenge["expires_at"]
+        left = (expires_at - self._clock()).total_seconds()
+        seconds = min(self._policy.verification_timeout_ms / 1000, left)
+        served = await self._proofs.fetch(Endpoint.parse(binding["endpoint_origin"]), challenge_id, seconds)
+        now = self._clock()
+        if now >= expires_at:
+            served = Failure.CHALLENGE_EXPIRED
+        elif isinstance(served, ServedProof):
+            if hmac.compare_digest(_sha256(served.content), challenge["proof_sha256"]):
+                return await self._verify(binding, challenge, now)
+            served = Failure.WRONG_PROOF
+        return await self._fail(binding_id, served)
+
+    async def _claim(self, caller: str, provider_id: str, binding_id: str, challenge_id: str) -> tuple[Any, Any]:
+        # The claim commits before any network traffic: a crash or a race can waste a challenge, but can never let one
+        # be used twice.
+        async with self._database.transaction() as connection:
+            binding = await own_binding(connection, caller, provider_id, binding_id)
+            challenge = await bindings.find_challenge(connection, binding_id, challenge_id)
+            if challenge is None:
+                raise NotFound("no such Challenge of this Binding")
+            if challenge["used_at"] is not None:
+                raise ChallengeReused("used before")
+            if binding["status"] == VerificationStatus.VERIFIED:
+                raise Conflict("the Binding is verified")
+            now = self._clock()
+            expired = now >= challenge["expires_at"]
+            if not expired and not await bindings.claim_challenge(connection, challenge_id, now):
+                raise ChallengeReused("used just now")
+        if expired:
+            await self._fail(binding_id, Failure.CHALLENGE_EXPIRED)
+        return binding, challenge
+
+    async def _fail(self, binding_id: str, failure: Failure) -> EndpointBinding:
+        async with self._database.transaction() as connection:
+            if not await bindings.set_failed(connection, binding_id, failure, self._clock()):
+                raise Conflict("the Binding was verified just now")
+        raise _REFUSALS[failure](f"Binding failed: {failure}")
+
+    async def _verify(self, binding: Any, challenge: Any, now: datetime) -> EndpointBinding:
+        evidence = EndpointEvidence(
+            binding_id=binding["binding_id"],
+            challenge_id=challenge["challenge_id"],
+            endpoint_origin=binding["endpoint_origin"],
+            method=VerificationMethod(binding["method"]),
+            proof_sha256=challenge["proof_sha256"].hex(),
+            verified_at=to_text(now),
+        )
+        sealed = digest(canonical(msgspec.to_builtins(evidence)))
+        async with self._database.transaction() as connection:
+            if not await bindings.set_verified(connection, evidence.binding_id, sealed, now):
+                raise Conflict("the Binding was verified just now")
+            values = (evidence.binding_id, evidence.challenge_id, evidence.endpoint_origin, evidence.method)
+            await bindings.insert_evidence(connection, (*values, challenge["proof_sha256"], now, sealed))
+            return endpoint_binding(await bindings.find(connection, binding["provider_id"], evidence.binding_id))
+
+
+def _sha256(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()

@@ -1,0 +1,136 @@
+"""Releases: one per Card version, ever; their facts never change, only their state moves, and only forward."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from aop.base.clock import Clock
+from aop.base.database import Connection, Database
+from aop.base.ids import new_id
+from aop.contracts.catalog import PublicationStatus
+from aop.contracts.errors import Conflict, Forbidden, InvalidRequest, NotFound, Violation
+from aop.contracts.publication import Release, ReleaseRequest, ReleaseState, VerificationStatus
+from aop.control_plane.registry.bindings import own_binding, require_own_provider
+from aop.control_plane.registry.entries import release
+from aop.control_plane.registry.lifecycle import (
+    CREATED_RELEASE,
+    PUBLISH_RELEASE,
+    REVOKE_RELEASE,
+    SUSPEND_RELEASE,
+    VERIFY_RELEASE,
+    Transition,
+)
+from aop.control_plane.registry.store import bindings, cards, releases
+
+
+class Releases:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def create(self, caller: str, provider_id: str, agent_id: str, request: ReleaseRequest) -> Release:
+        async with self._database.transaction() as connection:
+            binding = await own_binding(connection, caller, provider_id, request.endpoint_binding_id)
+            if (binding["agent_id"], binding["version"]) != (agent_id, request.version):
+                raise InvalidRequest(Violation("/endpointBindingId", "binding_mismatch"))
+            card = await cards.lock(connection, agent_id, request.version)
+            if card is None:
+                raise NotFound("no such version")
+            binding = await bindings.lock(connection, request.endpoint_binding_id)
+            state = CREATED_RELEASE.get(VerificationStatus(binding["status"]))
+            if state is None:
+                raise Conflict("the Binding failed")
+            release_id = new_id("rel")
+            if not await releases.insert(connection, self._values(release_id, binding, card["digest"], state)):
+                raise Conflict("the version has a Release")
+            if card["status"] == PublicationStatus.DISABLED:
+                await releases.record_change(connection, release_id)
+            return release(await releases.find(connection, release_id))
+
+    async def verify(self, caller: str, release_id: str) -> Release:
+        async with self._database.transaction() as connection:
+            row = await self._lock_own(connection, caller, release_id, VERIFY_RELEASE)
+            binding = await bindings.lock(connection, row["binding_id"])
+            if binding["status"] != VerificationStatus.VERIFIED:
+                raise Conflict("the Binding is not verified")
+            await releases.move(
+                connection, release_id, VERIFY_RELEASE.target, self._clock(), binding["evidence_digest"]
+            )
+            return release(await releases.find(connection, release_id))
+
+    async def publish(self, caller: str, release_id: str) -> Release:
+        """A draft Card becomes published in the same transaction; either way it takes the next publication number."""
+        async with self._database.transaction() as connection:
+            known = await releases.find(connection, release_id)
+            if known is not None:  # the Card is locked before its Release, always
+                card = await cards.lock(connection, known["agent_id"], known["version"])
+            row = await self._lock_own(connection, caller, release_id, PUBLISH_RELEASE)
+            if card["status"] == PublicationStatus.DISABLED:
+                raise Conflict("the Card is disabled")
+            binding = await bindings.lock(connection, row["binding_id"])
+            if binding["status"] != VerificationStatus.VERIFIED or binding["evidence_digest"] != row["evidence_digest"]:
+                raise Conflict("the Binding no longer bears the evidence")
+            now = self._clock()
+            await releases.move(connection, release_id, PUBLISH_RELEASE.target, now)
+            await cards.set_published(connection, row["agent_id"], row["version"], now)
+            await releases.record_change(connection, release_id)
+            return release(await releases.find(connection, release_id))
+
+    async def suspend(self, caller: str, release_id: str) -> Release:
+        return await self._withdraw(caller, release_id, SUSPEND_RELEASE)
+
+    async def revoke(self, caller: str, release_id: str) -> Release:
+        return await self._withdraw(caller, release_id, REVOKE_RELEASE)
+
+    async def read(self, caller: str, release_id: str) -> Release:
+        async with self._database.connection() as connection:
+            row = await releases.find(connection, release_id)
+            if row is None:
+                raise NotFound("no such Release")
+            if row["state"] != ReleaseState.PUBLISHED:
+                await _require_owner(connection, caller, row)
+        return release(row)
+
+    async def page(
+        self, caller: str, provider_id: str, agent_id: str | None, after: tuple[datetime, str] | None, limit: int
+    ) -> Sequence[Release]:
+        """Up to one more than asked for, which tells whether there is a next page."""
+        async with self._database.connection() as connection:
+            await require_own_provider(connection, caller, provider_id)
+            rows = await releases.page(connection, provider_id, agent_id, after, limit + 1)
+        return [release(row) for row in rows]
+
+    async def _withdraw(self, caller: str, release_id: str, transition: Transition[ReleaseState]) -> Release:
+        async with self._database.transaction() as connection:
+            await self._lock_own(connection, caller, release_id, transition)
+            await releases.move(connection, release_id, transition.target, self._clock())
+            await releases.record_change(connection, release_id)
+            return release(await releases.find(connection, release_id))
+
+    async def _lock_own(
+        self, connection: Connection, caller: str, release_id: str, transition: Transition[ReleaseState]
+    ) -> Any:
+        row = await releases.lock(connection, release_id)
+        if row is None:
+            raise NotFound("no such Release")
+        await _require_owner(connection, caller, row)
+        if row["state"] not in transition.sources:
+            raise Conflict(f"the Release is {row['state']}")
+        return row
+
+    def _values(self, release_id: str, binding: Any, card_digest: str, state: ReleaseState) -> Sequence[object]:
+        return (
+            release_id,
+            *(binding[name] for name in ("provider_id", "agent_id", "version")),
+            card_digest,
+            *(binding[name] for name in ("binding_id", "endpoint_origin", "endpoint_path", "method")),
+            state,
+            self._clock(),
+            binding["evidence_digest"],
+            binding["verified_at"],
+        )
+
+
+async def _require_owner(connection: Connection, caller: str, row: Any) -> None:
+    if await bindings.provider_owner(connection, row["provider_id"]) != caller:
+        raise Forbidden("the Release belongs to another provider")

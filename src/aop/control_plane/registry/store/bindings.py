@@ -1,0 +1,139 @@
+"""SQL of providers, Endpoint Bindings, Challenges and evidence."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from aop.base.database import Connection
+
+Row = Any
+
+_BINDING = (
+    "SELECT binding_id, provider_id, agent_id, version, endpoint_origin, endpoint_path, method, status, failure_code,"
+    " evidence_digest, verified_at, created_at, updated_at FROM registry.binding"
+)
+
+
+async def provider_owner(connection: Connection, provider_id: str) -> str | None:
+    owner: str | None = await connection.fetchval(
+        "SELECT owner_id FROM registry.provider WHERE provider_id = $1", provider_id
+    )
+    return owner
+
+
+async def claim_provider(connection: Connection, provider_id: str, owner_id: str, now: datetime) -> None:
+    await connection.execute(
+        "INSERT INTO registry.provider (provider_id, owner_id, claimed_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        provider_id,
+        owner_id,
+        now,
+    )
+
+
+async def claim_agent(connection: Connection, agent_id: str, provider_id: str) -> str:
+    """The provider the Agent belongs to, which is this one if it had none."""
+    await connection.execute(
+        "UPDATE registry.agent SET provider_id = $2 WHERE agent_id = $1 AND provider_id IS NULL", agent_id, provider_id
+    )
+    provider: str = await connection.fetchval("SELECT provider_id FROM registry.agent WHERE agent_id = $1", agent_id)
+    return provider
+
+
+async def insert(connection: Connection, values: Sequence[Any]) -> None:
+    await connection.execute(
+        "INSERT INTO registry.binding (binding_id, provider_id, agent_id, version, endpoint_origin, endpoint_path,"
+        " method, created_at, updated_at, status) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 'pending')",
+        *values,
+    )
+
+
+async def find(connection: Connection, provider_id: str, binding_id: str) -> Row:
+    return await connection.fetchrow(f"{_BINDING} WHERE binding_id = $1 AND provider_id = $2", binding_id, provider_id)
+
+
+async def lock(connection: Connection, binding_id: str) -> Row:
+    """Keeps the Binding as it is until the transaction ends."""
+    return await connection.fetchrow(f"{_BINDING} WHERE binding_id = $1 FOR SHARE", binding_id)
+
+
+async def page(
+    connection: Connection, provider_id: str, agent_id: str | None, after: tuple[datetime, str] | None, limit: int
+) -> Sequence[Row]:
+    moment, last = after or (None, None)
+    rows: Sequence[Row] = await connection.fetch(
+        f"{_BINDING} WHERE provider_id = $1 AND ($2::text IS NULL OR agent_id = $2)"
+        " AND ($3::timestamptz IS NULL OR created_at < $3 OR (created_at = $3 AND binding_id > $4))"
+        " ORDER BY created_at DESC, binding_id LIMIT $5",
+        provider_id,
+        agent_id,
+        moment,
+        last,
+        limit,
+    )
+    return rows
+
+
+async def insert_challenge(
+    connection: Connection, challenge_id: str, binding_id: str, proof_sha256: bytes, expires_at: datetime
+) -> None:
+    await connection.execute(
+        "INSERT INTO registry.challenge (challenge_id, binding_id, proof_sha256, expires_at) VALUES ($1, $2, $3, $4)",
+        challenge_id,
+        binding_id,
+        proof_sha256,
+        expires_at,
+    )
+
+
+async def find_challenge(connection: Connection, binding_id: str, challenge_id: str) -> Row:
+    return await connection.fetchrow(
+        "SELECT challenge_id, proof_sha256, expires_at, used_at FROM registry.challenge"
+        " WHERE challenge_id = $1 AND binding_id = $2",
+        challenge_id,
+        binding_id,
+    )
+
+
+async def claim_challenge(connection: Connection, challenge_id: str, now: datetime) -> bool:
+    """True for exactly one caller, ever."""
+    return bool(
+        await connection.fetchval(
+            "UPDATE registry.challenge SET used_at = $2 WHERE challenge_id = $1 AND used_at IS NULL RETURNING true",
+            challenge_id,
+            now,
+        )
+    )
+
+
+async def set_failed(connection: Connection, binding_id: str, failure_code: str, now: datetime) -> bool:
+    """False when the Binding has been verified in the meantime: success is never overwritten."""
+    return bool(
+        await connection.fetchval(
+            "UPDATE registry.binding SET status = 'failed', failure_code = $2, updated_at = $3"
+            " WHERE binding_id = $1 AND status IN ('pending', 'failed') RETURNING true",
+            binding_id,
+            failure_code,
+            now,
+        )
+    )
+
+
+async def set_verified(connection: Connection, binding_id: str, evidence_digest: str, now: datetime) -> bool:
+    return bool(
+        await connection.fetchval(
+            "UPDATE registry.binding SET status = 'verified', failure_code = NULL, evidence_digest = $2,"
+            " verified_at = $3, updated_at = $3 WHERE binding_id = $1 AND status IN ('pending', 'failed')"
+            " RETURNING true",
+            binding_id,
+            evidence_digest,
+            now,
+        )
+    )
+
+
+async def insert_evidence(connection: Connection, values: Sequence[Any]) -> None:
+    await connection.execute(
+        "INSERT INTO registry.evidence (binding_id, challenge_id, endpoint_origin, method, proof_sha256, verified_at,"
+        " digest) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        *values,
+    )

@@ -1,0 +1,59 @@
+"""Version selection: the highest version in a range is judged alone; there is never a step down to a lower one."""
+
+from dataclasses import dataclass
+
+from aop.base.semver import Precedence, Version
+from aop.base.semver_range import Range, RangeSyntax
+from aop.contracts.errors import InvalidRequest, NotFound, Violation
+from aop.control_plane.registry.pins import Pins, Walk
+
+# Most ranges are met by one of the first versions looked at; the others are read in larger steps.
+_FIRST_STEP = 32
+_FURTHER_STEP = 512
+
+
+def read_constraint(text: str) -> Range:
+    try:
+        return Range.parse(text)
+    except RangeSyntax:
+        raise InvalidRequest(Violation("/versionConstraint", "constraint_syntax")) from None
+
+
+async def highest_version(pins: Pins, agent_id: str, wanted: Range) -> str:
+    """Candidates come by precedence, then bytewise, highest first: so the first one the range permits is the winner.
+
+    Only what lies between the range's ends is looked at, however many versions the Agent has.
+    """
+    ends = _Ends.of(wanted)
+    walk = Walk.down_from(ends.high, prereleases=any(branch.names_prerelease for branch in wanted.branches))
+    step = _FIRST_STEP
+    while candidates := await pins.candidates(agent_id, walk, step):
+        for candidate in candidates:
+            version = Version.parse(candidate.version)
+            if wanted.permits(version):
+                return candidate.version
+            if ends.low is not None and version.precedence < ends.low:
+                raise NotFound("no version in the range")
+        walk, step = walk.behind(candidates[-1]), _FURTHER_STEP
+    raise NotFound("no version in the range")
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """No permitted version lies outside of these; None where there is no end."""
+
+    low: Precedence | None
+    high: Precedence | None
+
+    @classmethod
+    def of(cls, wanted: Range) -> "_Ends":
+        lows: list[Precedence | None] = []
+        highs: list[Precedence | None] = []
+        for branch in wanted.branches:
+            spans = [span for span in branch.spans if not span.excluded]
+            lows.append(max((span.low for span in spans if span.low is not None), default=None))
+            highs.append(min((span.high for span in spans if span.high is not None), default=None))
+        return cls(
+            None if None in lows else min(low for low in lows if low is not None),
+            None if None in highs else max(high for high in highs if high is not None),
+        )

@@ -1,0 +1,54 @@
+"""Workspaces: minimal containers, each belonging for ever to the principal who created it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from aop.base.clock import Clock, to_text
+from aop.base.database import Database
+from aop.contracts.errors import Conflict, Forbidden, NotFound
+from aop.contracts.workspace import Workspace
+from aop.control_plane.workspace import store
+from aop.control_plane.workspace.store import Position
+
+
+class Workspaces:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def create(self, caller: str, workspace_id: str) -> Workspace:
+        async with self._database.connection() as connection:
+            row = await store.insert_workspace(connection, workspace_id, caller, self._clock())
+        if row is None:
+            raise Conflict("the Workspace exists")
+        return _workspace(row)
+
+    async def read(self, caller: str, workspace_id: str) -> Workspace:
+        """Only for its owner: also the check that stands before everything else in a Workspace."""
+        async with self._database.connection() as connection:
+            row = await store.workspace(connection, workspace_id)
+        require_owner(row, caller)
+        return _workspace(row)
+
+    async def page(self, caller: str, after: Position | None, limit: int) -> Sequence[Workspace]:
+        """The caller's own. Up to one more than asked for, which tells whether there is a next page."""
+        async with self._database.connection() as connection:
+            rows = await store.workspaces_of(connection, caller, after, limit + 1)
+        return [_workspace(row) for row in rows]
+
+
+def require_owner(row: Any, caller: str) -> None:
+    """`row` tells the owner of a Workspace, or is None when there is no such Workspace."""
+    if row is None:
+        raise NotFound("no such Workspace")
+    if row["owner_id"] != caller:
+        raise Forbidden("the Workspace belongs to another principal")
+
+
+def _workspace(row: Any) -> Workspace:
+    return Workspace(
+        workspace_id=row["workspace_id"],
+        owner_id=row["owner_id"],
+        created_at=to_text(row["created_at"]),
+        updated_at=to_text(row["updated_at"]),
+    )

@@ -1,0 +1,67 @@
+"""Epochs: a Router's lives. A new one fences the older ones and ends what they left open."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aop.base.clock import Clock
+from aop.base.database import Connection, translated_failures
+from aop.base.ids import new_hex_id
+from aop.contracts.lineage import CallerType
+from aop.ledger import store
+from aop.ledger.model import CANCELED, LOST, OPENING_EVENTS, Context, Opening, Place, terminal_fact
+
+_BATCH = 1000
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What was found open and ended."""
+
+    epochs: Sequence[int]
+    ended: int
+
+
+async def open_epoch(connection: Connection, router_id: str) -> int:
+    """From here on no older process of this Router can add a fact."""
+    async with translated_failures():
+        return await store.open_epoch(connection, router_id)
+
+
+async def close_earlier(connection: Connection, router_id: str, epoch: int, clock: Clock) -> Closing:
+    """Appends exactly one terminal to every open Invocation of earlier epochs: `canceled` where its caller had left,
+    else `failed`/DEPENDENCY_ERROR. No Agent is called and nothing is tried again."""
+    ended = 0
+    async with translated_failures():
+        earlier = await store.unclosed_epochs(connection, router_id, epoch)
+        for old in earlier:
+            while rows := await store.open_rows(connection, router_id, old, _BATCH):
+                facts = [
+                    terminal_fact(_place(row), new_hex_id(), clock(), CANCELED if row["cancel_requested"] else LOST)
+                    for row in rows
+                ]
+                ended += len(await store.append(connection, router_id, epoch, facts))
+            await store.close_epoch(connection, router_id, old)
+    return Closing(earlier, ended)
+
+
+def _place(row: store.Row) -> Place:
+    opening = Opening(row["opening"])
+    parent = row["parent_invocation_id"]
+    context = Context(
+        invocation=row["invocation_id"].hex,
+        root_task=row["root_task_id"].hex,
+        trace=row["trace_id"].hex,
+        parent=None if parent is None else parent.hex,
+        caller_type=CallerType(row["caller_type"]),
+        caller_id=row["caller_id"],
+        workspace_id=row["workspace_id"],
+        target_agent_id=row["target_agent_id"],
+        agent_card_version=row["agent_card_version"],
+        release=row["agent_release_id"].hex,
+        card_digest=row["agent_card_digest"],
+        capability=row["capability"],
+    )
+    if row["sequence"] is None:
+        last = len(OPENING_EVENTS[opening]) - 1
+        return Place(context, opening, row["created_at"], last, None, row["created_at"])
+    return Place(context, opening, row["created_at"], row["sequence"], row["chunk_index"], row["occurred_at"])

@@ -1,0 +1,170 @@
+"""The read handle of the Ledger: one Invocation with its events, a Trace, a Workspace's list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from aop.base.clock import to_text
+from aop.base.database import Database
+from aop.contracts.errors import ErrorCode, code_entries
+from aop.contracts.invocation import CorrelatedError
+from aop.contracts.lineage import (
+    STATUS_OF_EVENT,
+    Caller,
+    CallerType,
+    EventType,
+    InvocationDetail,
+    InvocationEvent,
+    InvocationRecord,
+    InvocationStatus,
+    Trace,
+)
+from aop.ledger import reads
+from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening
+
+Row = Any
+
+
+class LineageBroken(Exception):
+    """Stored facts contradict each other; never shown as absence."""
+
+
+@dataclass(frozen=True)
+class RecordFilter:
+    status: InvocationStatus | None = None
+    agent_id: str | None = None
+    capability: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class RecordPage:
+    records: Sequence[InvocationRecord]
+    last: tuple[datetime, str] | None
+
+
+class Lineage:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def detail(self, workspace_id: str, invocation: str) -> InvocationDetail | None:
+        async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
+            row = await reads.record(connection, workspace_id, invocation)
+            if row is None:
+                return None
+            events = await reads.events(connection, invocation)
+        record = _record(row)
+        shown = (*_opening_events(row), *(_event(row, event) for event in events))
+        if [event.sequence for event in shown] != list(range(len(shown))) or shown[-1].status != record.status:
+            raise LineageBroken("the events do not form one chain")
+        return InvocationDetail(invocation=record, events=shown)
+
+    async def trace(self, workspace_id: str, trace: str) -> Trace | None:
+        async with self._database.connection() as connection:
+            rows = await reads.trace(connection, workspace_id, trace)
+        if not rows:
+            return None
+        return Trace(trace_id=trace, invocations=tuple(_parents_first([_record(row) for row in rows])))
+
+    async def page(
+        self, workspace_id: str, wanted: RecordFilter, after: tuple[datetime, str] | None, limit: int
+    ) -> RecordPage:
+        async with self._database.connection() as connection:
+            rows = await reads.page(connection, workspace_id, wanted, after, limit + 1)
+        shown = rows[:limit]
+        last = (shown[-1]["created_at"], shown[-1]["invocation_id"].hex) if len(rows) > limit else None
+        return RecordPage([_record(row) for row in shown], last)
+
+
+def _parents_first(records: Sequence[InvocationRecord]) -> Sequence[InvocationRecord]:
+    """Roots by creation, then their children, level by level; a missing or cyclic parent leaves somebody out."""
+    if len({record.root_task_id for record in records}) != 1:
+        raise LineageBroken("one Trace has two root Tasks")
+    children: dict[str | msgspec.UnsetType, list[InvocationRecord]] = {}
+    for record in sorted(records, key=lambda record: (record.created_at, record.invocation_id)):
+        children.setdefault(record.parent_invocation_id, []).append(record)
+    ordered = list(children.get(msgspec.UNSET, ()))
+    for record in ordered:
+        ordered.extend(children.get(record.invocation_id, ()))
+    if len(ordered) != len(records):
+        raise LineageBroken("a parent is missing")
+    return ordered
+
+
+def _record(row: Row) -> InvocationRecord:
+    outcome, error = row["outcome"], row["error_code"]
+    status = STATUS_AFTER[Opening(row["opening"])] if outcome is None else STATUS_OF_EVENT[EventType(outcome)]
+    return InvocationRecord(
+        **_context(row),
+        status=status,
+        latency_ms=msgspec.UNSET if row["latency_ms"] is None else row["latency_ms"],
+        error_code=msgspec.UNSET if error is None else ErrorCode(error),
+        created_at=to_text(row["created_at"]),
+        updated_at=to_text(row["updated_at"]),
+        deadline_at=to_text(row["deadline_at"]),
+    )
+
+
+def _context(row: Row) -> dict[str, Any]:
+    parent = row["parent_invocation_id"]
+    return {
+        "invocation_id": f"inv_{row['invocation_id'].hex}",
+        "root_task_id": f"task_{row['root_task_id'].hex}",
+        "trace_id": row["trace_id"].hex,
+        "parent_invocation_id": msgspec.UNSET if parent is None else f"inv_{parent.hex}",
+        "caller": Caller(type=CallerType(row["caller_type"]), id=row["caller_id"]),
+        "workspace_id": row["workspace_id"],
+        "target_agent_id": row["target_agent_id"],
+        "agent_card_version": row["agent_card_version"],
+        "agent_release_id": f"rel_{row['agent_release_id'].hex}",
+        "agent_card_digest": row["agent_card_digest"].hex(),
+        "capability": row["capability"],
+    }
+
+
+def _opening_events(row: Row) -> Sequence[InvocationEvent]:
+    """The events of the acceptance, which is one row: same moment, consecutive ids."""
+    return [
+        InvocationEvent(
+            schema_version="0.3",
+            event_id=f"evt_{row['opening_event_id'].int + sequence:032x}",
+            sequence=sequence,
+            occurred_at=to_text(row["created_at"]),
+            type=kind,
+            status=STATUS_OF_EVENT[kind],
+            deadline_at=to_text(row["deadline_at"]) if kind is EventType.CREATED else msgspec.UNSET,
+            **_context(row),
+        )
+        for sequence, kind in enumerate(OPENING_EVENTS[Opening(row["opening"])])
+    ]
+
+
+def _event(row: Row, event: Row) -> InvocationEvent:
+    kind, context = EventType(event["type"]), _context(row)
+    progress = {name: event[name] for name in ("chunk_index", "chunk_count", "chunk_bytes") if kind is EventType.STREAM}
+    return InvocationEvent(
+        schema_version="0.3",
+        event_id=f"evt_{event['event_id'].hex}",
+        sequence=event["sequence"],
+        occurred_at=to_text(event["occurred_at"]),
+        type=kind,
+        status=STATUS_OF_EVENT[kind],
+        latency_ms=msgspec.UNSET if event["latency_ms"] is None else event["latency_ms"],
+        error=msgspec.UNSET if event["error_code"] is None else _error(ErrorCode(event["error_code"]), context),
+        **progress,
+        **context,
+    )
+
+
+def _error(code: ErrorCode, context: dict[str, Any]) -> CorrelatedError:
+    return CorrelatedError(
+        code=code,
+        message=code_entries()[code].message,
+        trace_id=context["trace_id"],
+        invocation_id=context["invocation_id"],
+        root_task_id=context["root_task_id"],
+    )

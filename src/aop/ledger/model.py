@@ -1,0 +1,154 @@
+"""What the Ledger is told: how an Invocation opens, and each fact after that; every illegal one is unbuildable."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from aop.contracts.errors import ErrorCode
+from aop.contracts.lineage import CallerType, EventType, InvocationStatus
+
+
+class Opening(StrEnum):
+    """The last event of an Invocation's acceptance."""
+
+    STARTED = "started"
+    ROUTING = "routing"
+    CREATED = "created"
+
+
+OPENING_EVENTS = {
+    Opening.CREATED: (EventType.CREATED,),
+    Opening.ROUTING: (EventType.CREATED, EventType.ROUTING),
+    Opening.STARTED: (EventType.CREATED, EventType.ROUTING, EventType.STARTED),
+}
+STATUS_AFTER = {
+    Opening.CREATED: InvocationStatus.PENDING,
+    Opening.ROUTING: InvocationStatus.ROUTING,
+    Opening.STARTED: InvocationStatus.RUNNING,
+}
+_FIXED_CODES = {EventType.TIMED_OUT: ErrorCode.TIMEOUT, EventType.CANCELED: ErrorCode.CANCELED}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What every fact of an Invocation shares; ids are the 32 hex digits behind their prefix."""
+
+    invocation: str
+    root_task: str
+    trace: str
+    parent: str | None
+    caller_type: CallerType
+    caller_id: str
+    workspace_id: str
+    target_agent_id: str
+    agent_card_version: str
+    release: str
+    card_digest: bytes
+    capability: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    context: Context
+    opening: Opening
+    event: str
+    created_at: datetime
+    deadline_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """How an Invocation ended. TIMEOUT belongs to timed_out and CANCELED to canceled, and failed has neither."""
+
+    type: EventType
+    error: ErrorCode | None = None
+
+    def __post_init__(self) -> None:
+        fixed = _FIXED_CODES.get(self.type)
+        if self.type is EventType.SUCCEEDED:
+            allowed = self.error is None
+        elif self.type is EventType.FAILED:
+            allowed = self.error is not None and self.error not in _FIXED_CODES.values()
+        else:
+            allowed = fixed is not None and self.error is fixed
+        if not allowed:
+            raise ValueError(f"{self.type} may not carry {self.error}")
+
+
+SUCCEEDED = Terminal(EventType.SUCCEEDED)
+CANCELED = Terminal(EventType.CANCELED, ErrorCode.CANCELED)
+TIMED_OUT = Terminal(EventType.TIMED_OUT, ErrorCode.TIMEOUT)
+LOST = Terminal(EventType.FAILED, ErrorCode.DEPENDENCY_ERROR)
+"""The end of an Invocation whose outcome the platform could not keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Chunks since the previous fact: how many, how many bytes of JSON."""
+
+    count: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in its chain an Invocation stands: its opening, or the last progress behind it."""
+
+    context: Context
+    opening: Opening
+    created_at: datetime
+    sequence: int
+    chunk_index: int | None
+    occurred_at: datetime
+
+    @classmethod
+    def opened(cls, acceptance: Acceptance, created_at: datetime) -> "Place":
+        last = len(OPENING_EVENTS[acceptance.opening]) - 1
+        return cls(acceptance.context, acceptance.opening, created_at, last, None, created_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One event behind a place: progress or the terminal."""
+
+    behind: Place
+    event: str
+    occurred_at: datetime
+    progress: Progress | None = None
+    terminal: Terminal | None = None
+
+    @property
+    def sequence(self) -> int:
+        return self.behind.sequence + 1
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.behind.context.invocation, self.sequence
+
+    @property
+    def chunk_index(self) -> int | None:
+        if self.progress is None:
+            return None
+        before = -1 if self.behind.chunk_index is None else self.behind.chunk_index
+        return before + self.progress.count
+
+    def place(self) -> Place:
+        """Where the Invocation stands once this progress is recorded."""
+        behind = self.behind
+        return Place(
+            behind.context, behind.opening, behind.created_at, self.sequence, self.chunk_index, self.occurred_at
+        )
+
+
+def progress_fact(place: Place, event: str, now: datetime, progress: Progress) -> Fact:
+    return Fact(place, event, max(now, place.occurred_at), progress=progress)
+
+
+def terminal_fact(place: Place, event: str, now: datetime, terminal: Terminal) -> Fact:
+    return Fact(place, event, max(now, place.occurred_at), terminal=terminal)
+
+
+def latency_ms(fact: Fact) -> int:
+    """Whole milliseconds since `created`."""
+    elapsed = fact.occurred_at - fact.behind.created_at
+    return (elapsed.days * 86_400 + elapsed.seconds) * 1000 + elapsed.microseconds // 1000

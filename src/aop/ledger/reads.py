@@ -1,0 +1,78 @@
+"""SQL of the Ledger's reads, from its projection."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from aop.base.database import Connection
+from aop.contracts.lineage import TERMINAL_STATUSES, InvocationStatus
+from aop.ledger.model import STATUS_AFTER
+
+if TYPE_CHECKING:
+    from aop.ledger.lineage import RecordFilter
+
+Row = Any
+
+_OPENING_OF = {status: opening for opening, status in STATUS_AFTER.items()}
+
+
+async def record(connection: Connection, workspace_id: str, invocation: str) -> Row:
+    return await connection.fetchrow(
+        "SELECT * FROM ledger.record WHERE invocation_id = $1 AND workspace_id = $2", invocation, workspace_id
+    )
+
+
+async def events(connection: Connection, invocation: str) -> Sequence[Row]:
+    rows: Sequence[Row] = await connection.fetch(
+        "SELECT event_id, sequence, occurred_at, type, chunk_index, chunk_count, chunk_bytes, latency_ms, error_code"
+        " FROM ledger.event WHERE invocation_id = $1 ORDER BY sequence",
+        invocation,
+    )
+    return rows
+
+
+async def trace(connection: Connection, workspace_id: str, trace_id: str) -> Sequence[Row]:
+    rows: Sequence[Row] = await connection.fetch(
+        "SELECT * FROM ledger.record WHERE trace_id = $1 AND workspace_id = $2", trace_id, workspace_id
+    )
+    return rows
+
+
+async def page(
+    connection: Connection,
+    workspace_id: str,
+    wanted: "RecordFilter",
+    after: tuple[datetime, str] | None,
+    limit: int,
+) -> Sequence[Row]:
+    """Newest first; statements are built from fixed fragments, values are always bound."""
+    conditions, values = ["workspace_id = $1"], [workspace_id]
+
+    def add(condition: str, *given: Any) -> None:
+        numbers = [f"${len(values) + position}" for position in range(1, len(given) + 1)]
+        values.extend(given)
+        conditions.append(condition.format(*numbers))
+
+    source = "ledger.record"
+    if wanted.status in TERMINAL_STATUSES:
+        add("outcome = {}", wanted.status)
+    elif wanted.status is not None:
+        add("outcome IS NULL AND opening = {}", _OPENING_OF[InvocationStatus(wanted.status)])
+    if wanted.agent_id is not None:
+        add("target_agent_id = {}", wanted.agent_id)
+    if wanted.capability is not None:
+        add("capability = {}", wanted.capability)
+    if wanted.since is not None:
+        add("created_at >= {}", wanted.since)
+    if wanted.until is not None:
+        add("created_at < {}", wanted.until)
+    if after is not None:
+        add("(created_at, invocation_id) < ({}, {})", *after)
+    add("true LIMIT {}", limit)
+    *where, last = conditions
+    rows: Sequence[Row] = await connection.fetch(
+        f"SELECT * FROM {source} WHERE {' AND '.join(where)}"  # noqa: S608
+        f" ORDER BY created_at DESC, invocation_id DESC {last.removeprefix('true ')}",
+        *values,
+    )
+    return rows

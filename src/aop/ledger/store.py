@@ -1,0 +1,165 @@
+"""SQL of the Ledger: inserts through its functions, and selects; nothing else exists."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from aop.base.database import Connection
+from aop.contracts.lineage import EventType
+from aop.ledger.model import STATUS_AFTER, Acceptance, Fact, latency_ms
+
+Row = Any
+Key = tuple[str, int]
+
+
+def _numbers(count: int) -> str:
+    return ", ".join(f"${number}" for number in range(1, count + 1))
+
+
+_ACCEPT = f"SELECT accepted_id, accepted_at FROM ledger.accept({_numbers(19)})"  # noqa: S608
+_APPEND = f"SELECT appended_id, appended_sequence FROM ledger.append({_numbers(20)})"  # noqa: S608
+
+
+async def open_epoch(connection: Connection, router_id: str) -> int:
+    epoch: int = await connection.fetchval("SELECT ledger.open_epoch($1)", router_id)
+    return epoch
+
+
+async def accept(
+    connection: Connection, router_id: str, epoch: int, given: Sequence[tuple[int, Acceptance]]
+) -> dict[str, datetime]:
+    """The accepted ones and when each was created; what is missing was refused."""
+    rows = await connection.fetch(_ACCEPT, router_id, epoch, *_columns(map(_acceptance_row, given), 17))
+    return {row["accepted_id"].hex: row["accepted_at"] for row in rows}
+
+
+async def append(connection: Connection, router_id: str, epoch: int, facts: Sequence[Fact]) -> set[Key]:
+    """The keys that were added; what is missing lost to a terminal that was there first."""
+    rows = await connection.fetch(_APPEND, router_id, epoch, *_columns(map(_fact_row, facts), 18))
+    return {(row["appended_id"].hex, row["appended_sequence"]) for row in rows}
+
+
+async def request_cancel(connection: Connection, router_id: str, epoch: int, invocations: Sequence[str]) -> None:
+    await connection.execute("SELECT ledger.request_cancel($1, $2, $3)", router_id, epoch, invocations)
+
+
+async def known_invocations(connection: Connection, invocations: Sequence[str]) -> dict[str, datetime]:
+    rows = await connection.fetch(
+        "SELECT invocation_id, created_at FROM ledger.invocation WHERE invocation_id = ANY($1)", invocations
+    )
+    return {row["invocation_id"].hex: row["created_at"] for row in rows}
+
+
+async def known_events(connection: Connection, keys: Sequence[Key]) -> set[str]:
+    """The event ids under these keys."""
+    rows = await connection.fetch(
+        "SELECT event_id FROM ledger.event JOIN unnest($1::uuid[], $2::integer[]) AS given (invocation_id, sequence)"
+        " USING (invocation_id, sequence)",
+        [invocation for invocation, _ in keys],
+        [sequence for _, sequence in keys],
+    )
+    return {row["event_id"].hex for row in rows}
+
+
+async def add_checkpoint(connection: Connection, router_id: str, epoch: int, position: int) -> None:
+    await connection.execute(
+        "INSERT INTO ledger.checkpoint (router_id, epoch, position) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        router_id,
+        epoch,
+        position,
+    )
+
+
+async def require_epoch(connection: Connection, router_id: str, epoch: int) -> None:
+    await connection.execute("SELECT ledger.require_epoch($1, $2)", router_id, epoch)
+
+
+async def unclosed_epochs(connection: Connection, router_id: str, before: int) -> Sequence[int]:
+    rows = await connection.fetch(
+        "SELECT epoch FROM ledger.epoch WHERE router_id = $1 AND epoch < $2"
+        " AND NOT EXISTS (SELECT FROM ledger.epoch_closed AS closed"
+        "                  WHERE closed.router_id = epoch.router_id AND closed.epoch = epoch.epoch) ORDER BY epoch",
+        router_id,
+        before,
+    )
+    return [row["epoch"] for row in rows]
+
+
+async def open_rows(connection: Connection, router_id: str, epoch: int, limit: int) -> Sequence[Row]:
+    """Invocations of an epoch without a terminal, behind its last checkpoint, each with its last progress."""
+    rows: Sequence[Row] = await connection.fetch(
+        "SELECT invocation.*, last.sequence, last.chunk_index, last.occurred_at,"
+        " EXISTS (SELECT FROM ledger.cancel_request AS asked"
+        "          WHERE asked.invocation_id = invocation.invocation_id) AS cancel_requested"
+        " FROM ledger.invocation LEFT JOIN LATERAL (SELECT sequence, chunk_index, occurred_at FROM ledger.event"
+        "  WHERE event.invocation_id = invocation.invocation_id ORDER BY sequence DESC LIMIT 1) AS last ON true"
+        " WHERE invocation.router_id = $1 AND invocation.epoch = $2 AND invocation.position >="
+        "  coalesce((SELECT max(position) FROM ledger.checkpoint WHERE router_id = $1 AND epoch = $2), 0)"
+        " AND NOT EXISTS (SELECT FROM ledger.event AS ended"
+        "                  WHERE ended.invocation_id = invocation.invocation_id AND ended.type <> 'stream')"
+        " ORDER BY invocation.position LIMIT $3",
+        router_id,
+        epoch,
+        limit,
+    )
+    return rows
+
+
+async def close_epoch(connection: Connection, router_id: str, epoch: int) -> None:
+    await connection.execute(
+        "INSERT INTO ledger.epoch_closed (router_id, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING", router_id, epoch
+    )
+
+
+def _columns(rows: Iterable[Sequence[Any]], width: int) -> Sequence[Sequence[Any]]:
+    columns = list(zip(*rows, strict=True))
+    return columns or [()] * width
+
+
+def _acceptance_row(given: tuple[int, Acceptance]) -> Sequence[Any]:
+    position, acceptance = given
+    context = acceptance.context
+    return (
+        position,
+        context.invocation,
+        context.root_task,
+        context.trace,
+        context.parent,
+        context.caller_type,
+        context.caller_id,
+        context.workspace_id,
+        context.target_agent_id,
+        context.agent_card_version,
+        context.release,
+        context.card_digest,
+        context.capability,
+        acceptance.opening,
+        acceptance.event,
+        acceptance.created_at,
+        acceptance.deadline_at,
+    )
+
+
+def _fact_row(fact: Fact) -> Sequence[Any]:
+    place, terminal = fact.behind, fact.terminal
+    context, first = place.context, place.chunk_index is None
+    return (
+        context.invocation,
+        fact.sequence,
+        fact.event,
+        fact.occurred_at,
+        EventType.STREAM if terminal is None else terminal.type,
+        STATUS_AFTER[place.opening],
+        None if first else place.sequence,
+        place.chunk_index,
+        place.opening if first else None,
+        context.trace if first else None,
+        context.root_task if first else None,
+        context.workspace_id if first or terminal else None,
+        place.created_at if first or terminal else None,
+        fact.chunk_index,
+        None if fact.progress is None else fact.progress.count,
+        None if fact.progress is None else fact.progress.size,
+        None if terminal is None else latency_ms(fact),
+        None if terminal is None else terminal.error,
+    )

@@ -1,0 +1,125 @@
+"""One Agent as seen by one Invocation: requests to its judged address, each with a fresh credential."""
+
+import asyncio
+from contextlib import suppress
+from itertools import count
+
+from aop.base.http import Answer, AnswerTooLarge, HttpClient, HttpError, Target
+from aop.base.network_policy import AddressRefused, NameNotResolved, NetworkPolicy
+from aop.base.origin import Endpoint
+from aop.contracts.errors import ErrorCode
+from aop.router.a2a import requests
+from aop.router.a2a.answers import protocol_error
+from aop.router.credential import CallContext, Credentials
+from aop.router.outcome import AgentFault
+
+CANCEL_SECONDS = 1.0
+_JSON = (b"content-type", b"application/json")
+_IDENTITY = (b"accept-encoding", b"identity")
+_CANCEL_ANSWER_BYTES = 64 * 1024
+
+
+class Agents:
+    """The way to every Agent: one network policy, one pool, one key."""
+
+    def __init__(self, policy: NetworkPolicy, client: HttpClient, credentials: Credentials) -> None:
+        self.policy = policy
+        self.client = client
+        self.credentials = credentials
+
+
+class AgentConversation:
+    """The address is judged once, at the first request, and holds for all of them."""
+
+    def __init__(self, agents: Agents, endpoint: Endpoint, context: CallContext, max_answer: int) -> None:
+        self._agents = agents
+        self._endpoint = endpoint
+        self._context = context
+        self._max_answer = max_answer
+        self._target: Target | None = None
+        self._context_headers = context.headers()
+        self._numbers = count(1)
+
+    def next_id(self) -> str:
+        return str(next(self._numbers))
+
+    async def ask(self, body: bytes, deadline: float, *, delegation: str | None = None) -> bytes:
+        """The body of a 200 JSON answer; AgentFault otherwise, TimeoutError at the deadline."""
+        target = await self._judged(deadline)
+        try:
+            answer = await self._agents.client.request(
+                target,
+                "POST",
+                self._endpoint.path,
+                headers=self._headers(body, b"application/json", delegation),
+                body=body,
+                deadline=deadline,
+                max_body=self._max_answer,
+            )
+        except AnswerTooLarge:
+            raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
+        except TimeoutError:
+            raise
+        except HttpError:
+            raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False) from None
+        return _require_json(answer)
+
+    async def cancel(self, task_id: str) -> None:
+        """One try; whatever comes of it changes nothing."""
+        if self._target is None:
+            return
+        body = requests.cancel_task(self.next_id(), task_id)
+        with suppress(HttpError):
+            await self._agents.client.request(
+                self._target,
+                "POST",
+                self._endpoint.path,
+                headers=self._headers(body, b"application/json", None),
+                body=body,
+                deadline=asyncio.get_running_loop().time() + CANCEL_SECONDS,
+                max_body=_CANCEL_ANSWER_BYTES,
+            )
+
+    def _headers(self, body: bytes, accept: bytes, delegation: str | None) -> list[tuple[bytes, bytes]]:
+        credential = self._agents.credentials.credential(self._context, body)
+        headers = [
+            (b"authorization", b"Bearer " + credential.encode("ascii")),
+            _JSON,
+            _IDENTITY,
+            (b"accept", accept),
+            *self._context_headers,
+        ]
+        if delegation is not None:
+            headers.append((b"x-platform-delegation", delegation.encode("ascii")))
+        return headers
+
+    async def _judged(self, deadline: float) -> Target:
+        if self._target is None:
+            endpoint = self._endpoint
+            try:
+                address = await self._agents.policy.admit(endpoint, deadline)
+            except AddressRefused:
+                raise AgentFault(ErrorCode.ROUTE_NOT_FOUND) from None
+            except NameNotResolved:
+                raise AgentFault(ErrorCode.AGENT_UNAVAILABLE) from None
+            self._target = Target(endpoint.scheme, endpoint.host, endpoint.port, address)
+        return self._target
+
+
+def require_media_type(headers: list[bytes], expected: bytes) -> None:
+    if len(headers) != 1 or headers[0].partition(b";")[0].strip().lower() != expected:
+        raise protocol_error()
+
+
+def require_plain(encodings: list[bytes]) -> None:
+    """An encoded answer is not decoded."""
+    if any(encoding.strip().lower() != b"identity" for encoding in encodings):
+        raise protocol_error()
+
+
+def _require_json(answer: Answer) -> bytes:
+    if answer.status != 200:
+        raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False)
+    require_plain(answer.headers_named(b"content-encoding"))
+    require_media_type(answer.headers_named(b"content-type"), b"application/json")
+    return answer.body

@@ -1,0 +1,64 @@
+"""Reads one JSON-RPC response of an Agent by the rules of contract 11.7; everything doubtful is a protocol error."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from aop.base import json
+from aop.contracts.a2a import ArtifactUpdate, Message, RpcResponse, StatusUpdate, Task
+from aop.contracts.errors import ErrorCode
+from aop.router.outcome import AgentFault
+
+Result = Message | Task | StatusUpdate | ArtifactUpdate
+T = TypeVar("T", Message, Task, StatusUpdate, ArtifactUpdate)
+
+_KINDS: Mapping[str, type[Result]] = {
+    "message": Message,
+    "task": Task,
+    "status-update": StatusUpdate,
+    "artifact-update": ArtifactUpdate,
+}
+_envelope = msgspec.json.Decoder(RpcResponse).decode
+
+
+def protocol_error() -> AgentFault:
+    return AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
+
+
+def read_result(body: bytes, request_id: str, allowed: frozenset[str]) -> Result:
+    """The result of one of the allowed kinds; a JSON-RPC error ends the Invocation as the Agent's own failure."""
+    try:
+        parsed = json.parse(body, json.AGENT_DEPTH)
+        envelope = _envelope(body)
+    except (json.JsonRefused, msgspec.DecodeError):
+        raise protocol_error() from None
+    if not isinstance(parsed, dict) or envelope.id != request_id or ("result" in parsed) == ("error" in parsed):
+        raise protocol_error()
+    if not isinstance(envelope.result, msgspec.Raw):
+        raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, leaves_task=False)
+    return _typed(parsed["result"], bytes(envelope.result), allowed)
+
+
+def _typed(parsed: Any, raw: bytes, allowed: frozenset[str]) -> Result:
+    kind = parsed.get("kind") if isinstance(parsed, dict) else None
+    if kind not in allowed:
+        raise protocol_error()
+    try:
+        result = msgspec.json.decode(raw, type=_KINDS[kind])
+    except msgspec.DecodeError:
+        raise protocol_error() from None
+    _require_whole(result)
+    return result
+
+
+def _require_whole(result: Result) -> None:
+    """What the structs cannot say: ids are not empty and a Message has parts."""
+    if isinstance(result, Message):
+        whole = bool(result.message_id) and bool(result.parts)
+    elif isinstance(result, Task):
+        whole = bool(result.id) and bool(result.context_id)
+    else:
+        whole = bool(result.task_id) and bool(result.context_id)
+    if not whole:
+        raise protocol_error()

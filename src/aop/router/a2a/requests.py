@@ -1,0 +1,36 @@
+"""The four JSON-RPC requests the Router sends; the caller's input is spliced in byte for byte."""
+
+import msgspec
+
+
+def send(request_id: str, message_id: str, content: bytes) -> bytes:
+    return _message(request_id, b"message/send", message_id, content, b',"configuration":{"blocking":true}')
+
+
+def stream(request_id: str, message_id: str, content: bytes) -> bytes:
+    return _message(request_id, b"message/stream", message_id, content, b"")
+
+
+def get_task(request_id: str, task_id: str) -> bytes:
+    return _on_task(request_id, b"tasks/get", task_id, b',"historyLength":1')
+
+
+def cancel_task(request_id: str, task_id: str) -> bytes:
+    return _on_task(request_id, b"tasks/cancel", task_id, b"")
+
+
+def _message(request_id: str, method: bytes, message_id: str, content: bytes, configuration: bytes) -> bytes:
+    return (
+        b'{"jsonrpc":"2.0","id":"%b","method":"%b","params":{"message":{"kind":"message","messageId":"%b",'
+        b'"role":"user","parts":[{"kind":"data","data":%b}]}%b}}'
+    ) % (request_id.encode("ascii"), method, message_id.encode("ascii"), content, configuration)
+
+
+def _on_task(request_id: str, method: bytes, task_id: str, more: bytes) -> bytes:
+    # The Task's id is the Agent's text and may hold anything a JSON string may.
+    return b'{"jsonrpc":"2.0","id":"%b","method":"%b","params":{"id":%b%b}}' % (
+        request_id.encode("ascii"),
+        method,
+        msgspec.json.encode(task_id),
+        more,
+    )

@@ -1,0 +1,70 @@
+"""JSON mode: message/send, and tasks/get for as long as the Task is unfinished."""
+
+import asyncio
+from collections.abc import Iterator
+
+from aop.contracts.a2a import Message, Task, TaskState
+from aop.contracts.errors import ErrorCode
+from aop.router.a2a import requests
+from aop.router.a2a.agent import AgentConversation
+from aop.router.a2a.answers import protocol_error, read_result
+from aop.router.a2a.known_task import KnownTask
+from aop.router.a2a.values import value_of_message, value_of_task
+from aop.router.outcome import AgentCanceled, AgentFault
+
+_ANSWERS = frozenset({"message", "task"})
+_TASK = frozenset({"task"})
+_FIRST_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
+_LATER_PAUSE = 1.0
+
+
+async def send_and_follow(
+    conversation: AgentConversation, message: bytes, delegation: str, known: KnownTask, deadline: float
+) -> bytes:
+    """The value of the Agent's answer, once there is one. `known` learns of the Task as soon as it is named."""
+    request_id = conversation.next_id()
+    body = requests.send(request_id, known.invocation_id, message)
+    answer = await conversation.ask(body, deadline, delegation=delegation)
+    result = read_result(answer, request_id, _ANSWERS)
+    for pause in _pauses():
+        if isinstance(result, Message):
+            return value_of_message(result)
+        if not isinstance(result, Task):
+            raise protocol_error()
+        known.see(result.id)
+        if not is_running(result.status.state, known):
+            return value_of_task(result)
+        await asyncio.sleep(pause)
+        result = await _look(conversation, known, deadline)
+    raise AssertionError("the pauses never end")
+
+
+def is_running(state: TaskState, known: KnownTask) -> bool:
+    """True while the Task goes on, False once it is completed; every other state ends the Invocation."""
+    if state in {TaskState.SUBMITTED, TaskState.WORKING}:
+        return True
+    if state in {TaskState.FAILED, TaskState.REJECTED}:
+        known.end()
+        raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED)
+    if state is TaskState.CANCELED:
+        known.end()
+        raise AgentCanceled
+    if state is not TaskState.COMPLETED:
+        raise protocol_error()
+    known.end()
+    return False
+
+
+async def _look(conversation: AgentConversation, known: KnownTask, deadline: float) -> Task:
+    request_id = conversation.next_id()
+    answer = await conversation.ask(requests.get_task(request_id, known.task_id or ""), deadline)
+    result = read_result(answer, request_id, _TASK)
+    if not isinstance(result, Task):
+        raise protocol_error()
+    return result
+
+
+def _pauses() -> Iterator[float]:
+    yield from _FIRST_PAUSES
+    while True:
+        yield _LATER_PAUSE

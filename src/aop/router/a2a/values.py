@@ -1,0 +1,49 @@
+"""What becomes the result: values of parts, with the Agent's own spelling of every number and string."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from aop.contracts.a2a import Artifact, Message, Part, PartKind, Task, TaskStatus
+from aop.router.a2a.answers import protocol_error
+
+NOTHING = b"null"
+
+
+def value_of(parts: Sequence[Part]) -> bytes:
+    """One part is its value, several are an array in order."""
+    values = [_value(part) for part in parts]
+    if not values:
+        raise protocol_error()
+    return values[0] if len(values) == 1 else b"[" + b",".join(values) + b"]"
+
+
+def value_of_message(message: Message) -> bytes:
+    return value_of(message.parts)
+
+
+def value_of_task(task: Task) -> bytes:
+    """The parts of all artifacts; without any, those of the status message; without that, null."""
+    parts = [part for artifact in artifacts_of(task) for part in artifact.parts]
+    if parts:
+        return value_of(parts)
+    return value_of_status(task.status) or NOTHING
+
+
+def value_of_status(status: TaskStatus) -> bytes | None:
+    return value_of(status.message.parts) if isinstance(status.message, Message) else None
+
+
+def artifacts_of(task: Task) -> Iterable[Artifact]:
+    return task.artifacts if isinstance(task.artifacts, tuple) else ()
+
+
+def _value(part: Part) -> bytes:
+    raw = {PartKind.DATA: part.data, PartKind.TEXT: part.text, PartKind.FILE: part.file}[part.kind]
+    if not isinstance(raw, msgspec.Raw):
+        raise protocol_error()
+    text = bytes(raw)
+    opening = text.lstrip()[:1]
+    if (part.kind is PartKind.TEXT and opening != b'"') or (part.kind is PartKind.FILE and opening != b"{"):
+        raise protocol_error()
+    return text

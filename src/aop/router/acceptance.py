@@ -1,0 +1,164 @@
+"""The acceptance boundary: all that may refuse an Invocation, up to and including its first Ledger transaction."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from aop.base.ids import new_opening_id
+from aop.contracts.card import AuthenticationType
+from aop.contracts.errors import Conflict, DependencyFailed, ErrorCode, PayloadTooLarge, Relayed
+from aop.contracts.lineage import CallerType, EventType
+from aop.contracts.resolution import ResolveAgentRequest
+from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused, AcceptedButLost, Journal
+from aop.ledger.lane import EpochFenced
+from aop.ledger.model import LOST, TIMED_OUT, Acceptance, Context, Opening, Place, Terminal
+from aop.router.a2a.known_task import KnownTask
+from aop.router.credential import CallContext
+from aop.router.outcome import Outcome
+from aop.router.output_check import require_input
+from aop.router.resolution import Resolution
+from aop.router.running import Running
+from aop.router.target import TargetCard
+from aop.router.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An authorized call as it arrived. `received` is loop time; `input` the caller's bytes and their parsed value."""
+
+    invocation_id: str
+    root_task_id: str
+    trace_id: str
+    parent_invocation_id: str | None
+    caller_type: CallerType
+    caller_id: str
+    workspace_id: str
+    agent_id: str
+    version: str
+    release_id: str
+    card_digest: str
+    capability: str
+    content: bytes
+    value: object
+    stream: bool
+    depth: int
+    received: float
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Accepted and over at once: recorded with its terminal, the Agent never contacted."""
+
+    call: Call
+    outcome: Outcome
+
+
+class Accepting:
+    def __init__(
+        self, topology: Topology, resolution: Resolution, journal: Journal, *, longest_ms: int, most_input: int
+    ) -> None:
+        self._topology = topology
+        self._resolution = resolution
+        self._journal = journal
+        self._longest_ms = longest_ms
+        self._most_input = most_input
+
+    async def accept(self, call: Call) -> Running | Over:
+        """Raises a Refusal before anything is recorded, or returns after the first transaction committed."""
+        refusal = self._topology.refusal(call.release_id)
+        if refusal is not None:
+            raise Relayed(refusal, "the watched state of the Release")
+        card = await self._resolution.card(_resolve_request(call), call.release_id, call.card_digest)
+        if len(call.content) > min(self._most_input, card.max_input_bytes):
+            raise PayloadTooLarge("input")
+        await require_input(card.skills[call.capability].input, call.value, len(call.content))
+        return await self._record(call, card)
+
+    async def _record(self, call: Call, card: TargetCard) -> Running | Over:
+        deadline = call.received + min(self._longest_ms, card.timeout_ms) / 1000
+        left = deadline - asyncio.get_running_loop().time()
+        now = time.time()
+        opening, terminal = _opening(call, card, left)
+        acceptance = Acceptance(
+            _ledger_context(call),
+            opening,
+            new_opening_id(),
+            datetime.fromtimestamp(now, UTC),
+            datetime.fromtimestamp(now + left, UTC),
+        )
+        try:
+            if terminal is not None:
+                await self._journal.accept_ended(acceptance, terminal)
+                return Over(call, Outcome(terminal))
+            place = await self._journal.accept(acceptance)
+        except AcceptanceRefused:
+            raise Conflict("the id is taken or the parent is not running") from None
+        except (AcceptanceFailed, EpochFenced):
+            raise DependencyFailed("the first Ledger write") from None
+        except AcceptedButLost as found:
+            return await self._lose(call, found.place)
+        return _running(call, card, place, deadline, now + left)
+
+    async def _lose(self, call: Call, place: Place) -> Over:
+        await self._journal.lose(place)
+        return Over(call, Outcome(LOST))
+
+
+def _opening(call: Call, card: TargetCard, left: float) -> tuple[Opening, Terminal | None]:
+    """How the Invocation opens, and its terminal when it is over with that."""
+    if left <= 0:
+        return Opening.CREATED, TIMED_OUT
+    if card.authentication is not AuthenticationType.HTTP_BEARER:
+        return Opening.ROUTING, Terminal(EventType.FAILED, ErrorCode.AGENT_AUTH_UNSUPPORTED)
+    if call.stream and not card.streaming:
+        return Opening.ROUTING, Terminal(EventType.FAILED, ErrorCode.ROUTE_NOT_FOUND)
+    return Opening.STARTED, None
+
+
+def _resolve_request(call: Call) -> ResolveAgentRequest:
+    return ResolveAgentRequest(
+        invocation_id=call.invocation_id,
+        root_task_id=call.root_task_id,
+        trace_id=call.trace_id,
+        workspace_id=call.workspace_id,
+        agent_id=call.agent_id,
+        version=call.version,
+        capability=call.capability,
+    )
+
+
+def _ledger_context(call: Call) -> Context:
+    parent = call.parent_invocation_id
+    return Context(
+        invocation=call.invocation_id.removeprefix("inv_"),
+        root_task=call.root_task_id.removeprefix("task_"),
+        trace=call.trace_id,
+        parent=None if parent is None else parent.removeprefix("inv_"),
+        caller_type=call.caller_type,
+        caller_id=call.caller_id,
+        workspace_id=call.workspace_id,
+        target_agent_id=call.agent_id,
+        agent_card_version=call.version,
+        release=call.release_id.removeprefix("rel_"),
+        card_digest=bytes.fromhex(call.card_digest),
+        capability=call.capability,
+    )
+
+
+def _running(call: Call, card: TargetCard, place: Place, deadline: float, deadline_at: float) -> Running:
+    context = CallContext(
+        workspace_id=call.workspace_id,
+        agent_id=call.agent_id,
+        agent_version=call.version,
+        release_id=call.release_id,
+        card_digest=call.card_digest,
+        capability=call.capability,
+        invocation_id=call.invocation_id,
+        root_task_id=call.root_task_id,
+        trace_id=call.trace_id,
+        parent_invocation_id=call.parent_invocation_id,
+        audience=card.endpoint.origin,
+        depth=call.depth,
+    )
+    return Running(context, card, call.content, deadline, deadline_at, place, KnownTask(call.invocation_id))

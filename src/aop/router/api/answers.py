@@ -1,0 +1,46 @@
+"""What an accepted Invocation answers: its result, or a correlated error; both name it in two headers."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from aop.contracts.errors import ErrorCode, code_entries
+from aop.contracts.invocation import CorrelatedError, InvocationResult
+from aop.router.outcome import Outcome
+from aop.serving.response import JSON, Response
+
+_encode = msgspec.json.Encoder().encode
+
+
+def id_headers(invocation_id: str, root_task_id: str) -> Sequence[tuple[bytes, bytes]]:
+    return (
+        (b"x-platform-invocation-id", invocation_id.encode("ascii")),
+        (b"x-platform-root-task-id", root_task_id.encode("ascii")),
+    )
+
+
+def outcome_response(outcome: Outcome, invocation_id: str, root_task_id: str, trace_id: str) -> Response:
+    headers = (JSON, *id_headers(invocation_id, root_task_id))
+    if outcome.value is not None:
+        result = InvocationResult(
+            schema_version="1",
+            invocation_id=invocation_id,
+            root_task_id=root_task_id,
+            trace_id=trace_id,
+            status="succeeded",
+            result=msgspec.Raw(outcome.value),
+        )
+        return Response(200, _encode(result), headers)
+    code = outcome.terminal.error or ErrorCode.INTERNAL_ERROR
+    error = correlated_error(code, invocation_id, root_task_id, trace_id)
+    return Response(code_entries()[code].status, _encode(error), headers, code)
+
+
+def correlated_error(code: ErrorCode, invocation_id: str, root_task_id: str, trace_id: str) -> CorrelatedError:
+    return CorrelatedError(
+        code=code,
+        message=code_entries()[code].message,
+        trace_id=trace_id,
+        invocation_id=invocation_id,
+        root_task_id=root_task_id,
+    )

@@ -1,0 +1,71 @@
+"""Metadata reads of the Ledger for the Control Plane: a list, one Invocation, a Trace."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from aop.base.clock import from_text
+from aop.base.ids import hex_part
+from aop.base.settings import identifier
+from aop.contracts.errors import DependencyFailed, Envelope, NotFound
+from aop.contracts.lineage import InvocationStatus
+from aop.ledger.lineage import Lineage, LineageBroken, RecordFilter
+from aop.serving.bearer import ServicePrincipals
+from aop.serving.paging import PAGE_QUERY, ListAnswer, Paging
+from aop.serving.query import QueryRules
+from aop.serving.request import Request
+from aop.serving.response import Response, json_response
+from aop.serving.routing import Route
+
+_WORKSPACE = "/internal/v1/workspaces/:workspaceId"
+LIST_QUERY: QueryRules = {
+    **PAGE_QUERY,
+    "status": InvocationStatus,
+    "agentId": identifier,
+    "capability": identifier,
+    "since": from_text,
+    "until": from_text,
+}
+
+
+class ReadCalls:
+    def __init__(self, lineage: Lineage) -> None:
+        self._lineage = lineage
+
+    def routes(self, principals: ServicePrincipals) -> Sequence[Route]:
+        v4, known = Envelope.INVOCATION, principals.authenticate
+        return [
+            Route("GET", f"{_WORKSPACE}/invocations", self.page, v4, known, query=LIST_QUERY),
+            Route("GET", f"{_WORKSPACE}/invocations/:invocationId", self.detail, v4, known),
+            Route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4, known),
+        ]
+
+    async def page(self, request: Request) -> Response:
+        paging = Paging("invocations", tuple[datetime, str], request)
+        query = request.query
+        wanted = RecordFilter(
+            query.get("status"), query.get("agentId"), query.get("capability"), query.get("since"), query.get("until")
+        )
+        page = await self._lineage.page(request.path["workspaceId"], wanted, paging.after, paging.limit)
+        cursor = msgspec.UNSET if page.last is None else paging.cursor(page.last)
+        return json_response(200, ListAnswer(page.records, cursor))
+
+    async def detail(self, request: Request) -> Response:
+        invocation = hex_part(request.path["invocationId"], "inv")
+        try:
+            found = invocation and await self._lineage.detail(request.path["workspaceId"], invocation)
+        except LineageBroken as broken:
+            raise DependencyFailed(str(broken)) from None
+        if not found:
+            raise NotFound("no such Invocation in this Workspace")
+        return json_response(200, found)
+
+    async def trace(self, request: Request) -> Response:
+        try:
+            found = await self._lineage.trace(request.path["workspaceId"], request.path["traceId"])
+        except LineageBroken as broken:
+            raise DependencyFailed(str(broken)) from None
+        if found is None:
+            raise NotFound("no such Trace in this Workspace")
+        return json_response(200, found)

@@ -1,0 +1,52 @@
+"""Owns the tasks of running Invocations: tracked, found by parent, stopped together, awaited before the Router ends."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from aop.ledger.model import CANCELED, TIMED_OUT
+from aop.router.outcome import Outcome
+from aop.router.running import Running, StopReason
+
+_ENDS_CHILDREN = frozenset({CANCELED, TIMED_OUT})
+
+
+class Supervisor:
+    def __init__(self) -> None:
+        self._running: dict[str, Running] = {}
+        self._children: dict[str, set[str]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def start(self, running: Running, work: Coroutine[Any, Any, None]) -> None:
+        context = running.context
+        self._running[context.invocation_id] = running
+        if context.parent_invocation_id is not None:
+            self._children.setdefault(context.parent_invocation_id, set()).add(context.invocation_id)
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def ended(self, running: Running, outcome: Outcome) -> None:
+        """Its terminal is recorded: it is no longer running, and what it called may have to end too."""
+        context = running.context
+        del self._running[context.invocation_id]
+        if context.parent_invocation_id is not None:
+            siblings = self._children[context.parent_invocation_id]
+            siblings.discard(context.invocation_id)
+            if not siblings:
+                del self._children[context.parent_invocation_id]
+        if outcome.terminal in _ENDS_CHILDREN:
+            self.stop_children(context.invocation_id)
+
+    def stop_children(self, parent_id: str) -> None:
+        for child_id in list(self._children.get(parent_id, ())):
+            self._running[child_id].stop(StopReason.PARENT_ENDED)
+
+    async def stop_all(self) -> None:
+        for running in list(self._running.values()):
+            running.stop(StopReason.SHUTDOWN)
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))

@@ -1,0 +1,73 @@
+"""Keeps the topology fresh: subscribes to the Control Plane, resumes after a loss; the one reconnecting client here."""
+
+import asyncio
+from contextlib import suppress
+
+import msgspec
+
+from aop.base.http import HttpError
+from aop.base.network_policy import NameNotResolved
+from aop.base.peer import Peer
+from aop.base.secret import Secret
+from aop.base.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
+from aop.contracts.topology import TopologyEvent
+from aop.router.topology import SILENCE_SECONDS, Topology, WatchBroken
+
+FIRST_PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 5.0
+_ANSWER_SECONDS = 10.0
+_FOREVER = 365 * 86_400.0
+_MOST_FRAME_BYTES = 4 * 1024 * 1024
+_PATH = "/internal/v1/topology/watch"
+_LOSSES = (HttpError, NameNotResolved, WatchBroken, FramingBroken, EventTooLarge, msgspec.DecodeError, TimeoutError)
+_decode = msgspec.json.Decoder(TopologyEvent).decode
+
+
+class TopologyWatch:
+    def __init__(self, peer: Peer, token: Secret, topology: Topology) -> None:
+        self._peer = peer
+        self._topology = topology
+        self._headers = (
+            (b"authorization", f"Bearer {token.reveal()}".encode("ascii")),
+            (b"accept", b"text/event-stream"),
+        )
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def _run(self) -> None:
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            with suppress(*_LOSSES):
+                await self._follow()
+            if self._topology.live:
+                pause = FIRST_PAUSE_SECONDS
+            self._topology.lost()
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+    async def _follow(self) -> None:
+        loop = asyncio.get_running_loop()
+        after = self._topology.after
+        path = _PATH if after is None else f"{_PATH}?after={after}"
+        self._topology.connected()
+        async with self._peer.stream(
+            "GET", path, self._headers, answer_by=loop.time() + _ANSWER_SECONDS, deadline=loop.time() + _FOREVER
+        ) as answer:
+            if answer.status != 200 or answer.header(b"content-type") != b"text/event-stream":
+                return
+            frames = FrameReader(_MOST_FRAME_BYTES)
+            while True:
+                async with asyncio.timeout(SILENCE_SECONDS):
+                    piece = await anext(answer, None)
+                if piece is None:
+                    return
+                for frame in frames.feed(piece):
+                    if frame != COMMENT:
+                        self._topology.take(_decode(frame[6:-2]))

@@ -1,0 +1,291 @@
+"""Nested calls: what goes to the Router, what comes back, and how each broken answer ends."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from aop.agent import AgentContext, DelegationMissing, NestedCallFailed, NestedCallInterrupted
+from aop.agent.calls import NestedCalls
+from aop.agent.guard import Receive, Scope, Send
+from aop.agent.result_stream import ResultStream, StreamBroken
+from aop.base.secret import Secret
+from aop.base.server import HttpServer, listening_socket
+from aop.contracts.documents import document
+from aop.contracts.errors import ErrorCode
+from tests.support.vectors import each
+
+TRACE, ROOT, CHILD = "4bf92f3577b34da6a3ce929d0e0e4736", f"task_{'1' * 32}", f"inv_{'2' * 32}"
+IDS = {"invocationId": CHILD, "rootTaskId": ROOT, "traceId": TRACE}
+RESULT = {"schemaVersion": "1", **IDS, "status": "succeeded", "result": {"sum": 3}}
+DELEGATION = "delegation.of.parent"
+
+
+def event(sequence: int, kind: str, status: str, **more: Any) -> bytes:
+    return (
+        b"data: %b\n\n"
+        % json.dumps(
+            {"schemaVersion": "2", "sequence": sequence, "type": kind, "status": status, **IDS, **more}
+        ).encode()
+    )
+
+
+ACCEPTED = event(0, "accepted", "pending")
+CHUNKS = [event(n + 1, "chunk", "running", chunkIndex=n, chunk=value) for n, value in enumerate([{"a": 1}, None, "x"])]
+COMPLETED = event(4, "completed", "succeeded")
+
+
+@dataclass
+class ScriptedRouter:
+    """Answers with a fixed status, type and pieces; after the last piece it may stay silent."""
+
+    status: int = 200
+    content_type: bytes = b"application/json"
+    pieces: list[bytes] = field(default_factory=list)
+    silent: bool = False
+    requests: list[tuple[dict[bytes, bytes], Any]] = field(default_factory=list)
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message["body"], message["more_body"]
+        assert (scope["method"], scope["path"]) == ("POST", "/agent/v1/invocations")
+        self.requests.append((dict(scope["headers"]), json.loads(body)))
+        self.reached.set()
+        headers = [(b"content-type", self.content_type)]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        for piece in self.pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        if self.silent:
+            await receive()
+            self.left.set()
+            return
+        await send({"type": "http.response.body", "body": b""})
+
+
+@asynccontextmanager
+async def calling(router: ScriptedRouter) -> AsyncIterator[AgentContext]:
+    listener = listening_socket("127.0.0.1", 0)
+    server = HttpServer(router)
+    calls = NestedCalls(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    try:
+        await server.start([listener])
+        yield a_context(calls)
+    finally:
+        await calls.close()
+        await server.stop(1)
+
+
+def a_context(calls: NestedCalls, delegation: str | None = DELEGATION) -> AgentContext:
+    return AgentContext(
+        invocation_id=f"inv_{'3' * 32}",
+        root_task_id=ROOT,
+        trace_id=TRACE,
+        parent_invocation_id=None,
+        workspace_id="w",
+        agent_id="a",
+        agent_version="1.0.0",
+        release_id="r",
+        card_digest="0" * 64,
+        capability="c",
+        _delegation=None if delegation is None else Secret(delegation),
+        _calls=calls,
+    )
+
+
+def a_stream(*pieces: bytes, **more: Any) -> ScriptedRouter:
+    return ScriptedRouter(content_type=b"text/event-stream", pieces=list(pieces), **more)
+
+
+async def collected(context: AgentContext) -> list[Any]:
+    return [chunk async for chunk in context.stream("acme:adder", "add", {})]
+
+
+async def test_a_call_sends_the_delegation_and_gives_the_result() -> None:
+    router = ScriptedRouter(pieces=[json.dumps(RESULT).encode()])
+    async with calling(router) as context:
+        assert await context.call("acme:adder", "add", {"terms": [1, 2]}) == {"sum": 3}
+    headers, body = router.requests[0]
+    assert headers[b"authorization"] == f"Bearer {DELEGATION}".encode()
+    assert (headers[b"accept"], headers[b"content-type"]) == (b"application/json", b"application/json")
+    assert body == {"targetAgentId": "acme:adder", "capability": "add", "input": {"terms": [1, 2]}, "stream": False}
+    assert document("nested-invocation-request/1").is_valid(body)
+
+
+async def test_two_calls_at_once_are_two_requests() -> None:
+    router = ScriptedRouter(pieces=[json.dumps(RESULT).encode()])
+    async with calling(router) as context:
+        results = await asyncio.gather(*(context.call("acme:adder", "add", {}) for _ in range(2)))
+    assert results == [{"sum": 3}] * 2
+    assert len(router.requests) == 2
+
+
+async def test_the_chunks_of_a_stream_come_in_order_and_end_after_completed() -> None:
+    router = a_stream(ACCEPTED, b":\n\n", *CHUNKS, COMPLETED)
+    async with calling(router) as context, context.stream("acme:adder", "add", {}) as chunks:
+        assert [chunk async for chunk in chunks] == [{"a": 1}, None, "x"]
+        assert chunks.invocation_id == CHILD
+    headers, body = router.requests[0]
+    assert (headers[b"accept"], body["stream"]) == (b"text/event-stream", True)
+
+
+async def test_a_stream_cut_into_single_bytes_gives_the_same_chunks() -> None:
+    whole = b"".join([ACCEPTED, *CHUNKS, COMPLETED])
+    async with calling(a_stream(*(whole[n : n + 1] for n in range(len(whole))))) as context:
+        assert await collected(context) == [{"a": 1}, None, "x"]
+
+
+async def test_a_refusal_carries_the_platforms_code_and_no_child() -> None:
+    error = {
+        "code": "AGENT_NOT_INSTALLED",
+        "message": "The Agent is not installed in this Workspace.",
+        "traceId": TRACE,
+    }
+    for build in (_call, collected):
+        async with calling(ScriptedRouter(404, pieces=[json.dumps(error).encode()])) as context:
+            with pytest.raises(NestedCallFailed) as failed:
+                await build(context)
+        assert (failed.value.code, failed.value.invocation_id) == (ErrorCode.AGENT_NOT_INSTALLED, None)
+        assert not isinstance(failed.value, NestedCallInterrupted)
+
+
+async def test_violations_of_the_input_reach_the_author() -> None:
+    violation = {"pointer": "/input/terms", "rule": "required"}
+    error = {"code": "VALIDATION_ERROR", "message": "m", "traceId": TRACE, "violations": [violation]}
+    async with calling(ScriptedRouter(400, pieces=[json.dumps(error).encode()])) as context:
+        with pytest.raises(NestedCallFailed) as failed:
+            await _call(context)
+    assert [(item.pointer, item.rule) for item in failed.value.violations] == [("/input/terms", "required")]
+
+
+async def test_a_failed_child_raises_with_its_own_id_in_both_modes() -> None:
+    error = {"code": "TIMEOUT", "message": "The invocation did not finish in time.", **IDS}
+    terminal = event(1, "timed_out", "timed_out", error=error)
+    for router in (ScriptedRouter(504, pieces=[json.dumps(error).encode()]), a_stream(ACCEPTED, terminal)):
+        async with calling(router) as context:
+            with pytest.raises(NestedCallFailed) as failed:
+                await (_call if router.status == 504 else collected)(context)
+        assert (failed.value.code, failed.value.invocation_id) == (ErrorCode.TIMEOUT, CHILD)
+
+
+OTHER_TRACE = {**RESULT, "traceId": "f" * 32}
+
+
+@pytest.mark.parametrize(
+    "router",
+    [
+        ScriptedRouter(pieces=[b"<html>"]),
+        ScriptedRouter(pieces=[json.dumps({**RESULT, "extra": 1}).encode()]),
+        ScriptedRouter(pieces=[json.dumps(RESULT).encode()[:-1] + b',"result":1}']),
+        ScriptedRouter(pieces=[json.dumps(OTHER_TRACE).encode()]),
+        ScriptedRouter(502, content_type=b"text/html", pieces=[b"<html>bad gateway</html>"]),
+        ScriptedRouter(302, pieces=[b""]),
+    ],
+    ids=["no JSON", "unknown member", "repeated member", "other lineage", "no Platform Error", "redirect"],
+)
+async def test_an_answer_that_is_no_result_of_this_lineage_is_interrupted(router: ScriptedRouter) -> None:
+    async with calling(router) as context:
+        with pytest.raises(NestedCallInterrupted) as failed:
+            await _call(context)
+    assert failed.value.code is ErrorCode.DEPENDENCY_ERROR
+    assert DELEGATION not in str(failed.value)
+
+
+FOREIGN = event(1, "chunk", "running", chunkIndex=0, chunk=1).replace(CHILD.encode(), f"inv_{'9' * 32}".encode())
+
+
+@pytest.mark.parametrize(
+    ("pieces", "chunks"),
+    [
+        ([], 0),
+        ([ACCEPTED], 0),
+        ([ACCEPTED, *CHUNKS], 3),
+        ([ACCEPTED, CHUNKS[0], CHUNKS[2], COMPLETED], 1),
+        ([CHUNKS[0]], 0),
+        ([ACCEPTED, FOREIGN], 0),
+        ([ACCEPTED.replace(TRACE.encode(), b"f" * 32)], 0),
+        ([ACCEPTED, CHUNKS[0], b"data: {\n\n"], 1),
+        ([ACCEPTED, CHUNKS[0], b"id: 4\n\n"], 1),
+        ([ACCEPTED, CHUNKS[0][:-9]], 0),
+    ],
+    ids=(
+        *("empty", "no terminal", "no terminal after chunks", "gap", "no accepted"),
+        *("foreign id", "foreign trace", "no JSON", "other framing", "cut frame"),
+    ),
+)
+async def test_a_stream_that_is_not_exact_is_interrupted_after_what_was_whole(pieces: list[bytes], chunks: int) -> None:
+    for joined in ([b"".join(pieces)], pieces):
+        async with calling(a_stream(*joined)) as context:
+            stream = context.stream("acme:adder", "add", {})
+            for _ in range(chunks):
+                await anext(stream)
+            with pytest.raises(NestedCallInterrupted):
+                await anext(stream)
+
+
+async def test_leaving_a_stream_early_closes_the_connection() -> None:
+    router = a_stream(ACCEPTED, CHUNKS[0], silent=True)
+    async with calling(router) as context:
+        async with context.stream("acme:adder", "add", {}) as chunks:
+            assert await anext(chunks) == {"a": 1}
+        async with asyncio.timeout(2):
+            await router.left.wait()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_cancelling_a_call_closes_the_connection(streamed: bool) -> None:
+    router = a_stream(ACCEPTED, silent=True) if streamed else ScriptedRouter(silent=True)
+    async with calling(router) as context:
+        task = asyncio.create_task((collected if streamed else _call)(context))
+        async with asyncio.timeout(2):
+            await router.reached.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await router.left.wait()
+
+
+async def test_a_call_ends_at_its_own_time_limit() -> None:
+    async with calling(ScriptedRouter(silent=True)) as context:
+        with pytest.raises(NestedCallInterrupted):
+            await context.call("acme:adder", "add", {}, timeout=0.05)
+
+
+async def test_a_router_out_of_reach_is_an_interrupted_call() -> None:
+    context = a_context(NestedCalls("http://127.0.0.1:1"))
+    for build in (_call, collected):
+        with pytest.raises(NestedCallInterrupted):
+            await build(context)
+
+
+async def test_a_request_without_delegation_makes_no_calls() -> None:
+    context = a_context(NestedCalls("http://127.0.0.1:1"), None)
+    with pytest.raises(DelegationMissing):
+        await _call(context)
+    with pytest.raises(DelegationMissing):
+        context.stream("acme:adder", "add", {})
+
+
+@each("stream")
+def test_a_stream_vector_is_complete_interrupted_or_broken_at_its_rule(case: dict[str, Any]) -> None:
+    stream, verdict = ResultStream(), {}
+    for at, one in enumerate(case["events"]):
+        try:
+            stream.read(json.dumps(one).encode())
+        except StreamBroken as broken:
+            verdict = {"verdict": "violation", "at": at, "rule": broken.rule}
+            break
+    else:
+        verdict = {"verdict": "complete" if stream.ended else "interrupted"}
+    assert verdict == {key: case[key] for key in ("verdict", "at", "rule") if key in case}
+
+
+async def _call(context: AgentContext) -> Any:
+    return await context.call("acme:adder", "add", {})

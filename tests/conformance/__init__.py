@@ -1,0 +1,1 @@
+"""Tests of every sample Agent against the A2A profile."""

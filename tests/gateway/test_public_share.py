@@ -1,0 +1,174 @@
+"""The public share: what anyone may read of an Agent, and nothing else."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from aop.base.clock import to_text
+from aop.contracts.documents import document
+from aop.contracts.publication import ReleaseState
+from aop.local.state import DatabaseUrls
+from tests.support.cards import ENDPOINT, a_card, a_skill
+from tests.support.catalog import Catalog, member_names, opened_catalog, provider_of
+from tests.support.errors import require_error
+from tests.support.postgres import PostgresForTests
+from tests.support.units import Reply, RunningUnit
+
+PUBLIC = "/v1/public/agents"
+NOBODY = "agt_" + "0" * 32
+
+
+@pytest_asyncio.fixture
+async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
+    async with opened_catalog(stores) as catalog:
+        yield catalog
+
+
+async def share(gateway: RunningUnit, public_agent_id: str) -> Any:
+    reply = await gateway.get(f"{PUBLIC}/{public_agent_id}")
+    assert reply.status == 200, reply.body
+    assert document("public-agent-share/1").violations(reply.json) == ()
+    assert reply.header("cache-control") == "no-store"
+    return reply.json
+
+
+def nothing_shared(public_agent_id: str) -> dict[str, Any]:
+    return {
+        "schemaVersion": "1",
+        "publicAgentId": public_agent_id,
+        "publicUrl": f"http://127.0.0.1:8082/a/{public_agent_id}",
+        "availability": "not_installable",
+        "releases": [],
+    }
+
+
+@pytest.mark.rows("SHARE-01")
+async def test_an_agent_without_a_published_release_shares_nothing_of_its_card(
+    catalog: Catalog, gateway: RunningUnit
+) -> None:
+    public_id = (await catalog.register(a_card())).public_agent_id
+    assert await share(gateway, public_id) == nothing_shared(public_id)
+    await catalog.publish(a_card(version="2.0.0"))
+    assert await share(gateway, public_id) == nothing_shared(public_id)
+    await catalog.release(a_card(version="2.0.0"), ReleaseState.VERIFIED)
+    await catalog.release(a_card(), ReleaseState.PENDING_VERIFICATION)
+    assert await share(gateway, public_id) == nothing_shared(public_id)
+
+
+@pytest.mark.rows("SHARE-02")
+async def test_a_published_release_is_shared_without_endpoint_binding_evidence_or_provider(
+    catalog: Catalog, gateway: RunningUnit
+) -> None:
+    card = a_card(skills=[a_skill("summarize", outputSchema={"minimum": 1e21, "title": "\u2028é"})])
+    entry = await catalog.register(card)
+    release = await catalog.release(card)
+    found = await share(gateway, entry.public_agent_id)
+    assert (found["availability"], found["publicUrl"]) == ("installable", entry.public_url)
+    assert found["releases"] == [
+        {
+            "releaseId": release.release_id,
+            "agentId": card["agentId"],
+            "version": card["version"],
+            "cardDigest": entry.card_digest,
+            "publishedAt": release.published_at,
+            **{name: card[name] for name in ("name", "description", "owner", "skills", "permissions", "limits")},
+            "authenticationType": "http_bearer",
+        }
+    ]
+    hidden = {"endpoint", "endpointOrigin", "endpointPath", "protocol", "card", "endpointBindingId", "providerId"}
+    assert member_names(found).isdisjoint(hidden | {"verificationEvidenceDigest", "state", "registeredAt"})
+    text = (await gateway.get(f"{PUBLIC}/{entry.public_agent_id}")).body.decode()
+    hidden_values = (release.endpoint_binding_id, release.verification_evidence_digest, provider_of("alice"))
+    for value in (ENDPOINT, "agents.example.com", *hidden_values):
+        assert str(value) not in text
+
+
+@pytest.mark.rows("SHARE-03")
+@pytest.mark.parametrize("act", ["suspended", "revoked", "disabled"])
+async def test_what_is_withdrawn_is_no_longer_shared(catalog: Catalog, gateway: RunningUnit, act: str) -> None:
+    public_id = (await catalog.publish(card := a_card())).public_agent_id
+    release = await catalog.release(card)
+    assert (await share(gateway, public_id))["availability"] == "installable"
+    if act == "disabled":
+        await catalog.disable(card)
+    else:
+        await catalog.move("alice", release, ReleaseState(act))
+    assert await share(gateway, public_id) == nothing_shared(public_id)
+
+
+@pytest.mark.rows("SHARE-04")
+@pytest.mark.parametrize(
+    "malformed",
+    ["agt_", "agt_" + "0" * 31, "agt_" + "A" * 32, "rel_" + "0" * 32, NOBODY + "0", NOBODY + "%0A", "a%2Fb"],
+)
+async def test_a_malformed_id_is_refused_and_an_unknown_one_not_found(gateway: RunningUnit, malformed: str) -> None:
+    reply = await gateway.get(f"{PUBLIC}/{malformed}")
+    require_error(reply, 400, "VALIDATION_ERROR", "2")
+    assert reply.json["violations"] == [{"pointer": "/publicAgentId", "rule": "path_value"}]
+    require_error(await gateway.get(f"{PUBLIC}/{NOBODY}"), 404, "NOT_FOUND", "2")
+    require_error(await gateway.get(f"{PUBLIC}/{NOBODY}?limit=1"), 400, "VALIDATION_ERROR", "2")
+
+
+@pytest.mark.rows("SHARE-04")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE registry.release SET card_digest = repeat('0', 64)",
+        "UPDATE registry.card SET digest = repeat('0', 64)",
+        "UPDATE registry.card SET document = document || '\\x20'",
+        "UPDATE registry.card SET digest = repeat('0', 64); UPDATE registry.release SET card_digest = repeat('0', 64)",
+    ],
+)
+async def test_digests_that_disagree_are_a_dependency_error(
+    catalog: Catalog, gateway: RunningUnit, stores: DatabaseUrls, postgres: PostgresForTests, damage: str
+) -> None:
+    public_id = (await catalog.publish(card := a_card())).public_agent_id
+    await catalog.release(card)
+    unguarded = (
+        "ALTER TABLE registry.card DISABLE TRIGGER ALL; ALTER TABLE registry.release DISABLE TRIGGER ALL;"
+        " ALTER TABLE registry.card DROP CONSTRAINT card_digest_of_document;"
+    )
+    await postgres.execute(unguarded + damage, stores.migration.rpartition("/")[2])
+    require_dependency_error(await gateway.get(f"{PUBLIC}/{public_id}"))
+
+
+@pytest.mark.rows("SHARE-04", "CAT-29")
+async def test_a_dead_store_is_a_dependency_error_and_never_an_unknown_agent(
+    gateway: RunningUnit, stores: DatabaseUrls, postgres: PostgresForTests
+) -> None:
+    await postgres.drop(stores.migration.rpartition("/")[2])
+    require_dependency_error(await gateway.get(f"{PUBLIC}/{NOBODY}"))
+
+
+@pytest.mark.rows("SHARE-05")
+@pytest.mark.parametrize("header", [b"Bearer wrong", b"Bearer aop_" + b"0" * 43, b"Basic x", b""])
+async def test_an_authorization_header_is_ignored(catalog: Catalog, gateway: RunningUnit, header: bytes) -> None:
+    public_id = (await catalog.register(a_card())).public_agent_id
+    sent = [(b"authorization", header), (b"authorization", header)]
+    reply = await gateway.get(f"{PUBLIC}/{public_id}", headers=sent)
+    assert (reply.status, reply.json) == (200, nothing_shared(public_id))
+
+
+async def test_the_newest_hundred_releases_are_shared_newest_first_then_by_id(
+    catalog: Catalog, gateway: RunningUnit
+) -> None:
+    published = []
+    for number in range(103):
+        await catalog.register(card := a_card(version=f"1.{number}.0"))
+        catalog.step = timedelta(seconds=number // 50)
+        published.append(await catalog.release(card))
+    await catalog.register(a_card(agent_id="other"))
+    await catalog.release(a_card(agent_id="other"))
+    public_id = (await catalog.register(a_card(version="9.0.0"))).public_agent_id
+    newest = sorted(published, key=lambda release: release.release_id)
+    newest.sort(key=lambda release: str(release.published_at), reverse=True)
+    shared = (await share(gateway, public_id))["releases"]
+    assert [item["releaseId"] for item in shared] == [release.release_id for release in newest[:100]]
+    assert shared[0]["publishedAt"] <= to_text(catalog.now)
+
+
+def require_dependency_error(reply: Reply) -> None:
+    require_error(reply, 503, "DEPENDENCY_ERROR", "2")

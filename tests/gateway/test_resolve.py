@@ -1,0 +1,352 @@
+"""What a Workspace may run: the resolve calls of the Router, and the authorization they share with Dispatch."""
+
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from aop.base.canonical import canonical
+from aop.base.database import Connection, Database
+from aop.base.ids import new_id, new_trace_id
+from aop.contracts.documents import document
+from aop.contracts.errors import ErrorCode, Refusal
+from aop.contracts.publication import Release, ReleaseState
+from aop.control_plane.dispatch.authorization import Authorization, Wanted
+from aop.control_plane.registry.pins import Pins
+from aop.control_plane.workspace.standings import Standings
+from aop.local.state import DatabaseUrls
+from tests.support.cards import Card, a_card, a_skill
+from tests.support.catalog import Catalog, opened_catalog
+from tests.support.errors import require_error
+from tests.support.postgres import PostgresForTests
+from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
+from tests.support.units import Reply, RunningUnit
+from tests.support.workspaces import Owner, Rows
+
+AGENT_PATH = "/internal/v1/resolve-agent"
+VERSION_PATH = "/internal/v1/resolve-installed-version"
+PATHS = pytest.mark.parametrize("path", [AGENT_PATH, VERSION_PATH])
+
+
+@dataclass
+class Scene:
+    """One installed Agent in one Workspace, and the Router that asks for it."""
+
+    owner: Owner
+    catalog: Catalog
+    rows: Rows
+    card: Card
+    release: Release
+    installation_id: str
+    space: str
+    asked: dict[str, str] = field(default_factory=dict)
+
+    def question(self, path: str = AGENT_PATH) -> dict[str, str]:
+        named = {
+            "invocationId": new_id("inv"),
+            "rootTaskId": new_id("task"),
+            "traceId": new_trace_id(),
+            "workspaceId": self.space,
+            "agentId": self.card["agentId"],
+            "version": self.card["version"],
+            "capability": "summarize",
+        } | self.asked
+        return named if path == AGENT_PATH else {name: text for name, text in named.items() if name != "version"}
+
+    async def resolve(self, path: str = AGENT_PATH, **members: str) -> Reply:
+        body = self.question(path) | members
+        reply = await self.owner.gateway.post(path, body, token=ROUTER_TO_CONTROL_PLANE)
+        assert reply.header("x-platform-trace-id") == body["traceId"]
+        return reply
+
+    async def move(self, state: ReleaseState) -> None:
+        await self.catalog.move("alice", self.release, state)
+
+
+@asynccontextmanager
+async def a_scene(owner: Owner, catalog: Catalog, rows: Rows, name: str = "one") -> AsyncIterator[Scene]:
+    skills = [a_skill("summarize", requiredPermissions=["documents.read"]), a_skill("greet")]
+    skills.append(a_skill("send", requiredPermissions=["documents.read", "mail.send"]))
+    permissions = [{"id": item, "description": "Something."} for item in ("documents.read", "mail.send")]
+    card = a_card(agent_id=f"acme:{name}", version="1.2.0", skills=skills, permissions=permissions)
+    await catalog.register(card)
+    release = await catalog.release(card)
+    await owner.workspace(name)
+    installed = await owner.install(card["agentId"], space=name)
+    yield Scene(owner, catalog, rows, card, release, installed["installationId"], name)
+
+
+@pytest_asyncio.fixture
+async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
+    async with opened_catalog(stores) as catalog:
+        yield catalog
+
+
+@pytest_asyncio.fixture
+async def scene(
+    gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
+) -> AsyncIterator[Scene]:
+    async with a_scene(Owner(gateway, alice), catalog, Rows(postgres, stores)) as scene:
+        yield scene
+
+
+async def test_an_installed_agent_is_resolved_to_its_exact_card_and_installation(scene: Scene) -> None:
+    reply = await scene.resolve()
+    assert reply.status == 200, reply.body
+    assert document("resolve-agent/1#response").violations(reply.json) == ()
+    assert (reply.header("content-type"), reply.header("cache-control")) == ("application/json", "no-store")
+    card = canonical(scene.card)
+    assert reply.body.startswith(b'{"card":' + card + b',"installation":{')
+    assert reply.json["installation"] == {
+        "installationId": scene.installation_id,
+        "workspaceId": "one",
+        "agentId": "acme:one",
+        "installedVersion": "1.2.0",
+        "installedReleaseId": scene.release.release_id,
+        "agentCardDigest": hashlib.sha256(card).hexdigest(),
+        "acceptedPermissions": ["documents.read"],
+        "status": "enabled",
+    }
+
+
+async def test_an_installed_version_is_resolved_to_its_pin(scene: Scene) -> None:
+    reply = await scene.resolve(VERSION_PATH)
+    assert reply.status == 200, reply.body
+    assert document("resolve-installed-version/1#response").violations(reply.json) == ()
+    assert reply.json == {
+        "version": "1.2.0",
+        "releaseId": scene.release.release_id,
+        "agentCardDigest": hashlib.sha256(canonical(scene.card)).hexdigest(),
+    }
+
+
+@pytest.mark.rows("AUTH-06")
+@PATHS
+async def test_only_a_known_service_token_may_resolve(scene: Scene, alice: str, path: str) -> None:
+    gateway, body = scene.owner.gateway, scene.question(path)
+    require_error(await gateway.post(path, body), 401, "UNAUTHENTICATED", "3")
+    for token in (alice, CONTROL_PLANE_TO_ROUTER, "unknown"):
+        require_error(await gateway.post(path, body, token=token), 403, "FORBIDDEN", "3")
+    reply = await gateway.get("/v1/workspaces", token=ROUTER_TO_CONTROL_PLANE)
+    require_error(reply, 401, "UNAUTHENTICATED", "3")
+
+
+@PATHS
+@pytest.mark.parametrize(
+    ("members", "violation"),
+    [
+        ({"traceId": "0" * 32}, ("/traceId", "not")),
+        ({"traceId": None}, ("/traceId", "type")),
+        ({"workspaceId": ""}, ("/workspaceId", "pattern")),
+        ({"capability": "a b"}, ("/capability", "pattern")),
+        ({"invocationId": "inv_1"}, ("/invocationId", "pattern")),
+        ({"caller": "alice"}, ("", "additional_member")),
+    ],
+)
+async def test_a_question_that_breaks_the_contract_is_refused_under_a_trace_of_its_own(
+    scene: Scene, path: str, members: dict[str, Any], violation: tuple[str, str]
+) -> None:
+    body = scene.question(path) | members
+    reply = await scene.owner.gateway.post(path, body, token=ROUTER_TO_CONTROL_PLANE)
+    require_error(reply, 400, "VALIDATION_ERROR", "3")
+    assert violation in [(item["pointer"], item["rule"]) for item in reply.json["violations"]]
+    assert reply.json["traceId"] != body["traceId"]
+
+
+async def test_a_version_belongs_to_one_of_the_two_questions_only(scene: Scene) -> None:
+    for path, body in ((AGENT_PATH, scene.question(VERSION_PATH)), (VERSION_PATH, scene.question(AGENT_PATH))):
+        reply = await scene.owner.gateway.post(path, body, token=ROUTER_TO_CONTROL_PLANE)
+        require_error(reply, 400, "VALIDATION_ERROR", "3")
+
+
+@pytest.mark.rows("INV-08")
+@PATHS
+@pytest.mark.parametrize(
+    ("members", "status", "code"),
+    [
+        ({"workspaceId": "nowhere"}, 404, "NOT_FOUND"),
+        ({"agentId": "acme:other"}, 404, "AGENT_NOT_INSTALLED"),
+        ({"capability": "unknown"}, 403, "CAPABILITY_NOT_ALLOWED"),
+        ({"capability": "send"}, 403, "CAPABILITY_NOT_ALLOWED"),
+    ],
+)
+async def test_what_the_workspace_may_not_run_is_refused_without_ids(
+    scene: Scene, path: str, members: dict[str, str], status: int, code: str
+) -> None:
+    reply = await scene.resolve(path, **members)
+    require_error(reply, status, code, "3")
+    assert set(reply.json) == {"code", "message", "traceId"}
+
+
+@PATHS
+async def test_a_skill_without_permissions_may_run(scene: Scene, path: str) -> None:
+    assert (await scene.resolve(path, capability="greet")).status == 200
+
+
+async def test_another_version_than_the_installed_one_is_not_installed(scene: Scene) -> None:
+    for version in ("1.2.1", "1.2.0+build", "1.2.0-rc.1"):
+        require_error(await scene.resolve(version=version), 404, "AGENT_NOT_INSTALLED", "3")
+
+
+@pytest.mark.rows("INV-09")
+@PATHS
+async def test_states_are_read_afresh_each_time(scene: Scene, path: str) -> None:
+    assert (await scene.resolve(path)).status == 200
+    await scene.owner.set_status(scene.installation_id, "disabled", scene.space)
+    require_error(await scene.resolve(path), 409, "INSTALLATION_DISABLED", "3")
+    await scene.owner.set_status(scene.installation_id, "enabled", scene.space)
+    assert (await scene.resolve(path)).status == 200
+    await scene.catalog.disable(scene.card)
+    require_error(await scene.resolve(path), 409, "AGENT_DISABLED", "3")
+    await scene.move(ReleaseState.SUSPENDED)
+    require_error(await scene.resolve(path), 409, "AGENT_RELEASE_SUSPENDED", "3")
+    await scene.move(ReleaseState.REVOKED)
+    require_error(await scene.resolve(path), 409, "AGENT_RELEASE_REVOKED", "3")
+    await scene.owner.uninstall(scene.installation_id, scene.space)
+    require_error(await scene.resolve(path), 404, "AGENT_NOT_INSTALLED", "3")
+
+
+@PATHS
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("registry.release", "card_digest = repeat('0', 64)"),
+        ("registry.release", "release_id = 'rel_' || repeat('0', 32)"),
+        ("registry.release", "version = '1.0.0'"),
+        ("workspace.installation", "installed_card_digest = repeat('0', 64)"),
+        ("workspace.installation", "installed_release_id = 'rel_' || repeat('0', 32)"),
+    ],
+)
+async def test_pinned_facts_that_are_missing_or_disagree_are_a_failed_dependency(
+    scene: Scene, path: str, table: str, change: str
+) -> None:
+    await scene.rows.execute(
+        "ALTER TABLE registry.release DROP CONSTRAINT release_of_card",
+        "ALTER TABLE registry.change DROP CONSTRAINT change_of_release",
+    )
+    await scene.rows.tamper(table, change)
+    require_error(await scene.resolve(path), 503, "DEPENDENCY_ERROR", "3")
+
+
+@PATHS
+@pytest.mark.parametrize(
+    "table", ["workspace.workspace", "workspace.installation", "registry.card", "registry.release"]
+)
+async def test_a_store_that_fails_is_a_failed_dependency(scene: Scene, path: str, table: str) -> None:
+    await scene.rows.execute(f"ALTER TABLE {table} RENAME TO elsewhere")
+    require_error(await scene.resolve(path), 503, "DEPENDENCY_ERROR", "3")
+
+
+Fault = Callable[[Scene], Awaitable[None]]
+
+
+async def _uninstalled(scene: Scene) -> None:
+    await scene.owner.uninstall(scene.installation_id, scene.space)
+
+
+async def _disabled(scene: Scene) -> None:
+    await scene.owner.set_status(scene.installation_id, "disabled", scene.space)
+
+
+async def _disagreeing(scene: Scene) -> None:
+    await scene.rows.execute(
+        "ALTER TABLE registry.release DISABLE TRIGGER release_immutable",
+        f"UPDATE registry.release SET card_digest = repeat('0', 64) WHERE release_id = '{scene.release.release_id}'",
+        "ALTER TABLE registry.release ENABLE ALWAYS TRIGGER release_immutable",
+    )
+
+
+async def _suspended(scene: Scene) -> None:
+    await scene.move(ReleaseState.SUSPENDED)
+
+
+async def _revoked(scene: Scene) -> None:
+    await scene.move(ReleaseState.REVOKED)
+
+
+async def _card_disabled(scene: Scene) -> None:
+    await scene.catalog.disable(scene.card)
+
+
+def _asking(**members: str) -> Fault:
+    async def change(scene: Scene) -> None:
+        scene.asked |= members
+
+    return change
+
+
+# In the order of contract 9.2: of two faults the one further up is told.
+FAULTS: dict[str, tuple[Fault, int, str]] = {
+    "no such Workspace": (_asking(workspaceId="nowhere"), 404, "NOT_FOUND"),
+    "uninstalled": (_uninstalled, 404, "AGENT_NOT_INSTALLED"),
+    "another version": (_asking(version="9.9.9"), 404, "AGENT_NOT_INSTALLED"),
+    "disabled": (_disabled, 409, "INSTALLATION_DISABLED"),
+    "facts disagree": (_disagreeing, 503, "DEPENDENCY_ERROR"),
+    "revoked": (_revoked, 409, "AGENT_RELEASE_REVOKED"),
+    "suspended": (_suspended, 409, "AGENT_RELEASE_SUSPENDED"),
+    "Card disabled": (_card_disabled, 409, "AGENT_DISABLED"),
+    "no such Skill": (_asking(capability="unknown"), 403, "CAPABILITY_NOT_ALLOWED"),
+    "permission missing": (_asking(capability="send"), 403, "CAPABILITY_NOT_ALLOWED"),
+}
+
+
+@pytest.mark.rows("INV-08", "INV-09")
+async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
+    gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
+) -> None:
+    owner, rows = Owner(gateway, alice), Rows(postgres, stores)
+    authorization = Authorization(Standings(catalog.database), Pins(catalog.database))
+    for number, (first, second) in enumerate(combinations(FAULTS, 2)):
+        async with a_scene(owner, catalog, rows, f"space-{number}") as scene:
+            for name in (second, first):  # what is uninstalled can no more be disabled
+                await FAULTS[name][0](scene)
+            _, status, code = FAULTS[first]
+            require_error(await scene.resolve(), status, code, "3")
+            asked = scene.question()
+            wanted = Wanted(asked["workspaceId"], asked["agentId"], asked["capability"], asked["version"])
+            with pytest.raises(Refusal) as refused:
+                await authorization.for_owner("alice", wanted)
+            assert refused.value.code == code, (first, second)
+            with pytest.raises(Refusal) as foreign:
+                await authorization.for_owner("bob", wanted)
+            expected = ErrorCode.NOT_FOUND if first == "no such Workspace" else ErrorCode.FORBIDDEN
+            assert foreign.value.code == expected, (first, second)
+
+
+class CountingDatabase(Database):
+    """Tells how often a connection was asked for, which is once per round trip here."""
+
+    used = 0
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        self.used += 1
+        async with super().connection() as connection:
+            yield connection
+
+
+async def test_an_authorization_is_one_read_and_the_card_is_read_once_per_digest(
+    scene: Scene, stores: DatabaseUrls
+) -> None:
+    database = await CountingDatabase.open(stores.control_plane, size=1, application="test")
+    assert isinstance(database, CountingDatabase)
+    try:
+        authorization = Authorization(Standings(database), Pins(database))
+        wanted = Wanted(scene.space, scene.card["agentId"], "summarize")
+        reads = []
+        for _ in range(3):
+            before = database.used
+            authorized = await authorization.for_owner("alice", wanted)
+            reads.append(database.used - before)
+        assert reads == [2, 1, 1]
+        assert (authorized.version, authorized.release_id) == ("1.2.0", scene.release.release_id)
+        assert authorized.installation_id == scene.installation_id
+        assert authorized.accepted_permissions == ("documents.read",)
+        assert await authorization.card(authorized) == canonical(scene.card)
+    finally:
+        await database.close()

@@ -1,0 +1,203 @@
+"""Vetting of Skill schemas (contract 2.3): what is usable, what is refused, and that vetting itself stays cheap."""
+
+import time
+from typing import Any
+
+import pytest
+
+from aop.control_plane.registry.skill_schemas import SchemaVetting, SkillSchemaRefused, VettingExhausted
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+NODE = {"$ref": "#/$defs/node"}
+Schema = dict[str, Any]
+
+
+def usable(schema: Schema) -> bool:
+    try:
+        SchemaVetting().require_usable(schema)
+    except SkillSchemaRefused:
+        return False
+    return True
+
+
+def chain(length: int) -> Schema:
+    links: Schema = {f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(length)}
+    return {"$ref": "#/$defs/a0", "$defs": {**links, f"a{length}": {"type": "string"}}}
+
+
+def doubling(length: int) -> Schema:
+    links: Schema = {
+        f"a{number}": {"allOf": [{"$ref": f"#/$defs/a{number + 1}"}, {"$ref": f"#/$defs/a{number + 1}"}]}
+        for number in range(length)
+    }
+    return {"$ref": "#/$defs/a0", "$defs": {**links, f"a{length}": {}}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"$schema": DIALECT},
+        {"$schema": DIALECT + "#", "properties": {"a": {"$schema": DIALECT}}},
+        {"$ref": "#/$defs/t", "$defs": {"t": True}},
+        {"$ref": "#/definitions/t", "definitions": {"t": {}}},
+        {"$ref": "#there", "$defs": {"t": {"$anchor": "there"}}},
+        {"$dynamicRef": "#n", "$defs": {"t": {"$dynamicAnchor": "n", "type": "string"}}},
+        {"$ref": "#/$defs/a~1b%25", "$defs": {"a/b%": {}}},
+        {"$id": "http://127.0.0.1:9/own", "$ref": "#/$defs/t", "$defs": {"t": {}}},
+        {"items": {"$ref": "#"}},
+        {"properties": {"next": {"$ref": "#"}}, "additionalProperties": {"$ref": "#"}},
+        {**NODE, "$defs": {"node": {"properties": {"a": NODE, "": NODE}, "additionalProperties": NODE}}},
+        {**NODE, "$defs": {"node": {"prefixItems": [NODE, NODE], "items": NODE, "unevaluatedItems": NODE}}},
+        {"properties": {f"p{number}": {"type": "string"} for number in range(1500)}},
+        {"pattern": "a" * 512},
+        {"pattern": r"^\p{L}[\p{L}\p{N} ]{0,63}$", "properties": {"d": {"pattern": r"^(?<y>\d{4})-(?<m>\d\d)$"}}},
+        {"patternProperties": {r"(?x) a # comment": {}, r"(?<y>a)": {}, r"\(?<y>": {}}},
+        {"format": "made-up", "x-own": {"$ref": "http://127.0.0.1:9/never-read"}},
+        {"enum": [{"$ref": "http://127.0.0.1:9/just-a-value"}]},
+        {"minLength": 1e300, "multipleOf": 1e-300},
+    ],
+)
+def test_a_usable_schema_passes(schema: Schema) -> None:
+    SchemaVetting().require_usable(schema)
+
+
+@pytest.mark.rows("CAT-09")
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "strnig"},
+        {"minLength": -1},
+        {"properties": []},
+        {"$id": 5},
+        {"$schema": "http://json-schema.org/draft-07/schema#"},
+        {"properties": {"a": {"$schema": "https://example.com/mine"}}},
+        {"$ref": "http://127.0.0.1:9/x"},
+        {"$ref": "other.json"},
+        {"$ref": "urn:a:b"},
+        {"$ref": ""},
+        {"$dynamicRef": "http://127.0.0.1:9/x#n"},
+        {"dependencies": {"a": {"$ref": "http://127.0.0.1:9/x"}}},
+        {"$ref": "#/x-own", "x-own": {"$ref": "http://127.0.0.1:9/x"}},
+        {"$ref": "#/nowhere"},
+        {"$ref": "#nowhere"},
+        {"$ref": "#/enum", "enum": [1]},
+        {"$ref": "#/%zz"},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$id": "urn:a:b"}, "b": {"$id": "urn:a:b"}}},
+        {"$ref": "#x", "$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x"}}},
+    ],
+)
+def test_a_schema_that_is_invalid_ambiguous_or_leads_outside_is_refused(schema: Schema) -> None:
+    assert not usable(schema)
+
+
+@pytest.mark.rows("CAT-09")
+@pytest.mark.parametrize(
+    "pattern", ["(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", r"(a)\1", r"(?<n>a)\k<n>", "(", "a{2,1}", "a" * 513]
+)
+@pytest.mark.parametrize("place", ["pattern", "patternProperties", "dependencies", "reference"])
+def test_a_pattern_that_does_not_run_in_linear_time_or_is_too_long_is_refused_wherever_it_stands(
+    place: str, pattern: str
+) -> None:
+    schemas: dict[str, Schema] = {
+        "pattern": {"properties": {"a": {"pattern": pattern}}},
+        "patternProperties": {"patternProperties": {pattern: {}}},
+        "dependencies": {"dependencies": {"a": {"pattern": pattern}}},
+        "reference": {"$ref": "#/const", "const": {"pattern": pattern}},
+    }
+    assert not usable(schemas[place])
+
+
+@pytest.mark.rows("CAT-09")
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#"}]},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}},
+        {"if": {}, "then": {"dependentSchemas": {"x": {"$ref": "#"}}}},
+        {"dependencies": {"x": {"$ref": "#"}}},
+        {"$dynamicAnchor": "n", "$dynamicRef": "#n"},
+        {"properties": {"a": {"$ref": "#/properties/a"}}},
+        {
+            "$dynamicAnchor": "n",
+            "$ref": "#/$defs/sub",
+            "$defs": {"sub": {"$id": "urn:s", "$dynamicRef": "#n", "$defs": {"x": {"$dynamicAnchor": "n"}}}},
+        },
+    ],
+)
+def test_a_circle_of_references_that_consumes_nothing_is_refused(schema: Schema) -> None:
+    assert not usable(schema)
+
+
+def test_ten_thousand_subschemas_at_one_location_pass_and_one_more_does_not() -> None:
+    hundred: Schema = {"allOf": [{} for _ in range(99)]}
+
+    def of(count: int) -> Schema:
+        whole, rest = divmod(count - 1, 101)
+        parts: list[Schema] = [{"$ref": "#/$defs/h"} for _ in range(whole)] + [{} for _ in range(rest)]
+        return {"allOf": parts, "$defs": {"h": hundred}}
+
+    assert usable(of(10_000))
+    assert not usable(of(10_001))
+
+
+def test_a_recursive_schema_that_doubles_at_each_level_is_refused() -> None:
+    twice: Schema = {"properties": {"a": NODE}, "patternProperties": {"a": NODE}}
+    assert not usable({**NODE, "$defs": {"node": twice}})
+    assert not usable({"allOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}]})
+    assert not usable({"contains": {"$ref": "#"}, "items": {"$ref": "#"}})
+
+
+@pytest.mark.rows("CAT-09")
+@pytest.mark.parametrize("length", [14, 40, 400])
+def test_a_doubling_chain_is_refused(length: int) -> None:
+    assert not usable(doubling(length))
+
+
+def test_a_long_plain_chain_of_references_is_no_fault() -> None:
+    assert usable(chain(1500))
+
+
+@pytest.mark.rows("CAT-09")
+def test_size_is_measured_on_the_canonical_form() -> None:
+    empty = len('{"const":""}')
+    assert usable({"const": "x" * (65_536 - empty)})
+    assert not usable({"const": "x" * (65_537 - empty)})
+    assert not usable({"const": "é" * 32_768})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"patternProperties": {rf"\p{{L}}{{200}}{number}": {} for number in range(100)}},
+        {"patternProperties": {f"((a{{50}}){{50}}){{50}}{number}": {} for number in range(500)}},
+        {
+            "anyOf": [{"$ref": f"#/$defs/a{start}"} for start in range(3)],
+            "$defs": {
+                f"a{one}": {
+                    "properties": {f"p{two}": {"$ref": f"#/$defs/a{(one * 3 + two * 7) % 200}"} for two in range(4)},
+                    "additionalProperties": {"$ref": f"#/$defs/a{(one + 1) % 200}"},
+                }
+                for one in range(200)
+            },
+        },
+    ],
+    ids=["large automata", "nested repetitions", "many ways"],
+)
+def test_refusing_a_costly_schema_is_cheap(schema: Schema) -> None:
+    started = time.process_time()
+    assert not usable(schema)
+    assert time.process_time() - started < 5
+
+
+def test_many_costly_schemas_cost_no_more_than_a_few() -> None:
+    """What is refused costs the same whether a Card holds ten such schemas or a thousand."""
+    vetting = SchemaVetting()
+
+    def vet_a_thousand() -> None:
+        for _ in range(1000):
+            vetting.require_usable({"pattern": r"^\p{L}{1,64}$"})
+
+    with pytest.raises(VettingExhausted):
+        vet_a_thousand()

@@ -1,0 +1,109 @@
+"""Owners of Workspaces as the Gateway sees them: every answer they take is checked against its document."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+
+from aop.contracts.documents import document
+from aop.contracts.publication import Release, ReleaseState
+from aop.local.state import DatabaseUrls
+from tests.support.cards import Card, a_card
+from tests.support.catalog import Catalog
+from tests.support.postgres import PostgresForTests
+from tests.support.units import Reply, RunningUnit
+
+AGENT = "acme:summarizer"
+ALL = ("documents.read",)
+_LISTS = {"workspaces": "workspace/1", "installations": "installation/1"}
+
+
+@dataclass(frozen=True)
+class Owner:
+    gateway: RunningUnit
+    token: str
+
+    async def ask(self, method: str, path: str, body: object = None) -> Reply:
+        return await self.gateway.ask(method, f"/v1/workspaces{path}", body, token=self.token)
+
+    async def workspace(self, workspace_id: str = "space") -> Any:
+        return taken(await self.ask("POST", "", {"workspaceId": workspace_id}), 201, "workspace/1")
+
+    async def try_install(
+        self, agent_id: str = AGENT, constraint: str = "*", accepted: Sequence[str] = ALL, space: str = "space"
+    ) -> Reply:
+        body = {"agentId": agent_id, "versionConstraint": constraint, "acceptedPermissions": list(accepted)}
+        return await self.ask("POST", f"/{space}/installations", body)
+
+    async def install(
+        self, agent_id: str = AGENT, constraint: str = "*", accepted: Sequence[str] = ALL, space: str = "space"
+    ) -> Any:
+        return taken(await self.try_install(agent_id, constraint, accepted, space), 201, "installation/1")
+
+    async def installation(self, installation_id: str, space: str = "space") -> Any:
+        return taken(await self.ask("GET", f"/{space}/installations/{installation_id}"), 200, "installation/1")
+
+    async def set_status(self, installation_id: str, status: str, space: str = "space") -> Reply:
+        return await self.ask("PATCH", f"/{space}/installations/{installation_id}", {"status": status})
+
+    async def uninstall(self, installation_id: str, space: str = "space") -> Reply:
+        return await self.ask("DELETE", f"/{space}/installations/{installation_id}")
+
+    async def page(self, path: str, query: str = "") -> Any:
+        """One page of `` (the caller's Workspaces) or `/:workspaceId/installations`."""
+        reply = await self.ask("GET", path + query)
+        name = path.rpartition("/")[2] or "workspaces"
+        assert reply.status == 200, reply.body
+        assert all(document(_LISTS[name]).violations(item) == () for item in reply.json["items"])
+        assert set(reply.json) <= {"items", "nextCursor"}
+        return reply.json
+
+    async def pages(self, path: str, limit: int) -> list[list[Any]]:
+        page = await self.page(path, f"?limit={limit}")
+        pages = [page["items"]]
+        while "nextCursor" in page:
+            page = await self.page(path, f"?limit={limit}&cursor={page['nextCursor']}")
+            pages.append(page["items"])
+        return pages
+
+
+def taken(reply: Reply, status: int, name: str) -> Any:
+    """The body of a good answer, which its document accepts."""
+    assert reply.status == status, reply.body
+    assert document(name).violations(reply.json) == ()
+    assert (reply.header("content-type"), reply.header("cache-control")) == ("application/json", "no-store")
+    return reply.json
+
+
+async def a_release(
+    catalog: Catalog, version: str = "1.0.0", state: ReleaseState = ReleaseState.PUBLISHED, **members: Any
+) -> tuple[Card, Release]:
+    """A registered Card of Alice's with a Release in that state."""
+    card = a_card(version=version, **members)
+    await catalog.register(card)
+    return card, await catalog.release(card, state)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The store beneath a test, as its superuser sees it."""
+
+    postgres: PostgresForTests
+    stores: DatabaseUrls
+
+    async def execute(self, *statements: str) -> None:
+        for statement in statements:
+            await self.postgres.execute(statement, self.stores.migration.rpartition("/")[2])
+
+    async def tamper(self, table: str, change: str) -> None:
+        """Changes facts that never change, past triggers and constraints."""
+        await self.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER", f"UPDATE {table} SET {change}")
+
+    async def installations(self) -> list[dict[str, Any]]:
+        connection = await asyncpg.connect(self.stores.control_plane)
+        try:
+            rows = await connection.fetch("SELECT * FROM workspace.installation ORDER BY installation_id")
+        finally:
+            await connection.close()
+        return [dict(row) for row in rows]
