@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
 
@@ -18,6 +19,19 @@ LIMIT_REGISTER_MILLIS = 3.0
 LIMIT_READ_MILLIS = 1.0
 CARD_BYTES = 4096
 
+_WORDS = (
+    "about account across after agent answer article before between book brief business call case check claim clear"
+    " client close code collect compare contract correct customer daily deliver detail document draft each early email"
+    " every exact field figure file final find first follow form found from general given group handle help history"
+    " image import include into invoice item keep know language large later legal letter level line list long many"
+    " market matter meaning meeting message method model month more name need never next note number often only open"
+    " order other over page paper part people period place plain plan point policy price product project proof public"
+    " question quick quote rather reader reason record reply report request research result review rule sales section"
+    " send sense sentence several share short show side since small source stage start state still story study subject"
+    " summary support table take team text than that their them there they thing think this through time title today"
+    " topic total trade travel under until update useful value version visit watch week what when where which while"
+    " will with word work world would write year your"
+).split()
 _SKILLS = ("summarize", "translate", "classify")
 
 
@@ -102,19 +116,23 @@ def _card(owner: str, number: int) -> bytes:
             "transport": "JSONRPC",
             "endpoint": f"https://agents.example.com/{number}",
         },
-        "skills": [_skill(name) for name in _SKILLS],
+        "skills": [_skill(name, number) for name in _SKILLS],
         "authentication": {"type": "http_bearer"},
         "permissions": [{"id": "documents.read", "description": "Read the documents that are named in a call."}],
         "limits": {"timeoutMs": 60000, "maxInputBytes": 1048576, "maxOutputBytes": 1048576, "streaming": True},
     }
-    sentence = "Reads long documents with care, keeps what matters and says it shortly. "
     missing = CARD_BYTES - len(json.dumps(card, separators=(",", ":")))
-    card["description"] = (sentence * (missing // len(sentence) + 1))[:missing].strip()
+    card["description"] = _prose(number, missing)
     return json.dumps(card, separators=(",", ":")).encode()
 
 
-def _skill(name: str) -> Mapping[str, object]:
-    text = {"type": "string", "minLength": 1, "maxLength": 200000}
+def _prose(number: int, length: int) -> str:
+    """Words in an order that no other Card has."""
+    return " ".join(random.Random(number).choices(_WORDS, k=length))[:length].strip()
+
+
+def _skill(name: str, number: int) -> Mapping[str, object]:
+    text = {"type": "string", "minLength": 1, "maxLength": 100000 + number}
     return {
         "id": name,
         "name": name.title(),

@@ -51,6 +51,9 @@ CREATE TABLE ledger.invocation (
     opening_event_id     uuid NOT NULL,
     created_at           timestamptz NOT NULL,
     deadline_at          timestamptz NOT NULL,
+    CONSTRAINT invocation_names_short CHECK (
+        greatest(octet_length(caller_id), octet_length(workspace_id), octet_length(target_agent_id),
+                 octet_length(agent_card_version), octet_length(capability), octet_length(router_id)) <= 128),
     CONSTRAINT invocation_context UNIQUE (invocation_id, opening, workspace_id, trace_id, root_task_id, created_at),
     CONSTRAINT invocation_of_parent
         FOREIGN KEY (parent_invocation_id, parent_opening, workspace_id, trace_id, root_task_id, parent_created_at)
@@ -58,7 +61,7 @@ CREATE TABLE ledger.invocation (
     CONSTRAINT invocation_lineage CHECK (
         CASE WHEN parent_invocation_id IS NULL
              THEN parent_opening IS NULL AND parent_created_at IS NULL AND caller_type = 'user'
-             ELSE parent_opening = 'started' AND caller_type = 'agent' AND parent_created_at <= created_at
+             ELSE coalesce(parent_opening = 'started' AND parent_created_at <= created_at, false) AND caller_type = 'agent'
         END)
 );
 CREATE INDEX invocation_by_time ON ledger.invocation (workspace_id, created_at DESC, invocation_id DESC);
@@ -70,7 +73,8 @@ CREATE TABLE ledger.cancel_request (
     invocation_id uuid CONSTRAINT cancel_request_key PRIMARY KEY,
     router_id     text COLLATE "C" NOT NULL,
     epoch         bigint NOT NULL,
-    recorded_at   timestamptz NOT NULL DEFAULT clock_timestamp()
+    recorded_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT cancel_request_of_invocation FOREIGN KEY (invocation_id) REFERENCES ledger.invocation
 );
 
 CREATE TABLE ledger.event (
@@ -82,6 +86,7 @@ CREATE TABLE ledger.event (
     previous_status      text COLLATE "C" NOT NULL,
     previous_sequence    integer,
     previous_chunk_index integer,
+    previous_at          timestamptz,
     opening              text COLLATE "C",
     trace_id             uuid,
     root_task_id         uuid,
@@ -95,19 +100,25 @@ CREATE TABLE ledger.event (
     router_id            text COLLATE "C" NOT NULL,
     epoch                bigint NOT NULL,
     CONSTRAINT event_key PRIMARY KEY (invocation_id, sequence),
-    CONSTRAINT event_as_previous UNIQUE (invocation_id, sequence, chunk_index),
-    CONSTRAINT event_after_event FOREIGN KEY (invocation_id, previous_sequence, previous_chunk_index)
-        REFERENCES ledger.event (invocation_id, sequence, chunk_index),
+    CONSTRAINT event_as_previous UNIQUE (invocation_id, sequence, chunk_index, occurred_at),
+    CONSTRAINT event_after_event FOREIGN KEY (invocation_id, previous_sequence, previous_chunk_index, previous_at)
+        REFERENCES ledger.event (invocation_id, sequence, chunk_index, occurred_at),
     CONSTRAINT event_after_opening FOREIGN KEY (invocation_id, opening, workspace_id, trace_id, root_task_id, created_at)
         REFERENCES ledger.invocation (invocation_id, opening, workspace_id, trace_id, root_task_id, created_at),
     -- Only progress has a chunk index, so what a row names as its previous one is progress, never a terminal.
     CONSTRAINT event_chained CHECK (
-        CASE WHEN opening IS NULL
-             THEN previous_sequence = sequence - 1 AND previous_chunk_index IS NOT NULL AND previous_status = 'running'
-             ELSE previous_sequence IS NULL AND previous_chunk_index IS NULL AND workspace_id IS NOT NULL
-                  AND trace_id IS NOT NULL AND root_task_id IS NOT NULL AND created_at IS NOT NULL
-                  AND (opening, sequence, previous_status) IN
+        CASE WHEN previous_sequence IS NOT NULL
+             THEN previous_sequence = sequence - 1 AND previous_status = 'running' AND previous_chunk_index IS NOT NULL
+                  AND coalesce(previous_at <= occurred_at, false)
+             ELSE previous_chunk_index IS NULL AND previous_at IS NULL AND coalesce(created_at <= occurred_at, false)
+                  AND (coalesce(opening, ''), sequence, previous_status) IN
                       (('started', 3, 'running'), ('routing', 2, 'routing'), ('created', 1, 'pending'))
+        END),
+    -- The first event behind the opening and the terminal repeat the context; progress between them has it by its chain.
+    CONSTRAINT event_context CHECK (
+        CASE WHEN opening IS NULL
+             THEN type = 'stream' AND num_nonnulls(trace_id, root_task_id, workspace_id, created_at) = 0
+             ELSE num_nonnulls(trace_id, root_task_id, workspace_id, created_at) = 4
         END),
     CONSTRAINT event_transition CHECK (
         CASE previous_status
@@ -118,22 +129,22 @@ CREATE TABLE ledger.event (
         END),
     CONSTRAINT event_progress CHECK (
         CASE WHEN type = 'stream'
-             THEN chunk_count > 0 AND chunk_bytes > 0 AND chunk_index = coalesce(previous_chunk_index, -1) + chunk_count
+             THEN coalesce(chunk_count > 0 AND chunk_bytes > 0
+                           AND chunk_index = coalesce(previous_chunk_index, -1) + chunk_count, false)
              ELSE chunk_index IS NULL AND chunk_count IS NULL AND chunk_bytes IS NULL
         END),
     CONSTRAINT event_terminal CHECK (
         CASE WHEN type = 'stream'
              THEN latency_ms IS NULL
-             ELSE workspace_id IS NOT NULL AND created_at <= occurred_at
-                  AND latency_ms = floor(extract(epoch FROM occurred_at - created_at) * 1000)
+             ELSE coalesce(latency_ms = floor(extract(epoch FROM occurred_at - created_at) * 1000), false)
         END),
     CONSTRAINT event_error CHECK (
         CASE type
-            WHEN 'failed' THEN error_code IN (
+            WHEN 'failed' THEN coalesce(error_code, '') IN (
                 'ROUTE_NOT_FOUND', 'AGENT_AUTH_UNSUPPORTED', 'AGENT_UNAVAILABLE', 'A2A_PROTOCOL_ERROR',
                 'AGENT_RESPONSE_TOO_LARGE', 'AGENT_EXECUTION_FAILED', 'DEPENDENCY_ERROR', 'INTERNAL_ERROR')
-            WHEN 'canceled' THEN error_code = 'CANCELED'
-            WHEN 'timed_out' THEN error_code = 'TIMEOUT'
+            WHEN 'canceled' THEN coalesce(error_code, '') = 'CANCELED'
+            WHEN 'timed_out' THEN coalesce(error_code, '') = 'TIMEOUT'
             ELSE error_code IS NULL
         END)
 );
@@ -187,6 +198,56 @@ BEGIN
     RETURN opened;
 END $$;
 
+-- The same rules for whoever inserts without the functions.
+CREATE FUNCTION ledger.fence() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+    PERFORM ledger.require_epoch(writer.router_id, writer.epoch)
+       FROM (SELECT DISTINCT added.router_id, added.epoch FROM added) AS writer;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION ledger.fence_epoch() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(NEW.router_id, 0));
+    IF NEW.epoch IS DISTINCT FROM (SELECT coalesce(max(epoch), 0) + 1 FROM ledger.epoch WHERE router_id = NEW.router_id) THEN
+        RAISE EXCEPTION 'epochs of a Router follow each other';
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE FUNCTION ledger.fence_closing() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM ledger.epoch WHERE router_id = NEW.router_id AND epoch > NEW.epoch) THEN
+        RAISE EXCEPTION 'only a newer epoch of a Router closes an older one';
+    END IF;
+    IF EXISTS (SELECT FROM ledger.invocation
+                WHERE router_id = NEW.router_id AND epoch = NEW.epoch AND position >= coalesce(
+                      (SELECT max(position) FROM ledger.checkpoint WHERE router_id = NEW.router_id AND epoch = NEW.epoch), 0)
+                  AND NOT EXISTS (SELECT FROM ledger.event AS ended
+                                   WHERE ended.invocation_id = invocation.invocation_id AND ended.type <> 'stream')) THEN
+        RAISE EXCEPTION 'the epoch has Invocations without a terminal';
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER epoch_fenced BEFORE INSERT ON ledger.epoch FOR EACH ROW EXECUTE FUNCTION ledger.fence_epoch();
+CREATE TRIGGER epoch_closed_fenced BEFORE INSERT ON ledger.epoch_closed
+    FOR EACH ROW EXECUTE FUNCTION ledger.fence_closing();
+CREATE TRIGGER checkpoint_fenced AFTER INSERT ON ledger.checkpoint REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger.fence();
+CREATE TRIGGER invocation_fenced AFTER INSERT ON ledger.invocation REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger.fence();
+CREATE TRIGGER cancel_request_fenced AFTER INSERT ON ledger.cancel_request REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger.fence();
+CREATE TRIGGER event_fenced AFTER INSERT ON ledger.event REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger.fence();
+ALTER TABLE ledger.epoch ENABLE ALWAYS TRIGGER epoch_fenced;
+ALTER TABLE ledger.epoch_closed ENABLE ALWAYS TRIGGER epoch_closed_fenced;
+ALTER TABLE ledger.checkpoint ENABLE ALWAYS TRIGGER checkpoint_fenced;
+ALTER TABLE ledger.invocation ENABLE ALWAYS TRIGGER invocation_fenced;
+ALTER TABLE ledger.cancel_request ENABLE ALWAYS TRIGGER cancel_request_fenced;
+ALTER TABLE ledger.event ENABLE ALWAYS TRIGGER event_fenced;
+
 -- Acceptances, many at once. A row that does not come back was refused: its id is taken, or its parent is not running.
 CREATE FUNCTION ledger.accept(
     of_router text, own_epoch bigint, positions bigint[], invocation_ids uuid[], root_task_ids uuid[], trace_ids uuid[],
@@ -221,7 +282,7 @@ END $$;
 -- Progress and terminals, many at once. A row that does not come back lost to a terminal that was there first.
 CREATE FUNCTION ledger.append(
     of_router text, own_epoch bigint, invocation_ids uuid[], sequences integer[], event_ids uuid[], moments timestamptz[],
-    types text[], previous_statuses text[], previous_sequences integer[], previous_chunks integer[], openings text[],
+    types text[], previous_statuses text[], previous_sequences integer[], previous_chunks integer[], previous_moments timestamptz[], openings text[],
     trace_ids uuid[], root_task_ids uuid[], workspace_ids text[], created timestamptz[], chunk_indexes integer[],
     chunk_counts integer[], chunk_sizes bigint[], latencies bigint[], error_codes text[]
 ) RETURNS TABLE (appended_id uuid, appended_sequence integer) LANGUAGE plpgsql SET search_path = pg_catalog AS $$
@@ -230,11 +291,11 @@ BEGIN
     RETURN QUERY
     INSERT INTO ledger.event AS added (
         invocation_id, sequence, event_id, occurred_at, type, previous_status, previous_sequence, previous_chunk_index,
-        opening, trace_id, root_task_id, workspace_id, created_at, chunk_index, chunk_count, chunk_bytes, latency_ms,
+        previous_at, opening, trace_id, root_task_id, workspace_id, created_at, chunk_index, chunk_count, chunk_bytes, latency_ms,
         error_code, router_id, epoch)
     SELECT given.*, of_router, own_epoch
       FROM unnest(invocation_ids, sequences, event_ids, moments, types, previous_statuses, previous_sequences,
-                  previous_chunks, openings, trace_ids, root_task_ids, workspace_ids, created, chunk_indexes, chunk_counts,
+                  previous_chunks, previous_moments, openings, trace_ids, root_task_ids, workspace_ids, created, chunk_indexes, chunk_counts,
                   chunk_sizes, latencies, error_codes) AS given
     ON CONFLICT DO NOTHING
     RETURNING added.invocation_id, added.sequence;

@@ -28,7 +28,6 @@ async def test_the_agent_gets_the_exact_body_and_the_context_but_not_the_credent
         assert not {b"authorization", b"x-platform-delegation"} & {name for name, _ in agent.app.headers[0]}
 
 
-@pytest.mark.rows("NEST-03")
 async def test_the_delegation_shows_in_no_text_of_the_context(tmp_path: Path) -> None:
     async with running_agent(tmp_path) as agent:
         draft = agent.router.draft(BODY)

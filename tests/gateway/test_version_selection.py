@@ -146,11 +146,12 @@ async def test_drafts_and_disabled_cards_without_a_release_are_no_candidates(own
 
 
 @pytest.mark.rows("WS-13")
-@pytest.mark.parametrize("constraint", [case["range"] for case in RANGES if case["verdict"] == "constraint_syntax"])
-async def test_an_unreadable_range_is_refused_before_anything_is_looked_up(owner: Owner, constraint: str) -> None:
-    reply = await owner.try_install(constraint=constraint, space="nowhere")
-    require_error(reply, 400, "VALIDATION_ERROR", "3")
-    assert reply.json["violations"] == [{"pointer": "/versionConstraint", "rule": "constraint_syntax"}]
+async def test_an_unreadable_range_is_refused_before_anything_is_looked_up(owner: Owner) -> None:
+    for case in RANGES:
+        if case["verdict"] == "constraint_syntax":
+            reply = await owner.try_install(constraint=case["range"], space="nowhere")
+            require_error(reply, 400, "VALIDATION_ERROR", "3")
+            assert reply.json["violations"] == [{"pointer": "/versionConstraint", "rule": "constraint_syntax"}]
 
 
 @pytest.mark.rows("WS-07", "WS-08")

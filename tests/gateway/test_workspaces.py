@@ -13,6 +13,41 @@ from tests.support.postgres import PostgresForTests
 from tests.support.units import RunningUnit
 from tests.support.workspaces import Owner, Rows
 
+BROKEN_BODIES: list[tuple[object, tuple[str, str]]] = [
+    ({"workspaceId": "w", "ownerId": "bob"}, ("", "additional_member")),
+    ({}, ("/workspaceId", "required")),
+    ({"workspaceId": None}, ("/workspaceId", "type")),
+    ({"workspaceId": "-w"}, ("/workspaceId", "pattern")),
+    ({"workspaceId": "w" * 129}, ("/workspaceId", "pattern")),
+    (b'{"workspaceId":"w","workspaceId":"w"}', ("", "duplicate_member")),
+    (b"[]", ("", "type")),
+    (b"{", ("", "json_syntax")),
+]
+BROKEN_QUERIES = {
+    "?limit=0": ("/limit", "query_value"),
+    "?limit=101": ("/limit", "query_value"),
+    "?limit=": ("/limit", "query_value"),
+    "?limit=5&limit=5": ("/limit", "query_repeated"),
+    "?owner=bob": ("", "query_unknown"),
+    "?cursor=": ("/cursor", "query_value"),
+    "?cursor=abc": ("/cursor", "cursor"),
+    "?cursor=%": ("", "query_value"),
+}
+MADE_UP_POSITIONS = [
+    [1, "a"],
+    [-1, "a"],
+    [2**63, "a"],
+    [1, "a\0"],
+    [1, ""],
+    [1, "a\n"],
+    ["1", "a"],
+    [1],
+    [1, "a", 2],
+    {},
+    [1.5, "a"],
+    None,
+]
+
 
 @pytest.fixture
 def owner(gateway: RunningUnit, alice: str) -> Owner:
@@ -33,25 +68,11 @@ async def test_a_workspace_belongs_to_the_caller_who_created_it(owner: Owner) ->
 
 
 @pytest.mark.rows("WS-01")
-@pytest.mark.parametrize(
-    ("body", "violation"),
-    [
-        ({"workspaceId": "w", "ownerId": "bob"}, ("", "additional_member")),
-        ({}, ("/workspaceId", "required")),
-        ({"workspaceId": None}, ("/workspaceId", "type")),
-        ({"workspaceId": "-w"}, ("/workspaceId", "pattern")),
-        ({"workspaceId": "w" * 129}, ("/workspaceId", "pattern")),
-        (b'{"workspaceId":"w","workspaceId":"w"}', ("", "duplicate_member")),
-        (b"[]", ("", "type")),
-        (b"{", ("", "json_syntax")),
-    ],
-)
-async def test_a_body_that_breaks_the_contract_creates_nothing(
-    owner: Owner, body: object, violation: tuple[str, str]
-) -> None:
-    reply = await owner.ask("POST", "", body)
-    require_error(reply, 400, "VALIDATION_ERROR", "3")
-    assert violation in [(item["pointer"], item["rule"]) for item in reply.json["violations"]]
+async def test_a_body_that_breaks_the_contract_creates_nothing(owner: Owner) -> None:
+    for body, violation in BROKEN_BODIES:
+        reply = await owner.ask("POST", "", body)
+        require_error(reply, 400, "VALIDATION_ERROR", "3")
+        assert violation in [(item["pointer"], item["rule"]) for item in reply.json["violations"]]
     assert (await owner.page(""))["items"] == []
 
 
@@ -137,25 +158,11 @@ async def test_workspaces_of_one_moment_are_listed_by_id(
     assert [item["workspaceId"] for page in pages for item in page] == ["B", "a", "a-1", "a.1", "b"]
 
 
-@pytest.mark.parametrize(
-    ("query", "violation"),
-    [
-        ("?limit=0", ("/limit", "query_value")),
-        ("?limit=101", ("/limit", "query_value")),
-        ("?limit=", ("/limit", "query_value")),
-        ("?limit=5&limit=5", ("/limit", "query_repeated")),
-        ("?owner=bob", ("", "query_unknown")),
-        ("?cursor=", ("/cursor", "query_value")),
-        ("?cursor=abc", ("/cursor", "cursor")),
-        ("?cursor=%", ("", "query_value")),
-    ],
-)
-async def test_a_parameter_that_breaks_the_contract_is_refused(
-    owner: Owner, query: str, violation: tuple[str, str]
-) -> None:
-    reply = await owner.ask("GET", query)
-    require_error(reply, 400, "VALIDATION_ERROR", "3")
-    assert reply.json["violations"] == [{"pointer": violation[0], "rule": violation[1]}]
+async def test_a_parameter_that_breaks_the_contract_is_refused(owner: Owner) -> None:
+    for query, (pointer, rule) in BROKEN_QUERIES.items():
+        reply = await owner.ask("GET", query)
+        require_error(reply, 400, "VALIDATION_ERROR", "3")
+        assert reply.json["violations"] == [{"pointer": pointer, "rule": rule}]
 
 
 async def test_a_cursor_belongs_to_its_list_its_path_and_its_limit(owner: Owner) -> None:
@@ -168,16 +175,17 @@ async def test_a_cursor_belongs_to_its_list_its_path_and_its_limit(owner: Owner)
         assert reply.json["violations"] == [{"pointer": "/cursor", "rule": "cursor"}]
 
 
-@pytest.mark.parametrize(
-    "position",
-    [[-1, "a"], [2**63, "a"], [1, "a\0"], [1, ""], [1, "a\n"], ["1", "a"], [1], [1, "a", 2], {}, [1.5, "a"], None],
-)
-async def test_a_made_up_cursor_with_a_right_seal_does_no_harm(owner: Owner, position: object) -> None:
-    encoded = json.dumps(position, separators=(",", ":")).encode()
-    binding = json.dumps(["workspaces", [], [], 25], separators=(",", ":")).encode()
-    seal = hashlib.sha256(encoded + binding).digest()[:16]
-    cursor = base64.urlsafe_b64encode(seal + encoded).rstrip(b"=").decode()
-    require_error(await owner.ask("GET", f"?cursor={cursor}"), 400, "VALIDATION_ERROR", "3")
+async def test_a_made_up_cursor_with_a_right_seal_does_no_harm(owner: Owner) -> None:
+    for position in MADE_UP_POSITIONS:
+        encoded = json.dumps(position, separators=(",", ":")).encode()
+        binding = json.dumps(["workspaces", [], [], 25], separators=(",", ":")).encode()
+        seal = hashlib.sha256(encoded + binding).digest()[:16]
+        cursor = base64.urlsafe_b64encode(seal + encoded).rstrip(b"=").decode()
+        reply = await owner.ask("GET", f"?cursor={cursor}")
+        if position == [1, "a"]:
+            assert reply.json == {"items": []}, "the seal itself is right"
+        else:
+            require_error(reply, 400, "VALIDATION_ERROR", "3")
 
 
 @pytest.mark.rows("WS-21")

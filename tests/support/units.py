@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -82,9 +83,12 @@ class RunningUnit:
 
 
 @asynccontextmanager
-async def running(build: Callable[[], Awaitable[Unit]]) -> AsyncIterator[RunningUnit]:
+async def running(
+    build: Callable[[], Awaitable[Unit]], listener: socket.socket | None = None
+) -> AsyncIterator[RunningUnit]:
+    """On a socket that listens already when its port must be known before, else on one of its own."""
     unit = await build()
-    listener = listening_socket("127.0.0.1", 0)
+    listener = listener or listening_socket("127.0.0.1", 0)
     server = HttpServer(unit.application)
     client = HttpClient(idle_seconds=5, connect_seconds=5)
     try:

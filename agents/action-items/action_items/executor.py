@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from datetime import date
-from typing import Any
+from typing import Any, cast
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
@@ -67,7 +67,8 @@ class ActionItems(AgentExecutor):
         notes = _notes(given)
         await updater.start_work()
         found: list[Item] = []
-        async for item in self._graph.astream(notes, stream_mode="custom"):
+        async for written in self._graph.astream(notes, stream_mode="custom"):
+            item = cast("Item", written)
             found.append(item)
             if streamed:
                 await _send(updater, [item], f"{ARTIFACT}-{len(found)}")

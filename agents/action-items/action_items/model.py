@@ -16,22 +16,21 @@ INSTRUCTION = (
     "members task, owner and due, with null for what the remark does not say. Otherwise answer null."
 )
 
-_NAME = r"@?(?P<owner>[A-Z][\w.'-]*(?: [A-Z][\w.'-]*)?|@[\w.'-]+|We|I)"
+_NAME = r"(?!(?:It|This|That|There|The|Then)\b)@?(?P<owner>[A-Z][\w.'-]*(?: [A-Z][\w.'-]*)?|@[\w.'-]+)"
+_MARK = r"(?i:action item|action|todo)"
 _FORMS = [
-    re.compile(
-        rf"^(?:action(?: item)?|todo|ai)\s*[:\-]\s*{_NAME}\s+(?:to|will|should|:)\s*(?P<task>.+)$", re.IGNORECASE
-    ),
-    re.compile(r"^(?:action(?: item)?|todo)\s*[:\-]\s*(?P<task>.+)$", re.IGNORECASE),
-    re.compile(rf"^todo\({_NAME}\)\s*:?\s*(?P<task>.+)$", re.IGNORECASE),
+    re.compile(rf"^{_MARK}\s*[:\-]\s*{_NAME}\s+(?:to|will|should)\s+(?P<task>.+)$"),
+    re.compile(rf"^{_MARK}\s*[:\-]\s*(?P<task>.+)$"),
+    re.compile(rf"^{_MARK}\((?P<owner>[\w.'-]+)\)\s*:?\s*(?P<task>.+)$"),
     re.compile(rf"^\[ ?\]\s*{_NAME}\s*:\s*(?P<task>.+)$"),
     re.compile(r"^\[ ?\]\s*(?P<task>.+)$"),
-    re.compile(rf"^{_NAME}\s+(?:will|is going to|has to|needs to|must|should|agreed to|to)\s+(?P<task>.+)$"),
+    re.compile(rf"^{_NAME}\s+(?:will|is going to|has to|needs to|must|should|agreed to)\s+(?P<task>.+)$"),
     re.compile(r"^(?P<owner>@[\w.'-]+)\s*[:,]?\s*(?:please\s+)?(?P<task>.+)$"),
 ]
 _DUE = re.compile(
-    r"[\s(,]*(?:(?:due|by|until|before|on)\s+)?\(?(?:due:?\s+|by\s+)?"
+    r"[\s(,]{0,4}(?:(?:due:?|by|until|before|on)\s{1,4})?"
     r"(?P<due>[0-9]{4}-[0-9]{2}-[0-9]{2}|(?:next\s+)?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-    r"|today|tomorrow|end of (?:the )?week|next week|in \d{1,3} days?)\)?[\s.)]*$",
+    r"|today|tomorrow|end of (?:the )?week|next week|in \d{1,3} days?)[\s.!)]{0,8}$",
     re.IGNORECASE,
 )
 
@@ -58,6 +57,6 @@ def read(remark: str) -> dict[str, str | None] | None:
         if found is not None:
             parts = found.groupdict()
             due = _DUE.search(parts["task"])
-            task = (parts["task"][: due.start()] if due else parts["task"]).strip(" .")
+            task = (parts["task"][: due.start()] if due else parts["task"]).strip(" .!")
             return {"task": task, "owner": parts.get("owner"), "due": due["due"] if due else None} if task else None
     return None

@@ -119,8 +119,9 @@ class Verifier:
             raise Rejected(401, 6)
         try:
             Version.parse(claims.agent_version)
-            for origin in (claims.iss, claims.aud[0]):
-                parse_origin(origin)
+            for origin, expected in ((claims.iss, self._trust.issuer), (claims.aud[0], self._trust.audience)):
+                if origin != expected:  # what is configured is canonical
+                    parse_origin(origin)
         except ValueError:
             raise Rejected(401, 6) from None
 

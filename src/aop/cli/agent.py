@@ -18,6 +18,7 @@ from aop.base import settings as read
 from aop.base.origin import Endpoint, InvalidEndpoint
 from aop.base.settings import SettingsReader, SettingsRefused
 from aop.contracts.card import AgentCard
+from aop.contracts.documents import compiled
 from aop.contracts.signing import SigningKey
 from aop.local.problems import LocalProblem
 from aop.local.secrets import keep_secrets
@@ -99,7 +100,7 @@ def _subject(url: str, card: Path, given: list[str]) -> Subject:
         raise _stop(f"{card} cannot be read: {problem.strerror}") from None
     except msgspec.DecodeError as problem:
         raise _stop(f"{card} is not an Agent Card: {problem}") from None
-    return Subject(endpoint, read_card, _inputs(given, read_card), _conforms())
+    return Subject(endpoint, read_card, _inputs(given, read_card), _conforms)
 
 
 def _inputs(given: list[str], card: AgentCard) -> dict[str, bytes]:
@@ -116,14 +117,8 @@ def _inputs(given: list[str], card: AgentCard) -> dict[str, bytes]:
     return inputs
 
 
-def _conforms() -> Callable[[bytes, Any], bool] | None:
-    """The schema check of the platform; without its extra only the protocol is checked."""
-    try:
-        from aop.contracts.documents import compiled  # noqa: PLC0415
-    except ImportError:
-        typer.echo("results are not checked against the outputSchema: that needs aop[platform]", err=True)
-        return None
-    return lambda schema, value: compiled(msgspec.json.decode(schema), formats=False).is_valid(value)
+def _conforms(schema: bytes, value: Any) -> bool:
+    return compiled(msgspec.json.decode(schema), formats=False).is_valid(value)
 
 
 def _router(subject: Subject, data: Path | None) -> SignedRouter:

@@ -25,6 +25,10 @@ class SigningKey:
         return cls(key)
 
     @property
+    def public(self) -> "VerifyKey":
+        return VerifyKey(self._key.verify_key)
+
+    @property
     def public_text(self) -> str:
         return to_base64url(self._key.verify_key.encode())
 

@@ -17,6 +17,7 @@ from aop.control_plane.dispatch.authorization import Authorization
 from aop.control_plane.dispatch.invocations import Invocations
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.dispatch.router_client import RouterClient
+from aop.control_plane.dispatch.streams import Streams
 from aop.control_plane.gateway.callers import Callers
 from aop.control_plane.gateway.catalog import CatalogCalls
 from aop.control_plane.gateway.discovery import DiscoveryCalls
@@ -179,10 +180,13 @@ def _workspace_routes(parts: _Parts, gates: Gates, router: RouterClient) -> Sequ
         longest_ms=settings.unit.invocation_deadline_ms,
         most_result=settings.gateway_result_max_bytes,
     )
+    streams = Streams(
+        router, longest_ms=settings.unit.invocation_deadline_ms, most_frame=settings.unit.sse_frame_max_bytes
+    )
     installations = Installations(database, clock, pins)
     return [
         *WorkspaceCalls(workspaces, installations, settings.request_max_bytes).routes(gates),
-        *InvocationCalls(invocations, settings.unit.invocation_request_max_bytes).routes(gates),
+        *InvocationCalls(invocations, streams, settings.unit.invocation_request_max_bytes).routes(gates),
         *LineageCalls(workspaces, LineageReads(router)).routes(gates),
         *ResolveCalls(authorization, settings.request_max_bytes).routes(settings.internal_principals, gates.requests),
     ]

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,13 +11,14 @@ from aop.base.clock import Clock
 from aop.base.database import Connection, Database
 from aop.base.ids import new_hex_id
 from aop.ledger import store
-from aop.ledger.lane import Lane, LaneWork, Verdict
+from aop.ledger.lane import EpochFenced, Lane, LaneWork, Verdict
 from aop.ledger.model import LOST, Acceptance, Fact, Place, Terminal, terminal_fact
 
 DEBT_PAUSE_SECONDS = 0.5
 MOST_DOUBTFUL = 10_000
 
 Facts = tuple[Fact, ...]
+Entry = tuple[int, Acceptance]
 Connect = Callable[[], Awaitable[Connection]]
 
 
@@ -52,20 +54,27 @@ class Journal:
     ) -> None:
         self._writer = writer
         self._clock = clock
-        self._acceptances: Lane[tuple[int, Acceptance], datetime] = Lane(
-            LaneWork(self._write_acceptances, self._find_acceptances), connect, write_seconds, fenced
+
+        async def prepared() -> Connection:
+            connection = await connect()
+            await store.prepare_writer(connection, write_seconds)
+            return connection
+
+        self._acceptances: Lane[Entry, datetime] = Lane(
+            LaneWork(self._write_acceptances, self._find_acceptances), prepared, write_seconds, fenced
         )
         self._cancels: Lane[str, bool] = Lane(
-            LaneWork(self._write_cancels, self._write_cancels), connect, write_seconds, fenced
+            LaneWork(self._write_cancels, self._write_cancels), prepared, write_seconds, fenced
         )
         self._facts: Lane[Facts, bool] = Lane(
-            LaneWork(self._write_facts, self._find_facts), connect, write_seconds, fenced
+            LaneWork(self._write_facts, self._find_facts), prepared, write_seconds, fenced
         )
         self._endings: Lane[tuple[int, Acceptance, Terminal], datetime] = Lane(
-            LaneWork(self._write_endings, self._find_endings), connect, write_seconds, fenced
+            LaneWork(self._write_endings, self._find_endings), prepared, write_seconds, fenced
         )
         self._next_position = 1
         self._open: dict[str, int] = {}
+        self._doubtful: dict[str, Entry] = {}
         self._debts: dict[str, Facts] = {}
         self._collector: asyncio.Task[None] | None = None
 
@@ -92,8 +101,8 @@ class Journal:
 
     @property
     def owes(self) -> int:
-        """Terminals the store has not taken yet."""
-        return len(self._debts)
+        """Terminals the store has not taken yet, and acceptances nobody knows about."""
+        return len(self._debts) + len(self._doubtful)
 
     async def accept(self, acceptance: Acceptance) -> Place:
         """Returns once the acceptance is durable. From here on the Invocation must end in a terminal."""
@@ -105,12 +114,11 @@ class Journal:
             return Place.opened(acceptance, told.result)
         if told.verdict is Verdict.FOUND and told.result is not None:
             raise AcceptedButLost(Place.opened(acceptance, told.result))
-        if told.verdict is Verdict.UNDECIDED and len(self._debts) < MOST_DOUBTFUL:
-            # Should it turn out to exist, this is how it ends; until then its position stays open.
-            place = Place.opened(acceptance, acceptance.created_at)
-            self._debts[invocation] = (terminal_fact(place, new_hex_id(), self._clock(), LOST),)
-        else:
-            self._open.pop(invocation, None)
+        if told.verdict is not Verdict.UNDECIDED:
+            del self._open[invocation]
+        elif len(self._doubtful) < MOST_DOUBTFUL:
+            self._doubtful[invocation] = position, acceptance
+        # What is doubtful keeps its position open: at the latest the next epoch ends it.
         raise AcceptanceRefused if told.verdict is Verdict.REFUSED else AcceptanceFailed
 
     async def accept_ended(self, acceptance: Acceptance, terminal: Terminal) -> None:
@@ -125,7 +133,8 @@ class Journal:
 
     async def request_cancel(self, invocation: str) -> None:
         """Notes that the caller has left, before anything is torn down; a store that fails changes nothing."""
-        await self._cancels.submit(invocation)
+        with suppress(EpochFenced):
+            await self._cancels.submit(invocation)
 
     async def progress(self, fact: Fact) -> bool:
         """True once durable. After False the fact is unconfirmed: it goes out again in front of the terminal."""
@@ -135,14 +144,14 @@ class Journal:
     async def end(self, *facts: Fact) -> bool:
         """Records the terminal, with unconfirmed progress before it, in one transaction.
 
-        True once a terminal is durable: this one, or one that was there first. False when it is not, or cannot be
-        known: then `failed`/DEPENDENCY_ERROR is owed, and is the only terminal this process will ever append.
+        True once it is durable. False when another one was there first; or when it is not durable or nobody knows:
+        then `failed`/DEPENDENCY_ERROR is owed, and is the only terminal this process will ever append.
         """
         invocation = facts[-1].behind.context.invocation
         told = await self._facts.submit(facts)
         if told.verdict in {Verdict.STORED, Verdict.FOUND, Verdict.REFUSED}:
             self._open.pop(invocation, None)
-            return True
+            return told.verdict is not Verdict.REFUSED
         self._debts[invocation] = (*facts[:-1], terminal_fact(facts[-1].behind, new_hex_id(), self._clock(), LOST))
         return False
 
@@ -160,24 +169,41 @@ class Journal:
     async def _collect_debts(self) -> None:
         while True:
             await asyncio.sleep(DEBT_PAUSE_SECONDS)
-            for invocation, facts in list(self._debts.items()):
-                told = await self._facts.submit(facts)
-                if told.verdict in {Verdict.FAILED, Verdict.UNDECIDED}:
-                    break  # still out of reach; the next round goes on
-                # Denied: what was doubtful does not exist, so nothing is owed.
-                del self._debts[invocation]
+            try:
+                await self._decide_doubtful()
+                await self._pay_debts()
+            except EpochFenced:
+                return  # what is left belongs to the newer epoch
+
+    async def _decide_doubtful(self) -> None:
+        """An acceptance nobody was told about: should it exist after all, it ends like this."""
+        for invocation, (position, acceptance) in list(self._doubtful.items()):
+            told = await self._acceptances.look((position, acceptance))
+            if told.verdict is Verdict.FOUND and told.result is not None:
+                place = Place.opened(acceptance, told.result)
+                self._debts[invocation] = (terminal_fact(place, new_hex_id(), self._clock(), LOST),)
+            elif told.verdict is Verdict.UNDECIDED:
+                return  # the store is still out of reach; the next round goes on
+            else:
+                self._open.pop(invocation, None)
+            del self._doubtful[invocation]
+
+    async def _pay_debts(self) -> None:
+        for invocation, facts in list(self._debts.items()):
+            told = await self._facts.submit(facts)
+            if told.verdict in {Verdict.FAILED, Verdict.UNDECIDED}:
+                return
+            del self._debts[invocation]
+            # Denied can only mean that this process knows the Invocation wrongly: the next epoch looks at it again.
+            if told.verdict is not Verdict.DENIED:
                 self._open.pop(invocation, None)
 
-    async def _write_acceptances(
-        self, connection: Connection, given: Sequence[tuple[int, Acceptance]]
-    ) -> Sequence[datetime | None]:
+    async def _write_acceptances(self, connection: Connection, given: Sequence[Entry]) -> Sequence[datetime | None]:
         accepted = await store.accept(connection, self._writer.router_id, self._writer.epoch, given)
         return [accepted.get(acceptance.context.invocation) for _, acceptance in given]
 
-    async def _find_acceptances(
-        self, connection: Connection, given: Sequence[tuple[int, Acceptance]]
-    ) -> Sequence[datetime | None]:
-        known = await store.known_invocations(connection, [item.context.invocation for _, item in given])
+    async def _find_acceptances(self, connection: Connection, given: Sequence[Entry]) -> Sequence[datetime | None]:
+        known = await store.known_acceptances(connection, [acceptance for _, acceptance in given])
         return [known.get(acceptance.context.invocation) for _, acceptance in given]
 
     async def _write_endings(

@@ -53,6 +53,8 @@ class Told(Generic[R]):
 @dataclass(slots=True)
 class _Waiting(Generic[E, R]):
     entry: E
+    since: float
+    is_question: bool
     told: asyncio.Future[Told[R]] = field(repr=False)
 
 
@@ -95,7 +97,15 @@ class Lane(Generic[E, R]):
 
     async def submit(self, entry: E) -> Told[R]:
         """Cancelling the caller does not take the entry back: once waiting, it will be written."""
-        waiting: _Waiting[E, R] = _Waiting(entry, asyncio.get_running_loop().create_future())
+        return await self._told(entry, is_question=False)
+
+    async def look(self, entry: E) -> Told[R]:
+        """Writes nothing: FOUND, FAILED when it is not there and never will be, or UNDECIDED."""
+        return await self._told(entry, is_question=True)
+
+    async def _told(self, entry: E, *, is_question: bool) -> Told[R]:
+        loop = asyncio.get_running_loop()
+        waiting: _Waiting[E, R] = _Waiting(entry, loop.time(), is_question, loop.create_future())
         self._waiting.append(waiting)
         self._wake.set()
         return await asyncio.shield(waiting.told)
@@ -107,8 +117,21 @@ class Lane(Generic[E, R]):
             del self._waiting[:_MOST_IN_BATCH]
             if not self._waiting:
                 self._wake.clear()
-            if batch:
-                await self._write(batch)
+            try:
+                await self._serve(batch)
+            except Exception:  # noqa: BLE001  nobody may wait for ever because of a fault nobody thought of
+                self._drop()
+                _tell_all(batch, Verdict.UNDECIDED)
+
+    async def _serve(self, batch: Sequence[_Waiting[E, R]]) -> None:
+        now = asyncio.get_running_loop().time()
+        # What waited for as long as a write may take is late, and nothing of it was sent.
+        _tell_all([waiting for waiting in batch if now - waiting.since > self._write_seconds], Verdict.FAILED)
+        waiting_still = [waiting for waiting in batch if not waiting.told.done()]
+        if writes := [waiting for waiting in waiting_still if not waiting.is_question]:
+            await self._write(writes)
+        if questions := [waiting for waiting in waiting_still if waiting.is_question]:
+            await self._find(questions, asyncio.get_running_loop().time() + self._write_seconds)
 
     async def _write(self, batch: Sequence[_Waiting[E, R]]) -> None:
         loop = asyncio.get_running_loop()
@@ -124,6 +147,8 @@ class Lane(Generic[E, R]):
                 results = await self._work.write(connection, [waiting.entry for waiting in batch])
         except asyncpg.PostgresError as refused:
             await self._after_refusal(batch, refused)
+        except asyncpg.DataError:
+            await self._one_by_one(batch, Verdict.DENIED)  # a value that cannot be encoded: nothing was sent
         except (OSError, TimeoutError, asyncpg.InterfaceError):
             self._lose(connection)
             await self._find(batch, loop.time() + self._write_seconds)
@@ -141,8 +166,14 @@ class Lane(Generic[E, R]):
             if self._connection is not None:
                 self._lose(self._connection)
             await self._find(batch, asyncio.get_running_loop().time() + self._write_seconds)
-        elif len(batch) == 1:
-            _tell_all(batch, Verdict.DENIED if refused.sqlstate.startswith(_DENIED) else Verdict.FAILED)
+        else:
+            denied = refused.sqlstate.startswith(_DENIED)
+            await self._one_by_one(batch, Verdict.DENIED if denied else Verdict.FAILED)
+
+    async def _one_by_one(self, batch: Sequence[_Waiting[E, R]], verdict: Verdict) -> None:
+        """The batch is known to be undone: a lone entry is guilty, of several the guilty one is sought."""
+        if len(batch) == 1:
+            _tell_all(batch, verdict)
         else:
             for waiting in batch:
                 await self._write([waiting])

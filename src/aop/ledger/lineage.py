@@ -47,6 +47,19 @@ class RecordPage:
     last: tuple[datetime, str] | None
 
 
+@dataclass(frozen=True)
+class ParentFacts:
+    """What must be known of an Invocation before it may call another."""
+
+    workspace_id: str
+    agent_id: str
+    release_id: str
+    root_task_id: str
+    trace_id: str
+    running: bool
+    invocations_of_root_task: int
+
+
 class Lineage:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -69,6 +82,26 @@ class Lineage:
         if not rows:
             return None
         return Trace(trace_id=trace, invocations=tuple(_parents_first([_record(row) for row in rows])))
+
+    async def parent(self, invocation: str) -> ParentFacts | None:
+        async with self._database.connection() as connection:
+            row = await reads.parent(connection, invocation) if invocation else None
+        if row is None:
+            return None
+        return ParentFacts(
+            workspace_id=row["workspace_id"],
+            agent_id=row["target_agent_id"],
+            release_id=f"rel_{row['agent_release_id'].hex}",
+            root_task_id=f"task_{row['root_task_id'].hex}",
+            trace_id=row["trace_id"].hex,
+            running=row["opening"] == Opening.STARTED and row["outcome"] is None,
+            invocations_of_root_task=row["of_root_task"],
+        )
+
+    async def ended_with_children(self, invocations: Sequence[str]) -> Sequence[str]:
+        """Those of them that were canceled or timed out, which ends what they called."""
+        async with self._database.connection() as connection:
+            return await reads.ended_with_children(connection, invocations)
 
     async def page(
         self, workspace_id: str, wanted: RecordFilter, after: tuple[datetime, str] | None, limit: int

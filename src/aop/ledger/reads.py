@@ -38,6 +38,26 @@ async def trace(connection: Connection, workspace_id: str, trace_id: str) -> Seq
     return rows
 
 
+async def parent(connection: Connection, invocation: str) -> Row:
+    return await connection.fetchrow(
+        "SELECT record.workspace_id, record.target_agent_id, record.agent_release_id, record.root_task_id,"
+        " record.trace_id, record.opening, record.outcome,"
+        " (SELECT count(*) FROM ledger.invocation AS other"
+        "   WHERE other.trace_id = record.trace_id AND other.workspace_id = record.workspace_id) AS of_root_task"
+        " FROM ledger.record WHERE invocation_id = $1",
+        invocation,
+    )
+
+
+async def ended_with_children(connection: Connection, invocations: Sequence[str]) -> Sequence[str]:
+    rows = await connection.fetch(
+        "SELECT invocation_id FROM ledger.event"
+        " WHERE invocation_id = ANY($1) AND type <> 'stream' AND type IN ('canceled', 'timed_out')",
+        invocations,
+    )
+    return [row["invocation_id"].hex for row in rows]
+
+
 async def page(
     connection: Connection,
     workspace_id: str,

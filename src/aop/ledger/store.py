@@ -17,7 +17,23 @@ def _numbers(count: int) -> str:
 
 
 _ACCEPT = f"SELECT accepted_id, accepted_at FROM ledger.accept({_numbers(19)})"  # noqa: S608
-_APPEND = f"SELECT appended_id, appended_sequence FROM ledger.append({_numbers(20)})"  # noqa: S608
+_APPEND = f"SELECT appended_id, appended_sequence FROM ledger.append({_numbers(21)})"  # noqa: S608
+
+
+async def prepare_writer(connection: Connection, write_seconds: float) -> None:
+    """The server gives up before the writer does, which is an answer; a frozen writer holds the fence only so long.
+
+    A writer's plans are made once, while the tables may still be empty, and must not become scans of full ones.
+    """
+    await connection.execute(
+        "SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $1, false),"
+        " set_config('idle_in_transaction_session_timeout', $2, false), set_config('plan_cache_mode', $3, false),"
+        " set_config('enable_seqscan', 'off', false), set_config('enable_hashjoin', 'off', false),"
+        " set_config('enable_mergejoin', 'off', false), set_config('jit', 'off', false)",
+        str(max(1, int(write_seconds * 800))),
+        str(max(1, int(write_seconds * 1000))),
+        "force_generic_plan",
+    )
 
 
 async def open_epoch(connection: Connection, router_id: str) -> int:
@@ -35,7 +51,7 @@ async def accept(
 
 async def append(connection: Connection, router_id: str, epoch: int, facts: Sequence[Fact]) -> set[Key]:
     """The keys that were added; what is missing lost to a terminal that was there first."""
-    rows = await connection.fetch(_APPEND, router_id, epoch, *_columns(map(_fact_row, facts), 18))
+    rows = await connection.fetch(_APPEND, router_id, epoch, *_columns(map(_fact_row, facts), 19))
     return {(row["appended_id"].hex, row["appended_sequence"]) for row in rows}
 
 
@@ -43,9 +59,14 @@ async def request_cancel(connection: Connection, router_id: str, epoch: int, inv
     await connection.execute("SELECT ledger.request_cancel($1, $2, $3)", router_id, epoch, invocations)
 
 
-async def known_invocations(connection: Connection, invocations: Sequence[str]) -> dict[str, datetime]:
+async def known_acceptances(connection: Connection, given: Sequence[Acceptance]) -> dict[str, datetime]:
+    """Those that are in the store, by their own event id, and when each was created; a taken id does not count."""
     rows = await connection.fetch(
-        "SELECT invocation_id, created_at FROM ledger.invocation WHERE invocation_id = ANY($1)", invocations
+        "SELECT invocation_id, created_at FROM ledger.invocation"
+        " JOIN unnest($1::uuid[], $2::uuid[]) AS given (invocation_id, opening_event_id)"
+        " USING (invocation_id, opening_event_id)",
+        [acceptance.context.invocation for acceptance in given],
+        [acceptance.event for acceptance in given],
     )
     return {row["invocation_id"].hex: row["created_at"] for row in rows}
 
@@ -143,6 +164,7 @@ def _acceptance_row(given: tuple[int, Acceptance]) -> Sequence[Any]:
 def _fact_row(fact: Fact) -> Sequence[Any]:
     place, terminal = fact.behind, fact.terminal
     context, first = place.context, place.chunk_index is None
+    named = first or terminal is not None
     return (
         context.invocation,
         fact.sequence,
@@ -152,11 +174,12 @@ def _fact_row(fact: Fact) -> Sequence[Any]:
         STATUS_AFTER[place.opening],
         None if first else place.sequence,
         place.chunk_index,
-        place.opening if first else None,
-        context.trace if first else None,
-        context.root_task if first else None,
-        context.workspace_id if first or terminal else None,
-        place.created_at if first or terminal else None,
+        None if first else place.occurred_at,
+        place.opening if named else None,
+        context.trace if named else None,
+        context.root_task if named else None,
+        context.workspace_id if named else None,
+        place.created_at if named else None,
         fact.chunk_index,
         None if fact.progress is None else fact.progress.count,
         None if fact.progress is None else fact.progress.size,

@@ -1,6 +1,7 @@
 """Composition root of the A2A Router: everything is wired here and nowhere else."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -14,13 +15,17 @@ from aop.ledger.checkpoints import Checkpoints
 from aop.ledger.epochs import close_earlier, open_epoch
 from aop.ledger.journal import Journal, Writer
 from aop.ledger.lineage import Lineage
-from aop.router.a2a.agent import Agents
+from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.acceptance import Accepting
 from aop.router.api.invocations import InvocationCalls
+from aop.router.api.nested import NestedCalls
 from aop.router.api.reads import ReadCalls
+from aop.router.api.running_answer import RunningAnswers
 from aop.router.api.topology_status import topology_status_routes
 from aop.router.credential import Credentials, Issuer
+from aop.router.delegation import Delegations
 from aop.router.execution import Execution
+from aop.router.parents import ParentWatch
 from aop.router.resolution import CardCache, Resolution
 from aop.router.settings import LISTEN_ADDRESS, MAX_CHILDREN, MAX_INVOCATIONS, ROUTER_ID, RouterSettings
 from aop.router.supervisor import Supervisor
@@ -31,6 +36,7 @@ from aop.serving.application import Application
 from aop.serving.health import Readiness, health_routes
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import Level, UnitLog
+from aop.serving.routing import Route
 from aop.serving.unit import Serving, Unit, require_descriptors, serve
 
 UNIT = "router"
@@ -143,14 +149,16 @@ def _assemble(parts: _Parts, fenced: asyncio.Event, opened: AsyncExitStack) -> U
 
     readiness = Readiness({STORE: ledger_store, "topology": topology_live}, log, metrics)
     roots, children = Slots(settings.max_in_flight_invocations), Slots(settings.max_in_flight_children)
-    accepting, execution = _invocation_parts(parts, topology, cards, supervisor)
+    lineage = Lineage(database)
+    parents = ParentWatch(lineage, supervisor)
+    parents.start()
+    opened.push_async_callback(parents.close)
+    invocations = _invocation_routes(parts, topology, cards, supervisor, lineage, (roots, children))
     routes = [
         *health_routes(readiness, metrics),
         *topology_status_routes(topology, settings.service_principals),
-        *ReadCalls(Lineage(database)).routes(settings.service_principals),
-        *InvocationCalls(accepting, execution, settings.unit.invocation_request_max_bytes).routes(
-            settings.service_principals, roots
-        ),
+        *ReadCalls(lineage).routes(settings.service_principals),
+        *invocations,
     ]
     return Unit(
         Application(routes, log, metrics),
@@ -163,13 +171,18 @@ def _assemble(parts: _Parts, fenced: asyncio.Event, opened: AsyncExitStack) -> U
     )
 
 
-def _invocation_parts(
-    parts: _Parts, topology: Topology, cards: CardCache, supervisor: Supervisor
-) -> tuple[Accepting, Execution]:
-    settings, credential = parts.settings, parts.settings.credential
+def _invocation_routes(
+    parts: _Parts,
+    topology: Topology,
+    cards: CardCache,
+    supervisor: Supervisor,
+    lineage: Lineage,
+    slots: tuple[Slots, Slots],
+) -> Sequence[Route]:
+    settings, unit, credential = parts.settings, parts.settings.unit, parts.settings.credential
     issuer = Issuer(credential.issuer, credential.key_id, settings.agent_origin, credential.ttl_seconds)
     agents = Agents(
-        NetworkPolicy(settings.unit.allowed_private_hosts, parts.resolver),
+        NetworkPolicy(unit.allowed_private_hosts, parts.resolver),
         parts.agent_client,
         Credentials(issuer, credential.private_key),
     )
@@ -181,19 +194,14 @@ def _invocation_parts(
         seconds=settings.resolve_timeout_ms / 1000,
         answer_limit=settings.control_plane_response_limit_bytes,
     )
-    accepting = Accepting(
-        topology,
-        resolution,
-        parts.journal,
-        longest_ms=settings.unit.invocation_deadline_ms,
-        most_input=settings.unit.invocation_request_max_bytes,
-    )
-    execution = Execution(
-        agents,
-        parts.journal,
-        supervisor,
-        parts.log,
-        parts.outside.clock,
-        most_answer=settings.agent_response_limit_bytes,
-    )
-    return accepting, execution
+    longest, most_input = unit.invocation_deadline_ms, unit.invocation_request_max_bytes
+    accepting = Accepting(topology, resolution, parts.journal, longest_ms=longest, most_input=most_input)
+    limits = AnswerLimits(settings.agent_response_limit_bytes, settings.a2a_event_limit_bytes)
+    execution = Execution(agents, parts.journal, supervisor, parts.log, parts.outside.clock, limits)
+    answers = RunningAnswers(execution, unit.sse_frame_max_bytes)
+    delegations = Delegations(issuer, credential.private_key.public, lambda: parts.outside.clock().timestamp())
+    roots, children = slots
+    return [
+        *InvocationCalls(accepting, answers, most_input).routes(settings.service_principals, roots),
+        *NestedCalls(lineage, resolution, accepting, answers, most_input).routes(delegations, children),
+    ]

@@ -1,17 +1,23 @@
 """Runs an accepted Invocation: never refuses, ends in exactly one terminal, and records that before telling anyone."""
 
 import asyncio
+from collections.abc import Sequence
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.contracts.errors import ErrorCode
 from aop.ledger.journal import Journal
 from aop.ledger.lane import EpochFenced
-from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, terminal_fact
-from aop.router.a2a.agent import AgentConversation, Agents
+from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Fact, Place, terminal_fact
+from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
 from aop.router.a2a.sending import send_and_follow
+from aop.router.a2a.streaming import stream_chunks
+from aop.router.delivery import StreamDelivery
+from aop.router.frames import FrameWriter
+from aop.router.outbox import Outbox
 from aop.router.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.output_check import conforms
+from aop.router.progress import ProgressKeeper
 from aop.router.running import TERMINAL_OF, Running, StopReason
 from aop.router.supervisor import Supervisor
 from aop.serving.request_log import Level, UnitLog, safe_cause
@@ -19,25 +25,33 @@ from aop.serving.request_log import Level, UnitLog, safe_cause
 
 class Execution:
     def __init__(
-        self, agents: Agents, journal: Journal, supervisor: Supervisor, log: UnitLog, clock: Clock, *, most_answer: int
+        self, agents: Agents, journal: Journal, supervisor: Supervisor, log: UnitLog, clock: Clock, limits: AnswerLimits
     ) -> None:
         self._agents = agents
         self._journal = journal
         self._supervisor = supervisor
         self._log = log
         self._clock = clock
-        self._most_answer = most_answer
+        self._limits = limits
 
     def start(self, running: Running) -> None:
         """From here on the Invocation belongs to the supervisor, whoever waits for it."""
         self._supervisor.start(running, self._run(running))
 
+    def start_stream(self, running: Running, most_frame: int) -> StreamDelivery:
+        """Likewise; what its caller is to get comes out of the delivery, `accepted` first."""
+        progress = ProgressKeeper(
+            self._journal, self._clock, running.place, lambda: running.stop(StopReason.LEDGER_FAILED)
+        )
+        running.stream = StreamDelivery(Outbox(), FrameWriter(running.context, most_frame), progress)
+        running.stream.accept()
+        self.start(running)
+        return running.stream
+
     async def _run(self, running: Running) -> None:
-        most = min(self._most_answer, running.card.max_output_bytes)
-        conversation = AgentConversation(self._agents, running.card.endpoint, running.context, most)
+        limits = AnswerLimits(min(self._limits.answer, running.card.max_output_bytes), self._limits.event)
+        conversation = AgentConversation(self._agents, running.card.endpoint, running.context, limits)
         outcome, leaves_task = await self._worked(running, conversation)
-        if running.stop_reason is StopReason.CALLER_LEFT:
-            await self._journal.request_cancel(running.place.context.invocation)
         outcome = await self._recorded(running, outcome)
         self._supervisor.ended(running, outcome)
         running.ended.set_result(outcome)
@@ -74,17 +88,40 @@ class Execution:
 
     async def _exchange(self, running: Running, conversation: AgentConversation) -> Outcome:
         delegation = self._agents.credentials.delegation(running.context, running.deadline_at)
-        value = await send_and_follow(conversation, running.content, delegation, running.task, running.deadline)
-        if not await conforms(running.card.skills[running.context.capability].output, value):
-            raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
+        output = running.card.skills[running.context.capability].output
+        value: bytes | None = None
+
+        async def hand_on(chunk: bytes) -> None:
+            if not await conforms(output, chunk):
+                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
+            if running.stream is not None:
+                await running.stream.chunk(chunk)
+
+        message, task, deadline = running.content, running.task, running.deadline
+        if running.stream is None:
+            value = await send_and_follow(conversation, message, delegation, task, deadline)
+            await hand_on(value)
+        else:
+            await stream_chunks(conversation, message, delegation, task, deadline, hand_on)
         # An answer that came after the deadline is too late, whatever it says.
         late = asyncio.get_running_loop().time() >= running.deadline
         return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)
 
     async def _recorded(self, running: Running, outcome: Outcome) -> Outcome:
         """What may be told: the outcome if its terminal is durable, else that the platform could not keep it."""
-        fact = terminal_fact(running.place, new_hex_id(), self._clock(), outcome.terminal)
+        if running.stop_reason is StopReason.CALLER_LEFT and outcome.terminal is CANCELED:
+            await self._journal.request_cancel(running.place.context.invocation)
+        place, facts = await self._progress_of(running)
+        terminal = terminal_fact(place, new_hex_id(), self._clock(), outcome.terminal)
         try:
-            return outcome if await self._journal.end(fact) else Outcome(LOST)
+            told = outcome if await self._journal.end(*facts, terminal) else Outcome(LOST)
         except EpochFenced:
+            if running.stream is not None:
+                running.stream.interrupt()
             return Outcome(LOST)
+        if running.stream is not None:
+            running.stream.end(told.terminal)
+        return told
+
+    async def _progress_of(self, running: Running) -> tuple[Place, Sequence[Fact]]:
+        return (running.place, ()) if running.stream is None else await running.stream.progress.close()

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Mapping
+from typing import TypeVar
 
 import msgspec
 
@@ -13,11 +14,19 @@ from aop.base.peer import Peer
 from aop.base.secret import Secret
 from aop.contracts.errors import DependencyFailed, ErrorCode, Relayed, code_entries
 from aop.contracts.platform_error import PlatformError
-from aop.contracts.resolution import ResolveAgentRequest, ResolvedAgent
+from aop.contracts.resolution import (
+    InstalledVersion,
+    ResolveAgentRequest,
+    ResolvedAgent,
+    ResolveInstalledVersionRequest,
+)
 from aop.router.target import TargetCard, target_card
 from aop.router.topology import Topology
 
-_PATH = "/internal/v1/resolve-agent"
+T = TypeVar("T", ResolvedAgent, InstalledVersion)
+ResolveRequest = ResolveAgentRequest | ResolveInstalledVersionRequest
+
+_PATH = "/internal/v1/"
 _MOST_CARDS = 4096
 _RELAYED = frozenset(
     {
@@ -72,17 +81,23 @@ class Resolution:
             cached = self._cards.get(release_id, digest)
             if cached is not None:
                 return cached
-        resolved = await self._ask(request)
+        resolved = await self._ask("resolve-agent", request, ResolvedAgent)
         card = _agreed(resolved, request, release_id, digest)
         if self._topology.vouches_for(release_id, digest):
             self._cards.put(release_id, card)
         return card
 
-    async def _ask(self, request: ResolveAgentRequest) -> ResolvedAgent:
+    async def installed(self, request: ResolveInstalledVersionRequest) -> InstalledVersion:
+        """The enabled pin of a nested call, asked every time."""
+        return await self._ask("resolve-installed-version", request, InstalledVersion)
+
+    async def _ask(self, name: str, request: ResolveRequest, kind: type[T]) -> T:
         deadline = asyncio.get_running_loop().time() + self._seconds
         body = msgspec.json.encode(request)
         try:
-            answer = await self._peer.post(_PATH, self._headers, body, deadline=deadline, max_body=self._answer_limit)
+            answer = await self._peer.post(
+                _PATH + name, self._headers, body, deadline=deadline, max_body=self._answer_limit
+            )
             value = _strict_json(answer)
         except (HttpError, NameNotResolved, TimeoutError, json.JsonRefused) as failure:
             raise DependencyFailed(f"resolve: {type(failure).__name__}") from failure
@@ -91,7 +106,7 @@ class Resolution:
         if answer.status != 200:
             raise _refusal(answer, value, request.trace_id)
         try:
-            return msgspec.json.decode(answer.body, type=ResolvedAgent)
+            return msgspec.json.decode(answer.body, type=kind)
         except msgspec.DecodeError:
             raise DependencyFailed("resolve: shape") from None
 

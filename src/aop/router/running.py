@@ -7,6 +7,7 @@ from enum import StrEnum
 from aop.ledger.model import CANCELED, LOST, Place, Terminal
 from aop.router.a2a.known_task import KnownTask
 from aop.router.credential import CallContext
+from aop.router.delivery import StreamDelivery
 from aop.router.outcome import Outcome
 from aop.router.target import TargetCard
 
@@ -14,12 +15,14 @@ from aop.router.target import TargetCard
 class StopReason(StrEnum):
     CALLER_LEFT = "caller_left"
     PARENT_ENDED = "parent_ended"
+    LEDGER_FAILED = "ledger_failed"
     SHUTDOWN = "shutdown"
 
 
 TERMINAL_OF: dict[StopReason, Terminal] = {
     StopReason.CALLER_LEFT: CANCELED,
     StopReason.PARENT_ENDED: CANCELED,
+    StopReason.LEDGER_FAILED: LOST,
     StopReason.SHUTDOWN: LOST,
 }
 
@@ -36,6 +39,7 @@ class Running:
     place: Place
     task: KnownTask
     ended: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    stream: StreamDelivery | None = None
     stop_reason: StopReason | None = None
     _worker: asyncio.Task[None] | None = None
 

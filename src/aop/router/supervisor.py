@@ -1,7 +1,7 @@
 """Owns the tasks of running Invocations: tracked, found by parent, stopped together, awaited before the Router ends."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from aop.ledger.model import CANCELED, TIMED_OUT
@@ -40,6 +40,10 @@ class Supervisor:
                 del self._children[context.parent_invocation_id]
         if outcome.terminal in _ENDS_CHILDREN:
             self.stop_children(context.invocation_id)
+
+    def parents_elsewhere(self) -> Sequence[str]:
+        """Parents of children that run here, when they themselves do not."""
+        return [parent for parent in self._children if parent not in self._running]
 
     def stop_children(self, parent_id: str) -> None:
         for child_id in list(self._children.get(parent_id, ())):

@@ -21,6 +21,8 @@ class Request:
     query: dict[str, Any] = field(default_factory=dict)
     caller: str | None = None
     invocation_id: str | None = None
+    grant: object = None
+    """What authentication found beside the caller, for the one route that asked for it."""
     close_connection: bool = False
 
     @property

@@ -18,7 +18,7 @@ from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
 GUARD_SECONDS = 15.0
 """What the Router may take beyond the longest deadline: the terminal write, its probe, the transfer."""
 
-_MOST_ERROR_BYTES = 64 * 1024
+MOST_ERROR_BYTES = 64 * 1024
 _NOT_FORWARDED = frozenset({ErrorCode.UNAUTHENTICATED, ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT})
 _encode = msgspec.json.Encoder().encode
 _decode_result = msgspec.json.Decoder(InvocationResult).decode
@@ -79,7 +79,7 @@ class Invocations:
             raise RouterFailed(type(failure).__name__, identity) from failure
 
     async def _whole(self, answer: StreamedAnswer, identity: Identity) -> Forwarded:
-        limit = self._most_result if answer.status == 200 else _MOST_ERROR_BYTES
+        limit = self._most_result if answer.status == 200 else MOST_ERROR_BYTES
         try:
             body = await collected(answer, limit)
         except (HttpError, TimeoutError) as failure:

@@ -8,8 +8,10 @@ from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, code_entries
 from aop.contracts.invocation import CorrelatedError, InvocationRequest
 from aop.control_plane.dispatch.invocations import Forwarded, Identity, Invocations, RouterFailed, new_identity
+from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.gates import Gates
 from aop.serving.body import read_json
+from aop.serving.event_stream import EventStream
 from aop.serving.leaving import EndedByLeaving
 from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
@@ -20,8 +22,9 @@ _decode = msgspec.json.Decoder(InvocationRequest).decode
 
 
 class InvocationCalls:
-    def __init__(self, invocations: Invocations, request_max_bytes: int) -> None:
+    def __init__(self, invocations: Invocations, streams: Streams, request_max_bytes: int) -> None:
         self._invocations = invocations
+        self._streams = streams
         self._max_bytes = request_max_bytes
 
     def routes(self, gates: Gates) -> Sequence[Route]:
@@ -35,16 +38,19 @@ class InvocationCalls:
         require_agreement(request, stream=wanted.stream)
         pin = await self._invocations.authorize(request.principal, request.path["workspaceId"], wanted)
         identity = new_identity(request.trace_id)
-        forwarded = None
+        run = self._streams.open if wanted.stream else self._invocations.run
+        answer: Forwarded | OpenedStream | None = None
         try:
             async with EndedByLeaving(request):
-                forwarded = await self._invocations.run(request.principal, pin, wanted, identity)
+                answer = await run(request.principal, pin, wanted, identity)
         except RouterFailed as failure:
             if not failure.identity.correlated:
                 raise
-            forwarded = _lost(failure.identity)
+            answer = _lost(failure.identity)
         request.invocation_id = identity.invocation_id
-        return _NOBODY if forwarded is None else _response(forwarded)
+        if isinstance(answer, OpenedStream):
+            return EventStream(answer.frames)
+        return _NOBODY if answer is None else _response(answer)
 
 
 _NOBODY = Response(503)

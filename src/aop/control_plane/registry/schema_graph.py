@@ -26,6 +26,7 @@ class SchemaGraph:
         self._dynamic: dict[str, list[Node]] = {}
         self._identities: set[str] = set()
         self._in_place: dict[int, Sequence[int]] = {}
+        self._edges: dict[int, Sequence[int]] = {}
         self._index(schema, schema)
 
     def follow(self) -> None:
@@ -39,7 +40,9 @@ class SchemaGraph:
 
     def edges(self, key: int) -> Sequence[int]:
         """Everything the subschema makes apply, to its own location or to a location below it."""
-        return (*self.in_place(key), *_objects(below(self.nodes[key])))
+        if key not in self._edges:
+            self._edges[key] = (*self.in_place(key), *_objects(below(self.nodes[key])))
+        return self._edges[key]
 
     def in_place(self, key: int) -> Sequence[int]:
         """What the subschema makes apply to its own location, by keyword or by reference."""

@@ -1,49 +1,63 @@
 """Where subschemas stand inside a JSON Schema 2020-12 document, and to which part of an instance each applies."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-IN_PLACE_ONE = ("not", "if", "then", "else")
-IN_PLACE_LIST = ("allOf", "anyOf", "oneOf")
-# `dependencies` and `definitions` are older names that validators and writers of schemas still know.
-IN_PLACE_MAP = ("dependentSchemas", "dependencies")
 REFERENCES = ("$ref", "$dynamicRef")
+NAMES = "propertyNames"
+"""Stands for the location of member names, which a schema may constrain like values."""
+
 _OTHER_MEMBERS = ("additionalProperties", "unevaluatedProperties")
 _OTHER_ITEMS = ("items", "unevaluatedItems")
 _EVERY_ITEM = "contains"
-_BELOW_ONE = (*_OTHER_MEMBERS, *_OTHER_ITEMS, _EVERY_ITEM, "propertyNames")
-_BELOW_LIST = ("prefixItems",)
-_BELOW_MAP = ("properties", "patternProperties")
+_ITEMS = "prefixItems"
+_MEMBERS = ("properties", "patternProperties")
 
-NAMES = "propertyNames"
-"""Stands for the location of member names, which a schema may constrain like values."""
+_Shape = type[dict[str, object]] | type[list[object]] | None
+"""Whether a keyword holds subschemas by name, in a list, or is one itself."""
+
+# `dependencies` and `definitions` are older names that validators and writers of schemas still know.
+_IN_PLACE: Mapping[str, _Shape] = {
+    **dict.fromkeys(("not", "if", "then", "else")),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf"), list),
+    **dict.fromkeys(("dependentSchemas", "dependencies"), dict),
+}
+_BELOW: Mapping[str, _Shape] = {
+    **dict.fromkeys((*_OTHER_MEMBERS, *_OTHER_ITEMS, _EVERY_ITEM, NAMES)),
+    _ITEMS: list,
+    **dict.fromkeys(_MEMBERS, dict),
+}
+_ANYWHERE: Mapping[str, _Shape] = {
+    **_IN_PLACE,
+    **_BELOW,
+    "contentSchema": None,
+    **dict.fromkeys(("$defs", "definitions"), dict),
+}
 
 OTHER_MEMBER = "*"
 OTHER_ITEM = "#"
 """Stand for every member and every item that no keyword names one by one."""
 
 
-def subschemas(schema: Mapping[str, object]) -> Iterator[object]:
+def subschemas(schema: Mapping[str, object]) -> Sequence[object]:
     """The direct subschemas, wherever the dialect puts them; not what merely looks like one inside enum or const."""
-    yield from in_place(schema)
-    yield from below(schema)
-    yield from _at(schema, ("contentSchema",), (), ("$defs", "definitions"))
+    return _held(schema, _ANYWHERE)
 
 
-def in_place(schema: Mapping[str, object]) -> Iterator[object]:
+def in_place(schema: Mapping[str, object]) -> Sequence[object]:
     """Subschemas that apply to the same instance location as the schema itself; references are not among them."""
-    return _at(schema, IN_PLACE_ONE, IN_PLACE_LIST, IN_PLACE_MAP)
+    return _held(schema, _IN_PLACE)
 
 
-def below(schema: Mapping[str, object]) -> Iterator[object]:
+def below(schema: Mapping[str, object]) -> Sequence[object]:
     """Subschemas that apply to locations below: members, their names, and items."""
-    return _at(schema, _BELOW_ONE, _BELOW_LIST, _BELOW_MAP)
+    return _held(schema, _BELOW)
 
 
 def children(schema: Mapping[str, object]) -> Iterator[str]:
     """The child locations the schema tells apart: `/` and a member, `#` and a position, the rest of each, and names."""
     yield from (f"/{name}" for name in _members(schema, "properties"))
-    yield from (f"#{index}" for index, _ in enumerate(_listed(schema, _BELOW_LIST)))
-    if not schema.keys().isdisjoint((*_OTHER_MEMBERS, *_BELOW_MAP)):
+    yield from (f"#{index}" for index, _ in enumerate(_listed(schema)))
+    if not schema.keys().isdisjoint((*_OTHER_MEMBERS, *_MEMBERS)):
         yield OTHER_MEMBER
     if not schema.keys().isdisjoint((*_OTHER_ITEMS, _EVERY_ITEM)):
         yield OTHER_ITEM
@@ -71,7 +85,7 @@ def _applying_to_member(schema: Mapping[str, object], child: str) -> Iterator[ob
 
 
 def _applying_to_item(schema: Mapping[str, object], position: str) -> Iterator[object]:
-    listed = list(_listed(schema, _BELOW_LIST))
+    listed = _listed(schema)
     yield from _named(schema, (_EVERY_ITEM,))
     if position and int(position) < len(listed):
         yield listed[int(position)]
@@ -84,23 +98,28 @@ def _first(schema: Mapping[str, object], keywords: tuple[str, ...]) -> Iterator[
     yield from list(_named(schema, keywords))[:1]
 
 
-def _at(
-    schema: Mapping[str, object], ones: tuple[str, ...], lists: tuple[str, ...], maps: tuple[str, ...]
-) -> Iterator[object]:
-    yield from _named(schema, ones)
-    yield from _listed(schema, lists)
-    for keyword in maps:
-        yield from _members(schema, keyword).values()
+def _held(schema: Mapping[str, object], shapes: Mapping[str, _Shape]) -> Sequence[object]:
+    found: list[object] = []
+    for keyword, value in schema.items():  # most schemas have few keywords, the dialect has many
+        if keyword not in shapes:
+            continue
+        shape = shapes[keyword]
+        if shape is None:
+            found.append(value)
+        elif isinstance(value, dict) and shape is dict:
+            found.extend(value.values())
+        elif isinstance(value, list) and shape is list:
+            found.extend(value)
+    return found
 
 
 def _named(schema: Mapping[str, object], keywords: tuple[str, ...]) -> Iterator[object]:
     return (schema[keyword] for keyword in keywords if keyword in schema)
 
 
-def _listed(schema: Mapping[str, object], keywords: tuple[str, ...]) -> Iterator[object]:
-    for keyword in keywords:
-        listed = schema.get(keyword)
-        yield from listed if isinstance(listed, list) else ()
+def _listed(schema: Mapping[str, object]) -> Sequence[object]:
+    listed = schema.get(_ITEMS)
+    return listed if isinstance(listed, list) else ()
 
 
 def _members(schema: Mapping[str, object], keyword: str) -> Mapping[str, object]:

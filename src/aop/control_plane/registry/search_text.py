@@ -15,9 +15,8 @@ def folded(text: str) -> str:
 def grams(*folded_texts: str) -> Sequence[int]:
     """Distinct signed 32-bit hashes of all trigrams. A text that holds a substring has all grams of the substring;
     the reverse is not sure, so a search by grams is always followed by a look at the text itself."""
-    found = {
-        zlib.crc32(text[start : start + GRAM_LENGTH].encode("utf-8")) - 2**31
-        for text in folded_texts
-        for start in range(len(text) - GRAM_LENGTH + 1)
-    }
-    return sorted(found)
+    found: set[tuple[str, ...]] = set()
+    for text in folded_texts:
+        found.update(zip(*(text[start:] for start in range(GRAM_LENGTH)), strict=False))
+    # Distinct ones only are hashed: prose repeats its trigrams.
+    return sorted([zlib.crc32("".join(gram).encode("utf-8")) - 2**31 for gram in found])

@@ -1,15 +1,18 @@
 """One Agent as seen by one Invocation: requests to its judged address, each with a fresh credential."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
 
-from aop.base.http import Answer, AnswerTooLarge, HttpClient, HttpError, Target
+from aop.base.http import Answer, AnswerTooLarge, HttpClient, HttpError, StreamedAnswer, Target
 from aop.base.network_policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.base.origin import Endpoint
+from aop.base.sse import EventParser, EventTooLarge
 from aop.contracts.errors import ErrorCode
 from aop.router.a2a import requests
-from aop.router.a2a.answers import protocol_error
+from aop.router.a2a.answers import protocol_error, read_result
 from aop.router.credential import CallContext, Credentials
 from aop.router.outcome import AgentFault
 
@@ -28,14 +31,23 @@ class Agents:
         self.credentials = credentials
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerLimits:
+    """In bytes: of a whole answer, streamed or not, and of one event in a stream."""
+
+    answer: int
+    event: int
+
+
 class AgentConversation:
     """The address is judged once, at the first request, and holds for all of them."""
 
-    def __init__(self, agents: Agents, endpoint: Endpoint, context: CallContext, max_answer: int) -> None:
+    def __init__(self, agents: Agents, endpoint: Endpoint, context: CallContext, limits: AnswerLimits) -> None:
         self._agents = agents
         self._endpoint = endpoint
         self._context = context
-        self._max_answer = max_answer
+        self._max_answer = limits.answer
+        self._max_event = limits.event
         self._target: Target | None = None
         self._context_headers = context.headers()
         self._numbers = count(1)
@@ -63,6 +75,33 @@ class AgentConversation:
         except HttpError:
             raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False) from None
         return _require_json(answer)
+
+    async def events(
+        self, body: bytes, request_id: str, deadline: float, delegation: str
+    ) -> AsyncGenerator[bytes, None]:
+        """The data of each event of a 200 event stream; AgentFault otherwise, TimeoutError at the deadline."""
+        target = await self._judged(deadline)
+        parser = EventParser(min(self._max_event, self._max_answer))
+        try:
+            async with self._agents.client.stream(
+                target,
+                "POST",
+                self._endpoint.path,
+                headers=self._headers(body, b"text/event-stream", delegation),
+                body=body,
+                deadline=deadline,
+                max_body=self._max_answer,
+            ) as answer:
+                await _require_event_stream(answer, request_id)
+                async for piece in answer:
+                    for event in parser.feed(piece):
+                        yield event
+        except (AnswerTooLarge, EventTooLarge):
+            raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
+        except TimeoutError:
+            raise
+        except HttpError:
+            raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False) from None
 
     async def cancel(self, task_id: str) -> None:
         """One try; whatever comes of it changes nothing."""
@@ -115,6 +154,17 @@ def require_plain(encodings: list[bytes]) -> None:
     """An encoded answer is not decoded."""
     if any(encoding.strip().lower() != b"identity" for encoding in encodings):
         raise protocol_error()
+
+
+async def _require_event_stream(answer: StreamedAnswer, request_id: str) -> None:
+    if answer.status != 200:
+        raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False)
+    require_plain(answer.headers_named(b"content-encoding"))
+    media_types = answer.headers_named(b"content-type")
+    if len(media_types) == 1 and media_types[0].partition(b";")[0].strip().lower() == b"application/json":
+        # The one thing a JSON answer to message/stream may be is a JSON-RPC error.
+        read_result(b"".join([piece async for piece in answer]), request_id, frozenset())
+    require_media_type(media_types, b"text/event-stream")
 
 
 def _require_json(answer: Answer) -> bytes:

@@ -10,17 +10,13 @@ from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.invocation import RouterDispatch
 from aop.contracts.lineage import CallerType
-from aop.router.acceptance import Accepting, Call, Over
-from aop.router.api.answers import outcome_response
-from aop.router.execution import Execution
-from aop.router.running import Running, StopReason
+from aop.router.acceptance import Accepting, Call
+from aop.router.api.running_answer import RunningAnswers
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.body import JsonBody, read_json
-from aop.serving.leaving import EndedByLeaving
 from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
-from aop.serving.response import Response
 from aop.serving.routing import Answer, Route
 
 CONTEXT_BYTES = 64 * 1024
@@ -30,9 +26,9 @@ _decode = msgspec.json.Decoder(RouterDispatch).decode
 
 
 class InvocationCalls:
-    def __init__(self, accepting: Accepting, execution: Execution, request_max_bytes: int) -> None:
+    def __init__(self, accepting: Accepting, answers: RunningAnswers, request_max_bytes: int) -> None:
         self._accepting = accepting
-        self._execution = execution
+        self._answers = answers
         self._max_bytes = request_max_bytes + CONTEXT_BYTES
 
     def routes(self, principals: ServicePrincipals, roots: Slots) -> Sequence[Route]:
@@ -45,22 +41,8 @@ class InvocationCalls:
         wanted = _decode(body.raw)
         request.trace_id = wanted.trace_id
         require_agreement(request, stream=wanted.stream)
-        accepted = await self._accepting.accept(_call(wanted, body, received))
-        request.invocation_id = wanted.invocation_id
-        if isinstance(accepted, Over):
-            return outcome_response(accepted.outcome, wanted.invocation_id, wanted.root_task_id, wanted.trace_id)
-        return await self._whole(request, accepted)
-
-    async def _whole(self, request: Request, running: Running) -> Response:
-        self._execution.start(running)
-        async with EndedByLeaving(request):
-            await asyncio.shield(running.ended)
-        if not running.ended.done():
-            running.stop(StopReason.CALLER_LEFT)
-        # The slot is held until the terminal is recorded, also when nobody waits for it any more.
-        outcome = await running.ended
-        context = running.context
-        return outcome_response(outcome, context.invocation_id, context.root_task_id, context.trace_id)
+        call = _call(wanted, body, received)
+        return await self._answers.answer(request, call, await self._accepting.accept(call))
 
 
 def _call(wanted: RouterDispatch, body: JsonBody, received: float) -> Call:

@@ -58,7 +58,8 @@ async def insert(connection: Connection, values: Sequence[Any]) -> bool:
         await connection.fetchval(
             "INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name,"
             " folded_text, grams, skill_ids, registered_at, status)"
-            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'draft') ON CONFLICT DO NOTHING RETURNING true",
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::text::integer[], $10, $11, 'draft')"
+            " ON CONFLICT DO NOTHING RETURNING true",
             *values,
         )
     )

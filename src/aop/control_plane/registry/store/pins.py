@@ -12,12 +12,13 @@ PINNED_VERSION = (
     " release.state AS release_state, release.card_digest AS release_digest"
     " FROM registry.card LEFT JOIN registry.release USING (agent_id, version)"
 )
-# Follows the index on precedence from above; only as much of it is read as the caller asks for.
+# Follows the index on precedence from above; only as much of it is read as the caller asks for. The precedence of a
+# pre-release ends in `!`. That is asked as an inequality, which the planner takes for common: so it keeps to the index.
 _CANDIDATES = (
     "SELECT card.version, card.precedence FROM registry.card LEFT JOIN registry.release USING (agent_id, version)"
     " WHERE card.agent_id = $1 AND (card.precedence, card.version) < ($2, $3)"
     " AND (card.status = 'published' OR release.release_id IS NOT NULL)"
-    " AND ($4 OR right(card.precedence, 1) = '~')"
+    " AND ($4 OR right(card.precedence, 1) <> '!')"
     " ORDER BY card.precedence DESC, card.version DESC LIMIT $5"
 )
 

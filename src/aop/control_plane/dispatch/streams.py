@@ -1,0 +1,78 @@
+"""Relays a result stream of the Router: frame by frame, checked for framing and JSON syntax, otherwise untouched."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import msgspec
+
+from aop.base.http import StreamedAnswer
+from aop.base.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
+from aop.contracts.invocation import InvocationRequest
+from aop.control_plane.dispatch.authorization import Authorized
+from aop.control_plane.dispatch.invocations import (
+    GUARD_SECONDS,
+    MOST_ERROR_BYTES,
+    Forwarded,
+    Identity,
+    RouterFailed,
+    collected,
+    dispatch_body,
+    forwarded_error,
+    seen_identity,
+)
+from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
+
+_syntax = msgspec.json.Decoder(msgspec.Raw).decode
+
+
+@dataclass(frozen=True)
+class OpenedStream:
+    """The Router's stream, accepted and open; `frames` must be read to its end or closed."""
+
+    identity: Identity
+    frames: AsyncGenerator[bytes, None]
+
+
+class Streams:
+    def __init__(self, router: RouterClient, *, longest_ms: int, most_frame: int) -> None:
+        self._router = router
+        self._guard_seconds = longest_ms / 1000 + GUARD_SECONDS
+        self._most_frame = most_frame
+
+    async def open(
+        self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity
+    ) -> OpenedStream | Forwarded:
+        """An open stream, or the error that came instead of its first frame."""
+        body = dispatch_body(caller, pin, wanted, identity)
+        deadline = asyncio.get_running_loop().time() + self._guard_seconds
+        try:
+            async with AsyncExitStack() as opened:
+                answer = await opened.enter_async_context(
+                    self._router.dispatch(
+                        body, trace_id=identity.trace_id, accept=b"text/event-stream", deadline=deadline
+                    )
+                )
+                seen = seen_identity(answer, identity)
+                if answer.status != 200:
+                    return forwarded_error(answer.status, await collected(answer, MOST_ERROR_BYTES), seen)
+                if answer.headers_named(b"content-type") != [b"text/event-stream"] or not seen.correlated:
+                    raise RouterFailed("not an accepted stream", seen)
+                return OpenedStream(seen, self._relay(answer, opened.pop_all()))
+        except FAILURES as failure:
+            raise RouterFailed(type(failure).__name__, identity) from failure
+
+    async def _relay(self, answer: StreamedAnswer, opened: AsyncExitStack) -> AsyncGenerator[bytes, None]:
+        """Ends early, without a terminal, when the Router falls silent or a frame is broken; that one is not sent."""
+        async with opened:
+            reader = FrameReader(self._most_frame)
+            try:
+                async for piece in answer:
+                    for frame in reader.feed(piece):
+                        if frame != COMMENT:
+                            _syntax(frame[6:-2])
+                        yield frame
+                reader.end()
+            except (*FAILURES, FramingBroken, EventTooLarge, msgspec.DecodeError):
+                return

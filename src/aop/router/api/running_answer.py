@@ -1,0 +1,55 @@
+"""The answer of an accepted Invocation, whole or streamed; a caller who leaves ends it `canceled`."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from aop.router.acceptance import Call, Over
+from aop.router.api.answers import id_headers, outcome_response
+from aop.router.delivery import StreamDelivery
+from aop.router.execution import Execution
+from aop.router.running import Running, StopReason
+from aop.serving.event_stream import EventStream
+from aop.serving.leaving import EndedByLeaving
+from aop.serving.request import Request
+from aop.serving.response import Response
+from aop.serving.routing import Answer
+
+
+class RunningAnswers:
+    def __init__(self, execution: Execution, most_frame: int) -> None:
+        self._execution = execution
+        self._most_frame = most_frame
+
+    async def answer(self, request: Request, call: Call, accepted: Running | Over) -> Answer:
+        request.invocation_id = call.invocation_id
+        if isinstance(accepted, Over):
+            return outcome_response(accepted.outcome, call.invocation_id, call.root_task_id, call.trace_id)
+        if request.scope["aop.disconnected"].is_set():
+            accepted.stop(StopReason.CALLER_LEFT)
+        return self._streamed(accepted) if call.stream else await self._whole(request, accepted)
+
+    def _streamed(self, running: Running) -> EventStream:
+        delivery = self._execution.start_stream(running, self._most_frame)
+        headers = id_headers(running.context.invocation_id, running.context.root_task_id)
+        return EventStream(_frames(running, delivery), headers)
+
+    async def _whole(self, request: Request, running: Running) -> Response:
+        self._execution.start(running)
+        async with EndedByLeaving(request):
+            await asyncio.shield(running.ended)
+        if not running.ended.done():
+            running.stop(StopReason.CALLER_LEFT)
+        # The slot is held until the terminal is recorded, also when nobody waits for it any more.
+        outcome = await running.ended
+        context = running.context
+        return outcome_response(outcome, context.invocation_id, context.root_task_id, context.trace_id)
+
+
+async def _frames(running: Running, delivery: StreamDelivery) -> AsyncGenerator[bytes, None]:
+    """Left early, the Invocation ends `canceled`; either way this ends once its terminal is recorded."""
+    try:
+        while (piece := await delivery.outbox.take()) is not None:
+            yield piece
+    finally:
+        running.stop(StopReason.CALLER_LEFT)
+        await asyncio.shield(running.ended)

@@ -1,0 +1,39 @@
+"""A streamed Invocation's way to its caller: chunks become numbered frames at once and progress in the Ledger soon."""
+
+from dataclasses import dataclass
+
+from aop.contracts.errors import ErrorCode
+from aop.ledger.model import Terminal
+from aop.router.frames import FrameTooLarge, FrameWriter
+from aop.router.outbox import Outbox
+from aop.router.outcome import AgentFault
+from aop.router.progress import ProgressKeeper
+
+
+@dataclass(frozen=True)
+class StreamDelivery:
+    outbox: Outbox
+    frames: FrameWriter
+    progress: ProgressKeeper
+
+    def accept(self) -> None:
+        self.outbox.put(self.frames.accepted())
+
+    async def chunk(self, value: bytes) -> None:
+        """Waits while the caller has not taken what was sent before."""
+        try:
+            framed, size = self.frames.chunk(value)
+        except FrameTooLarge:
+            raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
+        self.outbox.put(framed)
+        self.progress.note(size)
+        if self.outbox.is_full:
+            await self.outbox.room()
+
+    def end(self, terminal: Terminal) -> None:
+        self.outbox.put(self.frames.terminal(terminal))
+        self.outbox.end()
+
+    def interrupt(self) -> None:
+        """Ends without a terminal: nothing may be said that is not recorded."""
+        self.outbox.end()

@@ -1,0 +1,53 @@
+"""Frames on their way from an Invocation to its caller: few at a time, so that the caller's pace is the Agent's."""
+
+import asyncio
+
+FULL_BYTES = 64 * 1024
+
+
+class Outbox:
+    """One producer, one consumer. What has gathered is taken in one piece."""
+
+    def __init__(self) -> None:
+        self._frames: list[bytes] = []
+        self._size = 0
+        self._ended = False
+        self._changed: asyncio.Future[None] | None = None
+
+    def put(self, frame: bytes) -> None:
+        self._frames.append(frame)
+        self._size += len(frame)
+        self._wake()
+
+    def end(self) -> None:
+        self._ended = True
+        self._wake()
+
+    @property
+    def is_full(self) -> bool:
+        return self._size >= FULL_BYTES
+
+    async def room(self) -> None:
+        while self.is_full:
+            await self._change()
+
+    async def take(self) -> bytes | None:
+        """Everything there is, or None once the producer has ended and all is taken."""
+        while not self._frames:
+            if self._ended:
+                return None
+            await self._change()
+        piece = self._frames[0] if len(self._frames) == 1 else b"".join(self._frames)
+        self._frames.clear()
+        self._size = 0
+        self._wake()
+        return piece
+
+    async def _change(self) -> None:
+        if self._changed is None or self._changed.done():
+            self._changed = asyncio.get_running_loop().create_future()
+        await self._changed
+
+    def _wake(self) -> None:
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)

@@ -1,0 +1,1 @@
+"""Tests of Invocations through the Gateway, with everything real but the Agent."""
