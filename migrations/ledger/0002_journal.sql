@@ -46,7 +46,7 @@ CREATE TABLE ledger.invocation (
     capability           text COLLATE "C" NOT NULL,
     router_id            text COLLATE "C" NOT NULL,
     epoch                bigint NOT NULL,
-    position             bigint NOT NULL,
+    position             bigint NOT NULL CONSTRAINT invocation_position_positive CHECK (position > 0),
     opening              text COLLATE "C" NOT NULL CONSTRAINT invocation_opening CHECK (opening IN ('started', 'routing', 'created')),
     opening_event_id     uuid NOT NULL,
     created_at           timestamptz NOT NULL,
@@ -65,7 +65,8 @@ CREATE TABLE ledger.invocation (
         END)
 );
 CREATE INDEX invocation_by_time ON ledger.invocation (workspace_id, created_at DESC, invocation_id DESC);
-CREATE INDEX invocation_by_trace ON ledger.invocation (trace_id, workspace_id);
+-- The condition always holds; it keeps the foreign keys, which know nothing of it, from reading whole Traces.
+CREATE INDEX invocation_by_trace ON ledger.invocation (trace_id, workspace_id) WHERE position > 0;
 CREATE INDEX invocation_by_position ON ledger.invocation (router_id, epoch, position);
 CREATE INDEX invocation_by_parent ON ledger.invocation (parent_invocation_id) WHERE parent_invocation_id IS NOT NULL;
 
@@ -270,11 +271,13 @@ BEGIN
                   agent_ids, versions, release_ids, digests, capabilities, openings, event_ids, created, deadlines)
            AS given (position, invocation_id, root_task_id, trace_id, parent_id, caller_type, caller_id, workspace_id,
                      agent_id, version, release_id, digest, capability, opening, event_id, created, deadline)
-      LEFT JOIN ledger.invocation AS parent
-        ON parent.invocation_id = given.parent_id AND parent.opening = 'started'
-       AND NOT EXISTS (SELECT FROM ledger.event AS ended
-                        WHERE ended.invocation_id = given.parent_id AND ended.type <> 'stream')
-     WHERE given.parent_id IS NULL OR parent.invocation_id IS NOT NULL
+      LEFT JOIN LATERAL (
+           SELECT running.opening, running.created_at FROM ledger.invocation AS running
+            WHERE running.invocation_id = given.parent_id AND running.opening = 'started'
+              AND NOT EXISTS (SELECT FROM ledger.event AS ended
+                               WHERE ended.invocation_id = running.invocation_id AND ended.type <> 'stream')
+            LIMIT 1) AS parent ON true
+     WHERE given.parent_id IS NULL OR parent.opening IS NOT NULL
     ON CONFLICT DO NOTHING
     RETURNING added.invocation_id, added.created_at;
 END $$;

@@ -2,42 +2,31 @@
 
 import asyncio
 import random
-from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
-import pytest
 import pytest_asyncio
 
 from aop.contracts.documents import document
 from aop.local.state import DatabaseUrls
 from tests.support.cards import a_card
 from tests.support.errors import require_error
-from tests.support.lifecycle_model import MOVES, Model, Outcome, Step, explanations, narrowed
-from tests.support.publication import Json, Provider, Scene, publication_scene
+from tests.support.lifecycle_model import Model, Outcome, Step, explanations, narrowed
+from tests.support.lifecycle_steps import PRINCIPALS, VERSIONS, Imagination
+from tests.support.publication import Json, Scene, publication_scene
 from tests.support.units import Reply
 
-SEEDS = range(6)
-ROUNDS = 70
-AUDIT_EVERY = 14
-PRINCIPALS = ("alice", "bob")
-VERSIONS = ("1.0.0", "2.0.0", "3.0.0-rc.1")
-WEIGHTS = {
-    "register": 4,
-    "publish_card": 2,
-    "disable_card": 1,
-    "read_card": 1,
-    "bind": 5,
-    "challenge": 8,
-    "complete": 12,
-    "release": 8,
-    "move": 16,
-    "read_release": 1,
-    "pass_time": 1,
+SEEDS = 5
+ROUNDS = 80
+AUDIT_EVERY = 16
+CHALLENGE_SECONDS = 601
+DOCUMENTS = {
+    **dict.fromkeys(("register", "publish_card", "disable_card"), "catalog-entry/1"),
+    **dict.fromkeys(("bind", "read_binding", "complete"), "endpoint-binding/1"),
+    **dict.fromkeys(("release", "move", "read_release"), "release/1"),
+    "challenge": "challenge/1",
+    "read_card": "agent-card/0.2",
 }
-DOCUMENTS = {"bind": "endpoint-binding/1", "read_binding": "endpoint-binding/1", "complete": "endpoint-binding/1"}
-DOCUMENTS |= dict.fromkeys(("register", "publish_card", "disable_card"), "catalog-entry/1")
-DOCUMENTS |= dict.fromkeys(("release", "move", "read_release"), "release/1") | {"challenge": "challenge/1"}
 
 
 @pytest_asyncio.fixture
@@ -47,79 +36,138 @@ async def scene(stores: DatabaseUrls) -> AsyncIterator[Scene]:
 
 
 @dataclass
-class Imagination:
-    """Thinks up calls: mostly about what exists and by whom it belongs to, sometimes about anything at all."""
+class Calls:
+    """Turns steps into HTTP calls and answers into outcomes; knows the identifiers that symbols stand for."""
 
-    chance: random.Random
-    prefix: str
-    made: Counter[str] = field(default_factory=Counter)
+    scene: Scene
+    ids: dict[str, str] = field(default_factory=dict)
 
-    def step(self, model: Model) -> Step:
-        [kind] = self.chance.choices(list(WEIGHTS), list(WEIGHTS.values()))
-        target: tuple[str, ...] = getattr(self, f"_{kind}")(model)
-        who = self.chance.choice(PRINCIPALS) if self.chance.random() < 0.15 else self._owner(model, kind, target)
-        return Step(kind, who, target)
+    async def send(self, step: Step) -> Outcome:
+        if step.kind == "pass_time":
+            self.scene.clock.advance(CHALLENGE_SECONDS)
+            return 200, ""
+        method, path, body = getattr(self, f"_{step.kind}")(*step.target)
+        token = {"alice": self.scene.alice, "bob": self.scene.bob}[step.who].token
+        if step.kind == "register":
+            body = a_card(agent_id=step.target[0], version=step.target[1], owner=step.who, endpoint=body)
+        return self._outcome(step, await self.scene.unit.ask(method, path, body, token=token))
 
-    def _owner(self, model: Model, kind: str, target: tuple[str, ...]) -> str:
-        release = model.releases.get(target[-1]) if kind in {"move", "read_release"} else None
-        names = (release.provider if release else "", *target)
-        known = [model.providers.get(name) or model.owners.get(name) for name in names]
-        return next((owner for owner in known if owner), self.chance.choice(PRINCIPALS))
+    def _outcome(self, step: Step, reply: Reply) -> Outcome:
+        if reply.status >= 400:
+            require_error(reply, reply.status, reply.code, "2")
+            return reply.status, reply.code
+        answer: Json = reply.json
+        assert document(DOCUMENTS[step.kind]).violations(answer) == ()
+        if step.kind in {"bind", "challenge", "release"}:
+            made = {"bind": "bindingId", "challenge": "challengeId", "release": "releaseId"}[step.kind]
+            self.ids[step.target[0]] = answer[made]
+        if step.kind == "challenge":
+            right = step.target[-1] == "right"
+            self.scene.agent.serve(answer["challengeId"], answer["proof"] if right else "0" * 64)
+            return reply.status, ""
+        return reply.status, reply.header("x-platform-publication-status") or _state(answer)
 
-    def _register(self, _: Model) -> tuple[str, ...]:
-        return self._agent(), self.chance.choice(VERSIONS)
+    def _register(self, _: str, __: str) -> tuple[str, str, object]:
+        return "POST", "/v1/agents", self.scene.agent.url
 
-    _publish_card = _disable_card = _read_card = _register
+    def _publish_card(self, agent: str, version: str) -> tuple[str, str, object]:
+        return "POST", f"/v1/agents/{agent}/versions/{version}/publish", None
 
-    def _bind(self, model: Model) -> tuple[str, ...]:
-        agent, version = self._some(list(model.cards), (self._agent(), "1.0.0"))
-        provider = model.agents.get(agent) if self.chance.random() < 0.8 else None
-        endpoint = "right" if self.chance.random() < 0.9 else "other"
-        return self._new("binding"), provider or self._provider(), agent, version, endpoint
+    def _disable_card(self, agent: str, version: str) -> tuple[str, str, object]:
+        return "POST", f"/v1/agents/{agent}/versions/{version}/disable", None
 
-    def _challenge(self, model: Model) -> tuple[str, ...]:
-        open_ones = [name for name, bound in model.bindings.items() if bound.state != "verified"]
-        provider, binding = self._binding(model, open_ones)
-        return self._new("challenge"), provider, binding, self.chance.choice(("right", "right", "wrong"))
+    def _read_card(self, agent: str, version: str) -> tuple[str, str, object]:
+        return "GET", f"/v1/agents/{agent}/versions/{version}", None
 
-    def _complete(self, model: Model) -> tuple[str, ...]:
-        unused = [name for name, issued in model.challenges.items() if not issued.used]
-        challenge = self._some(unused, self._some(list(model.challenges), "none"))
-        issued = model.challenges.get(challenge)
-        provider, binding = self._binding(model, [issued.binding] if issued else [])
-        return provider, binding, challenge
+    def _bind(self, _: str, provider: str, agent: str, version: str, endpoint: str) -> tuple[str, str, object]:
+        url = self.scene.agent.url if endpoint == "right" else self.scene.agent.url + "/other"
+        body = {"endpoint": url, "method": "http_well_known", "version": version}
+        return "POST", f"/v1/providers/{provider}/agents/{agent}/endpoint-bindings", body
 
-    def _release(self, model: Model) -> tuple[str, ...]:
-        provider, binding = self._binding(model, list(model.bindings))
-        bound = model.bindings.get(binding)
-        agent, version = (bound.agent, bound.version) if bound else (self._agent(), "1.0.0")
-        if self.chance.random() < 0.1:
-            version = self.chance.choice(VERSIONS)
-        return self._new("release"), provider, agent, version, binding
+    def _read_binding(self, provider: str, binding: str) -> tuple[str, str, object]:
+        return "GET", f"/v1/providers/{provider}/endpoint-bindings/{self._id(binding)}", None
 
-    def _move(self, model: Model) -> tuple[str, ...]:
-        return self.chance.choice(list(MOVES)), self._some(list(model.releases), "none")
+    def _challenge(self, _: str, provider: str, binding: str, __: str) -> tuple[str, str, object]:
+        return "POST", f"/v1/providers/{provider}/endpoint-bindings/{self._id(binding)}/challenges", None
 
-    def _read_release(self, model: Model) -> tuple[str, ...]:
-        return (self._some(list(model.releases), "none"),)
+    def _complete(self, provider: str, binding: str, challenge: str) -> tuple[str, str, object]:
+        path = f"/v1/providers/{provider}/endpoint-bindings/{self._id(binding)}"
+        return "POST", f"{path}/challenges/{self._id(challenge)}/complete", None
 
-    def _pass_time(self, _: Model) -> tuple[str, ...]:
-        return ()
+    def _release(self, _: str, provider: str, agent: str, version: str, binding: str) -> tuple[str, str, object]:
+        body = {"version": version, "endpointBindingId": self._id(binding)}
+        return "POST", f"/v1/providers/{provider}/agents/{agent}/releases", body
 
-    def _binding(self, model: Model, names: Sequence[str]) -> tuple[str, str]:
-        binding = self._some(names, self._some(list(model.bindings), "none"))
-        bound = model.bindings.get(binding)
-        return (bound.provider if bound and self.chance.random() < 0.95 else self._provider()), binding
+    def _move(self, verb: str, release: str) -> tuple[str, str, object]:
+        return "POST", f"/v1/releases/{self._id(release)}/{verb}", None
 
-    def _some[T](self, among: Sequence[T], otherwise: T) -> T:
-        return self.chance.choice(among) if among and self.chance.random() < 0.95 else otherwise
+    def _read_release(self, release: str) -> tuple[str, str, object]:
+        return "GET", f"/v1/releases/{self._id(release)}", None
 
-    def _agent(self) -> str:
-        return f"{self.prefix}:agent-{self.chance.randrange(5)}"
+    def _id(self, symbol: str) -> str:
+        return self.ids.get(symbol, "none_such")
 
-    def _provider(self) -> str:
-        return f"{self.prefix}:provider-{self.chance.randrange(4)}"
 
-    def _new(self, kind: str) -> str:
-        self.made[kind] += 1
-        return f"{kind} {self.made[kind]}"
+def _state(answer: Json) -> str:
+    """What the answer shows of the state, as the model words it."""
+    if "publicationStatus" in answer:
+        release = None if answer["release"] is None else answer["release"]["state"]
+        return f"{answer['publicationStatus']} {release} {answer['installable']}"
+    if "verificationStatus" in answer:
+        failure = answer.get("verificationFailureCode")
+        return str(answer["verificationStatus"]) + (f" {failure}" if failure else "")
+    return str(answer["state"])
+
+
+async def test_every_answer_is_the_models_and_calls_at_once_have_an_order_that_explains_them(scene: Scene) -> None:
+    calls, seen = Calls(scene), set[tuple[str, Outcome]]()
+    for seed in range(SEEDS):
+        await _live(calls, Imagination(random.Random(seed), f"life-{seed}"), seen)
+    reached = {kind: {outcome for seen_kind, outcome in seen if seen_kind == kind} for kind, _ in seen}
+    assert {(200, "published"), (200, "suspended"), (200, "revoked"), (200, "verified")} <= reached["move"]
+    assert {"CHALLENGE_REUSED", "CHALLENGE_EXPIRED", "CONFLICT", "WRONG_PROOF"} <= {
+        word for _, word in reached["complete"]
+    }
+    assert {(201, "pending_verification"), (201, "verified"), (409, "CONFLICT")} <= reached["release"]
+
+
+async def _live(calls: Calls, imagination: Imagination, seen: set[tuple[str, Outcome]]) -> None:
+    candidates: Sequence[Model] = [Model()]
+    chance = imagination.chance
+    for number in range(1, ROUNDS + 1):
+        believed = chance.choice(candidates)
+        steps = [imagination.step(believed)]
+        if chance.random() < 0.6:
+            steps.append(imagination.rival(believed, steps[0]))
+        candidates = await _take(calls, candidates, steps, seen)
+        if chance.random() < 0.04:
+            candidates = await _take(calls, candidates, [Step("pass_time", "alice")], seen)
+        if number % AUDIT_EVERY == 0:
+            for read in _audit(candidates[0], imagination.prefix):
+                candidates = await _take(calls, candidates, [read], seen)
+            assert all(_visible(model) == _visible(candidates[0]) for model in candidates), "reading leaves no doubt"
+
+
+async def _take(
+    calls: Calls, candidates: Sequence[Model], steps: Sequence[Step], seen: set[tuple[str, Outcome]]
+) -> Sequence[Model]:
+    outcomes = tuple(await asyncio.gather(*map(calls.send, steps)))
+    seen |= {(step.kind, outcome) for step, outcome in zip(steps, outcomes, strict=True)}
+    left = narrowed(candidates, steps, outcomes)
+    possible = {expected for model in candidates for _, expected in explanations(model, steps)}
+    assert left, f"{steps} gave {outcomes}, which no order explains; possible: {sorted(possible)}"
+    return left
+
+
+def _audit(model: Model, prefix: str) -> Sequence[Step]:
+    """Everything that exists, read by everybody; and Cards that do not exist."""
+    reads: list[tuple[str, tuple[str, ...]]]
+    reads = [("read_card", (f"{prefix}:agent-{agent}", version)) for agent in range(5) for version in VERSIONS]
+    reads += [("read_binding", (bound.provider, name)) for name, bound in model.bindings.items()]
+    reads += [("read_release", (name,)) for name in model.releases]
+    return [Step(kind, who, target) for kind, target in reads for who in PRINCIPALS]
+
+
+def _visible(model: Model) -> object:
+    """All but whether a Challenge was spent, which only its completion shows."""
+    return model.cards, model.bindings, model.releases, model.providers, model.agents

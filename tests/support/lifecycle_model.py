@@ -6,7 +6,7 @@ sent at once can be explained by some order of their parts.
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 
 Outcome = tuple[int, str]
 """The status, and the code of an error or the state a success shows."""
@@ -232,10 +232,9 @@ def _explained(
 
 def narrowed(candidates: Sequence[Model], steps: Sequence[Step], seen: tuple[Outcome, ...]) -> Sequence[Model]:
     """The models that explain what was seen, each once; none when nothing does."""
-    found = {
-        repr(astuple(after)): after
-        for model in candidates
-        for after, outcomes in explanations(model, steps)
-        if outcomes == seen
-    }
-    return list(found.values())
+    found: list[Model] = []
+    for model in candidates:
+        for after, outcomes in explanations(model, steps):
+            if outcomes == seen and after not in found:
+                found.append(after)
+    return found

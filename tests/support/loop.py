@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -33,6 +33,8 @@ from tests.support.workspaces import Owner
 
 SPACE = "space"
 CAPABILITY = "work"
+SILENT_HOST = "127.0.0.9"
+"""May be contacted, but nothing listens there."""
 STATUS = "/internal/v1/topology/status"
 TERMINALS = {"succeeded", "failed", "canceled", "timed_out"}
 
@@ -46,6 +48,7 @@ def open_skill(skill_id: str = CAPABILITY, **members: Any) -> dict[str, Any]:
 class Platform:
     gateway: RunningUnit
     router: RunningUnit
+    """In front of a scripted Router this is the Gateway again; nobody asks it anything."""
     agent: ScriptedAgent
     catalog: Catalog
     owner: Owner
@@ -173,7 +176,7 @@ async def running_platform(stores: DatabaseUrls, changes: Changes = Changes()) -
         release = await published(catalog, card)
         listener = listening_socket("127.0.0.1", 0)
         async with (
-            _control_plane(stores, agent, listener, changes) as gateway,
+            _control_plane(stores, agent, listener.getsockname()[1], changes) as gateway,
             _router(stores, agent, listener, changes, gateway) as router,
         ):
             owner = Owner(gateway, token)
@@ -184,30 +187,44 @@ async def running_platform(stores: DatabaseUrls, changes: Changes = Changes()) -
             yield platform
 
 
+@asynccontextmanager
+async def gateway_alone(
+    stores: DatabaseUrls, router_port: int, changes: Changes = Changes()  # noqa: B008
+) -> AsyncIterator[Platform]:
+    """The Control Plane with an installed Agent; the Router is whatever listens on that port."""
+    token = (await issue_token(stores.control_plane, "alice")).token.reveal()
+    async with scripted_agent() as agent, opened_catalog(stores) as catalog:
+        card = agent_card(agent, **changes.card)
+        release = await published(catalog, card)
+        async with _control_plane(stores, agent, router_port, changes) as gateway:
+            owner = Owner(gateway, token)
+            await owner.workspace(SPACE)
+            await owner.install(card["agentId"], accepted=[])
+            yield Platform(gateway, gateway, agent, catalog, owner, stores, card, release)
+
+
 def allowed_hosts(agent: ScriptedAgent) -> str:
-    return json.dumps([f"{agent.name}:{agent.port}"])
+    return json.dumps([f"{agent.name}:{agent.port}", SILENT_HOST])
 
 
 def _control_plane(
-    stores: DatabaseUrls, agent: ScriptedAgent, listener: socket.socket, changes: Changes
-) -> Any:
+    stores: DatabaseUrls, agent: ScriptedAgent, router_port: int, changes: Changes
+) -> AbstractAsyncContextManager[RunningUnit]:
     environment = control_plane_environment(
         PLATFORM_DATABASE_URL=stores.control_plane,
-        PLATFORM_ROUTER_INTERNAL_ORIGIN=f"http://127.0.0.1:{listener.getsockname()[1]}",
-        PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON=allowed_hosts(agent),
-        **changes.control_plane,
+        PLATFORM_ROUTER_INTERNAL_ORIGIN=f"http://127.0.0.1:{router_port}",
+        **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": allowed_hosts(agent), **changes.control_plane},
     )
     return running(lambda: build_control_plane(read_control_plane_settings(environment)))
 
 
 def _router(
     stores: DatabaseUrls, agent: ScriptedAgent, listener: socket.socket, changes: Changes, gateway: RunningUnit
-) -> Any:
+) -> AbstractAsyncContextManager[RunningUnit]:
     environment = router_environment(
         PLATFORM_ROUTER_DATABASE_URL=stores.router,
         PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=gateway.origin,
-        PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON=allowed_hosts(agent),
-        **changes.router,
+        **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": allowed_hosts(agent), **changes.router},
     )
     return running(lambda: build_router(read_router_settings(environment), changes.outside), listener)
 

@@ -67,7 +67,9 @@ async def served(unit: str, settings: dict[str, str]) -> AsyncIterator[tuple[asy
     origin = f"http://{settings[UNITS[unit][1]]}"
     try:
         async with asyncio.timeout(20):
-            while await asyncio.to_thread(status_of, f"{origin}/readyz") != 200:  # noqa: ASYNC110
+            # A Router is ready only with a Control Plane to watch; here each unit runs alone.
+            path = "livez" if unit == "router" else "readyz"
+            while await asyncio.to_thread(status_of, f"{origin}/{path}") != 200:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         yield process, origin
     finally:

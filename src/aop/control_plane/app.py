@@ -124,6 +124,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         Callers(TokenCallers(database, parts.clock), oidc),
         Slots(settings.max_in_flight_invocations),
         Slots(settings.max_in_flight_requests),
+        Slots(settings.max_in_flight_requests),
     )
     router = RouterClient(
         Peer(settings.router_origin, parts.client, parts.resolver),
@@ -139,8 +140,8 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         *topology_watch_routes(Changes(database), parts.signal, settings.internal_principals, _snapshots(settings)),
     ]
     application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins))
-    slots = (gates.invocations, gates.requests)
-    return Unit(application, readiness, (slots,), log, opened.aclose, end_watches=parts.signal.end)
+    slots = ((gates.invocations, gates.requests), (gates.resolves,))
+    return Unit(application, readiness, slots, log, opened.aclose, end_watches=parts.signal.end)
 
 
 def _snapshots(settings: ControlPlaneSettings) -> Slots:
@@ -188,7 +189,7 @@ def _workspace_routes(parts: _Parts, gates: Gates, router: RouterClient) -> Sequ
         *WorkspaceCalls(workspaces, installations, settings.request_max_bytes).routes(gates),
         *InvocationCalls(invocations, streams, settings.unit.invocation_request_max_bytes).routes(gates),
         *LineageCalls(workspaces, LineageReads(router)).routes(gates),
-        *ResolveCalls(authorization, settings.request_max_bytes).routes(settings.internal_principals, gates.requests),
+        *ResolveCalls(authorization, settings.request_max_bytes).routes(settings.internal_principals, gates.resolves),
     ]
 
 

@@ -33,7 +33,7 @@ async def events(connection: Connection, invocation: str) -> Sequence[Row]:
 
 async def trace(connection: Connection, workspace_id: str, trace_id: str) -> Sequence[Row]:
     rows: Sequence[Row] = await connection.fetch(
-        "SELECT * FROM ledger.record WHERE trace_id = $1 AND workspace_id = $2", trace_id, workspace_id
+        "SELECT * FROM ledger.record WHERE trace_id = $1 AND workspace_id = $2 AND position > 0", trace_id, workspace_id
     )
     return rows
 

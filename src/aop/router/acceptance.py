@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -21,6 +22,7 @@ from aop.router.resolution import Resolution
 from aop.router.running import Running
 from aop.router.target import TargetCard
 from aop.router.topology import Topology
+from aop.serving.body import CallerLeft
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Accepting:
         self._longest_ms = longest_ms
         self._most_input = most_input
 
-    async def accept(self, call: Call) -> Running | Over:
+    async def accept(self, call: Call, caller_left: Callable[[], bool]) -> Running | Over:
         """Raises a Refusal before anything is recorded, or returns after the first transaction committed."""
         refusal = self._topology.refusal(call.release_id)
         if refusal is not None:
@@ -73,6 +75,8 @@ class Accepting:
         if len(call.content) > min(self._most_input, card.max_input_bytes):
             raise PayloadTooLarge("input")
         await require_input(card.skills[call.capability].input, call.value, len(call.content))
+        if caller_left():
+            raise CallerLeft("before acceptance")
         return await self._record(call, card)
 
     async def _record(self, call: Call, card: TargetCard) -> Running | Over:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
@@ -110,7 +111,8 @@ class Execution:
     async def _recorded(self, running: Running, outcome: Outcome) -> Outcome:
         """What may be told: the outcome if its terminal is durable, else that the platform could not keep it."""
         if running.stop_reason is StopReason.CALLER_LEFT and outcome.terminal is CANCELED:
-            await self._journal.request_cancel(running.place.context.invocation)
+            with suppress(EpochFenced):
+                await self._journal.request_cancel(running.place.context.invocation)
         place, facts = await self._progress_of(running)
         terminal = terminal_fact(place, new_hex_id(), self._clock(), outcome.terminal)
         try:

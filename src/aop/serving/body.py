@@ -12,7 +12,7 @@ RECEIPT_SECONDS = 30.0
 
 
 class CallerLeft(Refusal):
-    """The caller went away while its request was still arriving; nobody is left to answer."""
+    """The caller went away before anything was begun for it; nobody is left to answer."""
 
     code = InvalidRequest.code
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import msgspec
 
 from aop.base import json
-from aop.base.http import HttpError, StreamedAnswer
+from aop.base.http import StreamedAnswer
 from aop.base.ids import new_id
 from aop.contracts.documents import document
-from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal, code_entries
+from aop.contracts.errors import ErrorCode, Refusal, code_entries
 from aop.contracts.invocation import InvocationRequest, InvocationResult, RouterDispatch, UserCaller
 from aop.control_plane.dispatch.authorization import Authorization, Authorized, Wanted
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
@@ -80,10 +80,7 @@ class Invocations:
 
     async def _whole(self, answer: StreamedAnswer, identity: Identity) -> Forwarded:
         limit = self._most_result if answer.status == 200 else MOST_ERROR_BYTES
-        try:
-            body = await collected(answer, limit)
-        except (HttpError, TimeoutError) as failure:
-            raise RouterFailed(type(failure).__name__, identity) from failure
+        body = await collected(answer, limit, identity)
         if _media_type(answer) != b"application/json":
             raise RouterFailed("media type", identity)
         if answer.status != 200:
@@ -155,13 +152,17 @@ def forwarded_error(status: int, body: bytes, identity: Identity) -> Forwarded:
     return Forwarded(status, body, code)
 
 
-async def collected(answer: StreamedAnswer, limit: int) -> bytes:
+async def collected(answer: StreamedAnswer, limit: int, identity: Identity) -> bytes:
+    """The whole body; an answer that breaks off or is too large is still one about this Invocation."""
     pieces, size = [], 0
-    async for piece in answer:
-        size += len(piece)
-        if size > limit:
-            raise DependencyFailed("the Router's answer is larger than allowed")
-        pieces.append(piece)
+    try:
+        async for piece in answer:
+            size += len(piece)
+            if size > limit:
+                raise RouterFailed("larger than allowed", identity)
+            pieces.append(piece)
+    except FAILURES as failure:
+        raise RouterFailed(type(failure).__name__, identity) from failure
     return b"".join(pieces)
 
 

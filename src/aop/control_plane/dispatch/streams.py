@@ -56,7 +56,7 @@ class Streams:
                 )
                 seen = seen_identity(answer, identity)
                 if answer.status != 200:
-                    return forwarded_error(answer.status, await collected(answer, MOST_ERROR_BYTES), seen)
+                    return forwarded_error(answer.status, await collected(answer, MOST_ERROR_BYTES, seen), seen)
                 if answer.headers_named(b"content-type") != [b"text/event-stream"] or not seen.correlated:
                     raise RouterFailed("not an accepted stream", seen)
                 return OpenedStream(seen, self._relay(answer, opened.pop_all()))

@@ -14,6 +14,8 @@ class Gates:
     callers: Callers
     invocations: Slots
     requests: Slots
+    resolves: Slots
+    """What Routers ask on behalf of running Invocations; a drain refuses these last."""
 
     def route(self, method: str, path: str, call: Call, envelope: Envelope, query: QueryRules | None = None) -> Route:
         """A route for authenticated callers, counted among the other calls than invocations."""

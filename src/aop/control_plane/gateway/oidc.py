@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import jwt
-
 from aop.base import json
 from aop.base.base64url import from_base64url
 from aop.base.clock import Clock, utc_now
@@ -135,6 +133,9 @@ def _read(text: str) -> _Token:
 
 
 def _signature_holds(token: _Token, key: Mapping[str, Any]) -> bool:
+    # Loaded with the first such token: it is large, and most deployments have no OpenID provider.
+    import jwt  # noqa: PLC0415
+
     try:
         public = jwt.PyJWK(dict(key), algorithm=token.algorithm)
         return bool(public.Algorithm.verify(token.signed, public.key, token.signature))

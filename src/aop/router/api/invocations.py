@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
+from aop.base.ids import is_trace_id
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.invocation import RouterDispatch
@@ -17,6 +18,7 @@ from aop.serving.bearer import ServicePrincipals
 from aop.serving.body import JsonBody, read_json
 from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
+from aop.serving.response import TRACE_HEADER
 from aop.serving.routing import Answer, Route
 
 CONTEXT_BYTES = 64 * 1024
@@ -32,8 +34,12 @@ class InvocationCalls:
         self._max_bytes = request_max_bytes + CONTEXT_BYTES
 
     def routes(self, principals: ServicePrincipals, roots: Slots) -> Sequence[Route]:
+        async def known(request: Request) -> None:
+            await principals.authenticate(request)
+            _take_named_trace(request)
+
         path = "/internal/v1/invocations"
-        return [Route("POST", path, self.dispatch, Envelope.INVOCATION, principals.authenticate, roots)]
+        return [Route("POST", path, self.dispatch, Envelope.INVOCATION, known, roots)]
 
     async def dispatch(self, request: Request) -> Answer:
         received = asyncio.get_running_loop().time()
@@ -42,7 +48,15 @@ class InvocationCalls:
         request.trace_id = wanted.trace_id
         require_agreement(request, stream=wanted.stream)
         call = _call(wanted, body, received)
-        return await self._answers.answer(request, call, await self._accepting.accept(call))
+        accepted = await self._accepting.accept(call, request.scope["aop.disconnected"].is_set)
+        return await self._answers.answer(request, call, accepted)
+
+
+def _take_named_trace(request: Request) -> None:
+    """A refusal that comes before the body is read is still told under the Gateway's trace."""
+    named = (request.single_header(TRACE_HEADER) or b"").decode("latin-1")
+    if is_trace_id(named):
+        request.trace_id = named
 
 
 def _call(wanted: RouterDispatch, body: JsonBody, received: float) -> Call:

@@ -61,7 +61,8 @@ class NestedCalls:
             )
         )
         call = _call(invocation_id, wanted, claims, pin, body, received)
-        return await self._answers.answer(request, call, await self._accepting.accept(call))
+        accepted = await self._accepting.accept(call, request.scope["aop.disconnected"].is_set)
+        return await self._answers.answer(request, call, accepted)
 
 
 def _call(

@@ -1,0 +1,214 @@
+"""Every way an Agent can fail an accepted Invocation: recorded, correlated, and not a word of the Agent's own."""
+
+import asyncio
+import json
+import socket
+
+import pytest
+
+from aop.router.app import Outside
+from tests.support.agent import a_message, a_task, data, result_of, rpc_error, saying, text
+from tests.support.loop import SILENT_HOST, Changes, Platform, running_platform
+from tests.support.peers import Behaviour, reset, sending
+from tests.support.postgres import PostgresForTests
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CANARY = "canary-of-the-agent"
+GOOD = b'{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"data","data":1}]}'
+
+
+def status(number: int, *headers: bytes) -> Behaviour:
+    return saying(json.dumps({"code": "UNAUTHENTICATED", "message": CANARY}).encode(), number, *headers)
+
+
+def envelope(members: bytes) -> Behaviour:
+    return saying(b'{"jsonrpc":"2.0",' + members + b"}")
+
+
+UNAVAILABLE: dict[str, Behaviour] = {
+    "201": status(201),
+    "204": sending(b"HTTP/1.1 204 Said\r\n\r\n"),
+    "401": status(401),
+    "403": status(403),
+    "404": status(404),
+    "500": status(500),
+    "503": status(503),
+    "302": status(302, b"location: /elsewhere"),
+    "307": status(307, b"location: /elsewhere"),
+    "reset": reset,
+    "closed": sending(b""),
+    "not HTTP": sending(b"SMTP ready\r\n\r\n"),
+    "cut head": sending(b"HTTP/1.1 200 OK\r\ncontent-ty"),
+    "cut body": sending(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"),
+    "cut chunk": sending(
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"
+    ),
+    "two lengths": sending(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}"),
+}
+EXECUTION: dict[str, Behaviour] = {
+    "JSON-RPC error": rpc_error(-32603, CANARY),
+    "task failed": a_task("failed", [text(CANARY)]),
+    "task rejected": a_task("rejected"),
+}
+PROTOCOL: dict[str, Behaviour] = {
+    "wrong version": saying(b'{"jsonrpc":"1.0","id":"%id%","result":' + GOOD + b"}"),
+    "other id": envelope(b'"id":"other","result":' + GOOD),
+    "number id": envelope(b'"id":1,"result":' + GOOD),
+    "true id": envelope(b'"id":true,"result":' + GOOD),
+    "object id": envelope(b'"id":{},"result":' + GOOD),
+    "null id": envelope(b'"id":null,"result":' + GOOD),
+    "no id": envelope(b'"result":' + GOOD),
+    "both": envelope(b'"id":"%id%","error":{"code":1,"message":"m"},"result":' + GOOD),
+    "neither": envelope(b'"id":"%id%"'),
+    "unknown member": envelope(b'"id":"%id%","extra":1,"result":' + GOOD),
+    "repeated envelope member": envelope(b'"id":"%id%","id":"%id%","result":' + GOOD),
+    "repeated member inside": envelope(b'"id":"%id%","result":' + GOOD.replace(b'"data":1', b'"data":{"a":1,"a":2}')),
+    "trailing data": saying(b'{"jsonrpc":"2.0","id":"%id%","result":' + GOOD + b"} 1"),
+    "lone surrogate": envelope(b'"id":"%id%","result":' + GOOD.replace(b'"data":1', b'"data":"\\ud800"')),
+    "not JSON": saying(CANARY.encode()),
+    "not UTF-8": envelope(b'"id":"%id%","result":' + GOOD.replace(b'"data":1', b'"data":"\xff"')),
+    "empty": saying(b""),
+    "media type": saying(GOOD, 200, b"content-type: text/html"),
+    "two media types": saying(GOOD, 200, b"content-type: application/json", b"content-type: application/json"),
+    "encoded": saying(b"\x1f\x8b", 200, b"content-type: application/json", b"content-encoding: gzip"),
+    "unknown kind": result_of({"kind": "thing"}),
+    "no parts": a_message(),
+    "no message id": a_message(data(1), messageId=None),
+    "empty message id": a_message(data(1), messageId=""),
+    "role user": a_message(data(1), role="user"),
+    "unknown part": a_message({"kind": "video", "data": 1}),
+    "a stream": saying(b"data: {}\n\n", 200, b"content-type: text/event-stream"),
+    "input-required": a_task("input-required"),
+    "auth-required": a_task("auth-required"),
+    "unknown": a_task("unknown"),
+    "made-up state": a_task("resting"),
+}
+FAILURES = [
+    (code, number, name, behaviour)
+    for (code, number), rows in {
+        ("AGENT_UNAVAILABLE", 503): UNAVAILABLE,
+        ("AGENT_EXECUTION_FAILED", 502): EXECUTION,
+        ("A2A_PROTOCOL_ERROR", 502): PROTOCOL,
+        ("CANCELED", 409): {"task canceled": a_task("canceled")},
+    }.items()
+    for name, behaviour in rows.items()
+]
+
+
+@pytest.mark.rows("INV-18", "INV-19", "INV-20", "INV-21", "INV-32", "AUTH-14")
+@pytest.mark.parametrize(
+    ("code", "number", "behaviour"),
+    [pytest.param(code, number, behaviour, id=f"{code}: {name}") for code, number, name, behaviour in FAILURES],
+)
+async def test_a_bad_answer_ends_the_invocation_with_its_code(
+    platform: Platform, code: str, number: int, behaviour: Behaviour
+) -> None:
+    platform.agent.script(behaviour)
+    reply = await platform.invoke(b'{"secret":"canary-of-the-caller"}')
+    await platform.require_failed(reply, number, code)
+    assert b"canary" not in reply.body
+    assert str(platform.agent.port).encode() not in reply.body
+    sent = platform.agent.methods(reply.json["invocationId"])
+    assert sent.count("message/send") == 1, "nothing is sent twice"
+    assert {request.target for request in platform.agent.calls(None, reply.json["invocationId"])} == {"/a2a"}
+
+
+@pytest.mark.rows("INV-17")
+@pytest.mark.parametrize(
+    ("then", "number", "code", "cancels"),
+    [
+        (rpc_error(-32001), 502, "AGENT_EXECUTION_FAILED", 0),
+        (reset, 503, "AGENT_UNAVAILABLE", 0),
+        (status(500), 503, "AGENT_UNAVAILABLE", 0),
+        (a_task("working", id="task-8"), 502, "A2A_PROTOCOL_ERROR", 1),
+        (a_message(data(1)), 502, "A2A_PROTOCOL_ERROR", 1),
+        (a_task("resting"), 502, "A2A_PROTOCOL_ERROR", 1),
+        (saying(b" " * 1_048_577), 502, "AGENT_RESPONSE_TOO_LARGE", 1),
+        (a_task("failed"), 502, "AGENT_EXECUTION_FAILED", 0),
+        (a_task("canceled"), 409, "CANCELED", 0),
+    ],
+)
+async def test_a_failed_look_at_a_task_is_an_outcome_and_not_a_reason_to_look_again(
+    platform: Platform, then: Behaviour, number: int, code: str, cancels: int
+) -> None:
+    platform.agent.script(a_task("working"), then)
+    reply = await platform.invoke()
+    await platform.require_failed(reply, number, code)
+    await asyncio.sleep(0.12)
+    expected = ["message/send", "tasks/get", *["tasks/cancel"] * cancels]
+    assert platform.agent.methods(reply.json["invocationId"]) == expected
+
+
+@pytest.mark.rows("INV-18")
+async def test_an_agent_out_of_reach_is_unavailable_and_one_that_may_not_be_reached_has_no_route(platform: Platform) -> None:
+    for host, code in ((SILENT_HOST, "AGENT_UNAVAILABLE"), ("127.0.0.8", "ROUTE_NOT_FOUND")):
+        protocol = {**platform.card["protocol"], "endpoint": f"http://{host}:9/a2a"}
+        card, _, _ = await platform.installed(protocol=protocol)
+        await platform.require_failed(await platform.invoke(agentId=card["agentId"]), 503, code)
+
+
+@pytest.mark.rows("INV-22")
+async def test_an_answer_over_the_smaller_limit_is_too_large(platform: Platform) -> None:
+    limits = {**platform.card["limits"], "maxOutputBytes": 200}
+    card, _, _ = await platform.installed(limits=limits)
+    for behaviour in (
+        a_message(text("x" * 200)),
+        sending(
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+            + b"64\r\n" + b" " * 100 + b"\r\n64\r\n" + b" " * 100 + b"\r\n1\r\n \r\n"
+        ),
+        sending(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 201\r\n\r\n"),
+    ):
+        platform.agent.script(behaviour)
+        reply = await platform.invoke(agentId=card["agentId"])
+        await platform.require_failed(reply, 502, "AGENT_RESPONSE_TOO_LARGE")
+
+
+@pytest.mark.rows("INV-23")
+@pytest.mark.parametrize("kind", ["none", "api_key", "oauth2_client_credentials", "mutual_tls"])
+async def test_only_the_routers_own_credential_is_offered(platform: Platform, kind: str) -> None:
+    card, _, _ = await platform.installed(authentication={"type": kind})
+    heard = len(platform.agent.received)
+    reply = await platform.invoke(agentId=card["agentId"])
+    await platform.require_failed(reply, 502, "AGENT_AUTH_UNSUPPORTED", "created", "routing")
+    assert len(platform.agent.received) == heard
+
+
+@pytest.mark.rows("INV-24", "INV-18")
+async def test_a_name_that_now_leads_elsewhere_is_not_dialed(postgres: PostgresForTests) -> None:
+    answers = {"agent.test": ["127.0.0.1"]}
+
+    def look_up(host: str) -> list[str]:
+        if not answers[host]:
+            raise OSError("no such name")
+        return answers[host]
+
+    stores = await postgres.new_platform()
+    limits = Changes(outside=Outside(look_up=look_up), agent_name="agent.test")
+    for refused, code in ((["127.0.0.1", "8.8.8.8"], "ROUTE_NOT_FOUND"), ([], "AGENT_UNAVAILABLE")):
+        answers["agent.test"] = refused
+        async with running_platform(stores if refused else await postgres.new_platform(), limits) as platform:
+            await platform.require_failed(await platform.invoke(), 503, code)
+            assert platform.agent.received == []
+
+
+async def test_a_connection_that_does_not_come_about_in_time_is_unavailable(postgres: PostgresForTests) -> None:
+    settings = {"PLATFORM_ROUTER_CONNECT_TIMEOUT_MS": "150"}
+    with socket.socket() as full, socket.socket() as first:
+        full.bind(("127.0.0.2", 0))
+        full.listen(0)
+        first.connect(full.getsockname())
+        others = [socket.socket() for _ in range(2)]
+        for other in others:
+            other.setblocking(False)
+            other.connect_ex(full.getsockname())
+        host = f"127.0.0.2:{full.getsockname()[1]}"
+        settings["PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON"] = json.dumps([host])
+        protocol = {"type": "a2a", "version": "0.3.0", "transport": "JSONRPC", "endpoint": f"http://{host}/a2a"}
+        changes = Changes(router=settings, card={"protocol": protocol})
+        async with running_platform(await postgres.new_platform(), changes) as platform:
+            detail = await platform.require_failed(await platform.invoke(), 503, "AGENT_UNAVAILABLE")
+            assert 140 <= detail["invocation"]["latencyMs"] < 1500
+        for other in others:
+            other.close()

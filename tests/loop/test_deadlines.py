@@ -1,0 +1,81 @@
+"""The deadline of a JSON Invocation: the smaller of two bounds, counted from receipt, owned by the Router."""
+
+import asyncio
+
+import pytest
+
+from tests.support.agent import a_message, a_task, data
+from tests.support.cards import some_limits
+from tests.support.loop import Changes, Platform, running_platform
+from tests.support.peers import Received, after, hold
+from tests.support.postgres import PostgresForTests
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def brief(platform: Platform, milliseconds: int) -> str:
+    """The id of an Agent whose Card grants this much time; its Card is in the Router's cache."""
+    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=milliseconds))
+    platform.agent.script(a_message(data(1)))
+    await platform.invoke(agentId=card["agentId"])
+    return str(card["agentId"])
+
+
+@pytest.mark.rows("TMO-01")
+async def test_an_agent_that_holds_is_timed_out(platform: Platform) -> None:
+    agent_id = await brief(platform, 50)
+    platform.agent.script(hold)
+    reply = await platform.invoke(agentId=agent_id)
+    detail = await platform.require_failed(reply, 504, "TIMEOUT")
+    assert 40 <= detail["invocation"]["latencyMs"] < 1000
+    (request,) = platform.agent.calls(None, reply.json["invocationId"])
+    async with asyncio.timeout(1):
+        await request.left.wait()
+
+
+@pytest.mark.rows("TMO-02")
+async def test_the_smaller_of_card_and_platform_wins(postgres: PostgresForTests) -> None:
+    settings = {"PLATFORM_INVOCATION_DEADLINE_MS": "120"}
+    changes = Changes(router=settings, card={"limits": some_limits(timeoutMs=600_000)})
+    async with running_platform(await postgres.new_platform(), changes) as platform:
+        platform.agent.usual = (hold,)
+        detail = await platform.require_failed(await platform.invoke(), 504, "TIMEOUT")
+        assert 100 <= detail["invocation"]["latencyMs"] < 1000
+
+
+@pytest.mark.rows("TMO-04")
+async def test_a_known_task_is_told_to_stop_exactly_once_at_the_deadline(platform: Platform) -> None:
+    agent_id = await brief(platform, 120)
+    platform.agent.script(a_task("working"))
+    reply = await platform.invoke(agentId=agent_id)
+    await platform.require_failed(reply, 504, "TIMEOUT")
+    invocation_id = reply.json["invocationId"]
+    await platform.agent.arrival("tasks/cancel")
+    await asyncio.sleep(0.1)
+    sent = platform.agent.methods(invocation_id)
+    assert (sent[0], sent[-1], sent.count("tasks/cancel")) == ("message/send", "tasks/cancel", 1)
+    assert platform.agent.calls(None, invocation_id)[-1].json["params"] == {"id": "task-7"}
+
+
+@pytest.mark.rows("TMO-05")
+async def test_an_answer_after_the_deadline_changes_nothing(platform: Platform) -> None:
+    agent_id = await brief(platform, 60)
+    platform.agent.script(after(0.2, a_message(data("late"))))
+    reply = await platform.invoke(agentId=agent_id)
+    await platform.require_failed(reply, 504, "TIMEOUT")
+    await asyncio.sleep(0.2)
+    assert (await platform.types(reply.json["invocationId"]))[-1] == "timed_out"
+
+
+@pytest.mark.rows("TMO-01")
+async def test_an_answer_that_drips_is_bounded_by_the_deadline_too(platform: Platform) -> None:
+    agent_id = await brief(platform, 80)
+
+    async def drip(request: Received) -> None:
+        await request.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n")
+        for _ in range(50):
+            await request.send(b" ")
+            await asyncio.sleep(0.02)
+
+    platform.agent.script(drip)
+    await platform.require_failed(await platform.invoke(agentId=agent_id), 504, "TIMEOUT")
