@@ -16,7 +16,7 @@ from tests.support.lifecycle_steps import PRINCIPALS, VERSIONS, Imagination
 from tests.support.publication import Json, Scene, publication_scene
 from tests.support.units import Reply
 
-SEEDS = 5
+SEEDS = 8
 ROUNDS = 80
 AUDIT_EVERY = 16
 CHALLENGE_SECONDS = 601

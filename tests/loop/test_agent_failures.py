@@ -141,7 +141,9 @@ async def test_a_failed_look_at_a_task_is_an_outcome_and_not_a_reason_to_look_ag
 
 
 @pytest.mark.rows("INV-18")
-async def test_an_agent_out_of_reach_is_unavailable_and_one_that_may_not_be_reached_has_no_route(platform: Platform) -> None:
+async def test_an_agent_out_of_reach_is_unavailable_and_one_that_may_not_be_reached_has_no_route(
+    platform: Platform,
+) -> None:
     for host, code in ((SILENT_HOST, "AGENT_UNAVAILABLE"), ("127.0.0.8", "ROUTE_NOT_FOUND")):
         protocol = {**platform.card["protocol"], "endpoint": f"http://{host}:9/a2a"}
         card, _, _ = await platform.installed(protocol=protocol)
@@ -156,7 +158,11 @@ async def test_an_answer_over_the_smaller_limit_is_too_large(platform: Platform)
         a_message(text("x" * 200)),
         sending(
             b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
-            + b"64\r\n" + b" " * 100 + b"\r\n64\r\n" + b" " * 100 + b"\r\n1\r\n \r\n"
+            + b"64\r\n"
+            + b" " * 100
+            + b"\r\n64\r\n"
+            + b" " * 100
+            + b"\r\n1\r\n \r\n"
         ),
         sending(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 201\r\n\r\n"),
     ):

@@ -17,9 +17,7 @@ from tests.support.postgres import PostgresForTests
 
 @pytest.mark.rows("INV-30")
 @pytest.mark.parametrize("unit", ["gateway", "router"])
-async def test_one_more_call_than_there_are_slots_is_refused_and_harms_nobody(
-    stores: DatabaseUrls, unit: str
-) -> None:
+async def test_one_more_call_than_there_are_slots_is_refused_and_harms_nobody(stores: DatabaseUrls, unit: str) -> None:
     full = {f"PLATFORM_{unit.upper()}_MAX_IN_FLIGHT_INVOCATIONS": "3"}
     changes = Changes(control_plane=full) if unit == "gateway" else Changes(router=full)
     async with running_platform(stores, changes) as platform:

@@ -82,7 +82,10 @@ async def test_a_large_body_is_413_and_a_bad_token_comes_first(platform: Platfor
 @pytest.mark.rows("INV-08")
 async def test_only_what_is_installed_declared_and_accepted_may_run(platform: Platform) -> None:
     permission = {"id": "mail.send", "description": "Send mail."}
-    skills = [platform.card["skills"][0], {**platform.card["skills"][0], "id": "mail", "requiredPermissions": ["mail.send"]}]
+    skills = [
+        platform.card["skills"][0],
+        {**platform.card["skills"][0], "id": "mail", "requiredPermissions": ["mail.send"]},
+    ]
     card, _, installation = await platform.installed(skills=skills, permissions=[permission])
     await platform.owner.uninstall(installation)
     async with nothing_happens(platform) as recorded:
@@ -170,4 +173,3 @@ async def test_only_the_owner_of_an_existing_workspace_may_invoke(platform: Plat
 async def post(platform: Platform, body: bytes, token: str | None = None) -> Reply:
     path = f"/v1/workspaces/{SPACE}/invocations"
     return await platform.gateway.post(path, body, token=token or platform.token)
-

@@ -11,7 +11,6 @@ from tests.support.agent import (
     a_task,
     credential_of,
     data,
-    echo,
     file,
     input_of,
     saying,
@@ -153,8 +152,8 @@ async def test_a_hundred_calls_at_once_each_get_their_own(platform: Platform) ->
 
 async def test_the_agent_may_write_its_answer_as_it_likes(platform: Platform) -> None:
     body = (
-        b'\n{ "result" : {"unknown": {"a": [1]}, "parts": [ {"data" : {"x": 1.50} , "kind": "data", "metadata": null} ],'
-        b' "role":"agent","messageId":"m","kind":"message"}, "id":"%id%", "jsonrpc":"2.0"}\n'
+        b'\n{ "result" : {"unknown": {"a": [1]}, "parts": [ {"data" : {"x": 1.50} , "kind": "data",'
+        b' "metadata": null} ], "role":"agent","messageId":"m","kind":"message"}, "id":"%id%", "jsonrpc":"2.0"}\n'
     )
     platform.agent.script(saying(body, 200, b"Content-Type: Application/JSON; charset=utf-8"))
     reply = await platform.invoke()
@@ -166,4 +165,3 @@ async def test_a_large_answer_within_the_limit_arrives_whole(platform: Platform)
     platform.agent.script(a_message(text("x" * 1_000_000)))
     reply = await platform.invoke()
     assert len(json.loads(reply.body)["result"]) == 1_000_000
-    platform.agent.script(echo)

@@ -124,4 +124,3 @@ async def scripted_control_plane(card: Card) -> AsyncIterator[ScriptedControlPla
     plane = ScriptedControlPlane(card)
     async with listening(plane.meet) as plane.port:
         yield plane
-

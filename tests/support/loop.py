@@ -1,9 +1,9 @@
-"""The whole platform for tests: Control Plane and Router on real sockets around a published, installed, scripted Agent."""
+"""The whole platform for tests: Control Plane and Router on real sockets around an installed, scripted Agent."""
 
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -17,7 +17,7 @@ from aop.contracts.documents import document
 from aop.contracts.publication import Release, ReleaseState
 from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
-from aop.control_plane.settings import read_control_plane_settings
+from aop.control_plane.settings import ControlPlaneSettings, read_control_plane_settings
 from aop.local.state import DatabaseUrls
 from aop.router.app import Outside
 from aop.router.app import build as build_router
@@ -136,7 +136,10 @@ class Platform:
         assert last["error"] == reply.json
         assert detail["invocation"]["errorCode"] == code
         expected = {"TIMEOUT": "timed_out", "CANCELED": "canceled"}.get(code, "failed")
-        assert [event["type"] for event in detail["events"]] == [*(types or ("created", "routing", "started")), expected]
+        assert [event["type"] for event in detail["events"]] == [
+            *(types or ("created", "routing", "started")),
+            expected,
+        ]
         return detail
 
     async def require_refused(self, reply: Reply, status: int, code: str, recorded: int) -> None:
@@ -166,6 +169,8 @@ class Changes:
     outside: Outside | None = None
     card: Mapping[str, Any] = field(default_factory=dict)
     agent_name: str = "127.0.0.1"
+    adjust: Callable[[ControlPlaneSettings], ControlPlaneSettings] = lambda settings: settings
+    """For what no environment can say."""
 
 
 @asynccontextmanager
@@ -189,7 +194,9 @@ async def running_platform(stores: DatabaseUrls, changes: Changes = Changes()) -
 
 @asynccontextmanager
 async def gateway_alone(
-    stores: DatabaseUrls, router_port: int, changes: Changes = Changes()  # noqa: B008
+    stores: DatabaseUrls,
+    router_port: int,
+    changes: Changes = Changes(),  # noqa: B008
 ) -> AsyncIterator[Platform]:
     """The Control Plane with an installed Agent; the Router is whatever listens on that port."""
     token = (await issue_token(stores.control_plane, "alice")).token.reveal()
@@ -215,7 +222,7 @@ def _control_plane(
         PLATFORM_ROUTER_INTERNAL_ORIGIN=f"http://127.0.0.1:{router_port}",
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": allowed_hosts(agent), **changes.control_plane},
     )
-    return running(lambda: build_control_plane(read_control_plane_settings(environment)))
+    return running(lambda: build_control_plane(changes.adjust(read_control_plane_settings(environment))))
 
 
 def _router(

@@ -3,7 +3,10 @@
 import typer
 
 from aop import __version__
+from aop.cli.agent import agent_app
+from aop.cli.ledger import ledger_app
 from aop.cli.migrate import migrate
+from aop.cli.router import router_app
 from aop.cli.token import token_app
 from aop.cli.units import run_unit
 from aop.cli.up import up
@@ -38,12 +41,9 @@ def control_plane() -> None:
     raise typer.Exit(run_unit("control-plane"))
 
 
-@app.command(rich_help_panel="Units")
-def router() -> None:
-    """Serve the A2A Router. Settings come from PLATFORM_* environment variables; stops on SIGTERM after a drain."""
-    raise typer.Exit(run_unit("router"))
-
-
+app.add_typer(router_app, name="router", rich_help_panel="Units")
 app.command(name="up", rich_help_panel="Local platform")(up)
 app.command(name="migrate", rich_help_panel="Operator")(migrate)
 app.add_typer(token_app, name="token", rich_help_panel="Operator")
+app.add_typer(ledger_app, name="ledger", rich_help_panel="Operator")
+app.add_typer(agent_app, name="agent", rich_help_panel="Agents")

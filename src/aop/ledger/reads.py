@@ -13,6 +13,20 @@ if TYPE_CHECKING:
 
 Row = Any
 
+# Terminals have an index by Workspace, status and time of their own.
+_ENDED = (
+    "SELECT record.* FROM ledger.event AS ended JOIN ledger.record USING (invocation_id) WHERE ended.type <> 'stream'"
+)
+# What has no terminal belongs to an epoch that is not closed, at or behind its last checkpoint.
+_OPEN = (
+    "SELECT record.* FROM ledger.epoch AS life"
+    " CROSS JOIN LATERAL (SELECT coalesce(max(position), 1) AS position FROM ledger.checkpoint"
+    "  WHERE checkpoint.router_id = life.router_id AND checkpoint.epoch = life.epoch) AS settled"
+    " JOIN ledger.record ON record.router_id = life.router_id AND record.epoch = life.epoch"
+    "  AND record.position >= settled.position"
+    " WHERE NOT EXISTS (SELECT FROM ledger.epoch_closed AS closed"
+    "  WHERE closed.router_id = life.router_id AND closed.epoch = life.epoch) AND outcome IS NULL"
+)
 _OPENING_OF = {status: opening for opening, status in STATUS_AFTER.items()}
 
 
@@ -66,33 +80,39 @@ async def page(
     limit: int,
 ) -> Sequence[Row]:
     """Newest first; statements are built from fixed fragments, values are always bound."""
-    conditions, values = ["workspace_id = $1"], [workspace_id]
+    conditions, values = list[str](), list[Any]([workspace_id])
 
     def add(condition: str, *given: Any) -> None:
         numbers = [f"${len(values) + position}" for position in range(1, len(given) + 1)]
         values.extend(given)
         conditions.append(condition.format(*numbers))
 
-    source = "ledger.record"
+    source, row = _source(wanted.status)
     if wanted.status in TERMINAL_STATUSES:
-        add("outcome = {}", wanted.status)
+        add("ended.type = {}", wanted.status)
     elif wanted.status is not None:
-        add("outcome IS NULL AND opening = {}", _OPENING_OF[InvocationStatus(wanted.status)])
+        add("opening = {}", _OPENING_OF[InvocationStatus(wanted.status)])
     if wanted.agent_id is not None:
         add("target_agent_id = {}", wanted.agent_id)
     if wanted.capability is not None:
         add("capability = {}", wanted.capability)
     if wanted.since is not None:
-        add("created_at >= {}", wanted.since)
+        add(f"{row}.created_at >= {{}}", wanted.since)
     if wanted.until is not None:
-        add("created_at < {}", wanted.until)
+        add(f"{row}.created_at < {{}}", wanted.until)
     if after is not None:
-        add("(created_at, invocation_id) < ({}, {})", *after)
-    add("true LIMIT {}", limit)
-    *where, last = conditions
+        add(f"({row}.created_at, {row}.invocation_id) < ({{}}, {{}})", *after)
+    values.append(limit)
     rows: Sequence[Row] = await connection.fetch(
-        f"SELECT * FROM {source} WHERE {' AND '.join(where)}"  # noqa: S608
-        f" ORDER BY created_at DESC, invocation_id DESC {last.removeprefix('true ')}",
+        f"{source} AND {' AND '.join([*conditions, f'{row}.workspace_id = $1'])}"
+        f" ORDER BY {row}.created_at DESC, {row}.invocation_id DESC LIMIT ${len(values)}",
         *values,
     )
     return rows
+
+
+def _source(status: InvocationStatus | None) -> tuple[str, str]:
+    """Where records of a status are found fast, and the row that is filtered and ordered there."""
+    if status is None:
+        return "SELECT * FROM ledger.record WHERE true", "record"
+    return (_ENDED, "ended") if status in TERMINAL_STATUSES else (_OPEN, "record")

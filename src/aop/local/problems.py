@@ -29,5 +29,13 @@ class UnitFailed(LocalProblem):
     pass
 
 
+class SampleUnusable(LocalProblem):
+    pass
+
+
+class StepFailed(LocalProblem):
+    """A step of publishing or installing a sample Agent was refused or got no answer."""
+
+
 class NotRunning(LocalProblem):
     pass

@@ -21,33 +21,36 @@ PidsChanged = Callable[[dict[str, int]], None]
 
 
 class Supervisor:
-    """`async with` bounds the life of every unit: leaving it stops them in reverse order of their start."""
+    """`async with` bounds the life of every unit: leaving it stops them, group by group, in reverse order of their start."""
 
     def __init__(self, journal: Journal, *, ready_seconds: float = _READY_SECONDS) -> None:
         self._journal = journal
         self._ready_seconds = ready_seconds
-        self._kept: list[_Kept] = []
+        self._groups: list[list[_Kept]] = []
         self._pids_changed: PidsChanged | None = None
 
     async def __aenter__(self) -> "Supervisor":
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for kept in reversed(self._kept):
-            await kept.stop()
+        for group in reversed(self._groups):
+            await asyncio.gather(*(kept.stop() for kept in group))
+
+    def begin(self, *units: Unit) -> None:
+        """Starts them without waiting. What is begun together is also stopped together."""
+        group = [_Kept(unit, self._journal, self._ready_seconds, self._report_pids) for unit in units]
+        self._groups.append(group)
+        for kept in group:
+            kept.begin()
 
     async def start(self, *units: Unit) -> None:
         """Starts them together and returns when all are ready; raises UnitFailed when one cannot be."""
-        started = [_Kept(unit, self._journal, self._ready_seconds, self._report_pids) for unit in units]
-        self._kept += started
-        for kept in started:
-            kept.begin()
-        ready = asyncio.create_task(_all_ready(started))
-        try:
-            await asyncio.wait({ready, *(kept.keeper for kept in started)}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            ready.cancel()
-        _raise_failure(started)
+        self.begin(*units)
+        await self._await_ready(self._groups[-1])
+
+    async def ready(self) -> None:
+        """Returns when every unit that was begun is or was ready; raises UnitFailed when one cannot be."""
+        await self._await_ready(self._kept)
 
     async def watch(self, pids_changed: PidsChanged) -> None:
         """Until a unit cannot be kept running, which raises UnitFailed. Reports the process ids now and on change."""
@@ -60,6 +63,18 @@ class Supervisor:
         """Ends every unit at once, for someone who does not want to wait for an orderly stop."""
         for kept in self._kept:
             kept.force()
+
+    @property
+    def _kept(self) -> list["_Kept"]:
+        return [kept for group in self._groups for kept in group]
+
+    async def _await_ready(self, wanted: list["_Kept"]) -> None:
+        ready = asyncio.create_task(_all_ready(wanted))
+        try:
+            await asyncio.wait({ready, *(kept.keeper for kept in self._kept)}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        _raise_failure(self._kept)
 
     def _report_pids(self) -> None:
         if self._pids_changed is not None:
@@ -106,19 +121,19 @@ class _Kept:
             self._judge(code)
             if clock() - started > _STEADY_SECONDS:
                 delay = _FIRST_DELAY
-            self._journal.say(f"{self.unit.name} ended ({describe_exit(code)}); starting it again in {delay:g} s")
+            self._journal.say(f"{self.unit.called} ended ({describe_exit(code)}); starting it again in {delay:g} s")
             await asyncio.sleep(delay)
             delay = min(2 * delay, _LONGEST_DELAY)
 
     async def _run_once(self) -> int:
         child = self._child = await Child.start(self.unit.launch)
         if child.output is not None:
-            follow = self._journal.follow(self.unit.name, child.output, shown=self.unit.shown)
+            follow = self._journal.follow(self.unit.called, child.output, shown=self.unit.shown)
             self._log = asyncio.create_task(follow, name=f"log of {self.unit.name}")
         self._changed()
         if await self._becomes_ready(child):
             self.first_ready.set()
-            self._journal.say(f"{self.unit.name} is ready (process {child.pid})")
+            self._journal.say(f"{self.unit.called} is ready (process {child.pid})")
         code = await child.wait()
         child.send(signal.SIGKILL)  # what it may have left of its group
         await self._end_log()
@@ -143,8 +158,8 @@ class _Kept:
             raise self._failed(f"ended before it was ready ({describe_exit(code)})")
 
     def _failed(self, reason: str) -> UnitFailed:
-        lines = "".join(f"\n  {line}" for line in self._journal.last_lines(self.unit.name))
-        return UnitFailed(f"{self.unit.name} {reason}{lines and '; its last words:'}{lines}")
+        lines = "".join(f"\n  {line}" for line in self._journal.last_lines(self.unit.called))
+        return UnitFailed(f"{self.unit.called} {reason}{lines and '; its last words:'}{lines}")
 
     async def _end_log(self) -> None:
         """The rest of the output, unless a stray process holds it open."""

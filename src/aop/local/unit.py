@@ -24,6 +24,12 @@ class Unit:
     stop_seconds: float = 5.0
     shown: bool = True
     """Whether its log also goes to the terminal."""
+    label: str = ""
+    """What people see and its log file is called, where that is not its name."""
+
+    @property
+    def called(self) -> str:
+        return self.label or self.name
 
 
 def answers_ready(origin: str) -> Ready:

@@ -55,12 +55,12 @@ class Cards:
             raise Forbidden("the Card names another owner")
         async with self._database.transaction() as connection:
             agent = await cards.ensure_agent(connection, card.agent_id, caller, new_random_id("agt"))
-            if await cards.exists(connection, card.agent_id, card.version):
-                raise Conflict("the version exists")
             if agent["owner_id"] != caller:
+                if await cards.exists(connection, card.agent_id, card.version):
+                    raise Conflict("the version exists")
                 raise Forbidden("the Agent belongs to another principal")
             if not await cards.insert(connection, _values(read, self._clock())):
-                raise Conflict("the version was registered just now")
+                raise Conflict("the version exists")
             return await self._entry(connection, card.agent_id, card.version)
 
     async def publish(self, caller: str, agent_id: str, version: str) -> CatalogEntry:

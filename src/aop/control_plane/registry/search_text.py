@@ -13,10 +13,10 @@ def folded(text: str) -> str:
 
 
 def grams(*folded_texts: str) -> Sequence[int]:
-    """Distinct signed 32-bit hashes of all trigrams. A text that holds a substring has all grams of the substring;
-    the reverse is not sure, so a search by grams is always followed by a look at the text itself."""
+    """Signed 32-bit hashes of all distinct trigrams, in no order. A text that holds a substring has all grams of the
+    substring; the reverse is not sure, so a search by grams is always followed by a look at the text itself."""
     found: set[tuple[str, ...]] = set()
     for text in folded_texts:
         found.update(zip(*(text[start:] for start in range(GRAM_LENGTH)), strict=False))
     # Distinct ones only are hashed: prose repeats its trigrams.
-    return sorted([zlib.crc32("".join(gram).encode("utf-8")) - 2**31 for gram in found])
+    return [number - 2**31 for number in map(zlib.crc32, map(str.encode, map("".join, found)))]

@@ -29,13 +29,14 @@ _OF_OWNER = (
 
 
 async def ensure_agent(connection: Connection, agent_id: str, owner_id: str, public_agent_id: str) -> Row:
-    await connection.execute(
-        "INSERT INTO registry.agent (agent_id, owner_id, public_agent_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+    made = await connection.fetchrow(
+        "INSERT INTO registry.agent (agent_id, owner_id, public_agent_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
+        " RETURNING agent_id, owner_id, public_agent_id, provider_id",
         agent_id,
         owner_id,
         public_agent_id,
     )
-    return await agent(connection, agent_id)
+    return made or await agent(connection, agent_id)
 
 
 async def agent(connection: Connection, agent_id: str) -> Row:

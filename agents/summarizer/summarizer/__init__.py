@@ -1,0 +1,1 @@
+"""Sample Agent: shortens texts and reads them out, without any framework."""

@@ -1,0 +1,1 @@
+"""Tests of the Ledger against a real store."""

@@ -1,0 +1,161 @@
+"""Makes the virtual environments under .dev from their lock files, once per lock, with the standard library alone."""
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+PRIVATE = ROOT / ".dev"
+UV_MINIMUM = (0, 9)
+# Left out of every child: they would redirect the set-up, or make each start compile everything again.
+UNWANTED = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON")
+
+Say = Callable[[str], None]
+
+
+class SetupFailed(Exception):
+    """The set-up could not be finished; the text says what to do."""
+
+
+class Environment(NamedTuple):
+    """One virtual environment under .dev, made from one lock file; modules in `paths` can be imported in it."""
+
+    name: str
+    lock: Path
+    paths: tuple[Path, ...]
+    cold_seconds: int
+
+    @property
+    def folder(self) -> Path:
+        return PRIVATE / self.name
+
+    @property
+    def python(self) -> Path:
+        return self.folder / "bin" / "python"
+
+    @property
+    def stamp(self) -> Path:
+        return self.folder / ".stamp"
+
+
+def ready(environments: Sequence[Environment], say: Say) -> None:
+    """Makes or mends those that need it, several at once; returns when all can be used."""
+    unfinished = [environment for environment in environments if not _is_ready(environment)]
+    if not unfinished:
+        return
+    uv = ready_uv(say)
+    with ThreadPoolExecutor(len(unfinished)) as pool:
+        # All have ended before the first problem is raised, so that no installer is left running.
+        ended = [pool.submit(_make_ready, environment, uv, say) for environment in unfinished]
+    for one in ended:
+        one.result()
+
+
+def ready_uv(say: Say) -> str:
+    """A usable uv: the machine's own when new enough, else the pinned one, kept in .dev/uv."""
+    installed = shutil.which("uv")
+    if installed is not None and _uv_version(installed) >= UV_MINIMUM:
+        return installed
+    folder, lock = PRIVATE / "uv", ROOT / "requirements-uv.lock"
+    program, stamp, wanted = folder / "bin" / "uv", folder / ".stamp", _fingerprint(lock, sys.version)
+    with _one_at_a_time("uv", say):
+        if _read(stamp) == wanted and _uv_version(str(program)) >= UV_MINIMUM:
+            return str(program)
+        say("installing uv, the package installer, into .dev/uv (first time, ~5 s)")
+        shutil.rmtree(folder, ignore_errors=True)
+        if importlib.util.find_spec("pip") is None:
+            raise SetupFailed(
+                "this Python has no pip: install it (on Debian: apt install python3-pip) or uv, then repeat"
+            )
+        quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"]
+        pinned = ["--no-deps", "--require-hashes", "--only-binary=:all:", "--target", str(folder), "-r", str(lock)]
+        _call([sys.executable, "-m", "pip", "install", *quiet, *pinned])
+        stamp.write_text(wanted)
+    return str(program)
+
+
+def child_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in UNWANTED}  # noqa: TID251
+
+
+def _make_ready(environment: Environment, uv: str, say: Say) -> None:
+    with _one_at_a_time(environment.name, say):
+        if not _is_ready(environment):
+            _install(environment, uv, say)
+            environment.stamp.write_text(_wanted(environment))
+
+
+def _is_ready(environment: Environment) -> bool:
+    return _read(environment.stamp) == _wanted(environment) and environment.python.exists()
+
+
+def _wanted(environment: Environment) -> str:
+    return _fingerprint(environment.lock, sys.version, sys.base_prefix, *map(str, environment.paths))
+
+
+def _install(environment: Environment, uv: str, say: Say) -> None:
+    # A stamp is written last, so a folder without one is unfinished and is made anew.
+    whole = environment.stamp.exists() and environment.python.exists()
+    environment.stamp.unlink(missing_ok=True)
+    wait = "a few seconds" if whole else f"first time, ~{environment.cold_seconds} s"
+    say(f"setting up Python environment .dev/{environment.name} ({wait})")
+    if not whole:
+        shutil.rmtree(environment.folder, ignore_errors=True)
+        _call([uv, "venv", "--quiet", "--no-project", "--python", sys.executable, str(environment.folder)])
+    options = ["--quiet", "--require-hashes", "--compile-bytecode", "--python", str(environment.python)]
+    _call([uv, "pip", "sync", *options, str(environment.lock.relative_to(ROOT))])
+    packages = next(environment.folder.glob("lib/python*/site-packages"))
+    (packages / "aop.pth").write_text("".join(f"{path}\n" for path in environment.paths))
+
+
+def _uv_version(program: str) -> tuple[int, ...]:
+    try:
+        text = subprocess.run([program, "--version"], check=False, capture_output=True, text=True, timeout=20).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    found = re.search(r"(\d+)\.(\d+)", text)
+    return tuple(map(int, found.groups())) if found else ()
+
+
+@contextmanager
+def _one_at_a_time(name: str, say: Say) -> Iterator[None]:
+    """Two calls at the same moment do not set up the same folder; the later one waits and then finds it ready."""
+    path = PRIVATE / f"{name}.lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.open("a")
+    except OSError as problem:
+        raise SetupFailed(f"cannot write to {path.parent}: {problem.strerror}") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for the set-up of .dev/{name}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _fingerprint(lock: Path, *texts: str) -> str:
+    return hashlib.sha256(b"\0".join([lock.read_bytes(), *(text.encode() for text in texts)])).hexdigest()
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text()
+    except OSError:
+        return None
+
+
+def _call(command: list[str]) -> None:
+    if subprocess.run(command, check=False, env=child_environment(), cwd=ROOT).returncode:
+        raise SetupFailed(f"the set-up did not finish; this step failed (repeat to try again):\n  {' '.join(command)}")
