@@ -7,7 +7,8 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -17,6 +18,7 @@ import msgspec
 import uvloop
 
 from aop.base import migrations
+from aop.base.database import connect
 from aop.base.http import HttpClient, Target
 from aop.base.server import HttpServer, listening_socket
 from aop.control_plane.app import build
@@ -68,27 +70,29 @@ async def _run(size: Size) -> Report:
             await seed(url, size)
             token = (await issue_token(url, "benchmark")).token.reveal()
             with peer_process(partial(_control_plane, url)) as (pid, port):
-                return await _measured(_Caller(port, token), pid)
+                return await _measured(_Caller(port, token), pid, url)
 
 
-async def _measured(caller: "_Caller", pid: int) -> Report:
+async def _measured(caller: "_Caller", pid: int, url: str) -> Report:
     second, deep = await _cursors(caller)
     cases = dict(_CASES)
     cases["page 2"] = lambda _: f"cursor={second}"
     cases[f"page {_DEEP_PAGE}"] = lambda _: f"cursor={deep}"
-    await _timed(caller, cases, _WARM_ROUNDS)
+    await _timed(caller, cases, _WARM_ROUNDS, [])
     before = _resident_kilobytes(pid)
-    millis = await _timed(caller, cases, ROUNDS)
+    taken = await _timed(caller, cases, ROUNDS, [pid, *await _backends(url)])
     growth = _resident_kilobytes(pid) / before
     await caller.close()
     rows: list[Mapping[str, Figure]] = [
-        {"page": name, "p50": statistics.median(seen), "p95": _p95(seen)} for name, seen in millis.items()
+        {"page": name, "p50": _p50(seen.millis), "p95": _p95(seen.millis), "CPU": _p50(seen.cpu_millis)}
+        for name, seen in taken.items()
     ]
-    depth = statistics.median(millis[f"page {_DEEP_PAGE}"]) / statistics.median(millis["page 2"])
-    slowest = max(_p95(seen) for name, seen in millis.items() if name != "first page of 100")
+    depth = _p50(taken[f"page {_DEEP_PAGE}"].cpu_millis) / _p50(taken["page 2"].cpu_millis)
+    slowest = max(_p95(seen.millis) for name, seen in taken.items() if name != "first page of 100")
     return Report(
         "discovery",
-        f"ms per page of 25 over HTTP; {before / 1024:.0f} MB resident, then {before * growth / 1024:.0f} MB",
+        f"ms per page of 25 over HTTP, CPU of unit and store together;"
+        f" {before / 1024:.0f} MB resident, then {before * growth / 1024:.0f} MB",
         rows,
         {
             f"every page of 25 takes at most {LIMIT_MILLIS:.0f} ms at p95": slowest <= LIMIT_MILLIS,
@@ -108,15 +112,40 @@ async def _cursors(caller: "_Caller") -> tuple[str, str]:
     return cursors[0], cursors[-1]
 
 
-async def _timed(caller: "_Caller", cases: Mapping[str, Callable[[int], str]], rounds: int) -> dict[str, list[float]]:
+@dataclass
+class _Taken:
+    millis: list[float] = field(default_factory=list)
+    cpu_millis: list[float] = field(default_factory=list)
+
+
+async def _timed(
+    caller: "_Caller", cases: Mapping[str, Callable[[int], str]], rounds: int, pids: Sequence[int]
+) -> dict[str, _Taken]:
     """The cases take turns, so that a slow moment of the machine falls on all of them."""
-    seen: dict[str, list[float]] = {name: [] for name in cases}
+    taken = {name: _Taken() for name in cases}
     for turn in range(rounds):
         for name, query in cases.items():
-            started = time.perf_counter()
+            busy, started = _cpu_millis(pids), time.perf_counter()
             await caller.ask(query(turn))
-            seen[name].append((time.perf_counter() - started) * 1000)
-    return seen
+            taken[name].millis.append((time.perf_counter() - started) * 1000)
+            taken[name].cpu_millis.append(_cpu_millis(pids) - busy)
+    return taken
+
+
+async def _backends(url: str) -> list[int]:
+    """The store's processes that serve the unit."""
+    connection = await connect(url, application="benchmark")
+    rows = await connection.fetch("SELECT pid FROM pg_stat_activity WHERE application_name = 'aop control-plane'")
+    await connection.close()
+    return [row["pid"] for row in rows]
+
+
+def _cpu_millis(pids: Sequence[int]) -> float:
+    return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids) / 1e6
+
+
+def _p50(seen: list[float]) -> float:
+    return statistics.median(seen)
 
 
 def _p95(seen: list[float]) -> float:

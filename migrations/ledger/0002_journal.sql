@@ -249,13 +249,14 @@ ALTER TABLE ledger.invocation ENABLE ALWAYS TRIGGER invocation_fenced;
 ALTER TABLE ledger.cancel_request ENABLE ALWAYS TRIGGER cancel_request_fenced;
 ALTER TABLE ledger.event ENABLE ALWAYS TRIGGER event_fenced;
 
--- Acceptances, many at once. A row that does not come back was refused: its id is taken, or its parent is not running.
+-- Acceptances, many at once. A row that does not come back was refused: its id is taken, or its parent
+-- is not running or is not its caller.
 CREATE FUNCTION ledger.accept(
     of_router text, own_epoch bigint, positions bigint[], invocation_ids uuid[], root_task_ids uuid[], trace_ids uuid[],
     parent_ids uuid[], caller_types text[], caller_ids text[], workspace_ids text[], agent_ids text[], versions text[],
     release_ids uuid[], digests bytea[], capabilities text[], openings text[], event_ids uuid[],
     created timestamptz[], deadlines timestamptz[]
-) RETURNS TABLE (accepted_id uuid, accepted_at timestamptz) LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+) RETURNS TABLE (accepted_event_id uuid, accepted_at timestamptz) LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
     PERFORM ledger.require_epoch(of_router, own_epoch);
     RETURN QUERY
@@ -274,12 +275,13 @@ BEGIN
       LEFT JOIN LATERAL (
            SELECT running.opening, running.created_at FROM ledger.invocation AS running
             WHERE running.invocation_id = given.parent_id AND running.opening = 'started'
+              AND running.target_agent_id = given.caller_id
               AND NOT EXISTS (SELECT FROM ledger.event AS ended
                                WHERE ended.invocation_id = running.invocation_id AND ended.type <> 'stream')
             LIMIT 1) AS parent ON true
      WHERE given.parent_id IS NULL OR parent.opening IS NOT NULL
     ON CONFLICT DO NOTHING
-    RETURNING added.invocation_id, added.created_at;
+    RETURNING added.opening_event_id, added.created_at;
 END $$;
 
 -- Progress and terminals, many at once. A row that does not come back lost to a terminal that was there first.

@@ -2,14 +2,18 @@
 
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 
 from aop.control_plane.app import build
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
+from tests.support.catalog import Catalog, opened_catalog
+from tests.support.postgres import PostgresForTests
 from tests.support.settings import control_plane_environment
 from tests.support.units import RunningUnit, running
+from tests.support.workspaces import Owner, Rows
 
 
 @pytest_asyncio.fixture
@@ -33,3 +37,23 @@ async def alice(stores: DatabaseUrls) -> str:
 @pytest_asyncio.fixture
 async def bob(stores: DatabaseUrls) -> str:
     return (await issue_token(stores.control_plane, "bob")).token.reveal()
+
+
+@pytest_asyncio.fixture
+async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
+    """Rows of the Registry, put there by its own functions."""
+    async with opened_catalog(stores) as catalog:
+        yield catalog
+
+
+@pytest_asyncio.fixture
+async def owner(gateway: RunningUnit, alice: str) -> Owner:
+    """Alice with the Workspace `space`."""
+    owner = Owner(gateway, alice)
+    await owner.workspace()
+    return owner
+
+
+@pytest.fixture
+def rows(postgres: PostgresForTests, stores: DatabaseUrls) -> Rows:
+    return Rows(postgres, stores)

@@ -1,17 +1,15 @@
 """Discovery: what is listed, what an item shows, and how the filters choose."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-import pytest_asyncio
 
 from aop.contracts.documents import document
 from aop.contracts.publication import ReleaseState
 from aop.local.state import DatabaseUrls
 from tests.support.cards import ENDPOINT, a_card, a_skill
-from tests.support.catalog import Catalog, member_names, opened_catalog
+from tests.support.catalog import Catalog, member_names
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.units import RunningUnit
@@ -90,12 +88,6 @@ FAULTY = [
     ("cursor=AAAA", "/cursor", "cursor"),
     ("cursor=%21", "/cursor", "cursor"),
 ]
-
-
-@pytest_asyncio.fixture
-async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
-    async with opened_catalog(stores) as catalog:
-        yield catalog
 
 
 class Discovery:

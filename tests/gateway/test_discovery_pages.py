@@ -3,17 +3,14 @@
 import base64
 import hashlib
 import json
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from aop.control_plane.registry.store import cards as card_store
-from aop.local.state import DatabaseUrls
 from tests.support.cards import Card, a_card, a_skill
-from tests.support.catalog import Catalog, opened_catalog
+from tests.support.catalog import Catalog
 from tests.support.errors import require_error
 from tests.support.units import RunningUnit
 
@@ -37,12 +34,6 @@ IMPOSSIBLE: list[object] = [
     {},
     "text",
 ]
-
-
-@pytest_asyncio.fixture
-async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
-    async with opened_catalog(stores) as catalog:
-        yield catalog
 
 
 async def page(gateway: RunningUnit, token: str, query: str, cursor: str | None = None) -> Any:

@@ -1,18 +1,16 @@
 """Discovery against a plain reading of its rules: every combination of filters, and what lies behind many versions."""
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from itertools import product
 from urllib.parse import urlencode
 
 import pytest
-import pytest_asyncio
 
 from aop.base.semver import Version
 from aop.contracts.publication import ReleaseState
 from aop.local.state import DatabaseUrls
 from tests.support.cards import Card, a_card, a_skill
-from tests.support.catalog import Catalog, opened_catalog
+from tests.support.catalog import Catalog
 from tests.support.postgres import PostgresForTests
 from tests.support.units import RunningUnit
 
@@ -20,12 +18,6 @@ AGENTS = "/v1/agents"
 NAMES = ("Alpha", "ALPHA beta", "Beta", "Gamma")
 SKILLS = (["read"], ["write"], ["read", "write"])
 STATES = (None, ReleaseState.PUBLISHED, ReleaseState.PUBLISHED, ReleaseState.SUSPENDED, ReleaseState.VERIFIED)
-
-
-@pytest_asyncio.fixture
-async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
-    async with opened_catalog(stores) as catalog:
-        yield catalog
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,19 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import partial
 
 import pytest
-import pytest_asyncio
 
 from aop.control_plane.app import Outside, build
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
-from tests.support.catalog import Catalog, opened_catalog
+from tests.support.catalog import Catalog
 from tests.support.errors import require_error
-from tests.support.postgres import PostgresForTests
 from tests.support.settings import control_plane_environment
-from tests.support.units import Reply, RunningUnit, running
+from tests.support.units import Reply, running
 from tests.support.workspaces import Owner, Rows, a_release, taken
 
 BROKEN_UPDATES: list[object] = [
@@ -30,24 +28,6 @@ BROKEN_UPDATES: list[object] = [
     b"",
     b"[]",
 ]
-
-
-@pytest_asyncio.fixture
-async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
-    async with opened_catalog(stores) as catalog:
-        yield catalog
-
-
-@pytest_asyncio.fixture
-async def owner(gateway: RunningUnit, alice: str) -> Owner:
-    owner = Owner(gateway, alice)
-    await owner.workspace()
-    return owner
-
-
-@pytest.fixture
-def rows(postgres: PostgresForTests, stores: DatabaseUrls) -> Rows:
-    return Rows(postgres, stores)
 
 
 @pytest.mark.rows("WS-16")

@@ -1,18 +1,13 @@
 """Installations: what an owner accepts, what is pinned, what is listed, and that no Agent hears of it."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from aop.local.state import DatabaseUrls
 from tests.support.cards import a_card, a_skill
-from tests.support.catalog import Catalog, opened_catalog
+from tests.support.catalog import Catalog
 from tests.support.errors import require_error
-from tests.support.postgres import PostgresForTests
-from tests.support.units import RunningUnit
 from tests.support.workspaces import AGENT, Owner, Rows, a_release, taken
 
 MANY = (
@@ -21,24 +16,6 @@ MANY = (
     " SELECT 'inst_' || lpad(to_hex(n), 32, '0'), 'space', 'a' || n, '*', '1.0.0', 'rel_' || repeat('0', 32),"
     " repeat('0', 64),"
 )
-
-
-@pytest_asyncio.fixture
-async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
-    async with opened_catalog(stores) as catalog:
-        yield catalog
-
-
-@pytest_asyncio.fixture
-async def owner(gateway: RunningUnit, alice: str) -> Owner:
-    owner = Owner(gateway, alice)
-    await owner.workspace()
-    return owner
-
-
-@pytest.fixture
-def rows(postgres: PostgresForTests, stores: DatabaseUrls) -> Rows:
-    return Rows(postgres, stores)
 
 
 def permissions(*ids: str) -> list[dict[str, str]]:

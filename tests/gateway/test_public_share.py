@@ -1,30 +1,22 @@
 """The public share: what anyone may read of an Agent, and nothing else."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from aop.base.clock import to_text
 from aop.contracts.documents import document
 from aop.contracts.publication import ReleaseState
 from aop.local.state import DatabaseUrls
 from tests.support.cards import ENDPOINT, a_card, a_skill
-from tests.support.catalog import Catalog, member_names, opened_catalog, provider_of
+from tests.support.catalog import Catalog, member_names, provider_of
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.units import Reply, RunningUnit
 
 PUBLIC = "/v1/public/agents"
 NOBODY = "agt_" + "0" * 32
-
-
-@pytest_asyncio.fixture
-async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
-    async with opened_catalog(stores) as catalog:
-        yield catalog
 
 
 async def share(gateway: RunningUnit, public_agent_id: str) -> Any:

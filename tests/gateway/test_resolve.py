@@ -21,7 +21,7 @@ from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.standings import Standings
 from aop.local.state import DatabaseUrls
 from tests.support.cards import Card, a_card, a_skill
-from tests.support.catalog import Catalog, opened_catalog
+from tests.support.catalog import Catalog
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
@@ -94,12 +94,6 @@ async def a_scene(owner: Owner, catalog: Catalog, rows: Rows, name: str = "one")
     await owner.workspace(name)
     installed = await owner.install(card["agentId"], space=name)
     yield Scene(owner, catalog, rows, card, release, installed["installationId"], name)
-
-
-@pytest_asyncio.fixture
-async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
-    async with opened_catalog(stores) as catalog:
-        yield catalog
 
 
 @pytest_asyncio.fixture

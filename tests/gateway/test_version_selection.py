@@ -2,10 +2,8 @@
 
 import json
 import random
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 
 from aop.base.semver import Version, highest
 from aop.base.semver_range import Range
@@ -14,35 +12,15 @@ from aop.contracts.publication import ReleaseState
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.registry.version_order import precedence_text
 from aop.control_plane.workspace.selection import highest_version
-from aop.local.state import DatabaseUrls
 from tests.support.cards import a_card
-from tests.support.catalog import Catalog, opened_catalog
+from tests.support.catalog import Catalog
 from tests.support.errors import require_error
-from tests.support.postgres import PostgresForTests
 from tests.support.units import RunningUnit
 from tests.support.vectors import VECTORS
 from tests.support.workspaces import AGENT, Owner, Rows, a_release
 
 RANGES = json.loads((VECTORS / "semver-ranges.json").read_bytes())["cases"]
 S = ReleaseState
-
-
-@pytest_asyncio.fixture
-async def catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
-    async with opened_catalog(stores) as catalog:
-        yield catalog
-
-
-@pytest_asyncio.fixture
-async def owner(gateway: RunningUnit, alice: str) -> Owner:
-    owner = Owner(gateway, alice)
-    await owner.workspace()
-    return owner
-
-
-@pytest.fixture
-def rows(postgres: PostgresForTests, stores: DatabaseUrls) -> Rows:
-    return Rows(postgres, stores)
 
 
 async def chosen(owner: Owner, constraint: str) -> str:

@@ -6,7 +6,8 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,18 @@ from tests.support.processes import is_alive, require_none_left
 EXTERNAL = ("PLATFORM_DATABASE_URL", "PLATFORM_ROUTER_DATABASE_URL", "PLATFORM_MIGRATION_DATABASE_URL")
 
 
+def started_units(
+    data: Path, *options: str, settings: Mapping[str, str] | None = None
+) -> AbstractContextManager[LocalPlatform]:
+    """Without the sample Agents, which have tests of their own."""
+    return started_up(data, "--no-agents", *options, settings=settings)
+
+
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPlatform]:
     data = tmp_path_factory.mktemp("up") / "data"
     seed_ports(data)
-    with started_up(data, "--allow", "127.0.0.1:9000") as running:
+    with started_units(data, "--allow", "127.0.0.1:9000") as running:
         running.wait_ready()
         yield running
         assert running.stop() == 0
@@ -71,7 +79,7 @@ def test_other_commands_find_the_running_platform(platform: LocalPlatform) -> No
 
 
 def test_a_second_up_on_the_same_folder_says_so_and_exits(platform: LocalPlatform) -> None:
-    with started_up(platform.data) as second:
+    with started_units(platform.data) as second:
         assert second.process.wait(20) == 1
         assert f"already runs on {platform.data} (process {platform.process.pid})" in second.output
         assert "Traceback" not in second.output
@@ -92,7 +100,7 @@ def test_a_restart_of_the_folder_keeps_ports_keys_tokens_and_data(tmp_path: Path
     seed_ports(data)
     runs = []
     for number in (signal.SIGTERM, signal.SIGHUP):
-        with started_up(data) as platform:
+        with started_units(data) as platform:
             platform.wait_ready()
             runs.append(platform.run)
             began = time.monotonic()
@@ -109,14 +117,14 @@ def test_a_restart_of_the_folder_keeps_ports_keys_tokens_and_data(tmp_path: Path
 def test_a_killed_supervisor_leaves_nothing_running_and_the_next_start_works(tmp_path: Path) -> None:
     data = tmp_path / "data"
     seed_ports(data)
-    with started_up(data) as platform:
+    with started_units(data) as platform:
         platform.wait_ready()
         platform.process.kill()
         platform.process.wait()
         require_none_left(str(data))
         with pytest.raises(NotRunning):
             load_run(data)
-    with started_up(data) as again:
+    with started_units(data) as again:
         again.wait_ready()
         assert again.stop() == 0
 
@@ -124,7 +132,7 @@ def test_a_killed_supervisor_leaves_nothing_running_and_the_next_start_works(tmp
 def test_an_interruption_while_starting_leaves_nothing(tmp_path: Path) -> None:
     data = tmp_path / "data"
     seed_ports(data)
-    with started_up(data) as platform:
+    with started_units(data) as platform:
         eventually((data / "postgres").exists)
         assert platform.stop() == 0
     require_none_left(str(data), seconds=1)
@@ -136,7 +144,7 @@ def test_with_an_external_database_none_is_started(tmp_path: Path) -> None:
     with running_postgres(tmp_path) as server:
         urls = server.platform_urls("platform_template")
         settings = dict(zip(EXTERNAL, (urls.control_plane, urls.router, urls.migration), strict=True))
-        with started_up(data, settings=settings) as platform:
+        with started_units(data, settings=settings) as platform:
             platform.wait_ready()
             assert set(platform.run["pids"]) == {"control-plane", "router"}
             assert not (data / "postgres").exists()
@@ -145,7 +153,7 @@ def test_with_an_external_database_none_is_started(tmp_path: Path) -> None:
 
 def refusal(data: Path, code: int, **settings: str) -> str:
     """The output of an `aop up` that must end by itself, with one message and nothing left."""
-    with started_up(data, settings=settings) as platform:
+    with started_units(data, settings=settings) as platform:
         assert platform.process.wait(30) == code, platform.output
         output = platform.output
     require_none_left(str(data), seconds=1)

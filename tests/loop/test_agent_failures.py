@@ -9,13 +9,14 @@ import pytest
 from aop.router.app import Outside
 from tests.support.agent import a_message, a_task, data, result_of, rpc_error, saying, text
 from tests.support.loop import SILENT_HOST, Changes, Platform, running_platform
-from tests.support.peers import Behaviour, reset, sending
+from tests.support.peers import JSON, Behaviour, reset, sending
 from tests.support.postgres import PostgresForTests
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CANARY = "canary-of-the-agent"
 GOOD = b'{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"data","data":1}]}'
+WHOLE = b'{"jsonrpc":"2.0","id":"%id%","result":' + GOOD + b"}"
 
 
 def status(number: int, *headers: bytes) -> Behaviour:
@@ -36,6 +37,10 @@ UNAVAILABLE: dict[str, Behaviour] = {
     "503": status(503),
     "302": status(302, b"location: /elsewhere"),
     "307": status(307, b"location: /elsewhere"),
+    "500 with a large page": saying(b" " * 1_100_000, 500),
+    "502 in chunks": sending(
+        b"HTTP/1.1 502 Said\r\ntransfer-encoding: chunked\r\n\r\n" + b"10f447\r\n" + b" " * 1_111_111 + b"\r\n0\r\n\r\n"
+    ),
     "reset": reset,
     "closed": sending(b""),
     "not HTTP": sending(b"SMTP ready\r\n\r\n"),
@@ -50,6 +55,10 @@ EXECUTION: dict[str, Behaviour] = {
     "JSON-RPC error": rpc_error(-32603, CANARY),
     "task failed": a_task("failed", [text(CANARY)]),
     "task rejected": a_task("rejected"),
+}
+TOO_LARGE: dict[str, Behaviour] = {
+    "body": a_message(text("x" * 1_048_577)),
+    "head": sending(b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200_000 + b"\r\n\r\n"),
 }
 PROTOCOL: dict[str, Behaviour] = {
     "wrong version": saying(b'{"jsonrpc":"1.0","id":"%id%","result":' + GOOD + b"}"),
@@ -69,16 +78,18 @@ PROTOCOL: dict[str, Behaviour] = {
     "not JSON": saying(CANARY.encode()),
     "not UTF-8": envelope(b'"id":"%id%","result":' + GOOD.replace(b'"data":1', b'"data":"\xff"')),
     "empty": saying(b""),
-    "media type": saying(GOOD, 200, b"content-type: text/html"),
-    "two media types": saying(GOOD, 200, b"content-type: application/json", b"content-type: application/json"),
-    "encoded": saying(b"\x1f\x8b", 200, b"content-type: application/json", b"content-encoding: gzip"),
+    "media type": saying(WHOLE, 200, b"content-type: text/html"),
+    "no media type": saying(WHOLE, 200, b"x-other: 1"),
+    "two media types": saying(WHOLE, 200, JSON, JSON),
+    "encoded": saying(WHOLE, 200, JSON, b"content-encoding: gzip"),
+    "encoded twice": saying(WHOLE, 200, JSON, b"content-encoding: identity", b"content-encoding: br"),
     "unknown kind": result_of({"kind": "thing"}),
     "no parts": a_message(),
     "no message id": a_message(data(1), messageId=None),
     "empty message id": a_message(data(1), messageId=""),
     "role user": a_message(data(1), role="user"),
     "unknown part": a_message({"kind": "video", "data": 1}),
-    "a stream": saying(b"data: {}\n\n", 200, b"content-type: text/event-stream"),
+    "a stream": saying(WHOLE, 200, b"content-type: text/event-stream"),
     "input-required": a_task("input-required"),
     "auth-required": a_task("auth-required"),
     "unknown": a_task("unknown"),
@@ -90,6 +101,7 @@ FAILURES = [
         ("AGENT_UNAVAILABLE", 503): UNAVAILABLE,
         ("AGENT_EXECUTION_FAILED", 502): EXECUTION,
         ("A2A_PROTOCOL_ERROR", 502): PROTOCOL,
+        ("AGENT_RESPONSE_TOO_LARGE", 502): TOO_LARGE,
         ("CANCELED", 409): {"task canceled": a_task("canceled")},
     }.items()
     for name, behaviour in rows.items()

@@ -8,6 +8,7 @@ from nacl.signing import SigningKey
 
 from aop.agent.replay import ReplayMemory
 from aop.agent.verifier import Rejected, Trust, Verifier
+from aop.base.base64url import to_base64url
 from aop.contracts.credential import CONTEXT_HEADERS
 from aop.contracts.documents import document
 from aop.contracts.signing import VerifyKey
@@ -87,7 +88,9 @@ async def test_the_delegation_goes_with_the_message_only(platform: Platform) -> 
 async def test_a_credential_carries_its_own_body_once_and_no_other(platform: Platform) -> None:
     reply = await platform.invoke()
     (request,) = platform.agent.calls(None, reply.json["invocationId"])
-    trust = Trust("http://127.0.0.1:8081", platform.agent.origin, "router-1", VerifyKey(bytes(PUBLIC_KEY)))
+    trust = Trust(
+        "http://127.0.0.1:8081", platform.agent.origin, "router-1", VerifyKey.parse(to_base64url(bytes(PUBLIC_KEY)))
+    )
     verifier = Verifier(trust, ReplayMemory())
     headers = [(name.encode(), value.encode()) for name, value in request.headers]
     with pytest.raises(Rejected) as rejected:

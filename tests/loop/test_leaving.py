@@ -1,4 +1,4 @@
-"""Callers who leave a JSON Invocation: it is canceled and recorded so, and the Agent is told once, if there is a Task."""
+"""Callers who leave a JSON Invocation: it is recorded as canceled, and the Agent is told once, if there is a Task."""
 
 import asyncio
 

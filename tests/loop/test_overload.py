@@ -14,6 +14,8 @@ from tests.support.loop import SPACE, Changes, running_platform
 from tests.support.peers import after
 from tests.support.postgres import PostgresForTests
 
+HASTY = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "500"})
+
 
 @pytest.mark.rows("INV-30")
 @pytest.mark.parametrize("unit", ["gateway", "router"])
@@ -53,7 +55,7 @@ async def locked(postgres: PostgresForTests, stores: DatabaseUrls, table: str) -
 async def test_a_result_whose_terminal_is_not_written_is_not_given_away(
     postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:
-    async with running_platform(stores) as platform:
+    async with running_platform(stores, HASTY) as platform:
         release = asyncio.Event()
         platform.agent.script(after(release, a_message(data("canary-result"))))
         call = asyncio.create_task(platform.invoke())
@@ -74,7 +76,7 @@ async def test_a_result_whose_terminal_is_not_written_is_not_given_away(
 async def test_without_its_first_write_an_invocation_never_was(
     postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:
-    async with running_platform(stores) as platform:
+    async with running_platform(stores, HASTY) as platform:
         async with locked(postgres, stores, "ledger.invocation"):
             reply = await platform.invoke()
         await platform.require_refused(reply, 503, "DEPENDENCY_ERROR", 0)

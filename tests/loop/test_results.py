@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -127,7 +128,7 @@ async def test_an_unfinished_task_is_followed_at_growing_pauses_with_fresh_crede
     assert (reply.status, reply.json["result"]) == (200, 7)
     requests = platform.agent.calls(None, reply.json["invocationId"])
     assert platform.agent.methods(reply.json["invocationId"]) == ["message/send", *["tasks/get"] * 3]
-    pauses = [later.at - earlier.at for earlier, later in zip(requests, requests[1:], strict=False)]
+    pauses = [later.at - earlier.at for earlier, later in pairwise(requests)]
     assert all(pause >= wanted for pause, wanted in zip(pauses, (0.05, 0.1, 0.2), strict=True)), pauses
     assert sum(pauses) < 2
     assert len({credential_of(request).claims["jti"] for request in requests}) == 4

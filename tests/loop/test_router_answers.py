@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -27,7 +28,7 @@ from tests.support.waiting import becomes_true
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 IDS = ("invocationId", "rootTaskId")
-OTHER = {"invocationId": new_id("inv"), "rootTaskId": new_id("task"), "traceId": "f" * 32}
+OTHER: dict[str, Any] = {"invocationId": new_id("inv"), "rootTaskId": new_id("task"), "traceId": "f" * 32}
 
 
 @dataclass

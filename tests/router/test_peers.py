@@ -1,4 +1,4 @@
-"""Service tokens between the units, and what the Router shows of its topology."""
+"""Service tokens between the units, and what the Router shows of its topology and health."""
 
 import pytest
 
@@ -7,36 +7,44 @@ from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
+from tests.router.conftest import Lone, LoneRouter
 from tests.support.errors import require_error
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE, control_plane_environment
-from tests.support.units import RunningUnit, running
+from tests.support.units import running
 
 STATUS = "/internal/v1/topology/status"
+PATHS = (
+    ("GET", STATUS),
+    ("POST", "/internal/v1/invocations"),
+    ("GET", "/internal/v1/workspaces/space/invocations"),
+    ("GET", "/internal/v1/workspaces/space/traces/x"),
+)
 
 
 @pytest.mark.rows("AUTH-06", "TOP-08")
-async def test_internal_paths_know_service_tokens_only(router: RunningUnit, stores: DatabaseUrls) -> None:
+async def test_internal_paths_know_service_tokens_only(router: LoneRouter, stores: DatabaseUrls) -> None:
     gateway_token = (await issue_token(stores.control_plane, "alice")).token.reveal()
-    require_error(await router.get(STATUS), 401, "UNAUTHENTICATED", "4")
-    require_error(await router.get(STATUS, token=gateway_token), 403, "FORBIDDEN", "4")
-    require_error(await router.get(STATUS, token=ROUTER_TO_CONTROL_PLANE), 403, "FORBIDDEN", "4")
+    for method, path in PATHS:
+        require_error(await router.unit.ask(method, path), 401, "UNAUTHENTICATED", "4")
+        for token in (gateway_token, ROUTER_TO_CONTROL_PLANE):
+            require_error(await router.unit.ask(method, path, token=token), 403, "FORBIDDEN", "4")
     for headers in (
         [(b"authorization", b"Bearer a"), (b"authorization", b"Bearer b")],
         [(b"authorization", b"Basic x")],
     ):
-        require_error(await router.get(STATUS, headers=headers), 401, "UNAUTHENTICATED", "4")
-    reply = await router.get(STATUS, headers=[(b"authorization", f"bEaReR {CONTROL_PLANE_TO_ROUTER}".encode())])
+        require_error(await router.unit.get(STATUS, headers=headers), 401, "UNAUTHENTICATED", "4")
+    reply = await router.unit.get(STATUS, headers=[(b"authorization", f"bEaReR {CONTROL_PLANE_TO_ROUTER}".encode())])
     assert reply.status == 200
     assert reply.header("cache-control") == "no-store"
     assert document("topology-status/1").violations(reply.json) == ()
-    assert reply.json["source"]["state"] == "initializing"
+    assert reply.json["source"]["state"] == "live"
 
 
 @pytest.mark.rows("AUTH-06")
-async def test_a_service_token_is_no_caller_of_the_gateway(router: RunningUnit, stores: DatabaseUrls) -> None:
+async def test_a_service_token_is_no_caller_of_the_gateway(router: LoneRouter, stores: DatabaseUrls) -> None:
     settings = read_control_plane_settings(
         control_plane_environment(
-            PLATFORM_DATABASE_URL=stores.control_plane, PLATFORM_ROUTER_INTERNAL_ORIGIN=router.origin
+            PLATFORM_DATABASE_URL=stores.control_plane, PLATFORM_ROUTER_INTERNAL_ORIGIN=router.unit.origin
         )
     )
     async with running(lambda: build_control_plane(settings)) as gateway:
@@ -44,13 +52,25 @@ async def test_a_service_token_is_no_caller_of_the_gateway(router: RunningUnit, 
             require_error(await gateway.get("/v1/status", token=token), 401, "UNAUTHENTICATED", "4")
         alice = (await issue_token(stores.control_plane, "alice")).token.reveal()
         reply = await gateway.get("/v1/status", token=alice)
-        assert reply.json == {"controlPlane": "ok", "router": "ok", "topology": "initializing"}
+        assert reply.json == {"controlPlane": "ok", "router": "ok", "topology": "live"}
 
 
 @pytest.mark.rows("OPS-04")
-async def test_the_router_is_ready_and_its_metrics_show_no_secret(router: RunningUnit) -> None:
-    assert (await router.get("/readyz")).status == 200
-    metrics = (await router.get("/metrics")).body.decode()
-    assert 'aop_ready{check="ledger",unit="router"} 1.0' in metrics
+async def test_the_router_is_ready_and_its_metrics_show_no_secret(router: LoneRouter) -> None:
+    assert (await router.unit.get("/readyz")).status == 200
+    metrics = (await router.unit.get("/metrics")).body.decode()
+    for check in ("ledger", "topology"):
+        assert f'aop_ready{{check="{check}",unit="router"}} 1.0' in metrics
     for secret in ("router-1", "service-token", "127.0.0.1"):
         assert secret not in metrics
+
+
+@pytest.mark.rows("TOP-05")
+async def test_without_a_watch_the_router_is_not_ready_but_works(lone: Lone) -> None:
+    async with lone(watched=False) as router:
+        assert (await router.unit.get("/readyz")).status == 503
+        status = (await router.unit.get(STATUS, token=CONTROL_PLANE_TO_ROUTER)).json
+        assert (status["source"]["state"], status["observations"]) == ("initializing", [])
+        for count in (1, 2):
+            assert (await router.dispatch()).status == 200
+            assert len(router.plane.resolves) == count

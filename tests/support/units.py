@@ -11,6 +11,7 @@ from typing import Any
 from aop.base.http import Answer, HttpClient, Target
 from aop.base.server import HttpServer, listening_socket
 from aop.serving.unit import Unit
+from tests.support.conformance import require_conformance
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -56,7 +57,10 @@ class RunningUnit:
     async def ask(
         self, method: str, path: str, body: object = None, *, token: str | None = None, headers: Headers = ()
     ) -> Reply:
-        """Sends JSON unless the body is bytes already; the content type is set unless given."""
+        """Sends JSON unless the body is bytes already; the content type is set unless given.
+
+        Whatever the answer is, it must be one that the unit's OpenAPI document describes.
+        """
         content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = list(headers)
         if token is not None:
@@ -73,6 +77,7 @@ class RunningUnit:
             deadline=deadline,
             max_body=64 * 1024 * 1024,
         )
+        require_conformance(method, path, answer)
         return Reply(answer)
 
     async def get(self, path: str, *, token: str | None = None, headers: Headers = ()) -> Reply:

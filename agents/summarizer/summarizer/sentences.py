@@ -6,12 +6,16 @@ from dataclasses import dataclass
 
 _SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*(?:[.!?](?![\s.!?]|$)[^.!?\n]*)*[.!?]*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_TOKEN = re.compile(r"\s*\S+\s*$|\s*\S+")
+_TOKEN = re.compile(r"\S+\s*")
 _COMMON = frozenset(
-    """about after all also and any are because been before but can could did does each every few for from had has have
-    her here him his how into its just may more most much must not now off once only other our out over own said same
-    she should since some such than that the their them then there these they this those through too under until upon
-    very was were what when where which while who why will with would you your""".split()
+    re.findall(
+        r"\w+",
+        "about after all also and any are because been before but can could did does each every few for from "
+        "had has have her here him his how into its just may more most much must not now off once only other "
+        "our out over own said same she should since some such than that the their them then there these they "
+        "this those through too under until upon very was were what when where which while who why will with "
+        "would you your ",
+    )
 )
 
 
@@ -36,8 +40,9 @@ def summary(text: str, most: int) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Word by word, each with the blanks around it: put together again, they are the text."""
-    return _TOKEN.findall(text) or [text]
+    """Word by word, each with the blanks after it: put together again, they are the text."""
+    words = _TOKEN.findall(text)
+    return [text[: -len(text.lstrip())] + words[0], *words[1:]] if words else [text]
 
 
 def _score(sentence: str, counted: Counter[str]) -> float:

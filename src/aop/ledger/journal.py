@@ -107,6 +107,8 @@ class Journal:
     async def accept(self, acceptance: Acceptance) -> Place:
         """Returns once the acceptance is durable. From here on the Invocation must end in a terminal."""
         invocation = acceptance.context.invocation
+        if invocation in self._open:
+            raise AcceptanceRefused  # being accepted, or running, right here: one batch must not hold an id twice
         position, self._next_position = self._next_position, self._next_position + 1
         self._open[invocation] = position
         told = await self._acceptances.submit((position, acceptance))
@@ -200,11 +202,11 @@ class Journal:
 
     async def _write_acceptances(self, connection: Connection, given: Sequence[Entry]) -> Sequence[datetime | None]:
         accepted = await store.accept(connection, self._writer.router_id, self._writer.epoch, given)
-        return [accepted.get(acceptance.context.invocation) for _, acceptance in given]
+        return [accepted.get(acceptance.event) for _, acceptance in given]
 
     async def _find_acceptances(self, connection: Connection, given: Sequence[Entry]) -> Sequence[datetime | None]:
         known = await store.known_acceptances(connection, [acceptance for _, acceptance in given])
-        return [known.get(acceptance.context.invocation) for _, acceptance in given]
+        return [known.get(acceptance.event) for _, acceptance in given]
 
     async def _write_endings(
         self, connection: Connection, given: Sequence[tuple[int, Acceptance, Terminal]]

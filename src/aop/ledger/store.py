@@ -16,7 +16,7 @@ def _numbers(count: int) -> str:
     return ", ".join(f"${number}" for number in range(1, count + 1))
 
 
-_ACCEPT = f"SELECT accepted_id, accepted_at FROM ledger.accept({_numbers(19)})"  # noqa: S608
+_ACCEPT = f"SELECT accepted_event_id, accepted_at FROM ledger.accept({_numbers(19)})"  # noqa: S608
 _APPEND = f"SELECT appended_id, appended_sequence FROM ledger.append({_numbers(21)})"  # noqa: S608
 
 
@@ -44,9 +44,9 @@ async def open_epoch(connection: Connection, router_id: str) -> int:
 async def accept(
     connection: Connection, router_id: str, epoch: int, given: Sequence[tuple[int, Acceptance]]
 ) -> dict[str, datetime]:
-    """The accepted ones and when each was created; what is missing was refused."""
+    """The event ids of the accepted ones and when each was created; what is missing was refused."""
     rows = await connection.fetch(_ACCEPT, router_id, epoch, *_columns(map(_acceptance_row, given), 17))
-    return {row["accepted_id"].hex: row["accepted_at"] for row in rows}
+    return {row["accepted_event_id"].hex: row["accepted_at"] for row in rows}
 
 
 async def append(connection: Connection, router_id: str, epoch: int, facts: Sequence[Fact]) -> set[Key]:
@@ -60,15 +60,15 @@ async def request_cancel(connection: Connection, router_id: str, epoch: int, inv
 
 
 async def known_acceptances(connection: Connection, given: Sequence[Acceptance]) -> dict[str, datetime]:
-    """Those that are in the store, by their own event id, and when each was created; a taken id does not count."""
+    """The event ids of those in the store and when each was created; an id taken by another does not count."""
     rows = await connection.fetch(
-        "SELECT invocation_id, created_at FROM ledger.invocation"
+        "SELECT opening_event_id, created_at FROM ledger.invocation"
         " JOIN unnest($1::uuid[], $2::uuid[]) AS given (invocation_id, opening_event_id)"
         " USING (invocation_id, opening_event_id)",
         [acceptance.context.invocation for acceptance in given],
         [acceptance.event for acceptance in given],
     )
-    return {row["invocation_id"].hex: row["created_at"] for row in rows}
+    return {row["opening_event_id"].hex: row["created_at"] for row in rows}
 
 
 async def known_events(connection: Connection, keys: Sequence[Key]) -> set[str]:

@@ -1,13 +1,13 @@
 """Calls the public API as any caller does, and turns what goes wrong into one message with a way out."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
 
-from aop.base.http import Answer, HttpClient, HttpError, Target
+from aop.agent.addresses import target_of
+from aop.base.http import Answer, HttpClient, HttpError
 from aop.base.origin import parse_origin
 from aop.base.secret import Secret
 from aop.contracts.errors import ErrorCode
@@ -44,12 +44,19 @@ class Refused(StepFailed):
         self.code = error.code
 
 
+class _Page(msgspec.Struct, frozen=True, rename="camel"):
+    """One page of a list, or of an Agent Overview, whose items are called versions."""
+
+    items: tuple[msgspec.Raw, ...] = ()
+    versions: tuple[msgspec.Raw, ...] = ()
+    next_cursor: str | None = None
+
+
 class GatewayCalls:
     """Belongs to the loop it is used on; `async with` closes its connections."""
 
     def __init__(self, origin: str, token: Secret) -> None:
-        endpoint = parse_origin(origin)
-        self._target = Target(endpoint.scheme, endpoint.host, endpoint.port, endpoint.host)
+        self._endpoint = parse_origin(origin)
         self._headers = [
             (b"authorization", f"Bearer {token.reveal()}".encode()),
             (b"content-type", b"application/json"),
@@ -77,15 +84,15 @@ class GatewayCalls:
                 raise
             return None
 
-    async def all(self, path: str, kind: type[T], *, member: str = "items", **query: str) -> AsyncIterator[T]:
+    async def all(self, path: str, kind: type[T], **query: str) -> list[T]:
         """Every item of every page; none where the list itself is not known."""
-        asked = {"limit": _PAGE, **query}
-        while (page := await self.find(path, dict[str, Any], **asked)) is not None:
-            for item in msgspec.convert(page[member], list[msgspec.Raw]):
-                yield msgspec.json.decode(item, type=kind)
-            if "nextCursor" not in page:
-                return
-            asked["cursor"] = page["nextCursor"]
+        asked, found = {"limit": _PAGE, **query}, list[T]()
+        while (page := await self.find(path, _Page, **asked)) is not None:
+            found += [msgspec.json.decode(item, type=kind) for item in page.items or page.versions]
+            if page.next_cursor is None:
+                break
+            asked["cursor"] = page.next_cursor
+        return found
 
     async def _call(self, method: str, path: str, body: object, kind: type[T]) -> T:
         step = f"{method} {path.partition('?')[0]}"
@@ -102,7 +109,7 @@ class GatewayCalls:
     async def _answer(self, step: str, method: str, path: str, body: bytes) -> Answer:
         try:
             return await self._client.request(
-                self._target,
+                await target_of(self._endpoint),
                 method,
                 path,
                 headers=self._headers,
@@ -110,12 +117,9 @@ class GatewayCalls:
                 deadline=asyncio.get_running_loop().time() + _SECONDS,
                 max_body=_MAX_ANSWER_BYTES,
             )
-        except HttpError as problem:
+        except (HttpError, OSError) as problem:
             raise StepFailed(f"{step} got no answer ({problem}); {_USUAL_HINT}") from problem
 
 
 def path_of(*segments: str) -> str:
     return "/v1/" + "/".join(quote(segment, safe=":") for segment in segments)
-
-
-__all__ = ["GatewayCalls", "Mapping", "Refused", "path_of"]

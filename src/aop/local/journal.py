@@ -38,6 +38,8 @@ class LogFile:
 class Journal:
     def __init__(self, terminal: Terminal, log: Callable[[str], Path]) -> None:
         self.terminal = terminal
+        self.shows_requests = True
+        """Whether the terminal gets the requests that units record; probes of health are in the files alone."""
         self._log = log
         self._lines = LogLines(coloured=terminal.coloured)
         self._last: dict[str, deque[str]] = {}
@@ -57,10 +59,13 @@ class Journal:
                 file.write(line)
                 text = line.decode(errors="replace").rstrip("\n")
                 last.append(text)
-                if shown:
+                if shown and not self._is_left_out(text):
                     self.terminal.show(self._lines.render(name, text))
         finally:
             file.close()
+
+    def _is_left_out(self, text: str) -> bool:
+        return self._lines.is_probe(text) if self.shows_requests else self._lines.is_request(text)
 
 
 async def _next_line(output: asyncio.StreamReader) -> bytes:

@@ -7,6 +7,7 @@ import msgspec
 _COLOURS = (36, 35, 34, 32, 33, 96, 95, 94)
 _RED, _YELLOW, _DIM = 31, 33, 2
 _NAME_WIDTH = 13
+_PROBES = frozenset({"/livez", "/readyz", "/metrics"})
 
 Paint = Callable[[str], str]
 
@@ -33,9 +34,22 @@ class LogLines:
         self._names: dict[str, int] = {}
         self._decode = msgspec.json.Decoder(_Record).decode
 
+    def is_request(self, line: str) -> bool:
+        return self._route(line) is not None
+
+    def is_probe(self, line: str) -> bool:
+        """Whether it records a question after health, of which a starting platform asks many."""
+        return self._route(line) in _PROBES
+
     def render(self, name: str, line: str) -> str:
         colour = self._names.setdefault(name, _COLOURS[len(self._names) % len(_COLOURS)])
         return f"{self._paint(f'{name:{_NAME_WIDTH}}', colour)} {self._sentence(line)}"
+
+    def _route(self, line: str) -> str | None:
+        try:
+            return self._decode(line).route
+        except msgspec.DecodeError:
+            return None
 
     def _sentence(self, line: str) -> str:
         try:

@@ -8,7 +8,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from aop.local.samples import Sample
 from aop.local.state import Run
+from aop.local.suggestions import suggestions
 from aop.local.terminal import Terminal
 
 _LABEL_WIDTH = 9
@@ -19,6 +21,7 @@ class Panel:
     run: Run
     allow_list: Sequence[str]
     folder: Path
+    samples: Sequence[Sample] = ()
 
     def show(self, terminal: Terminal) -> None:
         """Lines can be copied as they are: nothing is wrapped and nothing stands at their end."""
@@ -39,11 +42,20 @@ class Panel:
             ("ready", "the platform is running"),
             ("Gateway", run.gateway),
             ("Router", run.router),
+            *self._agents(),
             ("token", f"{run.token}"),
             ("", f"for the principal {run.principal}, valid 1 day; more: aop token create --data {self.folder} …"),
             ("allowed", ", ".join(self.allow_list)),
             ("", "the only private addresses an Agent may have; more: --allow HOST:PORT"),
             ("data", f"{self.folder} (run.json for programs, logs/ for people)"),
-            ("try", f"curl {run.gateway}/readyz"),
+            *suggestions(run, self.samples),
             ("stop", "Ctrl-C"),
         ]
+
+    def _agents(self) -> list[tuple[str, str]]:
+        """Under one label, the Workspace they are installed in after them."""
+        agents = self.run.agents or ()
+        rows = [f"{agent.agent_id} {agent.version} at {agent.origin}" for agent in agents]
+        if rows:
+            rows.append(f"published by {self.run.principal}, installed in the Workspace {self.run.workspace_id}")
+        return list(zip(["Agents", *[""] * len(rows)], rows, strict=False))

@@ -52,15 +52,17 @@ def choose_ports(host: str = "127.0.0.1") -> Ports:
     return Ports(gateway, router, console, (first, second, third))
 
 
-def require_free(address: ListenAddress, setting: str, folder: DataFolder) -> None:
+def require_free(address: ListenAddress, user: str, folder: DataFolder) -> None:
+    """`user` is the setting that moves the address, or what is to listen there."""
     obstacle = _obstacle(address)
     if obstacle is None:
         return
-    place = f"{address.host}:{address.port} ({setting})"
+    place = f"{address.host}:{address.port} ({user})"
     if obstacle.errno != errno.EADDRINUSE:
         raise PortTaken(f"{place} cannot be listened on: {obstacle.strerror}")
+    move = f" set {user} to another address," if user.startswith("PLATFORM_") else ""
     raise PortTaken(
-        f"{place} is in use by another program. Stop that program, set {setting} to another address,"
+        f"{place} is in use by another program. Stop that program,{move}"
         f" or delete {folder.path / _FILE} to have ports chosen again"
     )
 

@@ -63,9 +63,7 @@ class Sample:
             "protocol": {**self.template["protocol"], "endpoint": self.endpoint},
         }
 
-    def unit(
-        self, credential: RouterCredential, router_origin: str, proofs: Path, caller: Mapping[str, str]
-    ) -> Unit:
+    def unit(self, credential: RouterCredential, router_origin: str, proofs: Path, caller: Mapping[str, str]) -> Unit:
         supplied = {
             ISSUER: credential.issuer,
             AUDIENCE: self.origin,

@@ -21,7 +21,7 @@ PidsChanged = Callable[[dict[str, int]], None]
 
 
 class Supervisor:
-    """`async with` bounds the life of every unit: leaving it stops them, group by group, in reverse order of their start."""
+    """`async with` bounds the life of every unit: leaving it stops them, the last begun first."""
 
     def __init__(self, journal: Journal, *, ready_seconds: float = _READY_SECONDS) -> None:
         self._journal = journal
@@ -110,6 +110,7 @@ class _Kept:
         await self._end_log()
 
     def force(self) -> None:
+        self.keeper.cancel()
         if self._child is not None:
             self._child.send(self.unit.forced_signal)
 

@@ -1,4 +1,4 @@
-"""`aop up`: the database, then the units, then the record and the panel; everything stops together."""
+"""`aop up`: the database, the units and the Agents, then the record and the panel; everything stops together."""
 
 import asyncio
 import signal
@@ -11,6 +11,7 @@ import msgspec
 
 from aop.base.database import StoreUnavailable
 from aop.base.migrations import GROUP_ROLES, OWNER_ROLE, MigrationRefused, migrate
+from aop.base.secret import Secret
 from aop.base.settings import Problem, SettingsRefused
 from aop.control_plane.gateway.tokens import issue_token
 from aop.local.child import Launch
@@ -22,13 +23,16 @@ from aop.local.environment import (
     external_databases,
     local_settings,
 )
+from aop.local.gateway import GatewayCalls
 from aop.local.journal import Journal
 from aop.local.panel import Panel
 from aop.local.ports import choose_ports, require_free, store_ports, stored_ports
 from aop.local.postgres import EmbeddedPostgres, Login
 from aop.local.problems import DatabaseUnusable, LocalProblem
+from aop.local.publication import WORKSPACE, Publication
+from aop.local.samples import Sample, find_samples
 from aop.local.secrets import LocalSecrets, keep_secrets
-from aop.local.state import DatabaseUrls, DataFolder, Run
+from aop.local.state import DatabaseUrls, DataFolder, PublishedAgent, Run
 from aop.local.supervisor import EX_CONFIG, Supervisor
 from aop.local.terminal import Terminal
 from aop.local.unit import Unit, answers_ready
@@ -69,6 +73,7 @@ def run_up(options: UpOptions, caller: Mapping[str, str]) -> int:
 async def _until_stopped(options: UpOptions, caller: Mapping[str, str], terminal: Terminal) -> None:
     with DataFolder(options.data) as folder:
         journal = Journal(terminal, folder.log)
+        journal.shows_requests = False
         supervisor = Supervisor(journal)
         platform = asyncio.create_task(_Platform(options, caller, folder, journal, supervisor).run())
         stopped = asyncio.Event()
@@ -105,19 +110,44 @@ class _Platform:
         external = external_databases(self.caller)
         ports = known or choose_ports()
         addresses = Addresses.of(ports, self.caller)
-        self._settings(addresses, secrets, external or _NOT_YET)  # a bad setting is told before anything starts
-        require_free(addresses.gateway, GATEWAY_ADDRESS, self.folder)
-        require_free(addresses.router, ROUTER_ADDRESS, self.folder)
+        samples = find_samples(addresses.agents) if self.options.with_agents else []
+        # A bad setting is told before anything starts.
+        settings = self._settings(addresses, secrets, external or _NOT_YET)
+        self._require_free(addresses, samples)
         async with self.supervisor:
+            self._begin_agents(settings, samples)
             databases = external or await self._start_postgres(secrets)
             self.journal.say("bringing the database to the current version")
             await _bring_to_current_version(databases.migration)
             settings = self._settings(addresses, secrets, databases)
             self.journal.say("starting the Control Plane and the Router")
-            await self.supervisor.start(*_units(settings))
+            for unit in _units(settings):
+                self.supervisor.begin(unit)
+            await self.supervisor.ready()
             if known is None:
                 store_ports(self.folder, ports)
-            await self._serve(settings, databases)
+            await self._serve(settings, databases, samples)
+
+    def _require_free(self, addresses: Addresses, samples: Sequence[Sample]) -> None:
+        require_free(addresses.gateway, GATEWAY_ADDRESS, self.folder)
+        require_free(addresses.router, ROUTER_ADDRESS, self.folder)
+        for sample in samples:
+            require_free(sample.address, f"sample Agent {sample.name}", self.folder)
+
+    def _begin_agents(self, settings: LocalSettings, samples: Sequence[Sample]) -> None:
+        """Before all others: they import large frameworks, and to start they need nothing but their settings."""
+        if samples:
+            self.journal.say(f"starting the sample Agents: {', '.join(sample.name for sample in samples)}")
+        credential, router = settings.credential, settings.router_origin
+        self.supervisor.begin(
+            *(sample.unit(credential, router, self._proofs(sample), self.caller) for sample in samples)
+        )
+
+    def _proofs(self, sample: Sample) -> Path:
+        """The challenge directory of a sample Agent."""
+        proofs = self.folder.path / "proofs" / sample.name
+        proofs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return proofs
 
     def _settings(self, addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUrls) -> LocalSettings:
         return local_settings(addresses, secrets, databases, self.options.allow, self.caller)
@@ -140,27 +170,42 @@ class _Platform:
         }
         return DatabaseUrls(**urls)
 
-    async def _serve(self, settings: LocalSettings, databases: DatabaseUrls) -> None:
+    async def _serve(self, settings: LocalSettings, databases: DatabaseUrls, samples: Sequence[Sample]) -> None:
         issued = await issue_token(databases.control_plane, PRINCIPAL, label="aop up", days=1)
+        agents = await self._publish(settings.gateway_origin, issued.token, samples)
         run = Run(
             gateway=settings.gateway_origin,
             router=settings.router_origin,
             principal=PRINCIPAL,
             token=issued.token.reveal(),
+            workspace_id=WORKSPACE if agents else None,
+            agents=agents or None,
             router_credential=settings.credential,
             service_tokens=settings.service_tokens,
             database_urls=databases,
             pids={},
         )
-        Panel(run, settings.allow_list, self.folder.path).show(self.journal.terminal)
+        Panel(run, settings.allow_list, self.folder.path, samples).show(self.journal.terminal)
+        self.journal.shows_requests = True
         try:
             await self.supervisor.watch(lambda pids: self.folder.record_run(msgspec.structs.replace(run, pids=pids)))
         finally:
             self.folder.forget_run()
 
+    async def _publish(self, gateway: str, token: Secret, samples: Sequence[Sample]) -> tuple[PublishedAgent, ...]:
+        if not samples:
+            return ()
+        async with GatewayCalls(gateway, token) as calls:
+            publication = Publication(calls, PRINCIPAL, self.journal.say)
+            published = [await publication.publish(sample, self._proofs(sample)) for sample in samples]
+            await publication.open_workspace()
+            for sample in samples:
+                await publication.install(sample)
+        return tuple(published)
+
 
 def _units(settings: LocalSettings) -> list[Unit]:
-    """The units that start together once the store is ready; each further part of the platform is one more entry."""
+    """In the order in which they are begun; they are stopped the other way round."""
 
     def unit(name: str, environment: Mapping[str, str], origin: str) -> Unit:
         # -P: a file in the current folder must not stand in for a module.

@@ -50,6 +50,7 @@ class Topology:
         self._arriving: dict[str, WatchedRelease] | None = None
         self._revision: int | None = None
         self._spoken_at = float("-inf")
+        self._is_connected = False
 
     @property
     def after(self) -> int | None:
@@ -75,10 +76,13 @@ class Topology:
     def connected(self) -> None:
         """A new connection begins: what it sends first is not yet the whole truth."""
         self._arriving = None
+        self._is_connected = True
 
     def lost(self) -> None:
-        if self._state is SourceState.LIVE:
+        """The connection, if there was one, is over; without one the source is still where it began."""
+        if self._is_connected and self._state is not SourceState.LOST:
             self._move(SourceState.LOST)
+        self._is_connected = False
         self._arriving = None
 
     def take(self, event: TopologyEvent) -> None:

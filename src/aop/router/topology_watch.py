@@ -5,11 +5,13 @@ from contextlib import suppress
 
 import msgspec
 
+from aop.base import json
 from aop.base.http import HttpError
 from aop.base.network_policy import NameNotResolved
 from aop.base.peer import Peer
 from aop.base.secret import Secret
 from aop.base.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
+from aop.contracts.documents import document
 from aop.contracts.topology import TopologyEvent
 from aop.router.topology import SILENCE_SECONDS, Topology, WatchBroken
 
@@ -19,8 +21,7 @@ _ANSWER_SECONDS = 10.0
 _FOREVER = 365 * 86_400.0
 _MOST_FRAME_BYTES = 4 * 1024 * 1024
 _PATH = "/internal/v1/topology/watch"
-_LOSSES = (HttpError, NameNotResolved, WatchBroken, FramingBroken, EventTooLarge, msgspec.DecodeError, TimeoutError)
-_decode = msgspec.json.Decoder(TopologyEvent).decode
+_LOSSES = (HttpError, NameNotResolved, WatchBroken, FramingBroken, EventTooLarge, TimeoutError)
 
 
 class TopologyWatch:
@@ -56,12 +57,12 @@ class TopologyWatch:
         loop = asyncio.get_running_loop()
         after = self._topology.after
         path = _PATH if after is None else f"{_PATH}?after={after}"
-        self._topology.connected()
         async with self._peer.stream(
             "GET", path, self._headers, answer_by=loop.time() + _ANSWER_SECONDS, deadline=loop.time() + _FOREVER
         ) as answer:
             if answer.status != 200 or answer.header(b"content-type") != b"text/event-stream":
                 return
+            self._topology.connected()
             frames = FrameReader(_MOST_FRAME_BYTES)
             while True:
                 async with asyncio.timeout(SILENCE_SECONDS):
@@ -70,4 +71,15 @@ class TopologyWatch:
                     return
                 for frame in frames.feed(piece):
                     if frame != COMMENT:
-                        self._topology.take(_decode(frame[6:-2]))
+                        self._topology.take(read_event(frame[6:-2]))
+
+
+def read_event(content: bytes) -> TopologyEvent:
+    """WatchBroken unless the content of a frame follows its document."""
+    try:
+        value = json.parse(content, json.UNIT_DEPTH)
+    except json.JsonRefused as refused:
+        raise WatchBroken(str(refused)) from None
+    if not document("topology-event/1").is_valid(value):
+        raise WatchBroken("a frame that breaks its document")
+    return msgspec.convert(value, type=TopologyEvent)

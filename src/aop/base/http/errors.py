@@ -22,7 +22,11 @@ class TransferBroken(HttpError):
 
 
 class AnswerTooLarge(HttpError):
-    """The head or the body of the answer passed its limit."""
+    """The head or the body of the answer passed its limit; `status` is None when the head did."""
+
+    def __init__(self, part: str, status: int | None = None) -> None:
+        super().__init__(part)
+        self.status = status
 
 
 class DeadlinePassed(HttpError, TimeoutError):

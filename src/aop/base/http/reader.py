@@ -73,7 +73,7 @@ class AnswerReader:
             if self._received > MAX_HEAD_BYTES:
                 raise AnswerTooLarge("head")
         elif self._received > _FRAMING_SLACK + _FRAMING_RATIO * self._body_size:
-            raise AnswerTooLarge("chunk framing")
+            raise AnswerTooLarge("chunk framing", self.status)
 
     def end(self) -> None:
         """The peer ended its side: an answer framed by that end is complete, any other is broken."""
@@ -124,7 +124,7 @@ class AnswerReader:
         size = len(body)
         self._body_size += size
         if self._body_size > self._max_body:
-            self._refuse(AnswerTooLarge("body"))
+            self._refuse(AnswerTooLarge("body", self.status))
         self.buffered += size
         self.pieces.append(body)
 
@@ -156,7 +156,7 @@ class AnswerReader:
             self._refuse(TransferBroken("a transfer coding other than chunked"))
         bodiless = self._without_body or status in {204, 304}
         if length is not None and not bodiless and int(length) > self._max_body:
-            self._refuse(AnswerTooLarge("declared body"))
+            self._refuse(AnswerTooLarge("declared body", status))
         self._until_close = length is None and coding is None and not bodiless
 
     def _refuse(self, refusal: HttpError) -> None:

@@ -167,7 +167,7 @@ async def collected(answer: StreamedAnswer, limit: int, identity: Identity) -> b
 
 
 def _all_under_input(violations: Sequence[dict[str, str]]) -> bool:
-    return all(item["pointer"] == "/input" or item["pointer"].startswith("/input/") for item in violations)
+    return bool(violations) and all(f"{item['pointer']}/".startswith("/input/") for item in violations)
 
 
 def _media_type(answer: StreamedAnswer) -> bytes:

@@ -11,7 +11,7 @@ from aop.base.semver import Version
 from aop.contracts.catalog import CatalogEntry, PublicationStatus
 from aop.contracts.errors import Conflict, Forbidden, NotFound
 from aop.control_plane.registry.card_reading import ReadCard
-from aop.control_plane.registry.entries import catalog_entry
+from aop.control_plane.registry.entries import catalog_entry, draft_entry
 from aop.control_plane.registry.lifecycle import DISABLE_CARD, PUBLISH_CARD
 from aop.control_plane.registry.search_text import folded, grams
 from aop.control_plane.registry.store import bindings, cards, releases
@@ -59,9 +59,10 @@ class Cards:
                 if await cards.exists(connection, card.agent_id, card.version):
                     raise Conflict("the version exists")
                 raise Forbidden("the Agent belongs to another principal")
-            if not await cards.insert(connection, _values(read, self._clock())):
+            now = self._clock()
+            if not await cards.insert(connection, _values(read, now)):
                 raise Conflict("the version exists")
-            return await self._entry(connection, card.agent_id, card.version)
+        return draft_entry(read, now, agent["public_agent_id"], self._public_origin)
 
     async def publish(self, caller: str, agent_id: str, version: str) -> CatalogEntry:
         async with self._database.transaction() as connection:

@@ -15,6 +15,7 @@ from aop.contracts.publication import (
     VerificationMethod,
     VerificationStatus,
 )
+from aop.control_plane.registry.card_reading import ReadCard
 
 Row = Any
 
@@ -37,6 +38,22 @@ def catalog_entry(row: Row, public_origin: str) -> CatalogEntry:
         else None,
         installable=installable,
         card=msgspec.Raw(row["document"]),
+    )
+
+
+def draft_entry(read: ReadCard, now: datetime, public_agent_id: str, public_origin: str) -> CatalogEntry:
+    """Of a version that has just been registered."""
+    return CatalogEntry(
+        agent_id=read.card.agent_id,
+        version=read.card.version,
+        publication_status=PublicationStatus.DRAFT,
+        card_digest=read.digest,
+        registered_at=to_text(now),
+        public_agent_id=public_agent_id,
+        public_url=public_url(public_origin, public_agent_id),
+        release=None,
+        installable=False,
+        card=msgspec.Raw(read.document),
     )
 
 

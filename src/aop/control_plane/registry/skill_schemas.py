@@ -65,9 +65,17 @@ class SchemaVetting:
         _require_each(islice(graph.nodes.values(), indexed, None))
         if not _dialect().is_valid(schema):
             raise SkillSchemaRefused("not a valid JSON Schema 2020-12")
-        self._require_light_patterns(graph.nodes.values())
-        compiled(schema, formats=False)
+        if not self._compiles_with_small_patterns(schema, graph.nodes.values()):
+            self._require_light_patterns(graph.nodes.values())
+            compiled(schema, formats=False)
         require_bounded_cost(graph, self._steps)
+
+    def _compiles_with_small_patterns(self, schema: Schema, parts: Iterable[Schema]) -> bool:
+        """True for nearly all schemas, which are thus compiled just once; False says nothing of a schema."""
+        self._automaton_bytes -= _AUTOMATON_SIZES[0] * sum(1 for part in parts for _ in _patterns(part))
+        if self._automaton_bytes < 0:
+            raise VettingExhausted("the patterns are too large when compiled")
+        return _compiles(schema, _AUTOMATON_SIZES[0])
 
     def _require_light_patterns(self, parts: Iterable[Schema]) -> None:
         """A short pattern can stand for megabytes of automaton: `\\p{L}{200}`. All of a schema are compiled as one,
@@ -80,7 +88,7 @@ class SchemaVetting:
             self._automaton_bytes -= size
             if self._automaton_bytes < 0:
                 raise VettingExhausted("the patterns are too large when compiled")
-            if _compiles(joined, size):
+            if _compiles({"pattern": joined}, size):
                 return
         raise SkillSchemaRefused("a pattern does not run in linear time, or the patterns are too large when compiled")
 
@@ -91,11 +99,14 @@ def _is_large(schema: Schema) -> bool:
     return len(msgspec.json.encode(schema)) > MOST_BYTES // 6 and len(canonical(schema)) > MOST_BYTES
 
 
-def _compiles(pattern: str, most_bytes: int) -> bool:
+def _compiles(schema: Schema, most_bytes: int) -> bool:
+    """With this much for each pattern."""
     options = jsonschema_rs.RegexOptions(size_limit=most_bytes)
     try:
-        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=options, offline=True)
-    except jsonschema_rs.ValidationError:
+        jsonschema_rs.Draft202012Validator(
+            dict(schema), offline=True, validate_formats=False, ignore_unknown_formats=True, pattern_options=options
+        )
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
         return False
     return True
 

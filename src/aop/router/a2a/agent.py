@@ -68,12 +68,10 @@ class AgentConversation:
                 deadline=deadline,
                 max_body=self._max_answer,
             )
-        except AnswerTooLarge:
-            raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
         except TimeoutError:
             raise
-        except HttpError:
-            raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False) from None
+        except HttpError as failure:
+            raise _fault(failure) from None
         return _require_json(answer)
 
     async def events(
@@ -96,12 +94,12 @@ class AgentConversation:
                 async for piece in answer:
                     for event in parser.feed(piece):
                         yield event
-        except (AnswerTooLarge, EventTooLarge):
+        except EventTooLarge:
             raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
         except TimeoutError:
             raise
-        except HttpError:
-            raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False) from None
+        except HttpError as failure:
+            raise _fault(failure) from None
 
     async def cancel(self, task_id: str) -> None:
         """One try; whatever comes of it changes nothing."""
@@ -143,6 +141,13 @@ class AgentConversation:
                 raise AgentFault(ErrorCode.AGENT_UNAVAILABLE) from None
             self._target = Target(endpoint.scheme, endpoint.host, endpoint.port, address)
         return self._target
+
+
+def _fault(failure: HttpError) -> AgentFault:
+    """A large error page is no large answer: the status speaks first."""
+    if isinstance(failure, AnswerTooLarge) and failure.status in {None, 200}:
+        return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE)
+    return AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False)
 
 
 def require_media_type(headers: list[bytes], expected: bytes) -> None:

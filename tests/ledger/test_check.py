@@ -1,0 +1,159 @@
+"""`aop ledger check` and `aop router close`: what the first finds in a tampered Ledger, and what the second ends."""
+
+import asyncio
+import json
+import os
+import sys
+from dataclasses import dataclass
+from datetime import timedelta
+
+import asyncpg
+import pytest
+
+from aop.base.clock import to_text, utc_now
+from aop.base.ids import new_hex_id
+from aop.ledger.check import Span
+from aop.ledger.model import CANCELED, LOST, SUCCEEDED, Progress, progress_fact
+from aop.local.state import DatabaseUrls
+from tests.ledger.writing import ROUTER, Writing, a_context, an_acceptance, an_end, breaches, new_epoch, writing
+from tests.support.postgres import PostgresForTests
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+async def aop(url: str | None, *arguments: str) -> Ended:
+    settings = {} if url is None else {"PLATFORM_ROUTER_DATABASE_URL": url}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "aop", *arguments),
+        env={**settings, "PATH": os.defpath, "COLUMNS": "200"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(30):
+        out, err = await process.communicate()
+    return Ended(process.returncode or 0, out.decode(), err.decode())
+
+
+TAMPERING = {
+    "event 5 stands where 4 should": "UPDATE ledger.event SET sequence = 5 WHERE sequence = 4",
+    "goes back in time": "UPDATE ledger.event SET occurred_at = created_at - interval '1 s' WHERE type = 'succeeded'",
+    "has a wrong latency": "UPDATE ledger.event SET latency_ms = 77777 WHERE type = 'succeeded'",
+    "counts its chunks wrongly": "UPDATE ledger.event SET chunk_index = 9 WHERE type = 'stream'",
+    "may not carry": "UPDATE ledger.event SET error_code = 'TIMEOUT' WHERE type = 'succeeded'",
+    "has another context": "UPDATE ledger.event SET workspace_id = 'other' WHERE type = 'succeeded'",
+    "another Router or an older epoch": "UPDATE ledger.event SET router_id = 'router-9' WHERE type = 'succeeded'",
+    "names another status": "UPDATE ledger.event SET previous_status = 'routing' WHERE type = 'succeeded'",
+    "stream follows succeeded": "UPDATE ledger.event SET type = 'succeeded' WHERE type = 'stream';"
+    "UPDATE ledger.event SET type = 'stream' WHERE sequence = 4",
+    "more than one terminal": "UPDATE ledger.event SET type = 'failed' WHERE type = 'stream'",
+    "its trace is not": "UPDATE ledger.invocation SET trace_id = gen_random_uuid() WHERE caller_type = 'agent'",
+    "its root task is not": "UPDATE ledger.invocation SET root_task_id = gen_random_uuid() WHERE caller_type = 'agent'",
+    "its Workspace is not": "UPDATE ledger.invocation SET workspace_id = 'other' WHERE caller_type = 'agent'",
+    "its caller is not": "UPDATE ledger.invocation SET caller_id = 'x' WHERE caller_type = 'agent'",
+    "its parent is missing": "UPDATE ledger.invocation SET parent_invocation_id = gen_random_uuid()"
+    " WHERE caller_type = 'agent'",
+    "before its parent started": "UPDATE ledger.invocation SET created_at = created_at - interval '1 day'"
+    " WHERE caller_type = 'agent'",
+    "its parent never started": "UPDATE ledger.invocation SET opening = 'routing' WHERE caller_type = 'user'",
+    "a root is not called by a user": "UPDATE ledger.invocation SET caller_type = 'service' WHERE caller_type = 'user'",
+    "was never opened": "UPDATE ledger.invocation SET epoch = 99",
+    "in a closed epoch": "INSERT INTO ledger.epoch_closed (router_id, epoch) SELECT router_id, epoch FROM ledger.epoch",
+    "although no newer one exists": "INSERT INTO ledger.epoch_closed (router_id, epoch)"
+    " SELECT router_id, epoch FROM ledger.epoch",
+    "before a checkpoint": "INSERT INTO ledger.checkpoint (router_id, epoch, position)"
+    " SELECT router_id, epoch, 1000 FROM ledger.epoch",
+    "follows epoch": "UPDATE ledger.epoch SET epoch = epoch + 5",
+    "an event without its Invocation": "UPDATE ledger.event SET invocation_id = gen_random_uuid() WHERE sequence = 4",
+    "a cancel request without": "INSERT INTO ledger.cancel_request (invocation_id, router_id, epoch)"
+    " VALUES (gen_random_uuid(), 'router-1', 1)",
+}
+
+
+async def some_history(written: Writing) -> None:
+    """A root with progress and success, and its child that still runs."""
+    root = a_context()
+    place = await written.journal.accept(an_acceptance(root))
+    await written.journal.accept(an_acceptance(a_context(root)))
+    fact = progress_fact(place, new_hex_id(), utc_now(), Progress(3, 30))
+    assert await written.journal.end(fact, an_end(fact.place(), SUCCEEDED))
+
+
+async def test_the_check_finds_whatever_is_done_to_the_ledger_behind_its_guards(
+    stores: DatabaseUrls, postgres: PostgresForTests
+) -> None:
+    async with writing(stores.router) as written:
+        await some_history(written)
+    assert await breaches(stores.router) == []
+    connection = await asyncpg.connect(postgres.url(stores.migration.rpartition("/")[2]))
+    tables = [
+        f"ledger.{name}" for name in ("epoch", "epoch_closed", "checkpoint", "invocation", "cancel_request", "event")
+    ]
+    dropped = await connection.fetch(
+        "SELECT conrelid::regclass AS t, conname FROM pg_constraint"
+        " WHERE connamespace = 'ledger'::regnamespace AND contype IN ('c', 'f')"
+    )
+    for row in dropped:
+        await connection.execute(f"ALTER TABLE {row['t']} DROP CONSTRAINT {row['conname']} CASCADE")
+    await connection.execute("DROP INDEX ledger.event_one_terminal")
+    for table in tables:
+        await connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+    copies = {table: await connection.fetch(f"TABLE {table}") for table in tables}
+    for problem, statement in TAMPERING.items():
+        await connection.execute(statement)
+        found = await breaches(stores.router)
+        assert any(problem in text for text in found), (problem, found)
+        for table, rows in copies.items():
+            await connection.execute(f"DELETE FROM {table}")
+            await connection.copy_records_to_table(table.partition(".")[2], schema_name="ledger", records=rows)
+        assert await breaches(stores.router) == []
+    await connection.close()
+
+
+async def test_the_check_command_tells_counts_and_problems_and_ends_with_a_code(
+    stores: DatabaseUrls, postgres: PostgresForTests
+) -> None:
+    async with writing(stores.router) as written:
+        await some_history(written)
+    good = await aop(stores.router, "ledger", "check")
+    assert (good.code, good.out) == (0, "2 Invocations with 8 events, 1 of them open: every invariant holds\n")
+    later = to_text(utc_now() + timedelta(hours=1))
+    none, *wrong = await asyncio.gather(
+        aop(stores.router, "ledger", "check", "--since", later, "--json"),
+        aop(stores.router, "ledger", "check", "--since", "yesterday"),
+        aop(None, "ledger", "check"),
+    )
+    assert json.loads(none.out) == {"checked": 0, "events": 0, "open": 0, "broken": 0}
+    assert [ended.code for ended in wrong] == [2, 1]
+    database = stores.migration.rpartition("/")[2]
+    await postgres.execute(
+        "ALTER TABLE ledger.invocation DISABLE TRIGGER USER;"
+        "UPDATE ledger.invocation SET caller_id = 'x' WHERE caller_type = 'agent'",
+        database,
+    )
+    bad = await aop(stores.router, "ledger", "check", "--json")
+    found, counts = map(json.loads, bad.out.splitlines())
+    assert (bad.code, found["problem"], counts["broken"]) == (1, "its caller is not its parent's Agent", 1)
+    assert await breaches(stores.router, Span(until=utc_now() - timedelta(days=1))) == []
+
+
+@pytest.mark.rows("LED-14")
+async def test_closing_a_router_ends_what_it_left_open_and_fences_it(stores: DatabaseUrls) -> None:
+    async with writing(stores.router) as written:
+        left, lost = [await written.journal.accept(an_acceptance()) for _ in range(2)]
+        await written.journal.request_cancel(left.context.invocation)
+        ended = await aop(stores.router, "router", "close", "--router-id", ROUTER)
+        assert (ended.code, ended.out) == (0, f"closed 1 epochs of {ROUTER}; ended 2 open Invocations\n")
+        for place, terminal in ((left, CANCELED), (lost, LOST)):
+            assert await written.terminals(place.context.invocation) == [(terminal.type, terminal.error)]
+    assert await breaches(stores.router) == []
+    assert await new_epoch(stores.router) == written.epoch + 2
+    unknown, wrong = await asyncio.gather(
+        *(aop(stores.router, "router", "close", "--router-id", name) for name in ("router-77", "no id"))
+    )
+    assert (unknown.code, "no Router router-77" in unknown.err, wrong.code) == (1, True, 2)

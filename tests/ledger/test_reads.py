@@ -1,0 +1,117 @@
+"""Reading the Ledger: details that equal their last event, lists whose filters combine, Traces parents first."""
+
+import asyncio
+from datetime import datetime, timedelta
+
+import pytest
+
+from aop.base.clock import to_text, utc_now
+from aop.base.ids import new_hex_id
+from aop.contracts.lineage import InvocationStatus
+from aop.ledger.lineage import Lineage, RecordFilter
+from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Progress, progress_fact
+from aop.local.state import DatabaseUrls
+from tests.ledger.writing import SPACE, a_context, an_acceptance, an_end, breaches, new_epoch, reading, writing
+
+
+@pytest.mark.rows("LED-01", "LED-02")
+async def test_a_detail_is_one_chain_whose_last_event_the_record_equals(stores: DatabaseUrls) -> None:
+    async with writing(stores.router) as written, reading(stores.router) as lineage:
+        place = await written.journal.accept(an_acceptance())
+        for _ in range(3):
+            fact = progress_fact(place, new_hex_id(), utc_now(), Progress(2, 20))
+            assert await written.journal.progress(fact)
+            place = fact.place()
+        running = await lineage.detail(SPACE, place.context.invocation)
+        assert running is not None
+        assert running.invocation.updated_at == running.events[-1].occurred_at == to_text(place.occurred_at)
+        await written.journal.end(an_end(place, TIMED_OUT))
+        found = await lineage.detail(SPACE, place.context.invocation)
+        assert found is not None
+        record, last = found.invocation, found.events[-1]
+        assert [event.sequence for event in found.events] == list(range(7))
+        assert [event.chunk_index for event in found.events[3:6]] == [1, 3, 5]
+        assert (record.status, record.error_code, record.latency_ms, record.updated_at) == (
+            last.status, last.error.code, last.latency_ms, last.occurred_at,
+        )  # fmt: skip
+        times = [event.occurred_at for event in found.events]
+        assert times == sorted(times)
+        assert len({event.event_id for event in found.events}) == 7
+        pins = {(event.agent_release_id, event.agent_card_digest) for event in found.events}
+        assert pins == {(record.agent_release_id, record.agent_card_digest)}
+
+
+async def ids(lineage: Lineage, wanted: RecordFilter, limit: int = 3) -> list[str]:
+    """All pages, which must not repeat anything."""
+    found: list[str] = []
+    after: tuple[datetime, str] | None = None
+    while True:
+        page = await lineage.page(SPACE, wanted, after, limit)
+        found += [record.invocation_id.removeprefix("inv_") for record in page.records]
+        if page.last is None:
+            assert len(found) == len(set(found))
+            return found
+        after = page.last
+
+
+@pytest.mark.rows("LED-10")
+async def test_filters_combine_and_pages_go_newest_first_without_repeats(stores: DatabaseUrls) -> None:
+    """Also across epochs, checkpoints and equal times; every combination is compared with a plain filter in Python."""
+    moment = utc_now() - timedelta(hours=1)
+    written_facts: list[tuple[datetime, str, str, str, InvocationStatus]] = []
+    endings = [SUCCEEDED, LOST, CANCELED, TIMED_OUT, None]
+    for _ in range(2):
+        async with writing(stores.router) as written:
+            for number in range(20):
+                agent, capability = f"acme:{number % 2}", f"skill-{number % 3}"
+                at = moment + timedelta(seconds=number // 2)
+                context = a_context(target_agent_id=agent, capability=capability)
+                place = await written.journal.accept(an_acceptance(context, at=at))
+                terminal = endings[number % 5]
+                if terminal is not None:
+                    await written.journal.end(an_end(place, terminal))
+                status = InvocationStatus.RUNNING if terminal is None else InvocationStatus(terminal.type)
+                written_facts.append((place.created_at, context.invocation, agent, capability, status))
+            await written.journal.accept(an_acceptance(a_context(workspace_id="other")))
+    await new_epoch(stores.router)
+    written_facts.sort(reverse=True)
+    async with reading(stores.router) as lineage:
+        for status in (None, *InvocationStatus):
+            for agent, capability in ((None, None), ("acme:1", None), (None, "skill-2"), ("acme:0", "skill-0")):
+                for since, until in ((None, None), (moment + timedelta(seconds=3), moment + timedelta(seconds=8))):
+                    expected = [
+                        row[1]
+                        for row in written_facts
+                        if status in {None, row[4]}
+                        and agent in {None, row[2]}
+                        and capability in {None, row[3]}
+                        and (since is None or row[0] >= since)
+                        and (until is None or row[0] < until)
+                    ]
+                    assert await ids(lineage, RecordFilter(status, agent, capability, since, until)) == expected
+        assert (await lineage.page("nobody", RecordFilter(), None, 10)).records == []
+
+
+@pytest.mark.rows("LED-10")
+async def test_a_trace_of_many_levels_comes_parents_first_and_its_children_are_in_the_list(
+    stores: DatabaseUrls,
+) -> None:
+    async with writing(stores.router) as written, reading(stores.router) as lineage:
+        root = a_context()
+        await written.journal.accept(an_acceptance(root))
+        level, all_ids = [root], {root.invocation}
+        for _ in range(3):
+            children = [a_context(parent) for parent in level for _ in range(3)]
+            await asyncio.gather(*(written.journal.accept(an_acceptance(child)) for child in children))
+            level = children
+            all_ids |= {child.invocation for child in children}
+        trace = await lineage.trace(SPACE, root.trace)
+        assert trace is not None
+        seen: set[object] = set()
+        for record in trace.invocations:
+            assert not seen or record.parent_invocation_id in seen
+            seen.add(record.invocation_id)
+        assert seen == {f"inv_{invocation}" for invocation in all_ids}
+        assert set(await ids(lineage, RecordFilter(), 7)) == all_ids
+        assert set(await ids(lineage, RecordFilter(InvocationStatus.RUNNING), 7)) == all_ids
+    assert await breaches(stores.router) == []

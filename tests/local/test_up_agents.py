@@ -1,0 +1,320 @@
+"""`aop up` with the sample Agents: published, installed and answering after a start and after a restart."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from aop.base.secret import Secret
+from aop.base.settings import ListenAddress
+from aop.contracts.card import AgentCard
+from aop.local.gateway import GatewayCalls
+from aop.local.ports import any_free_port
+from aop.local.problems import SampleUnusable, StepFailed
+from aop.local.publication import Publication
+from aop.local.samples import Sample, find_samples
+from tests.local.caller import Caller, Reply
+from tests.support.platform import LocalPlatform, seed_ports, started_up
+from tests.support.processes import is_alive, require_none_left
+from tools.agent_env import AGENTS, agent_python
+
+Json = dict[str, Any]
+CARDS: dict[str, Json] = {path.parent.name: json.loads(path.read_text()) for path in sorted(AGENTS.glob("*/card.json"))}
+PORTS = [ListenAddress("127.0.0.1", port) for port in (8091, 8092, 8093)]
+
+
+@dataclass(frozen=True)
+class Restarted:
+    """A platform in its second run on one data folder, and what the first run left there."""
+
+    platform: LocalPlatform
+    first: Json
+    before: Json
+
+    @property
+    def run(self) -> Json:
+        return self.platform.run
+
+    @property
+    def caller(self) -> Caller:
+        return Caller(self.run["gateway"], self.run["token"])
+
+
+@pytest.fixture(scope="module")
+def restarted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restarted]:
+    for name in CARDS:
+        agent_python(name)
+    data = tmp_path_factory.mktemp("agents") / "data"
+    seed_ports(data)
+    with started_up(data) as platform:
+        platform.wait_ready()
+        first = platform.run
+        before = recorded(Caller(first["gateway"], first["token"]))
+        assert platform.stop() == 0
+    require_none_left(str(data), seconds=1)
+    with started_up(data) as platform:
+        platform.wait_ready()
+        yield Restarted(platform, first, before)
+        assert platform.stop() == 0
+    require_none_left(str(data), seconds=1)
+
+
+def recorded(caller: Caller) -> Json:
+    """Everything publication and installation leave behind."""
+    lists = ("providers/aop/agents", "providers/aop/endpoint-bindings", "providers/aop/releases", "workspaces")
+    return {name: caller.get(f"/v1/{name}").json for name in (*lists, "workspaces/demo/installations")}
+
+
+def a_request(name: str, *, stream: bool) -> Json:
+    card = CARDS[name]
+    skill = card["skills"][0]
+    example = skill["inputSchema"]["examples"][0]
+    return {"agentId": card["agentId"], "capability": skill["id"], "input": example, "stream": stream}
+
+
+def invoke(caller: Caller, name: str, *, stream: bool = False) -> Reply:
+    return caller.post("/v1/workspaces/demo/invocations", a_request(name, stream=stream))
+
+
+@pytest.mark.rows("OPS-01")
+def test_every_sample_agent_runs_and_the_record_says_where_and_as_which_release(restarted: Restarted) -> None:
+    run = restarted.run
+    assert run["workspaceId"] == "demo"
+    assert {agent["agentId"] for agent in run["agents"]} == {card["agentId"] for card in CARDS.values()}
+    ports = json.loads((restarted.platform.data / "ports.json").read_text())["agents"]
+    usual = {card["agentId"]: int(re.findall(r":(\d+)", card["protocol"]["endpoint"])[0]) for card in CARDS.values()}
+    for agent in run["agents"]:
+        assert agent["origin"] == f"http://127.0.0.1:{ports[usual[agent['agentId']] - 8091]}"
+        assert is_alive(run["pids"][f"agent:{agent['agentId']}"])
+        entry = restarted.caller.get(f"/v1/agents/{agent['agentId']}").json["versions"][0]
+        assert entry["release"] == {"releaseId": agent["releaseId"], "state": "published"}
+        assert (entry["version"], entry["card"]["owner"]["id"]) == (agent["version"], run["principal"])
+        assert entry["card"]["protocol"]["endpoint"].startswith(f"{agent['origin']}/")
+
+
+@pytest.mark.rows("OPS-01")
+@pytest.mark.parametrize("name", CARDS)
+def test_a_sample_agent_answers_through_the_gateway_and_its_lineage_can_be_read(
+    restarted: Restarted, name: str
+) -> None:
+    caller = restarted.caller
+    result = invoke(caller, name)
+    assert (result.status, result.json["status"]) == (200, "succeeded")
+    workspace = "/v1/workspaces/demo"
+    detail = caller.get(f"{workspace}/invocations/{result.json['invocationId']}").json
+    assert detail["invocation"]["status"] == "succeeded"
+    assert detail["events"][-1]["type"] == "succeeded"
+    trace = caller.get(f"{workspace}/traces/{result.json['traceId']}").json
+    assert trace["invocations"][0]["invocationId"] == result.json["invocationId"]
+
+
+@pytest.mark.rows("OPS-01")
+@pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card["limits"]["streaming"]])
+def test_a_sample_agent_streams_through_the_gateway(restarted: Restarted, name: str) -> None:
+    events = invoke(restarted.caller, name, stream=True).events
+    assert [event["sequence"] for event in events] == list(range(len(events)))
+    assert events[0]["type"] == "accepted"
+    assert {event["type"] for event in events[1:-1]} == {"chunk"}
+    assert events[-1]["type"] == "completed"
+
+
+@pytest.mark.rows("OPS-02")
+def test_a_restart_of_the_folder_uses_the_same_ports_and_publishes_and_installs_nothing_again(
+    restarted: Restarted,
+) -> None:
+    for member in ("gateway", "router", "workspaceId", "agents"):
+        assert restarted.run[member] == restarted.first[member]
+    assert recorded(restarted.caller) == restarted.before
+    assert len(restarted.before["workspaces/demo/installations"]["items"]) == len(CARDS)
+    assert "publishing" not in restarted.platform.output
+
+
+def test_no_proof_is_left_where_the_agents_serve_them(restarted: Restarted) -> None:
+    assert {path.name for path in (restarted.platform.data / "proofs").iterdir()} == set(CARDS)
+    assert not [path for path in (restarted.platform.data / "proofs").rglob("*") if path.is_file()]
+
+
+@pytest.mark.rows("OPS-02")
+def test_any_other_loopback_port_is_a_disallowed_network(restarted: Restarted) -> None:
+    caller, port = restarted.caller, any_free_port()
+    card = CARDS["action-items"] | {"agentId": "test:elsewhere"}
+    card["protocol"] = card["protocol"] | {"endpoint": f"http://127.0.0.1:{port}/"}
+    assert caller.post("/v1/agents", card).status == 201
+    body = {"endpoint": card["protocol"]["endpoint"], "method": "http_well_known", "version": card["version"]}
+    binding = caller.post("/v1/providers/test/agents/test:elsewhere/endpoint-bindings", body).json["bindingId"]
+    challenges = f"/v1/providers/test/endpoint-bindings/{binding}/challenges"
+    challenge = caller.post(challenges).json["challengeId"]
+    refused = caller.post(f"{challenges}/{challenge}/complete")
+    assert (refused.status, refused.json["code"]) == (403, "DISALLOWED_NETWORK")
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the panel's commands are for curl")
+def test_the_commands_of_the_panel_work_as_they_are(restarted: Restarted) -> None:
+    assert run_panel(restarted, "try", "discover")["items"]
+    assert run_panel(restarted, "try", "invoke")["status"] == "succeeded"
+    assert '"completed"' in panel_output(restarted, "try", "stream").splitlines()[-2]
+    answers = panel_output(restarted, "try", "inspect").replace("}{", "}\n{").splitlines()
+    detail, trace = (json.loads(answer) for answer in answers)
+    assert detail["invocation"]["traceId"] == trace["traceId"]
+
+
+def run_panel(restarted: Restarted, *labels: str) -> Any:
+    return json.loads(panel_output(restarted, *labels))
+
+
+def panel_output(restarted: Restarted, *labels: str) -> str:
+    """What the lines under these labels print when pasted into a shell."""
+    rows, label = dict[str, list[str]](), ""
+    for line in restarted.platform.output.partition("ready     ")[2].splitlines():
+        label = line[:10].strip() or label
+        rows.setdefault(label, []).append(line[10:])
+    script = "\n".join(line for wanted in labels for line in rows[wanted])
+    done = subprocess.run(["/bin/sh", "-ec", script], capture_output=True, text=True, timeout=20, check=True)
+    return done.stdout
+
+
+def test_a_sample_agent_that_dies_is_started_again_and_answers(restarted: Restarted) -> None:
+    before = restarted.run
+    key = f"agent:{CARDS['action-items']['agentId']}"
+    os.kill(before["pids"][key], signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while (
+        restarted.run["pids"].get(key) in {None, before["pids"][key]}
+        or invoke(restarted.caller, "action-items").status != 200
+    ):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert restarted.run == before | {"pids": restarted.run["pids"]}
+
+
+def a_sample(restarted: Restarted, address: ListenAddress | None = None, **changes: str) -> Sample:
+    """The first sample Agent of the running platform, with another card.json."""
+    ports = json.loads((restarted.platform.data / "ports.json").read_text())["agents"]
+    found = find_samples([ListenAddress("127.0.0.1", port) for port in ports])[0]
+    template = {**found.template, **changes}
+    card = msgspec.json.decode(json.dumps(template), type=AgentCard)
+    return replace(found, template=template, card=card, address=address or found.address)
+
+
+def published_again(restarted: Restarted, sample: Sample, proofs: Path) -> list[str]:
+    said: list[str] = []
+
+    async def publish() -> None:
+        async with GatewayCalls(restarted.run["gateway"], Secret(restarted.run["token"])) as calls:
+            publication = Publication(calls, restarted.run["principal"], said.append)
+            await publication.publish(sample, proofs)
+            await publication.install(sample)
+
+    asyncio.run(publish())
+    return said
+
+
+def test_a_changed_card_of_a_published_version_is_told_and_changes_nothing(
+    restarted: Restarted, tmp_path: Path
+) -> None:
+    before = recorded(restarted.caller)
+    said = published_again(restarted, a_sample(restarted, description="Something new."), tmp_path)
+    assert len(said) == 1
+    assert "agents/action-items/card.json has changed" in said[0]
+    assert "Raise `version`" in said[0]
+    assert recorded(restarted.caller) == before
+
+
+def test_an_agent_that_moved_to_another_port_is_told(restarted: Restarted, tmp_path: Path) -> None:
+    said = published_again(restarted, a_sample(restarted, ListenAddress("127.0.0.1", 8099)), tmp_path)
+    assert len(said) == 1
+    assert "now listens on http://127.0.0.1:8099" in said[0]
+
+
+def test_a_refused_step_is_told_with_its_code_and_a_way_out(restarted: Restarted, tmp_path: Path) -> None:
+    sample = a_sample(restarted, ListenAddress("127.0.0.1", 9), agentId="test:not-allowed")
+    for _ in range(2):  # the second try goes on where the first one stopped
+        with pytest.raises(StepFailed, match=r"(?s)sample Agent action-items.*DISALLOWED_NETWORK.*--allow HOST:PORT"):
+            published_again(restarted, sample, tmp_path)
+        assert not list(tmp_path.iterdir())
+    bindings = restarted.caller.get("/v1/providers/aop/endpoint-bindings?agentId=test:not-allowed").json["items"]
+    assert [binding["verificationStatus"] for binding in bindings] == ["failed"]
+
+
+def refusal(data: Path, **settings: str) -> str:
+    """The output of an `aop up` that must end by itself, with one message and nothing left."""
+    for name in CARDS:
+        agent_python(name)
+    with started_up(data, settings=settings) as platform:
+        assert platform.process.wait(30) == 1, platform.output
+        output = platform.output
+    require_none_left(str(data), seconds=1)
+    assert "Traceback" not in output
+    assert not (data / "run.json").exists()
+    return output
+
+
+def test_a_taken_agent_port_is_named_before_anything_starts(tmp_path: Path) -> None:
+    ports = seed_ports(tmp_path / "data")
+    with socket.create_server(("127.0.0.1", ports.agents[0])):
+        output = refusal(tmp_path / "data")
+    assert f"127.0.0.1:{ports.agents[0]} (sample Agent action-items) is in use" in output
+    assert not (tmp_path / "data" / "postgres").exists()
+
+
+def test_an_agent_that_cannot_start_ends_up_with_its_own_words(tmp_path: Path) -> None:
+    seed_ports(tmp_path / "data")
+    output = refusal(tmp_path / "data", PLATFORM_AGENT_REQUEST_MAX_BYTES="many")
+    assert "ended before it was ready" in output
+    assert "PLATFORM_AGENT_REQUEST_MAX_BYTES" in output
+
+
+def a_checkout(folder: Path, *endpoints: str) -> Path:
+    for number, endpoint in enumerate(endpoints):
+        card = CARDS["action-items"] | {"protocol": CARDS["action-items"]["protocol"] | {"endpoint": endpoint}}
+        for path in (folder / "agents" / f"agent-{number}", folder / ".dev" / "agents" / f"agent-{number}" / "bin"):
+            path.mkdir(parents=True)
+        (folder / "agents" / f"agent-{number}" / "card.json").write_text(json.dumps(card))
+        (folder / ".dev" / "agents" / f"agent-{number}" / "bin" / "python").touch()
+        (folder / ".dev" / "agents" / f"agent-{number}" / ".stamp").touch()
+    return folder
+
+
+def test_without_a_checkout_there_are_no_sample_agents(tmp_path: Path) -> None:
+    assert find_samples(PORTS, tmp_path) == []
+
+
+def test_each_sample_agent_listens_on_the_port_chosen_for_the_one_its_card_names(tmp_path: Path) -> None:
+    chosen = [ListenAddress("127.0.0.1", port) for port in (9001, 9002, 9003)]
+    checkout = a_checkout(tmp_path, "http://127.0.0.1:8093/a2a", "http://127.0.0.1:8091/")
+    assert [sample.endpoint for sample in find_samples(chosen, checkout)] == [
+        "http://127.0.0.1:9001/",
+        "http://127.0.0.1:9003/a2a",
+    ]
+
+
+def test_a_sample_agent_without_its_environment_is_told_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    checkout = a_checkout(tmp_path, "http://127.0.0.1:8091/")
+    (tmp_path / ".dev" / "agents" / "agent-0" / ".stamp").unlink()
+    with pytest.raises(SampleUnusable, match=r"agent-0 has no environment .*\./dev up.*--no-agents"):
+        find_samples(PORTS, checkout)
+
+
+@pytest.mark.parametrize("second", ["http://127.0.0.1:8091/", "http://127.0.0.1:8094/"])
+def test_a_port_that_is_taken_twice_or_is_none_of_the_three_is_refused(tmp_path: Path, second: str) -> None:
+    with pytest.raises(SampleUnusable, match="8091 or 8092 or 8093"):
+        find_samples(PORTS, a_checkout(tmp_path, "http://127.0.0.1:8091/", second))
+
+
+def test_a_card_that_is_none_is_named(tmp_path: Path) -> None:
+    checkout = a_checkout(tmp_path, "http://127.0.0.1:8091/")
+    (tmp_path / "agents" / "agent-0" / "card.json").write_text("{}")
+    with pytest.raises(SampleUnusable, match=r"agent-0/card\.json is no Agent Card"):
+        find_samples(PORTS, checkout)
