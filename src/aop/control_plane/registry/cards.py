@@ -53,16 +53,16 @@ class Cards:
         card = read.card
         if card.owner.id != caller:
             raise Forbidden("the Card names another owner")
-        async with self._database.transaction() as connection:
-            agent = await cards.ensure_agent(connection, card.agent_id, caller, new_random_id("agt"))
-            if agent["owner_id"] != caller:
+        now, public_agent_id = self._clock(), new_random_id("agt")
+        values = _values(read, now)
+        async with self._database.connection() as connection:
+            known = await cards.register(connection, values, public_agent_id)
+            known = known or await cards.register(connection, values, public_agent_id)
+            if known is None:
                 if await cards.exists(connection, card.agent_id, card.version):
                     raise Conflict("the version exists")
                 raise Forbidden("the Agent belongs to another principal")
-            now = self._clock()
-            if not await cards.insert(connection, _values(read, now)):
-                raise Conflict("the version exists")
-        return draft_entry(read, now, agent["public_agent_id"], self._public_origin)
+        return draft_entry(read, now, known, self._public_origin)
 
     async def publish(self, caller: str, agent_id: str, version: str) -> CatalogEntry:
         async with self._database.transaction() as connection:

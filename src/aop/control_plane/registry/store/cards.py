@@ -28,15 +28,25 @@ _OF_OWNER = (
 )
 
 
-async def ensure_agent(connection: Connection, agent_id: str, owner_id: str, public_agent_id: str) -> Row:
-    made = await connection.fetchrow(
-        "INSERT INTO registry.agent (agent_id, owner_id, public_agent_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
-        " RETURNING agent_id, owner_id, public_agent_id, provider_id",
-        agent_id,
-        owner_id,
+async def register(connection: Connection, values: Sequence[Any], public_agent_id: str) -> str | None:
+    """Adds the version, and its Agent with this public id if it is the first, and tells the Agent's public id.
+
+    None when the version is there, when the Agent belongs to somebody else, or when it was made just now by another
+    transaction; asked once more, None leaves only the first two.
+    """
+    found: str | None = await connection.fetchval(
+        "WITH made AS (INSERT INTO registry.agent (agent_id, owner_id, public_agent_id) VALUES ($1, $5, $12)"
+        "  ON CONFLICT DO NOTHING RETURNING public_agent_id),"
+        " own AS (SELECT public_agent_id FROM made UNION ALL"
+        "  SELECT public_agent_id FROM registry.agent WHERE agent_id = $1 AND owner_id = $5)"
+        " INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name,"
+        " folded_text, grams, skill_ids, registered_at, status)"
+        " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9::text::integer[], $10, $11, 'draft' FROM own"
+        " ON CONFLICT DO NOTHING RETURNING (SELECT public_agent_id FROM own)",
+        *values,
         public_agent_id,
     )
-    return made or await agent(connection, agent_id)
+    return found
 
 
 async def agent(connection: Connection, agent_id: str) -> Row:
@@ -49,19 +59,6 @@ async def exists(connection: Connection, agent_id: str, version: str) -> bool:
     return bool(
         await connection.fetchval(
             "SELECT EXISTS (SELECT FROM registry.card WHERE agent_id = $1 AND version = $2)", agent_id, version
-        )
-    )
-
-
-async def insert(connection: Connection, values: Sequence[Any]) -> bool:
-    """False when the version was there already, also when another transaction has just put it there."""
-    return bool(
-        await connection.fetchval(
-            "INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name,"
-            " folded_text, grams, skill_ids, registered_at, status)"
-            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::text::integer[], $10, $11, 'draft')"
-            " ON CONFLICT DO NOTHING RETURNING true",
-            *values,
         )
     )
 
