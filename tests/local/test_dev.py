@@ -1,5 +1,6 @@
 """./dev without its set-up: what it says, and how it reads the outcome of the tests."""
 
+import shutil
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
@@ -8,6 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tools.environments import ROOT, Environment, SetupFailed, ready
 
 SCRIPT = Path(__file__).parents[2] / "dev"
 
@@ -67,3 +70,45 @@ def test_a_child_gets_no_variable_that_would_redirect_or_slow_it(
     environment = script.child_environment()
     assert environment["KEPT"] == "1"
     assert not {"PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV"} & set(environment)
+
+
+def test_up_needs_the_environment_of_every_sample_agent_and_other_commands_none(script: ModuleType) -> None:
+    def names(*arguments: str) -> list[str]:
+        return [environment.name for environment in script.environments_of(list(arguments))]
+
+    samples = sorted(f"agents/{path.parent.name}" for path in SCRIPT.parent.glob("agents/*/requirements.lock"))
+    assert samples
+    assert names("up", "--data", "x") == ["run", *samples]
+    assert names("up", "--no-agents") == names("up", "--help") == names("token", "list") == names() == ["run"]
+
+
+def test_an_environment_is_made_from_its_lock_file_once(tmp_path: Path) -> None:
+    wanted, said = Environment(f"test-{tmp_path.name}", ROOT / "requirements-uv.lock", (tmp_path,), 5), list[str]()
+    (tmp_path / "sample_module.py").touch()
+    try:
+        ready([wanted], said.append)
+        assert [line for line in said if wanted.name in line]
+        subprocess.run([wanted.python, "-c", "import sample_module, uv"], check=True)
+        said.clear()
+        ready([wanted], said.append)
+        assert said == []
+        wanted.stamp.unlink()  # as a set-up that was interrupted leaves it
+        ready([wanted], said.append)
+        assert "first time" in said[0]
+    finally:
+        shutil.rmtree(wanted.folder, ignore_errors=True)
+        wanted.folder.with_name(f"{wanted.folder.name}.lock").unlink(missing_ok=True)
+
+
+def test_a_set_up_that_cannot_be_finished_says_which_step_failed(tmp_path: Path) -> None:
+    lock = ROOT / ".dev" / f"{tmp_path.name}.txt"
+    lock.write_text("this is no requirement\n")
+    wanted = Environment(f"test-{tmp_path.name}", lock, (), 5)
+    try:
+        with pytest.raises(SetupFailed, match="this step failed"):
+            ready([wanted], lambda _: None)
+        assert not wanted.stamp.exists()
+    finally:
+        shutil.rmtree(wanted.folder, ignore_errors=True)
+        wanted.folder.with_name(f"{wanted.folder.name}.lock").unlink(missing_ok=True)
+        lock.unlink()

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,48 @@ async def test_hurry_ends_a_unit_that_takes_its_time(tmp_path: Path) -> None:
         await supervisor.start(Unit("slow", python(tmp_path, code, str(tmp_path / "deaf")), deaf, stop_seconds=30))
         asyncio.get_running_loop().call_later(0.2, supervisor.hurry)
     assert time.monotonic() - began < 5
+
+
+async def test_what_begins_together_is_stopped_together(tmp_path: Path) -> None:
+    slow = "import signal, sys, time; signal.signal(15, lambda *_: (time.sleep(0.6), sys.exit())); time.sleep(60)"
+
+    async def answers(_: int) -> bool:
+        await asyncio.sleep(0.3)  # until the signal is prepared for
+        return True
+
+    async with Supervisor(journal(tmp_path)) as supervisor:
+        supervisor.begin(http_unit(tmp_path, "first"))
+        supervisor.begin(*(Unit(f"slow-{number}", python(tmp_path, slow), answers) for number in range(3)))
+        await supervisor.ready()
+        began = time.monotonic()
+    assert 0.5 < time.monotonic() - began < 1.5
+
+
+async def test_a_unit_that_fails_while_others_are_awaited_is_told_at_once(tmp_path: Path) -> None:
+    async with Supervisor(journal(tmp_path)) as supervisor:
+        supervisor.begin(Unit("broken", python(tmp_path, "raise SystemExit('no')"), never, label="Broken"))
+        with pytest.raises(UnitFailed, match=r"(?s)Broken ended before it was ready.*no"):
+            await supervisor.start(Unit("waiting", python(tmp_path, "import time; time.sleep(60)"), never))
+
+
+async def test_probes_of_health_and_requests_of_a_start_are_in_the_log_file_alone(tmp_path: Path) -> None:
+    def record(**members: object) -> str:
+        return json.dumps({"level": "info", "event": "request", **members})
+
+    lines = [record(method="GET", route="/readyz", status=200), record(method="GET", route="/v1/agents", status=200)]
+    shown = {}
+    for wanted in (True, False):
+        out = StringIO()
+        with Terminal(out, coloured=False) as terminal:
+            kept = Journal(terminal, lambda name: tmp_path / f"{name}.log")
+            kept.shows_requests = wanted
+            reader = asyncio.StreamReader()
+            reader.feed_data("".join(f"{line}\n" for line in [*lines, "words"]).encode())
+            reader.feed_eof()
+            await kept.follow(f"web-{wanted}", reader, shown=True)
+        shown[wanted] = [line.split(maxsplit=1)[1] for line in out.getvalue().splitlines()]
+        assert len((tmp_path / f"web-{wanted}.log").read_text().splitlines()) == 3
+    assert shown == {True: ["GET /v1/agents 200", "words"], False: ["words"]}
 
 
 def test_a_killed_supervisor_leaves_no_unit_behind(tmp_path: Path) -> None:

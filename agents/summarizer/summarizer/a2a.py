@@ -1,6 +1,6 @@
 """A2A 0.3.0 by hand: reads JSON-RPC requests, acts on Tasks, and writes what A2A calls them."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -124,7 +124,7 @@ def snapshot(task: Task) -> Json:
     return found | {"artifacts": [{"artifactId": ARTIFACT, "parts": parts}]} if parts else found
 
 
-async def followed(task: Task) -> AsyncIterator[Json]:
+async def followed(task: Task) -> AsyncGenerator[Json, None]:
     """The Task, each piece as it is made, and the end. One that waits for its caller is told whole, and that is all."""
     lineage = {"taskId": task.id, "contextId": task.context_id}
     if task.state is not TaskState.WORKING:

@@ -65,7 +65,7 @@ class Application:
 
         async def tell() -> None:
             await send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
-            async with aclosing(a2a.followed(task)) as events:  # type: ignore[type-var]
+            async with aclosing(a2a.followed(task)) as events:
                 async for event in events:
                     frame = b"data: " + a2a.response(request.id, event) + b"\n\n"
                     await send({"type": "http.response.body", "body": frame, "more_body": True})

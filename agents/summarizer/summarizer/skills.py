@@ -1,7 +1,7 @@
 """The three Skills: what each takes, and the pieces of its result as they are made."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
 
@@ -31,7 +31,7 @@ class Unusable(Exception):
 class Skill(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """The input of a Skill, which knows how to work on itself."""
 
-    def pieces(self) -> AsyncIterator[Piece]:
+    def pieces(self) -> AsyncGenerator[Piece, None]:
         raise NotImplementedError
 
 
@@ -40,7 +40,7 @@ class Summarize(Skill, frozen=True):
     sentences: Count = 3
     pace_ms: Pace = 0
 
-    def pieces(self) -> AsyncIterator[Piece]:
+    def pieces(self) -> AsyncGenerator[Piece, None]:
         return _spoken(summary(self.text, self.sentences), self.pace_ms / 1_000)
 
 
@@ -48,7 +48,7 @@ class RankSentences(Skill, frozen=True):
     text: Text
     sentences: Count = 5
 
-    async def pieces(self) -> AsyncIterator[Piece]:
+    async def pieces(self) -> AsyncGenerator[Piece, None]:
         found = [asdict(sentence) for sentence in ranked(self.text, self.sentences)]
         yield Piece({"kind": "data", "data": {"sentences": found}}, last=True)
 
@@ -57,7 +57,7 @@ class ReadAloud(Skill, frozen=True):
     text: SpokenText
     words_per_minute: WordsPerMinute = 180
 
-    def pieces(self) -> AsyncIterator[Piece]:
+    def pieces(self) -> AsyncGenerator[Piece, None]:
         return _spoken(self.text, 60 / self.words_per_minute)
 
 
@@ -68,7 +68,7 @@ SKILLS: Final[dict[str, type[Skill]]] = {
 }
 
 
-def work_on(capability: str, given: bytes) -> AsyncIterator[Piece]:
+def work_on(capability: str, given: bytes) -> AsyncGenerator[Piece, None]:
     """The Router has checked the input against the Card; this Agent still looks, because anyone may run it alone."""
     skill = SKILLS.get(capability)
     if skill is None:
@@ -79,7 +79,7 @@ def work_on(capability: str, given: bytes) -> AsyncIterator[Piece]:
         raise Unusable(f"The input of {capability} is not right: {problem}") from None
 
 
-async def _spoken(text: str, seconds: float) -> AsyncIterator[Piece]:
+async def _spoken(text: str, seconds: float) -> AsyncGenerator[Piece, None]:
     """A text word by word, with a pause before each."""
     words = tokens(text)
     for number, word in enumerate(words, 1):

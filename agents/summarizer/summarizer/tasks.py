@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Final
 from uuid import uuid4
@@ -29,7 +29,7 @@ class Task:
     def ended(self) -> bool:
         return self.state in ENDED
 
-    def begin(self, pieces: AsyncIterator[Piece]) -> None:
+    def begin(self, pieces: AsyncGenerator[Piece, None]) -> None:
         self._move(TaskState.WORKING)
         self._work = asyncio.create_task(self._run(pieces))
         self._work.add_done_callback(self._conclude)
@@ -58,8 +58,8 @@ class Task:
         message = {"kind": "message", "messageId": uuid4().hex, "role": "agent", "parts": [part]}
         return {"state": self.state, "message": message | {"taskId": self.id, "contextId": self.context_id}}
 
-    async def _run(self, source: AsyncIterator[Piece]) -> None:
-        async with aclosing(source) as pieces:  # type: ignore[type-var]
+    async def _run(self, source: AsyncGenerator[Piece, None]) -> None:
+        async with aclosing(source) as pieces:
             async for piece in pieces:
                 self.pieces.append(piece)
                 self._wake()

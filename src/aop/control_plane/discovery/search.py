@@ -7,7 +7,7 @@ from aop.base.database import Connection, Database
 from aop.control_plane.discovery import store
 from aop.control_plane.discovery.conditions import After, Part, Wanted
 from aop.control_plane.discovery.shown import DiscoveryItem, discovery_item
-from aop.control_plane.registry.search_text import folded, grams
+from aop.control_plane.registry.search_text import folded, query_grams
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def _wanted(filters: Filters) -> Wanted:
     text = None if filters.query is None else folded(filters.query)
     return Wanted(
         text=text,
-        grams=() if text is None else grams(text),
+        grams=() if text is None else query_grams(text),
         capability=filters.capability,
         owner_id=filters.owner_id,
         latest=filters.latest,

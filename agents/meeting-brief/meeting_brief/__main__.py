@@ -1,0 +1,31 @@
+"""Serves the Agent: `python -m meeting_brief`, with the settings of PLATFORM_AGENT_*."""
+
+import sys
+
+import uvicorn
+
+from aop.agent import AgentSettings
+from aop.base.settings import ListenAddress, SettingsRefused
+from meeting_brief.server import application
+
+DEFAULT_ADDRESS = ListenAddress("127.0.0.1", 8092)
+
+
+def main() -> None:
+    try:
+        settings = AgentSettings.from_environment(listen=DEFAULT_ADDRESS)
+    except SettingsRefused as refused:
+        sys.exit("\n".join(f"meeting-brief: {problem.name} {problem.reason}" for problem in refused.problems))
+    uvicorn.run(
+        application(settings),
+        host=settings.listen_address.host,
+        port=settings.listen_address.port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+
+
+if __name__ == "__main__":
+    main()

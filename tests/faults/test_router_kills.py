@@ -1,0 +1,191 @@
+"""A Router killed or frozen at every point of an Invocation: after its return there is exactly one terminal each."""
+
+import asyncio
+import json
+import signal
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from aop.local.state import DatabaseUrls
+from tests.faults.scene import Scene, same, scene
+from tests.support.agent import a_task, echo, saying
+from tests.support.peers import Behaviour, Received, hold
+from tests.support.postgres import PostgresForTests
+from tests.support.units import Reply
+
+FAILED, CANCELED, SUCCEEDED = (1, "failed", "DEPENDENCY_ERROR"), (1, "canceled", "CANCELED"), (1, "succeeded", None)
+
+
+@pytest_asyncio.fixture
+async def stage(stores: DatabaseUrls, postgres: PostgresForTests) -> AsyncIterator[Scene]:
+    async with scene(stores, postgres.url(stores.migration.rpartition("/")[2])) as made:
+        yield made
+
+
+def partly(content: bytes) -> Behaviour:
+    """The beginning of an answer, then nothing more."""
+
+    async def behave(received: Received) -> None:
+        await received.send(content)
+        await received.wait_for_leaving()
+
+    return behave
+
+
+HEAD = b"HTTP/1.1 200 Said\r\ncontent-type: application/json\r\ncontent-length: 400\r\n\r\n"
+WORKING = a_task("working")
+POINTS: dict[str, tuple[tuple[Behaviour, ...], tuple[str, int]]] = {
+    "message/send has arrived": ((hold,), ("message/send", 1)),
+    "half a head has been answered": ((partly(HEAD[:20]),), ("message/send", 1)),
+    "a whole head has been answered": ((partly(HEAD),), ("message/send", 1)),
+    "half a body has been answered": ((partly(HEAD + b'{"jsonrpc"'),), ("message/send", 1)),
+    "the Task works and tasks/get has arrived": ((WORKING, hold), ("tasks/get", 1)),
+    "tasks/get is half answered": ((WORKING, partly(HEAD + b"{")), ("tasks/get", 1)),
+    "the second tasks/get has arrived": ((WORKING, WORKING, hold), ("tasks/get", 2)),
+    "the Router waits before it asks again": ((WORKING, WORKING, WORKING), ("tasks/get", 3)),
+}
+
+
+async def at_every_point(stage: Scene) -> list[asyncio.Task[Reply]]:
+    """One Invocation held at each point."""
+    calls: list[asyncio.Task[Reply]] = []
+    for name, (script, (method, number)) in POINTS.items():
+        stage.agent.script(*script)
+        before = len(stage.agent.calls(method))
+        calls.append(asyncio.create_task(stage.invoke(point=name)))
+        await stage.agent.arrival(method, before + number)
+    return calls
+
+
+@pytest.mark.rows("LED-14", "LED-15", "OPS-10")
+async def test_a_router_killed_at_every_point_of_the_exchange_leaves_one_terminal_each(stage: Scene) -> None:
+    finished = (await stage.invoke(point="finished")).json
+    reads = [f"/invocations/{finished['invocationId']}", f"/traces/{finished['traceId']}"]
+    before = [await stage.read(path) for path in reads]
+    calls = await at_every_point(stage)
+    await stage.recorded("invocation", len(POINTS) + 1)
+    await stage.router.kill()
+    seen = len(stage.agent.received)
+    for reply in await asyncio.gather(*calls):
+        assert (reply.status, reply.code) == (503, "DEPENDENCY_ERROR")
+    assert [(await stage.read(path)).status for path in (*reads, "/invocations")] == [503, 503, 503]
+    await stage.router.start()
+    outcomes = await stage.require_sound()
+    assert outcomes.pop(finished["invocationId"]) == SUCCEEDED
+    assert set(outcomes.values()) == {FAILED}
+    assert len(outcomes) == len(POINTS)
+    assert len(stage.agent.received) == seen
+    after = [await stage.read(path) for path in reads]
+    assert all(same(one, other) for one, other in zip(before, after, strict=True))
+    for invocation_id in outcomes:
+        events = (await stage.read(f"/invocations/{invocation_id}")).json["events"]
+        assert len({(event["agentReleaseId"], event["agentCardDigest"]) for event in events}) == 1
+    assert (await stage.invoke(point="again")).status == 200
+
+
+@pytest.mark.rows("LED-14")
+async def test_a_router_killed_while_it_accepts_leaves_nothing_or_one_terminal(stage: Scene) -> None:
+    async with stage.locked("invocation"):
+        calls = [asyncio.create_task(stage.invoke(number=number)) for number in range(5)]
+        await stage.waiting_writers(1)
+        await stage.router.kill()
+    assert {(await call).status for call in calls} == {503}
+    await stage.router.start()
+    outcomes = await stage.require_sound()
+    assert set(outcomes.values()) <= {FAILED}
+    assert stage.agent.received == []
+
+
+@pytest.mark.rows("LED-14")
+async def test_a_router_killed_while_it_records_the_end_leaves_one_terminal(stage: Scene) -> None:
+    stage.agent.script(echo)
+    stage.agent.script(saying(b"no JSON"))
+    async with stage.locked("event"):
+        calls = [asyncio.create_task(stage.invoke(number=number)) for number in range(2)]
+        await stage.waiting_writers(1)
+        await stage.router.kill()
+    assert {(await call).status for call in calls} == {503}
+    await stage.router.start()
+    outcomes = await stage.require_sound()
+    # The write that waited may still have been committed by the store: then that is the one terminal.
+    allowed = {FAILED, SUCCEEDED, (1, "failed", "A2A_PROTOCOL_ERROR")}
+    assert (set(outcomes.values()) <= allowed, len(outcomes)) == (True, 2)
+
+
+@pytest.mark.rows("LED-14")
+async def test_a_caller_who_had_left_before_the_kill_is_recorded_as_canceled(stage: Scene) -> None:
+    stage.agent.script(hold)
+    stage.agent.on_cancel = hold
+    leaving = asyncio.create_task(stage.invoke())
+    await stage.agent.arrival("message/send")
+    async with stage.locked("event"):
+        leaving.cancel()
+        await asyncio.wait({leaving})
+        await stage.recorded("cancel_request", 1)
+        await stage.router.kill()
+    stage.agent.script(WORKING, hold)
+    await stage.router.start()
+    assert list((await stage.require_sound()).values()) == [CANCELED]
+    leaving = asyncio.create_task(stage.invoke())
+    await stage.agent.arrival("tasks/get")
+    leaving.cancel()
+    await stage.agent.arrival("tasks/cancel")
+    await stage.router.kill()
+    await stage.router.start()
+    assert list((await stage.require_sound()).values()) == [CANCELED, CANCELED]
+
+
+@pytest.mark.rows("LED-14")
+async def test_a_frozen_router_that_wakes_up_behind_its_successor_adds_nothing_and_ends_with_78(stage: Scene) -> None:
+    release = asyncio.Event()
+
+    async def answer_later(received: Received) -> None:
+        await release.wait()
+        await echo(received)
+
+    stage.agent.script(answer_later)
+    call = asyncio.create_task(stage.invoke())
+    await stage.agent.arrival("message/send")
+    stage.router.send(signal.SIGSTOP)
+    successor = stage.successor()
+    await successor.start()
+    recorded = await stage.outcomes()
+    assert list(recorded.values()) == [FAILED]
+    release.set()
+    stage.router.send(signal.SIGCONT)
+    code, output = await stage.router.ended()
+    assert code == 78
+    fenced = [json.loads(line) for line in output.splitlines() if "ledger.fenced" in line]
+    assert any("PLATFORM_ROUTER_ID" in str(line) for line in fenced)
+    assert (await call).status == 503
+    assert await stage.require_sound() == recorded
+
+
+@pytest.mark.rows("LED-14", "OPS-10")
+async def test_kills_at_random_moments_under_load_leave_one_terminal_each(stage: Scene) -> None:
+    stage.agent.usual = (WORKING, a_task("completed", [{"kind": "data", "data": {}}]))
+    told: dict[str, str] = {}
+
+    async def caller() -> None:
+        for _ in range(40):
+            reply = await stage.invoke()
+            if reply.status == 200:
+                told[reply.json["invocationId"]] = "succeeded"
+            elif "invocationId" in reply.json:
+                told[reply.json["invocationId"]] = reply.code
+            else:
+                await asyncio.sleep(0.05)
+
+    for delay in (0.15, 0.4):
+        load = [asyncio.create_task(caller()) for _ in range(8)]
+        await asyncio.sleep(delay)
+        await stage.router.kill()
+        for task in load:
+            task.cancel()
+        await asyncio.wait(load)
+        await stage.router.start()
+        outcomes = await stage.require_sound()
+        for invocation_id, outcome in told.items():
+            assert outcome in {outcomes[invocation_id][1], "DEPENDENCY_ERROR"}

@@ -1,0 +1,255 @@
+"""The store fails around a write: whatever was acknowledged is there, and whatever was accepted ends exactly once."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aop.base.clock import utc_now
+from aop.base.database import Connection, connect
+from aop.base.migrations import migrate
+from aop.ledger.epochs import close_earlier
+from aop.ledger.journal import AcceptanceFailed, AcceptedButLost, Journal
+from aop.ledger.lane import EpochFenced
+from aop.ledger.model import LOST, SUCCEEDED, Acceptance, Place
+from aop.local.postgres import EmbeddedPostgres
+from aop.local.state import DatabaseUrls
+from tests.faults.store_proxy import StoreProxy, store_proxy
+from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing
+from tests.support.errors import require_error
+from tests.support.loop import Changes, Platform, running_platform
+from tests.support.peers import Received, hold
+from tests.support.waiting import becomes_true
+
+WORKERS = 8
+STRIDE = 12
+
+
+def way_through(proxy: StoreProxy) -> Any:
+    async def connected() -> Connection:
+        return await connect(proxy.through, application="test journal")
+
+    return connected
+
+
+async def accepted(journal: Journal, acceptance: Acceptance) -> tuple[str, Place | None]:
+    """What the Router is told, and what it then does about it."""
+    try:
+        return "accepted", await journal.accept(acceptance)
+    except AcceptedButLost as found:
+        await journal.lose(found.place)
+        return "lost", found.place
+    except AcceptanceFailed:
+        return "failed", None
+
+
+async def require_agreement(written: Writing, acceptance: Acceptance, told: str, place: Place | None) -> None:
+    """The store holds what was told: an Invocation, an Invocation that failed at once, or nothing."""
+    invocation = acceptance.context.invocation
+    found = len(await written.rows("SELECT FROM ledger.invocation WHERE invocation_id = $1", invocation))
+    assert (told, found) in {("accepted", 1), ("lost", 1), ("failed", 0)}
+    expected = [(LOST.type, LOST.error)] if told == "lost" else []
+    assert await written.terminals(invocation) == expected
+    if told == "accepted" and place is not None:
+        assert await written.journal.end(an_end(place, SUCCEEDED))
+
+
+@pytest.mark.rows("OPS-15")
+async def test_the_first_write_cut_at_every_byte_leaves_nothing_or_one_terminal(stores: DatabaseUrls) -> None:
+    tellings: dict[str, set[str]] = {"up": set(), "down": set()}
+
+    async def cut_at(proxy: StoreProxy, written: Writing, direction: str, behind: int) -> None:
+        place = await written.journal.accept(an_acceptance())
+        await written.journal.end(an_end(place, SUCCEEDED))
+        acceptance = an_acceptance()
+        proxy.cut(direction, behind)
+        told, place_after = await accepted(written.journal, acceptance)
+        await require_agreement(written, acceptance, told, place_after)
+        tellings[direction].add(told)
+
+    async def worker(number: int) -> None:
+        async with (
+            store_proxy(stores.router) as proxy,
+            writing(stores.router, connect_by=way_through(proxy), router_id=f"router-{number}") as written,
+        ):
+            await written.journal.accept(an_acceptance())
+            up, down = proxy.up, proxy.down
+            await written.journal.accept(an_acceptance())
+            up, down = proxy.up - up, proxy.down - down
+            points = [("up", byte) for byte in range(up + 1)] + [("down", byte) for byte in range(down + 1)]
+            for direction, behind in points[number:: WORKERS * STRIDE]:
+                await cut_at(proxy, written, direction, behind)
+
+    await asyncio.gather(*(worker(number) for number in range(WORKERS)))
+    # Each way it can go was met: nothing recorded, recorded but learned too late, recorded and answered.
+    assert tellings["up"] == {"failed", "lost"}
+    assert tellings["down"] >= {"lost", "accepted"}
+
+
+@pytest.mark.rows("OPS-15")
+async def test_an_acceptance_nobody_can_decide_is_answered_without_ids_and_ends_when_the_store_is_back(
+    stores: DatabaseUrls,
+) -> None:
+    async with (
+        store_proxy(stores.router) as proxy,
+        writing(stores.router, connect_by=way_through(proxy), seconds=0.4) as written,
+    ):
+        up = proxy.up
+        await written.journal.accept(an_acceptance())
+        place = await written.journal.accept(an_acceptance())
+        up = proxy.up
+        await written.journal.accept(an_acceptance())
+        whole = proxy.up - up
+        acceptance = an_acceptance()
+        proxy.cut("up", whole)
+        proxy.is_open = False
+        told, _ = await accepted(written.journal, acceptance)
+        assert (told, written.journal.owes) == ("failed", 1)
+        proxy.open()
+
+        async def paid() -> bool:
+            return written.journal.owes == 0
+
+        await becomes_true(paid)
+        invocation = acceptance.context.invocation
+        found = await written.rows("SELECT FROM ledger.invocation WHERE invocation_id = $1", invocation)
+        assert await written.terminals(invocation) == [(LOST.type, LOST.error)] * len(found)
+        assert await written.journal.end(an_end(place, SUCCEEDED))
+
+
+async def in_ledger(platform: Platform, invocation_id: str) -> list[tuple[str, str | None]]:
+    connection = await connect(platform.stores.migration, application="test")
+    try:
+        await connection.execute("SET ROLE aop_owner")
+        rows = await connection.fetch(
+            "SELECT type, error_code FROM ledger.event WHERE invocation_id = $1", invocation_id.removeprefix("inv_")
+        )
+    finally:
+        await connection.close()
+    return [(row["type"], row["error_code"]) for row in rows]
+
+
+@pytest.mark.rows("INV-25", "LED-15")
+async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recorded_when_it_is_back(
+    stores: DatabaseUrls,
+) -> None:
+    async with store_proxy(stores.router) as proxy:
+        changes = Changes(
+            router={"PLATFORM_ROUTER_DATABASE_URL": proxy.through, "PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "800"}
+        )
+        async with running_platform(stores, changes) as platform:
+
+            async def cut_then_answer(received: Received) -> None:
+                proxy.close()
+                await received.answer(
+                    b'{"jsonrpc":"2.0","id":"1","result":{"kind":"message","messageId":"m","role":"agent",'
+                    b'"parts":[{"kind":"data","data":{}}]}}'
+                )
+
+            platform.agent.script(cut_then_answer)
+            reply = await platform.invoke()
+            require_error(reply, 503, "DEPENDENCY_ERROR", "4")
+            assert set(reply.json) == {"code", "message", "traceId", "invocationId", "rootTaskId"}
+            invocation_id = reply.json["invocationId"]
+            for path in (f"/invocations/{invocation_id}", f"/traces/{reply.json['traceId']}", "/invocations"):
+                read = await platform.gateway.get(f"/v1/workspaces/space{path}", token=platform.token)
+                require_error(read, 503, "DEPENDENCY_ERROR", "4")
+            refused = await platform.invoke()
+            require_error(refused, 503, "DEPENDENCY_ERROR", "4")
+            assert "invocationId" not in refused.json
+            assert await in_ledger(platform, invocation_id) == []
+            proxy.open()
+
+            async def ended() -> bool:
+                return bool(await in_ledger(platform, invocation_id))
+
+            await becomes_true(ended)
+            assert await in_ledger(platform, invocation_id) == [("failed", "DEPENDENCY_ERROR")]
+            await becomes_true(lambda: _ready(platform))
+            assert (await platform.invoke()).status == 200
+            platform.agent.script(hold)
+    assert await breaches(stores.router) == []
+
+
+async def _ready(platform: Platform) -> bool:
+    return (await platform.router.get("/readyz")).status == 200
+
+
+async def _load(journal: Journal, acknowledged: dict[str, bool], until: asyncio.Event) -> None:
+    """Accepts and ends until told to stop, and keeps what was acknowledged: accepted, and whether ended too."""
+    while not until.is_set():
+        acceptance = an_acceptance()
+        told, place = await accepted(journal, acceptance)
+        if told == "failed" or place is None:
+            await asyncio.sleep(0.01)
+            continue
+        acknowledged[acceptance.context.invocation] = told == "lost" and False
+        if told == "accepted":
+            acknowledged[acceptance.context.invocation] = await journal.end(an_end(place, SUCCEEDED))
+
+
+async def test_killing_the_store_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    home, log = tmp_path / "postgres", tmp_path / "postgres.log"
+    acknowledged: dict[str, bool] = {}
+    servers: list[EmbeddedPostgres] = []
+
+    def url() -> str:
+        return servers[-1].url(database="postgres")
+
+    async def connected() -> Connection:
+        return await connect(url(), application="test journal")
+
+    async with EmbeddedPostgres(home, log) as first:
+        servers.append(first)
+        await migrate(url())
+        async with writing(url(), connect_by=connected, seconds=2) as written:
+            over = asyncio.Event()
+            load = [asyncio.create_task(_load(written.journal, acknowledged, over)) for _ in range(32)]
+            await asyncio.sleep(1.0)
+            before = len(acknowledged)
+            os.kill(first.pid, signal.SIGKILL)
+            async with EmbeddedPostgres(home, log) as second:
+                servers.append(second)
+
+                async def goes_on() -> bool:
+                    return len(acknowledged) > before + 100
+
+                await becomes_true(goes_on, 15)
+                over.set()
+                await asyncio.gather(*load)
+
+                async def paid() -> bool:
+                    return written.journal.owes == 0
+
+                await becomes_true(paid)
+                written.url = url()
+                rows = await written.rows(
+                    "SELECT invocation_id, count(type) AS terminals FROM ledger.invocation"
+                    " LEFT JOIN ledger.event USING (invocation_id) GROUP BY 1"
+                )
+                found = {row["invocation_id"].hex: row["terminals"] for row in rows}
+                assert before > 20
+                assert set(acknowledged) <= set(found)
+                assert set(found.values()) == {1}
+                assert await breaches(url()) == []
+
+
+async def test_what_a_cut_off_writer_left_open_is_ended_by_the_next_epoch(stores: DatabaseUrls) -> None:
+    async with (
+        store_proxy(stores.router) as proxy,
+        writing(stores.router, connect_by=way_through(proxy), seconds=0.3) as written,
+    ):
+        place = await written.journal.accept(an_acceptance())
+        proxy.close()
+        assert await written.journal.end(an_end(place, SUCCEEDED)) is False
+        epoch = await new_epoch(stores.router)
+        connection = await connect(stores.router, application="test")
+        assert (await close_earlier(connection, ROUTER, epoch, utc_now)).ended == 1
+        await connection.close()
+        proxy.open()
+        with pytest.raises(EpochFenced):
+            await written.journal.accept(an_acceptance())
+        assert await written.terminals(place.context.invocation) == [(LOST.type, LOST.error)]
