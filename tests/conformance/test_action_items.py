@@ -3,18 +3,17 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from aop.agent import profile
 from aop.agent.profile import RpcRefused, StreamJudge
-from aop.base.http import HttpClient, Target
-from aop.base.sse import EventParser
-from aop.contracts.a2a import Message, Task, TaskState
+from aop.base.http import HttpClient
+from aop.contracts.a2a import Task, TaskState
 from tests.agent.agents import ask
 from tests.agent.samples import RunningSample
+from tests.conformance.talk import Talk, data, message, rpc
 
 SKILL = "extract-action-items"
 NOTES = """Weekly sync, 2 March. Attendees: Alice, Bob, Carol.
@@ -35,63 +34,31 @@ GIVEN = {"notes": NOTES, "meetingDate": "2026-03-02"}
 pytestmark = pytest.mark.parametrize("sample", ["action-items"], indirect=True)
 
 
-def data(given: object) -> list[dict[str, Any]]:
-    return [{"kind": "data", "data": given}]
+@pytest.fixture
+def talk(sample: RunningSample, client: HttpClient) -> Talk:
+    return Talk(sample, client, SKILL)
 
 
-def rpc(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": "7", "method": method, "params": params}
-
-
-def message(parts: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-    return {"message": {"kind": "message", "messageId": "m", "role": "user", "parts": parts, **more}}
-
-
-async def call(sample: RunningSample, client: HttpClient, method: str, params: dict[str, Any]) -> Any:
-    request = sample.router.request(rpc(method, params), capability=SKILL)
-    answer = await ask(client, sample.port, "POST", "/", request.headers, request.body)
-    assert answer.status == 200
-    return profile.rpc_result(answer.body, "7")
-
-
-async def send(sample: RunningSample, client: HttpClient, parts: list[dict[str, Any]], **more: Any) -> Message | Task:
-    params = message(parts, **more) | {"configuration": {"blocking": True}}
-    return profile.message_or_task(await call(sample, client, "message/send", params))
-
-
-async def events(sample: RunningSample, client: HttpClient, given: object) -> AsyncIterator[Any]:
-    request = sample.router.request(rpc("message/stream", message(data(given))), capability=SKILL, stream=True)
-    parser, deadline = EventParser(1_048_576), asyncio.get_running_loop().time() + 20
-    target = Target("http", "127.0.0.1", sample.port, "127.0.0.1")
-    async with client.stream(
-        target, "POST", "/", headers=request.headers, body=request.body, deadline=deadline, max_body=8_388_608
-    ) as answer:
-        assert answer.status == 200
-        async for piece in answer:
-            for event in parser.feed(piece):
-                yield profile.rpc_result(event, "7")
-
-
-async def test_it_finds_owner_task_and_due_date(sample: RunningSample, client: HttpClient) -> None:
-    found = await send(sample, client, data(GIVEN))
+async def test_it_finds_owner_task_and_due_date(talk: Talk) -> None:
+    found = await talk.send(data(GIVEN))
     assert profile.result_value(found) == {"items": ITEMS}
 
 
-async def test_without_the_day_of_the_meeting_the_words_stay(sample: RunningSample, client: HttpClient) -> None:
-    found = await send(sample, client, data({"notes": "Bob will call the bank by Friday."}))
+async def test_without_the_day_of_the_meeting_the_words_stay(talk: Talk) -> None:
+    found = await talk.send(data({"notes": "Bob will call the bank by Friday."}))
     assert profile.result_value(found)["items"][0]["due"] == "Friday"
 
 
-async def test_notes_without_items_give_an_empty_list_in_both_modes(sample: RunningSample, client: HttpClient) -> None:
+async def test_notes_without_items_give_an_empty_list_in_both_modes(talk: Talk) -> None:
     given = {"notes": "Nothing happened."}
-    assert profile.result_value(await send(sample, client, data(given))) == {"items": []}
+    assert profile.result_value(await talk.send(data(given))) == {"items": []}
     judge = StreamJudge()
-    assert [c async for e in events(sample, client, given) for c in judge.read(e)] == [{"items": []}]
+    assert [c async for e in talk.events(given) for c in judge.read(e)] == [{"items": []}]
 
 
-async def test_a_stream_gives_each_item_as_it_is_found(sample: RunningSample, client: HttpClient) -> None:
+async def test_a_stream_gives_each_item_as_it_is_found(talk: Talk) -> None:
     judge, seen = StreamJudge(), []
-    async for event in events(sample, client, {**GIVEN, "paceMs": 100}):
+    async for event in talk.events({**GIVEN, "paceMs": 100}):
         seen += [(time.monotonic(), chunk) for chunk in judge.read(event)]
     judge.end()
     assert [chunk for _, chunk in seen] == [{"items": [item]} for item in ITEMS]
@@ -99,14 +66,11 @@ async def test_a_stream_gives_each_item_as_it_is_found(sample: RunningSample, cl
     assert judge.state is TaskState.COMPLETED
 
 
-async def test_a_text_only_message_needs_input_and_the_task_goes_on_with_data(
-    sample: RunningSample, client: HttpClient
-) -> None:
-    asked = await send(sample, client, [{"kind": "text", "text": NOTES}])
+async def test_a_text_only_message_needs_input_and_the_task_goes_on_with_data(talk: Talk) -> None:
+    asked = await talk.send([{"kind": "text", "text": NOTES}])
     assert isinstance(asked, Task)
     assert asked.status.state is TaskState.INPUT_REQUIRED
-    more = {"taskId": asked.id, "contextId": asked.context_id}
-    done = await send(sample, client, data(GIVEN), **more)
+    done = await talk.send(data(GIVEN), taskId=asked.id, contextId=asked.context_id)
     assert isinstance(done, Task)
     assert (done.id, done.status.state) == (asked.id, TaskState.COMPLETED)
 
@@ -114,10 +78,8 @@ async def test_a_text_only_message_needs_input_and_the_task_goes_on_with_data(
 @pytest.mark.parametrize(
     "given", [{}, {"notes": 1}, {"notes": "x", "meetingDate": "2026-02-30"}, {"notes": "x", "paceMs": -1}]
 )
-async def test_an_input_the_skill_does_not_take_is_rejected(
-    sample: RunningSample, client: HttpClient, given: dict[str, Any]
-) -> None:
-    found = await send(sample, client, data(given))
+async def test_an_input_the_skill_does_not_take_is_rejected(talk: Talk, given: dict[str, Any]) -> None:
+    found = await talk.send(data(given))
     assert isinstance(found, Task)
     assert found.status.state is TaskState.REJECTED
 
@@ -129,35 +91,33 @@ async def test_another_capability_than_its_own_is_rejected(sample: RunningSample
 
 
 @pytest.mark.parametrize("attempt", range(5))
-async def test_a_canceled_stream_ends_with_the_canceled_terminal(
-    sample: RunningSample, client: HttpClient, attempt: int
-) -> None:
+async def test_a_canceled_stream_ends_with_the_canceled_terminal(talk: Talk, attempt: int) -> None:
     judge, chunks = StreamJudge(), 0
-    async for event in events(sample, client, {**GIVEN, "paceMs": 200 + attempt}):
+    async for event in talk.events({**GIVEN, "paceMs": 200 + attempt}):
         chunks += len(judge.read(event))
         if chunks == 1 and judge.state is TaskState.WORKING and not judge.ended:
-            found = profile.task(await call(sample, client, "tasks/cancel", {"id": judge.task_id}))
+            found = profile.task(await talk.call("tasks/cancel", {"id": judge.task_id}))
             assert found.status.state is TaskState.CANCELED
             chunks += 1
     judge.end()
     assert judge.state is TaskState.CANCELED
-    again = profile.task(await call(sample, client, "tasks/get", {"id": judge.task_id, "historyLength": 1}))
+    again = profile.task(await talk.call("tasks/get", {"id": judge.task_id, "historyLength": 1}))
     assert again.status.state is TaskState.CANCELED
     with pytest.raises(RpcRefused) as refused:
-        await call(sample, client, "tasks/cancel", {"id": judge.task_id})
+        await talk.call("tasks/cancel", {"id": judge.task_id})
     assert refused.value.code == -32002
 
 
-async def test_a_task_that_waits_for_input_can_be_canceled(sample: RunningSample, client: HttpClient) -> None:
-    asked = await send(sample, client, [{"kind": "text", "text": "hello"}])
+async def test_a_task_that_waits_for_input_can_be_canceled(talk: Talk) -> None:
+    asked = await talk.send([{"kind": "text", "text": "hello"}])
     assert isinstance(asked, Task)
-    found = profile.task(await call(sample, client, "tasks/cancel", {"id": asked.id}))
+    found = profile.task(await talk.call("tasks/cancel", {"id": asked.id}))
     assert found.status.state is TaskState.CANCELED
 
 
-async def test_50_calls_at_once_each_get_their_own_answer(sample: RunningSample, client: HttpClient) -> None:
+async def test_50_calls_at_once_each_get_their_own_answer(talk: Talk) -> None:
     async def one(number: int) -> Any:
-        return profile.result_value(await send(sample, client, data({"notes": f"Bob will do thing {number}."})))
+        return profile.result_value(await talk.send(data({"notes": f"Bob will do thing {number}."})))
 
     found = await asyncio.gather(*(one(number) for number in range(50)))
     assert [result["items"][0]["task"] for result in found] == [f"do thing {number}" for number in range(50)]

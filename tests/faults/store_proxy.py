@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 @dataclass
 class StoreProxy:
-    """Counts what passes in each direction; an armed cut ends all connections right behind its last byte."""
+    """Counts what passes in each direction; an armed cut ends the connection right behind its last byte."""
 
     url: str
     port: int = 0
@@ -28,20 +28,18 @@ class StoreProxy:
     def cut(self, direction: str, behind: int) -> None:
         """Once so many more bytes passed in the direction: `up` to the store, `down` from it."""
         self._cut = direction, behind
-        if behind == 0:
-            self._fire()
+
+    def disarm(self) -> None:
+        self._cut = None
 
     def close(self) -> None:
+        """Ends every connection, and takes no new one."""
         self.is_open = False
-        self._fire()
+        for writer in tuple(self._writers):
+            writer.transport.abort()
 
     def open(self) -> None:
         self.is_open = True
-
-    def _fire(self) -> None:
-        self._cut = None
-        for writer in tuple(self._writers):
-            writer.transport.abort()
 
     async def meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         parts = urlsplit(self.url)
@@ -52,30 +50,34 @@ class StoreProxy:
         self._writers |= {writer, store_writer}
         try:
             await asyncio.gather(
-                self._carry(reader, store_writer, "up"),
-                self._carry(store_reader, writer, "down"),
+                self._carry(reader, store_writer, writer, "up"),
+                self._carry(store_reader, writer, writer, "down"),
             )
         finally:
             for ended in (writer, store_writer):
                 self._writers.discard(ended)
                 ended.close()
 
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, direction: str) -> None:
+    async def _carry(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: asyncio.StreamWriter, direction: str
+    ) -> None:
         with suppress(OSError):
             while content := await reader.read(65536):
                 setattr(self, direction, getattr(self, direction) + len(content))
                 if self._cut is None or self._cut[0] != direction:
                     writer.write(content)
-                    continue
-                left = self._cut[1]
-                writer.write(content[:left])
-                self._cut = direction, left - len(content)
-                if left <= len(content):
-                    with suppress(OSError):
+                elif self._cut[1] > len(content):
+                    self._cut = direction, self._cut[1] - len(content)
+                    writer.write(content)
+                else:
+                    # The store gets all that was sent, then the end; the client learns nothing any more.
+                    writer.write(content[: self._cut[1]])
+                    self._cut = None
+                    if direction == "down":
                         await writer.drain()
-                    writer.write_eof()
-                    await asyncio.sleep(0)
-                    self._fire()
+                        await asyncio.sleep(0.005)
+                    client.transport.abort()
+                    break
         writer.close()
 
 

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from aop.local.state import DatabaseUrls
 from tests.faults.scene import Scene, same, scene
 from tests.support.agent import a_task, echo, saying
 from tests.support.peers import Behaviour, Received, hold
@@ -18,10 +17,23 @@ from tests.support.units import Reply
 FAILED, CANCELED, SUCCEEDED = (1, "failed", "DEPENDENCY_ERROR"), (1, "canceled", "CANCELED"), (1, "succeeded", None)
 
 
-@pytest_asyncio.fixture
-async def stage(stores: DatabaseUrls, postgres: PostgresForTests) -> AsyncIterator[Scene]:
-    async with scene(stores, postgres.url(stores.migration.rpartition("/")[2])) as made:
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(postgres: PostgresForTests) -> AsyncIterator[Scene]:
+    stores = await postgres.new_platform()
+    database = stores.migration.rpartition("/")[2]
+    async with scene(stores, postgres.url(database)) as made:
         yield made
+    await postgres.drop(database)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def stage(shared: Scene) -> Scene:
+    """One platform for all of them: every test leaves a Router behind that is ready."""
+    await shared.forget()
+    return shared
 
 
 def partly(content: bytes) -> Behaviour:
@@ -65,7 +77,6 @@ async def test_a_router_killed_at_every_point_of_the_exchange_leaves_one_termina
     reads = [f"/invocations/{finished['invocationId']}", f"/traces/{finished['traceId']}"]
     before = [await stage.read(path) for path in reads]
     calls = await at_every_point(stage)
-    await stage.recorded("invocation", len(POINTS) + 1)
     await stage.router.kill()
     seen = len(stage.agent.received)
     for reply in await asyncio.gather(*calls):
@@ -123,7 +134,7 @@ async def test_a_caller_who_had_left_before_the_kill_is_recorded_as_canceled(sta
     async with stage.locked("event"):
         leaving.cancel()
         await asyncio.wait({leaving})
-        await stage.recorded("cancel_request", 1)
+        await stage.cancel_requested()
         await stage.router.kill()
     stage.agent.script(WORKING, hold)
     await stage.router.start()
@@ -151,7 +162,7 @@ async def test_a_frozen_router_that_wakes_up_behind_its_successor_adds_nothing_a
     stage.router.send(signal.SIGSTOP)
     successor = stage.successor()
     await successor.start()
-    recorded = await stage.outcomes()
+    recorded = await stage.require_sound()
     assert list(recorded.values()) == [FAILED]
     release.set()
     stage.router.send(signal.SIGCONT)
@@ -161,6 +172,8 @@ async def test_a_frozen_router_that_wakes_up_behind_its_successor_adds_nothing_a
     assert any("PLATFORM_ROUTER_ID" in str(line) for line in fenced)
     assert (await call).status == 503
     assert await stage.require_sound() == recorded
+    await successor.kill()
+    await stage.router.start()
 
 
 @pytest.mark.rows("LED-14", "OPS-10")

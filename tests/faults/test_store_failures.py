@@ -21,11 +21,10 @@ from tests.faults.store_proxy import StoreProxy, store_proxy
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.errors import require_error
 from tests.support.loop import Changes, Platform, running_platform
-from tests.support.peers import Received, hold
+from tests.support.peers import Received
 from tests.support.waiting import becomes_true
 
 WORKERS = 8
-STRIDE = 12
 
 
 def way_through(proxy: StoreProxy) -> Any:
@@ -46,28 +45,28 @@ async def accepted(journal: Journal, acceptance: Acceptance) -> tuple[str, Place
         return "failed", None
 
 
-async def require_agreement(written: Writing, acceptance: Acceptance, told: str, place: Place | None) -> None:
+async def require_agreement(look: Connection, acceptance: Acceptance, told: str) -> None:
     """The store holds what was told: an Invocation, an Invocation that failed at once, or nothing."""
-    invocation = acceptance.context.invocation
-    found = len(await written.rows("SELECT FROM ledger.invocation WHERE invocation_id = $1", invocation))
-    assert (told, found) in {("accepted", 1), ("lost", 1), ("failed", 0)}
-    expected = [(LOST.type, LOST.error)] if told == "lost" else []
-    assert await written.terminals(invocation) == expected
-    if told == "accepted" and place is not None:
-        assert await written.journal.end(an_end(place, SUCCEEDED))
+    rows = await look.fetch(
+        "SELECT type, error_code FROM ledger.invocation LEFT JOIN ledger.event USING (invocation_id)"
+        " WHERE invocation_id = $1",
+        acceptance.context.invocation,
+    )
+    expected = {"accepted": [(None, None)], "lost": [(LOST.type, LOST.error)], "failed": []}
+    assert [tuple(row) for row in rows] == expected[told]
 
 
 @pytest.mark.rows("OPS-15")
 async def test_the_first_write_cut_at_every_byte_leaves_nothing_or_one_terminal(stores: DatabaseUrls) -> None:
     tellings: dict[str, set[str]] = {"up": set(), "down": set()}
 
-    async def cut_at(proxy: StoreProxy, written: Writing, direction: str, behind: int) -> None:
-        place = await written.journal.accept(an_acceptance())
-        await written.journal.end(an_end(place, SUCCEEDED))
+    async def cut_at(proxy: StoreProxy, written: Writing, look: Connection, direction: str, behind: int) -> None:
+        await written.journal.accept(an_acceptance())
         acceptance = an_acceptance()
         proxy.cut(direction, behind)
-        told, place_after = await accepted(written.journal, acceptance)
-        await require_agreement(written, acceptance, told, place_after)
+        told, _ = await accepted(written.journal, acceptance)
+        proxy.disarm()
+        await require_agreement(look, acceptance, told)
         tellings[direction].add(told)
 
     async def worker(number: int) -> None:
@@ -75,17 +74,20 @@ async def test_the_first_write_cut_at_every_byte_leaves_nothing_or_one_terminal(
             store_proxy(stores.router) as proxy,
             writing(stores.router, connect_by=way_through(proxy), router_id=f"router-{number}") as written,
         ):
+            look = await connect(stores.router, application="test")
             await written.journal.accept(an_acceptance())
             up, down = proxy.up, proxy.down
             await written.journal.accept(an_acceptance())
             up, down = proxy.up - up, proxy.down - down
-            points = [("up", byte) for byte in range(up + 1)] + [("down", byte) for byte in range(down + 1)]
-            for direction, behind in points[number:: WORKERS * STRIDE]:
-                await cut_at(proxy, written, direction, behind)
+            # The name of the prepared statement grows with its number, so the last request is a little longer.
+            points = [("up", byte) for byte in range(1, up + 8)] + [("down", byte) for byte in range(1, down + 1)]
+            for direction, behind in points[number::WORKERS]:
+                await cut_at(proxy, written, look, direction, behind)
+            await look.close()
 
     await asyncio.gather(*(worker(number) for number in range(WORKERS)))
     # Each way it can go was met: nothing recorded, recorded but learned too late, recorded and answered.
-    assert tellings["up"] == {"failed", "lost"}
+    assert tellings["up"] >= {"failed", "lost"}
     assert tellings["down"] >= {"lost", "accepted"}
 
 
@@ -97,7 +99,6 @@ async def test_an_acceptance_nobody_can_decide_is_answered_without_ids_and_ends_
         store_proxy(stores.router) as proxy,
         writing(stores.router, connect_by=way_through(proxy), seconds=0.4) as written,
     ):
-        up = proxy.up
         await written.journal.accept(an_acceptance())
         place = await written.journal.accept(an_acceptance())
         up = proxy.up
@@ -137,10 +138,9 @@ async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recor
     stores: DatabaseUrls,
 ) -> None:
     async with store_proxy(stores.router) as proxy:
-        changes = Changes(
-            router={"PLATFORM_ROUTER_DATABASE_URL": proxy.through, "PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "800"}
-        )
-        async with running_platform(stores, changes) as platform:
+        changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "800"})
+        through = DatabaseUrls(stores.control_plane, proxy.through, stores.migration)
+        async with running_platform(through, changes) as platform:
 
             async def cut_then_answer(received: Received) -> None:
                 proxy.close()
@@ -170,7 +170,6 @@ async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recor
             assert await in_ledger(platform, invocation_id) == [("failed", "DEPENDENCY_ERROR")]
             await becomes_true(lambda: _ready(platform))
             assert (await platform.invoke()).status == 200
-            platform.agent.script(hold)
     assert await breaches(stores.router) == []
 
 
@@ -186,9 +185,7 @@ async def _load(journal: Journal, acknowledged: dict[str, bool], until: asyncio.
         if told == "failed" or place is None:
             await asyncio.sleep(0.01)
             continue
-        acknowledged[acceptance.context.invocation] = told == "lost" and False
-        if told == "accepted":
-            acknowledged[acceptance.context.invocation] = await journal.end(an_end(place, SUCCEEDED))
+        acknowledged[acceptance.context.invocation] = told == "accepted" and await journal.end(an_end(place, SUCCEEDED))
 
 
 async def test_killing_the_store_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from aop.base.clock import to_text, utc_now
 from aop.base.ids import new_hex_id
+from aop.contracts.errors import ErrorCode
 from aop.contracts.lineage import InvocationStatus
 from aop.ledger.lineage import Lineage, RecordFilter
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Progress, progress_fact
@@ -32,7 +33,7 @@ async def test_a_detail_is_one_chain_whose_last_event_the_record_equals(stores: 
         assert [event.sequence for event in found.events] == list(range(7))
         assert [event.chunk_index for event in found.events[3:6]] == [1, 3, 5]
         assert (record.status, record.error_code, record.latency_ms, record.updated_at) == (
-            last.status, last.error.code, last.latency_ms, last.occurred_at,
+            last.status, ErrorCode.TIMEOUT, last.latency_ms, last.occurred_at,
         )  # fmt: skip
         times = [event.occurred_at for event in found.events]
         assert times == sorted(times)
@@ -77,18 +78,18 @@ async def test_filters_combine_and_pages_go_newest_first_without_repeats(stores:
     written_facts.sort(reverse=True)
     async with reading(stores.router) as lineage:
         for status in (None, *InvocationStatus):
-            for agent, capability in ((None, None), ("acme:1", None), (None, "skill-2"), ("acme:0", "skill-0")):
+            for by_agent, by_capability in ((None, None), ("acme:1", None), (None, "skill-2"), ("acme:0", "skill-0")):
                 for since, until in ((None, None), (moment + timedelta(seconds=3), moment + timedelta(seconds=8))):
                     expected = [
                         row[1]
                         for row in written_facts
                         if status in {None, row[4]}
-                        and agent in {None, row[2]}
-                        and capability in {None, row[3]}
+                        and by_agent in {None, row[2]}
+                        and by_capability in {None, row[3]}
                         and (since is None or row[0] >= since)
                         and (until is None or row[0] < until)
                     ]
-                    assert await ids(lineage, RecordFilter(status, agent, capability, since, until)) == expected
+                    assert await ids(lineage, RecordFilter(status, by_agent, by_capability, since, until)) == expected
         assert (await lineage.page("nobody", RecordFilter(), None, 10)).records == []
 
 

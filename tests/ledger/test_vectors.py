@@ -23,6 +23,7 @@ from aop.ledger.model import (
     Acceptance,
     Context,
     Fact,
+    Opening,
     Place,
     Progress,
     Terminal,
@@ -76,7 +77,7 @@ def an_acceptance(events: Sequence[Event]) -> Acceptance:
 
 def a_fact(place: Place, event: Event) -> Fact:
     kind = EventType(event["type"])
-    if not document("invocation-event/0.3").is_valid(event) or kind in _OPENINGS:
+    if not document("invocation-event/0.3").is_valid(event) or kind in OPENING_EVENTS[Opening.STARTED]:
         raise Unwritable("only what the document allows can be said")
     context = a_context(event)
     behind = Place(context, place.opening, place.created_at, place.sequence, place.chunk_index, place.occurred_at)
@@ -126,11 +127,10 @@ def renamed(name: str) -> list[dict[str, Any]]:
     """The cases of a file, each with ids of its own, so that one Ledger can hold them all."""
     found = []
     for case in cases(name):
-        names: dict[str, str] = {}
         text = json.dumps(case)
         for old in set(_ID.findall(text)):
-            names[old] = new_opening_id()
-        found.append(json.loads(_ID.sub(lambda match, names=names: names[match[0]], text)))
+            text = text.replace(old, new_opening_id())
+        found.append(json.loads(text))
     return found
 
 

@@ -200,9 +200,10 @@ def test_a_sample_agent_that_dies_is_started_again_and_answers(restarted: Restar
 
 
 def a_sample(restarted: Restarted, address: ListenAddress | None = None, **changes: str) -> Sample:
-    """The first sample Agent of the running platform, with another card.json."""
+    """The sample Agent action-items of the running platform, with another card.json."""
     ports = json.loads((restarted.platform.data / "ports.json").read_text())["agents"]
-    found = find_samples([ListenAddress("127.0.0.1", port) for port in ports])[0]
+    samples = find_samples([ListenAddress("127.0.0.1", port) for port in ports])
+    found = next(sample for sample in samples if sample.name == "action-items")
     template = {**found.template, **changes}
     card = msgspec.json.decode(json.dumps(template), type=AgentCard)
     return replace(found, template=template, card=card, address=address or found.address)
@@ -292,10 +293,10 @@ def test_without_a_checkout_there_are_no_sample_agents(tmp_path: Path) -> None:
 
 
 def test_each_sample_agent_listens_on_the_port_chosen_for_the_one_its_card_names(tmp_path: Path) -> None:
-    chosen = [ListenAddress("127.0.0.1", port) for port in (9001, 9002, 9003)]
+    chosen = [ListenAddress("127.0.0.1", port) for port in (9009, 9002, 9003)]
     checkout = a_checkout(tmp_path, "http://127.0.0.1:8093/a2a", "http://127.0.0.1:8091/")
     assert [sample.endpoint for sample in find_samples(chosen, checkout)] == [
-        "http://127.0.0.1:9001/",
+        "http://127.0.0.1:9009/",
         "http://127.0.0.1:9003/a2a",
     ]
 

@@ -11,6 +11,7 @@ from tests.router.conftest import Lone, LoneRouter
 from tests.support.errors import require_error
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE, control_plane_environment
 from tests.support.units import running
+from tests.support.waiting import becomes_true
 
 STATUS = "/internal/v1/topology/status"
 PATHS = (
@@ -74,3 +75,24 @@ async def test_without_a_watch_the_router_is_not_ready_but_works(lone: Lone) -> 
         for count in (1, 2):
             assert (await router.dispatch()).status == 200
             assert len(router.plane.resolves) == count
+
+
+@pytest.mark.rows("TOP-05")
+async def test_a_cut_watch_is_lost_and_every_call_resolves_anew(router: LoneRouter) -> None:
+    assert (await router.dispatch()).status == 200
+    router.plane.watched = False
+    for watch in tuple(router.plane.watches):
+        watch.writer.close()
+
+    async def lost() -> bool:
+        state = (await router.unit.get(STATUS, token=CONTROL_PLANE_TO_ROUTER)).json["source"]["state"]
+        return bool(state == "lost") and (await router.unit.get("/readyz")).status == 503
+
+    await becomes_true(lost)
+    for count in (2, 3):
+        assert (await router.dispatch()).status == 200
+        assert len(router.plane.resolves) == count
+    await router.plane.change("suspended")
+    router.plane.watched = True
+    await becomes_true(router.is_live, 8)
+    require_error(await router.dispatch(), 409, "AGENT_RELEASE_SUSPENDED", "4")

@@ -80,7 +80,7 @@ class SamplePlatform:
         assert reply.status == 200, reply.body
         assert document("trace/1").violations(reply.json) == ()
         records: list[dict[str, Any]] = reply.json["invocations"]
-        seen: set[str] = set()
+        seen: set[str | None] = set()
         for record in records:
             assert record.get("parentInvocationId") in (seen or {None})
             seen.add(record["invocationId"])

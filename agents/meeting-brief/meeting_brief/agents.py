@@ -1,4 +1,4 @@
-"""The Pydantic AI agents behind the Skills; their tools are other Agents of the Workspace, called by the Router."""
+"""The Pydantic AI agents behind the Skills; their tools are calls to other Agents of the Workspace."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar

@@ -27,6 +27,8 @@ from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening
 
 Row = Any
 
+_CALLER_TYPES = {str(kind): kind for kind in CallerType}
+
 
 class LineageBroken(Exception):
     """Stored facts contradict each other; never shown as absence."""
@@ -130,7 +132,7 @@ def _parents_first(records: Sequence[InvocationRecord]) -> Sequence[InvocationRe
 
 def _record(row: Row) -> InvocationRecord:
     outcome, error = row["outcome"], row["error_code"]
-    status = STATUS_AFTER[Opening(row["opening"])] if outcome is None else STATUS_OF_EVENT[EventType(outcome)]
+    status = STATUS_AFTER[row["opening"]] if outcome is None else STATUS_OF_EVENT[outcome]
     return InvocationRecord(
         **_context(row),
         status=status,
@@ -149,7 +151,7 @@ def _context(row: Row) -> dict[str, Any]:
         "root_task_id": f"task_{row['root_task_id'].hex}",
         "trace_id": row["trace_id"].hex,
         "parent_invocation_id": msgspec.UNSET if parent is None else f"inv_{parent.hex}",
-        "caller": Caller(type=CallerType(row["caller_type"]), id=row["caller_id"]),
+        "caller": Caller(type=_CALLER_TYPES[row["caller_type"]], id=row["caller_id"]),
         "workspace_id": row["workspace_id"],
         "target_agent_id": row["target_agent_id"],
         "agent_card_version": row["agent_card_version"],

@@ -53,11 +53,13 @@ async def trace(connection: Connection, workspace_id: str, trace_id: str) -> Seq
 
 
 async def parent(connection: Connection, invocation: str) -> Row:
+    # The condition on the position is that of the index, without which this would read the whole table.
     return await connection.fetchrow(
         "SELECT record.workspace_id, record.target_agent_id, record.agent_release_id, record.root_task_id,"
         " record.trace_id, record.opening, record.outcome,"
-        " (SELECT count(*) FROM ledger.invocation AS other"
-        "   WHERE other.trace_id = record.trace_id AND other.workspace_id = record.workspace_id) AS of_root_task"
+        " (SELECT count(*) FROM ledger.invocation AS other WHERE other.trace_id = record.trace_id"
+        "   AND other.workspace_id = record.workspace_id AND other.root_task_id = record.root_task_id"
+        "   AND other.position > 0) AS of_root_task"
         " FROM ledger.record WHERE invocation_id = $1",
         invocation,
     )

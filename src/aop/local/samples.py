@@ -55,6 +55,11 @@ class Sample:
     def endpoint(self) -> str:
         return self.origin + Endpoint.parse(self.card.protocol.endpoint).path
 
+    @property
+    def usual_port(self) -> int:
+        """The one its card.json names; where that was taken, the platform chose another."""
+        return Endpoint.parse(self.card.protocol.endpoint).port
+
     def card_for(self, principal: str) -> dict[str, Any]:
         """The Card to publish."""
         return {
@@ -85,11 +90,11 @@ class Sample:
 
 
 def find_samples(addresses: Sequence[ListenAddress], checkout: Path | None = None) -> list[Sample]:
-    """Those of the checkout this package is part of, in the order of their ports; none in an installed package."""
+    """Those of the checkout this package is part of, by their usual ports; none in an installed package."""
     agents = assets.folder("agents") if checkout is None else checkout / "agents"
     places = dict(zip(Ports().agents, addresses, strict=True))
     samples = [_sample(path.parent, places) for path in sorted(agents.glob("*/card.json"))]
-    return sorted(samples, key=lambda sample: sample.address.port)
+    return sorted(samples, key=lambda sample: sample.usual_port)
 
 
 def _sample(folder: Path, places: dict[int, ListenAddress]) -> Sample:

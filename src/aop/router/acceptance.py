@@ -68,16 +68,21 @@ class Accepting:
 
     async def accept(self, call: Call, caller_left: Callable[[], bool]) -> Running | Over:
         """Raises a Refusal before anything is recorded, or returns after the first transaction committed."""
-        refusal = self._topology.refusal(call.release_id)
-        if refusal is not None:
-            raise Relayed(refusal, "the watched state of the Release")
+        self._require_usable(call.release_id)
         card = await self._resolution.card(_resolve_request(call), call.release_id, call.card_digest)
         if len(call.content) > min(self._most_input, card.max_input_bytes):
             raise PayloadTooLarge("input")
         await require_input(card.skills[call.capability].input, call.value, len(call.content))
         if caller_left():
             raise CallerLeft("before acceptance")
+        # Again, because a change may have arrived while the Card was asked for or the input checked.
+        self._require_usable(call.release_id)
         return await self._record(call, card)
+
+    def _require_usable(self, release_id: str) -> None:
+        refusal = self._topology.refusal(release_id)
+        if refusal is not None:
+            raise Relayed(refusal, "the watched state of the Release")
 
     async def _record(self, call: Call, card: TargetCard) -> Running | Over:
         deadline = call.received + min(self._longest_ms, card.timeout_ms) / 1000

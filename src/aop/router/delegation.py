@@ -1,6 +1,6 @@
 """Who calls from inside an Agent: the closed verifier of delegations.
 
-1. one bearer value; 2. three canonical segments; 3. the header, exactly; 4. the signature; 5. the claims, exactly;
+1. one bearer value; 2. three canonical segments; 3. the header, exactly; 4. key and signature; 5. the claims, exactly;
 6. issuer, audience and time.
 """
 
@@ -12,6 +12,7 @@ import msgspec
 from aop.base import json
 from aop.base.base64url import from_base64url
 from aop.contracts.delegation import DelegationClaims, DelegationHeader
+from aop.contracts.documents import document
 from aop.contracts.errors import Unauthenticated
 from aop.contracts.signing import VerifyKey
 from aop.router.credential import Issuer
@@ -37,19 +38,21 @@ class Delegations:
     def verify(self, token: str) -> DelegationClaims:
         try:
             head, body, signature = token.split(".")
-            header = _read(from_base64url(head), DelegationHeader)
+            header = _read(head, "header", DelegationHeader)
             signed = self._key.confirms(f"{head}.{body}".encode("ascii"), from_base64url(signature))
-            claims = _read(from_base64url(body), DelegationClaims)
+            if header.kid != self._issuer.key_id or not signed:
+                raise Unauthenticated("the delegation is not ours")
+            claims = _read(body, "claims", DelegationClaims)
         except (ValueError, msgspec.DecodeError):
             raise Unauthenticated("the delegation is malformed") from None
-        if header.kid != self._issuer.key_id or not signed:
-            raise Unauthenticated("the delegation is not ours")
         named = (claims.iss, claims.aud)
         if named != (self._issuer.issuer, (self._issuer.agent_origin,)) or self._seconds() >= claims.exp:
             raise Unauthenticated("the delegation is for somebody else, or over")
         return claims
 
 
-def _read(raw: bytes, kind: type[T]) -> T:
-    json.parse(raw)
+def _read(segment: str, definition: str, kind: type[T]) -> T:
+    raw = from_base64url(segment)
+    if not document(f"agent-delegation/1#{definition}").is_valid(json.parse(raw)):
+        raise ValueError(definition)
     return msgspec.json.decode(raw, type=kind, strict=True)

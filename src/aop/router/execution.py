@@ -114,6 +114,9 @@ class Execution:
             with suppress(EpochFenced):
                 await self._journal.request_cancel(running.place.context.invocation)
         place, facts = await self._progress_of(running)
+        if running.stop_reason is StopReason.LEDGER_FAILED and outcome.terminal is SUCCEEDED:
+            # The last progress failed while the Agent was ending: nothing is a success whose record was in doubt.
+            outcome = Outcome(LOST)
         terminal = terminal_fact(place, new_hex_id(), self._clock(), outcome.terminal)
         try:
             told = outcome if await self._journal.end(*facts, terminal) else Outcome(LOST)

@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.ledger.journal import Journal
+from aop.ledger.lane import EpochFenced
 from aop.ledger.model import Fact, Place, Progress, progress_fact
 
 PAUSE_SECONDS = 0.25
 
 
 class ProgressKeeper:
-    """Gathers chunks and records them. `failed` is called, once, when the store does not take a fact."""
+    """Gathers chunks and records them a quarter second after the first of them, so that a short stream leaves all of
+    it to the transaction of its terminal. `failed` is called, once, when the store does not take a fact."""
 
     def __init__(self, journal: Journal, clock: Clock, place: Place, failed: Callable[[], None]) -> None:
         self._journal = journal
@@ -21,18 +23,22 @@ class ProgressKeeper:
         self._place = place
         self._count = 0
         self._size = 0
-        self._written_at = float("-inf")
+        self._due: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
         self._unconfirmed: Fact | None = None
+        self._closed = False
 
     def note(self, size: int) -> None:
         self._count += 1
         self._size += size
-        if self._writing is None and self._unconfirmed is None:
-            self._writing = asyncio.create_task(self._write_all())
+        if self._due is None:
+            self._pause()
 
     async def close(self) -> tuple[Place, Sequence[Fact]]:
         """Where the Invocation stands, and the facts that must still go out in front of its terminal."""
+        self._closed = True
+        if self._due is not None:
+            self._due.cancel()
         if self._writing is not None:
             await asyncio.wait({self._writing})
         facts = [] if self._unconfirmed is None else [self._unconfirmed]
@@ -42,18 +48,28 @@ class ProgressKeeper:
             place = facts[-1].place()
         return place, facts
 
-    async def _write_all(self) -> None:
-        loop = asyncio.get_running_loop()
-        while self._count and self._unconfirmed is None:
-            await asyncio.sleep(self._written_at + PAUSE_SECONDS - loop.time())
-            self._written_at = loop.time()
-            fact = self._gather(self._place)
-            if await self._journal.progress(fact):
-                self._place = fact.place()
-            else:
-                self._unconfirmed = fact
-                self._failed()
-        self._writing = None
+    def _pause(self) -> None:
+        self._due = asyncio.get_running_loop().call_later(PAUSE_SECONDS, self._begin)
+
+    def _begin(self) -> None:
+        # The handle stays until the fact is written: chunks noted meanwhile start no second write.
+        self._writing = asyncio.create_task(self._write(self._gather(self._place)))
+
+    async def _write(self, fact: Fact) -> None:
+        if not await self._is_kept(fact):
+            self._unconfirmed = fact
+            self._failed()
+            return
+        self._place = fact.place()
+        self._due = None
+        if self._count and not self._closed:
+            self._pause()
+
+    async def _is_kept(self, fact: Fact) -> bool:
+        try:
+            return await self._journal.progress(fact)
+        except EpochFenced:
+            return False
 
     def _gather(self, place: Place) -> Fact:
         progress = Progress(self._count, self._size)

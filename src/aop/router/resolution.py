@@ -12,6 +12,7 @@ from aop.base.http import Answer, HttpError
 from aop.base.network_policy import NameNotResolved
 from aop.base.peer import Peer
 from aop.base.secret import Secret
+from aop.contracts.documents import document
 from aop.contracts.errors import DependencyFailed, ErrorCode, Relayed, code_entries
 from aop.contracts.platform_error import PlatformError
 from aop.contracts.resolution import (
@@ -79,7 +80,7 @@ class Resolution:
         """The Card of this pin. Refusals of the Control Plane pass on as they are; all else is DEPENDENCY_ERROR."""
         if self._topology.vouches_for(release_id, digest):
             cached = self._cards.get(release_id, digest)
-            if cached is not None:
+            if cached is not None and _is_of(cached, request):
                 return cached
         resolved = await self._ask("resolve-agent", request, ResolvedAgent)
         card = _agreed(resolved, request, release_id, digest)
@@ -89,7 +90,10 @@ class Resolution:
 
     async def installed(self, request: ResolveInstalledVersionRequest) -> InstalledVersion:
         """The enabled pin of a nested call, asked every time."""
-        return await self._ask("resolve-installed-version", request, InstalledVersion)
+        pin = await self._ask("resolve-installed-version", request, InstalledVersion)
+        if not document("resolve-installed-version/1#response").is_valid(msgspec.to_builtins(pin)):
+            raise DependencyFailed("resolve: not a pin")
+        return pin
 
     async def _ask(self, name: str, request: ResolveRequest, kind: type[T]) -> T:
         deadline = asyncio.get_running_loop().time() + self._seconds
@@ -148,9 +152,14 @@ def _agreed(resolved: ResolvedAgent, request: ResolveAgentRequest, release_id: s
         card = target_card(document, digest)
     except (ValueError, msgspec.DecodeError):
         raise DependencyFailed("resolve: not a Card that can be run") from None
-    required = card.required_permissions.get(request.capability)
-    if (card.agent_id, card.version) != (request.agent_id, request.version) or required is None:
+    if not _is_of(card, request):
         raise DependencyFailed("resolve: another Card")
-    if not required <= set(installation.accepted_permissions):
+    if not card.required_permissions[request.capability] <= set(installation.accepted_permissions):
         raise DependencyFailed("resolve: permissions not covered")
     return card
+
+
+def _is_of(card: TargetCard, request: ResolveAgentRequest) -> bool:
+    """Whether the Card is of the Agent and version that are asked for and has the Skill."""
+    named = (card.agent_id, card.version) == (request.agent_id, request.version)
+    return named and request.capability in card.skills

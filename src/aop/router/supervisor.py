@@ -16,6 +16,7 @@ class Supervisor:
         self._running: dict[str, Running] = {}
         self._children: dict[str, set[str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._stopping = False
 
     def __len__(self) -> int:
         return len(self._running)
@@ -25,6 +26,8 @@ class Supervisor:
         self._running[context.invocation_id] = running
         if context.parent_invocation_id is not None:
             self._children.setdefault(context.parent_invocation_id, set()).add(context.invocation_id)
+        if self._stopping:  # accepted just before the end: what still runs then could not be awaited
+            running.stop(StopReason.SHUTDOWN)
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -50,6 +53,7 @@ class Supervisor:
             self._running[child_id].stop(StopReason.PARENT_ENDED)
 
     async def stop_all(self) -> None:
+        self._stopping = True
         for running in list(self._running.values()):
             running.stop(StopReason.SHUTDOWN)
         while self._tasks:

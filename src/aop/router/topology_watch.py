@@ -33,6 +33,7 @@ class TopologyWatch:
             (b"accept", b"text/event-stream"),
         )
         self._task: asyncio.Task[None] | None = None
+        self._was_live = False
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run())
@@ -45,9 +46,10 @@ class TopologyWatch:
     async def _run(self) -> None:
         pause = FIRST_PAUSE_SECONDS
         while True:
+            self._was_live = False
             with suppress(*_LOSSES):
                 await self._follow()
-            if self._topology.live:
+            if self._was_live:
                 pause = FIRST_PAUSE_SECONDS
             self._topology.lost()
             await asyncio.sleep(pause)
@@ -63,15 +65,17 @@ class TopologyWatch:
             if answer.status != 200 or answer.header(b"content-type") != b"text/event-stream":
                 return
             self._topology.connected()
-            frames = FrameReader(_MOST_FRAME_BYTES)
+            frames, silent_at = FrameReader(_MOST_FRAME_BYTES), loop.time() + SILENCE_SECONDS
             while True:
-                async with asyncio.timeout(SILENCE_SECONDS):
+                async with asyncio.timeout_at(silent_at):
                     piece = await anext(answer, None)
                 if piece is None:
                     return
                 for frame in frames.feed(piece):
                     if frame != COMMENT:
                         self._topology.take(read_event(frame[6:-2]))
+                        self._was_live = self._was_live or self._topology.live
+                        silent_at = loop.time() + SILENCE_SECONDS
 
 
 def read_event(content: bytes) -> TopologyEvent:
@@ -82,4 +86,7 @@ def read_event(content: bytes) -> TopologyEvent:
         raise WatchBroken(str(refused)) from None
     if not document("topology-event/1").is_valid(value):
         raise WatchBroken("a frame that breaks its document")
-    return msgspec.convert(value, type=TopologyEvent)
+    try:
+        return msgspec.convert(value, type=TopologyEvent)
+    except msgspec.ValidationError:  # an integer written as 1.0, which a document cannot tell
+        raise WatchBroken("a frame with a number we do not write") from None

@@ -11,7 +11,7 @@ class UnitMetrics:
     def __init__(self, unit: str) -> None:
         # A registry of our own: the default one adds process and interpreter collectors.
         self.registry = CollectorRegistry(auto_describe=False)
-        self._unit = unit
+        self.unit = unit
         self._requests = Counter(
             "aop_http_requests_total",
             "Requests answered.",
@@ -30,11 +30,11 @@ class UnitMetrics:
         )
 
     def answered(self, route: str, method: str, status: int, code: str, seconds: float) -> None:
-        self._requests.labels(self._unit, route, method, str(status), code).inc()
-        self._seconds.labels(self._unit, route, method).observe(seconds)
+        self._requests.labels(self.unit, route, method, str(status), code).inc()
+        self._seconds.labels(self.unit, route, method).observe(seconds)
 
     def ready(self, check: str, passed: bool) -> None:
-        self._ready.labels(self._unit, check).set(1 if passed else 0)
+        self._ready.labels(self.unit, check).set(1 if passed else 0)
 
     def text(self) -> bytes:
         return generate_latest(self.registry)

@@ -69,10 +69,29 @@ class Streams:
             reader = FrameReader(self._most_frame)
             try:
                 async for piece in answer:
-                    for frame in reader.feed(piece):
-                        if frame != COMMENT:
-                            _syntax(frame[6:-2])
-                        yield frame
-                reader.end()
-            except (*FAILURES, FramingBroken, EventTooLarge, msgspec.DecodeError):
+                    good, whole = _good_frames(reader, piece)
+                    if good:
+                        yield good
+                    if not whole:
+                        return
+            except FAILURES:
                 return
+
+
+def _good_frames(reader: FrameReader, piece: bytes) -> tuple[bytes, bool]:
+    """The frames that end in this piece, up to the first broken one; and whether there was none of those."""
+    good: list[bytes] = []
+    try:
+        for frame in reader.feed(piece):
+            if frame != COMMENT:
+                _require_json(frame)
+            good.append(frame)
+    except (FramingBroken, EventTooLarge, msgspec.DecodeError, UnicodeDecodeError):
+        return b"".join(good), False
+    return good[0] if len(good) == 1 else b"".join(good), True
+
+
+def _require_json(frame: bytes) -> None:
+    _syntax(frame[6:-2])
+    if not frame.isascii():
+        frame.decode()  # the reading of the syntax does not look at the bytes of a string

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from msgspec import UNSET
+
 from aop.contracts.a2a import Artifact, ArtifactUpdate, Message, StatusUpdate, Task, TaskState, TaskStatus
 from aop.router.a2a.answers import Result, protocol_error
 from aop.router.a2a.known_task import KnownTask
@@ -51,11 +53,11 @@ class StreamRules:
             yield value_of(result.artifact.parts)
 
     def _bind_message(self, message: Message) -> None:
-        names_task = isinstance(message.task_id, str)
-        if not names_task and self._known.task_id is None:
+        task_id, context_id = message.task_id, message.context_id
+        if task_id is UNSET and self._known.task_id is None:
             self._message_only = True
-        elif isinstance(message.task_id, str) and isinstance(message.context_id, str):
-            self._bind(message.task_id, message.context_id)
+        elif task_id is not UNSET and context_id is not UNSET and task_id and context_id:
+            self._bind(task_id, context_id)
         else:
             raise protocol_error()
 

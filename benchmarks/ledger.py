@@ -1,0 +1,234 @@
+"""What the Ledger costs: appends at 64 callers, their CPU time in the writer and in PostgreSQL, growth, and reads."""
+
+import asyncio
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import asyncpg
+import uvloop
+
+from aop.base.clock import utc_now
+from aop.base.database import Connection, Database, connect
+from aop.base.ids import new_hex_id, new_opening_id
+from aop.base.migrations import migrate
+from aop.contracts.lineage import CallerType
+from aop.ledger.epochs import open_epoch
+from aop.ledger.journal import Journal, Writer
+from aop.ledger.lineage import Lineage, RecordFilter
+from aop.ledger.model import SUCCEEDED, Acceptance, Context, Opening, terminal_fact
+from aop.local.postgres import EmbeddedPostgres
+from benchmarks.measure import Figure, Report
+
+CALLERS = 64
+EACH = 60
+ROUNDS = 5
+SEEDED_EVENTS = 1_000_000
+EVENTS_PER_INVOCATION = 4
+"""created, routing, started and the terminal."""
+TRACE = 1000
+TARGET_EVENTS_PER_SECOND = 15_000
+LIMIT_DETAIL_MILLIS = 2.0
+LIMIT_TRACE_MILLIS = 50.0
+LIMIT_GROWTH = 1.3
+
+_SEED = """
+INSERT INTO ledger.invocation SELECT id, gen_random_uuid(), gen_random_uuid(), NULL, NULL, NULL, 'user', 'alice',
+       'space-' || number % 50, 'acme:agent', '1.0.0', gen_random_uuid(), sha256('card'), 'work', 'seed', 1, number,
+       'started', gen_random_uuid(), at, at + interval '60 s'
+  FROM (SELECT number, gen_random_uuid() AS id, now() - interval '30 days' + number * interval '1 s' AS at
+          FROM generate_series($1::bigint, $2::bigint) AS number) AS given
+"""
+_SEED_ENDS = """
+INSERT INTO ledger.event (invocation_id, sequence, event_id, occurred_at, type, previous_status, opening, trace_id,
+       root_task_id, workspace_id, created_at, latency_ms, error_code, router_id, epoch)
+SELECT invocation_id, 3, gen_random_uuid(), created_at, 'succeeded', 'running', opening, trace_id, root_task_id,
+       workspace_id, created_at, 0, NULL, 'seed', 1 FROM ledger.invocation WHERE router_id = 'seed'
+"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one Invocation, accepted and ended; CPU in microseconds, speed in events of the contract."""
+
+    events_per_second: float
+    writer: float
+    store: float
+
+    @property
+    def cpu(self) -> float:
+        return self.writer + self.store
+
+
+def run() -> Report:
+    return uvloop.run(_run())
+
+
+async def _run() -> Report:
+    async with _ledger() as (server, url), _journal(url) as journal:
+        await _load(journal, server.pid)
+        empty = await _median(journal, server.pid)
+        await _seed(url)
+        full = await _median(journal, server.pid)
+        reads = await _reads(journal, url)
+    rows: list[Mapping[str, Figure]] = [
+        _row("empty Ledger", empty),
+        _row(f"{SEEDED_EVENTS // 1_000_000} M events", full),
+        *({"": name, "events/s": "", "writer CPU µs": "", "store CPU µs": "", "ms": f"{ms:.2f}"} for name, ms in reads),
+    ]
+    millis = dict(reads)
+    growth = full.cpu / empty.cpu
+    targets = {
+        f"at least {TARGET_EVENTS_PER_SECOND} events/s per CPU second": 4e6 / full.cpu >= TARGET_EVENTS_PER_SECOND,
+        f"cost per append grows less than {LIMIT_GROWTH:.1f} times to {SEEDED_EVENTS} events": growth < LIMIT_GROWTH,
+        f"detail read at most {LIMIT_DETAIL_MILLIS:.0f} ms": millis["detail"] <= LIMIT_DETAIL_MILLIS,
+        f"Trace of {TRACE} at most {LIMIT_TRACE_MILLIS:.0f} ms": millis[f"Trace of {TRACE}"] <= LIMIT_TRACE_MILLIS,
+        f"at least {TARGET_EVENTS_PER_SECOND} events/s": full.events_per_second >= TARGET_EVENTS_PER_SECOND,
+    }
+    return Report("ledger", f"per Invocation, {CALLERS} callers", rows, targets)
+
+
+def _row(name: str, cost: Cost) -> Mapping[str, Figure]:
+    return {
+        "": name,
+        "events/s": round(cost.events_per_second),
+        "writer CPU µs": cost.writer,
+        "store CPU µs": cost.store,
+        "ms": "",
+    }
+
+
+@asynccontextmanager
+async def _ledger() -> AsyncIterator[tuple[EmbeddedPostgres, str]]:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        async with EmbeddedPostgres(home / "postgres", home / "postgres.log") as server:
+            url = server.url(database="postgres")
+            await migrate(url)
+            yield server, url
+
+
+@asynccontextmanager
+async def _journal(url: str) -> AsyncIterator[Journal]:
+    async def connected() -> Connection:
+        return await connect(url, application="benchmark")
+
+    connection = await connected()
+    epoch = await open_epoch(connection, "benchmark")
+    await connection.close()
+    journal = Journal(
+        Writer("benchmark", epoch), connected, utc_now, write_seconds=30, fenced=lambda: None
+    )  # nobody else is here
+    journal.start()
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+def _context(parent: Context | None = None) -> Context:
+    return Context(
+        invocation=new_hex_id(),
+        root_task=new_hex_id() if parent is None else parent.root_task,
+        trace=os.urandom(16).hex() if parent is None else parent.trace,
+        parent=None if parent is None else parent.invocation,
+        caller_type=CallerType.USER if parent is None else CallerType.AGENT,
+        caller_id="alice" if parent is None else parent.target_agent_id,
+        workspace_id="space",
+        target_agent_id="acme:agent",
+        agent_card_version="1.0.0",
+        release="0" * 31 + "1",
+        card_digest=bytes(32),
+        capability="work",
+    )
+
+
+def _acceptance(context: Context) -> Acceptance:
+    now = utc_now()
+    return Acceptance(context, Opening.STARTED, new_opening_id(), now, now + timedelta(seconds=60))
+
+
+async def _invocation(journal: Journal, context: Context) -> None:
+    place = await journal.accept(_acceptance(context))
+    assert await journal.end(terminal_fact(place, new_hex_id(), utc_now(), SUCCEEDED))
+
+
+async def _load(journal: Journal, postmaster: int) -> Cost:
+    async def caller() -> None:
+        for _ in range(EACH):
+            await _invocation(journal, _context())
+
+    before, store, begun = time.process_time_ns(), _store_nanos(postmaster), time.perf_counter()
+    await asyncio.gather(*(caller() for _ in range(CALLERS)))
+    seconds = time.perf_counter() - begun
+    calls = CALLERS * EACH
+    return Cost(
+        calls * EVENTS_PER_INVOCATION / seconds,
+        (time.process_time_ns() - before) / 1000 / calls,
+        (_store_nanos(postmaster) - store) / 1000 / calls,
+    )
+
+
+async def _median(journal: Journal, postmaster: int) -> Cost:
+    costs = [await _load(journal, postmaster) for _ in range(ROUNDS)]
+    return Cost(
+        max(cost.events_per_second for cost in costs),
+        statistics.median(cost.writer for cost in costs),
+        statistics.median(cost.store for cost in costs),
+    )
+
+
+def _store_nanos(postmaster: int) -> int:
+    """CPU time of the server and all its living processes."""
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    total = 0
+    for pid in (str(postmaster), *children):
+        total += int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+    return total
+
+
+async def _seed(url: str) -> None:
+    """Past the foreign keys and the fence, which would only make it slower."""
+    connection = await asyncpg.connect(url)
+    await connection.execute("SET session_replication_role = replica")
+    for table in ("invocation", "event"):
+        await connection.execute(f"ALTER TABLE ledger.{table} DISABLE TRIGGER {table}_fenced")
+    await connection.execute(_SEED, 1, SEEDED_EVENTS // EVENTS_PER_INVOCATION)
+    await connection.execute(_SEED_ENDS)
+    for table in ("invocation", "event"):
+        await connection.execute(f"ALTER TABLE ledger.{table} ENABLE ALWAYS TRIGGER {table}_fenced")
+    await connection.execute("VACUUM ANALYZE")
+    await connection.execute("CHECKPOINT")
+    await connection.close()
+
+
+async def _reads(journal: Journal, url: str) -> list[tuple[str, float]]:
+    root = _context()
+    place = await journal.accept(_acceptance(root))
+    await asyncio.gather(*(_invocation(journal, _context(root)) for _ in range(TRACE - 1)))
+    assert await journal.end(terminal_fact(place, new_hex_id(), utc_now(), SUCCEEDED))
+    database = await Database.open(url, size=2, application="benchmark")
+    lineage = Lineage(database)
+    named: dict[str, Callable[[], Awaitable[object]]] = {
+        "detail": lambda: lineage.detail("space", root.invocation),
+        f"Trace of {TRACE}": lambda: lineage.trace("space", root.trace),
+        "list of 50": lambda: lineage.page("space", RecordFilter(), None, 50),
+    }
+    found = [(name, await _millis(read)) for name, read in named.items()]
+    await database.close()
+    return found
+
+
+async def _millis(read: Callable[[], Awaitable[object]]) -> float:
+    times = []
+    for _ in range(25):
+        begun = time.perf_counter()
+        assert await read() is not None
+        times.append((time.perf_counter() - begun) * 1000)
+    return statistics.median(times)

@@ -1,0 +1,342 @@
+"""Nested calls that are refused: in the order of the contract, before anything is recorded, with the codes of all calls."""
+
+import json
+from typing import Any
+
+import asyncpg
+import pytest
+
+from aop.agent.testing import sealed, signing_key
+from aop.contracts.publication import ReleaseState
+from tests.support.agent import Token, a_message, a_task, data, rpc_error
+from tests.support.cards import a_skill, some_limits
+from tests.support.errors import require_error
+from tests.support.loop import Changes, Platform, open_skill, running_platform
+from tests.support.nested import NESTED, Parent, asking_child, nested_body, running_parent
+from tests.support.peers import Behaviour, hold
+from tests.support.postgres import PostgresForTests
+from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_SEED, ROUTER_TO_CONTROL_PLANE
+from tests.support.units import Reply
+from tests.support.waiting import becomes_true
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+KEY = signing_key(ROUTER_SEED)
+HEADER = {"alg": "EdDSA", "typ": "platform-delegation+jwt", "kid": "router-1"}
+FURTHER = {
+    "invocationId": "inv_" + "0" * 32,
+    "parentInvocationId": "inv_" + "0" * 32,
+    "rootTaskId": "task_" + "0" * 32,
+    "traceId": "1" * 32,
+    "workspaceId": "space",
+    "agentId": "acme:agent",
+    "version": "1.0.0",
+    "releaseId": "rel_" + "0" * 32,
+    "caller": {"type": "user", "id": "alice"},
+    "endpoint": "http://127.0.0.1/",
+    "token": "x",
+    "depth": 0,
+    "deadlineAt": "2030-01-01T00:00:00.000000Z",
+    "x": None,
+}
+
+
+def require_no_ids(reply: Reply, status: int, code: str) -> None:
+    require_error(reply, status, code, "4")
+    assert set(reply.json) - {"violations"} == {"code", "message", "traceId"}
+    assert reply.header("x-platform-invocation-id") is None
+    assert reply.header("x-platform-root-task-id") is None
+
+
+async def require_refused(platform: Platform, reply: Reply, status: int, code: str, recorded: int) -> None:
+    """No id anywhere, nothing recorded."""
+    require_no_ids(reply, status, code)
+    assert await platform.recorded() == recorded
+
+
+async def counted(platform: Platform, route: str) -> float:
+    """How often the Control Plane was asked that."""
+    metrics = (await platform.gateway.get("/metrics")).body.decode()
+    lines = [line for line in metrics.splitlines() if line.startswith("aop_http_requests_total") and route in line]
+    return sum(float(line.rpartition(" ")[2]) for line in lines)
+
+
+@pytest.mark.rows("NEST-04")
+async def test_a_body_with_any_further_member_is_refused_before_anything_is_asked(platform: Platform) -> None:
+    async with running_parent(platform) as parent:
+        recorded, asked = await platform.recorded(), await counted(platform, "/resolve-")
+        for name, value in FURTHER.items():
+            body = nested_body(parent.target)[:-1] + b", %b: %b}" % (
+                json.dumps(name).encode(),
+                json.dumps(value).encode(),
+            )
+            reply = await platform.router.post(NESTED, body, token=parent.delegation)
+            require_no_ids(reply, 400, "VALIDATION_ERROR")
+            assert reply.json["traceId"] == parent.claims["traceId"]
+        assert (await counted(platform, "/resolve-"), await platform.recorded()) == (asked, recorded)
+
+
+BODIES: dict[str, tuple[bytes, int, str]] = {
+    "stream missing": (nested_body("acme:agent", stream=None), 400, "VALIDATION_ERROR"),
+    "capability missing": (nested_body("acme:agent", capability=None), 400, "VALIDATION_ERROR"),
+    "target missing": (nested_body("x", targetAgentId=None), 400, "VALIDATION_ERROR"),
+    "stream as text": (nested_body("acme:agent", stream="false"), 400, "VALIDATION_ERROR"),
+    "input an array": (nested_body("acme:agent", b"[]"), 400, "VALIDATION_ERROR"),
+    "a target with a space": (nested_body("acme agent"), 400, "VALIDATION_ERROR"),
+    "a member twice": (nested_body("acme:agent")[:-1] + b', "stream": false}', 400, "VALIDATION_ERROR"),
+    "empty": (b" ", 400, "VALIDATION_ERROR"),
+    "more behind it": (nested_body("acme:agent") + b"{}", 400, "VALIDATION_ERROR"),
+    "not JSON": (b"{", 400, "VALIDATION_ERROR"),
+    "too large": (nested_body("acme:agent", b'{"x":"%b"}' % (b"a" * 1_048_576)), 413, "PAYLOAD_TOO_LARGE"),
+}
+
+
+@pytest.mark.rows("NEST-09")
+async def test_a_body_that_is_no_nested_call_is_refused(platform: Platform) -> None:
+    async with running_parent(platform) as parent:
+        recorded, asked = await platform.recorded(), await counted(platform, "/resolve-")
+        for body, status, code in BODIES.values():
+            reply = await platform.router.post(NESTED, body, token=parent.delegation)
+            require_no_ids(reply, status, code)
+        plain = ((b"content-type", b"text/plain"),)
+        reply = await parent.call(headers=plain)
+        await require_refused(platform, reply, 400, "VALIDATION_ERROR", recorded)
+        assert await counted(platform, "/resolve-") == asked
+
+
+@pytest.mark.rows("NEST-09")
+@pytest.mark.parametrize(
+    ("stream", "accept"), [(True, None), (True, b"application/json"), (True, b"*/*"), (False, b"text/event-stream")]
+)
+async def test_stream_and_accept_must_agree(platform: Platform, stream: bool, accept: bytes | None) -> None:
+    async with running_parent(platform) as parent:
+        recorded = await platform.recorded()
+        headers = () if accept is None else ((b"accept", accept),)
+        reply = await parent.call(headers=headers, stream=stream)
+        await require_refused(platform, reply, 406, "NOT_ACCEPTABLE", recorded)
+        assert reply.json["traceId"] == parent.claims["traceId"]
+
+
+@pytest.mark.rows("NEST-09")
+async def test_input_is_judged_by_the_targets_own_schema_and_limit(platform: Platform) -> None:
+    card, _, _ = await platform.installed(skills=[a_skill("work", requiredPermissions=[])])
+    small, _, _ = await platform.installed(limits=some_limits(maxInputBytes=10))
+    async with running_parent(platform) as parent:
+        recorded = await platform.recorded()
+        reply = await parent.call(card["agentId"], b'{"text":""}')
+        await require_refused(platform, reply, 400, "VALIDATION_ERROR", recorded)
+        assert [item["pointer"] for item in reply.json["violations"]] == ["/input/text"]
+        reply = await parent.call(small["agentId"], b'{"text":"longer than ten bytes"}')
+        await require_refused(platform, reply, 413, "PAYLOAD_TOO_LARGE", recorded)
+
+
+def forged(parent: Parent, **claims: Any) -> str:
+    return sealed(HEADER, {**parent.claims, **claims}, KEY)
+
+
+@pytest.mark.rows("NEST-05")
+async def test_who_shows_no_delegation_of_this_router_is_unauthenticated(platform: Platform) -> None:
+    async with running_parent(platform) as parent:
+        recorded, asked = await platform.recorded(), await counted(platform, "/resolve-")
+        credential = parent.request.values("authorization")[0].removeprefix("Bearer ")
+        tokens = {
+            "none": None,
+            "another key": sealed(HEADER, parent.claims, signing_key(bytes(32))),
+            "expired": forged(parent, exp=parent.claims["iat"] - 1),
+            "another audience": forged(parent, aud=[platform.agent.origin]),
+            "another issuer": forged(parent, iss="http://127.0.0.1:8099"),
+            "another kid": sealed({**HEADER, "kid": "router-2"}, parent.claims, KEY),
+            "a credential": credential,
+            "claims of a credential": sealed(HEADER, Token.read(credential).claims, KEY),
+            "the other typ": sealed({**HEADER, "typ": "platform-router+jwt"}, parent.claims, KEY),
+            "a service token": CONTROL_PLANE_TO_ROUTER,
+            "the other service token": ROUTER_TO_CONTROL_PLANE,
+            "a caller's token": platform.token,
+        }
+        for token in tokens.values():
+            # Authentication comes before the body, however wrong that is.
+            for body in (nested_body(parent.target), b"{"):
+                reply = await platform.router.post(NESTED, body, token=token)
+                require_no_ids(reply, 401, "UNAUTHENTICATED")
+                assert reply.json["traceId"] != parent.claims["traceId"]
+        twice = ((b"authorization", f"Bearer {parent.delegation}".encode()),) * 2
+        reply = await platform.router.post(NESTED, nested_body(parent.target), headers=twice)
+        await require_refused(platform, reply, 401, "UNAUTHENTICATED", recorded)
+        assert await counted(platform, "/resolve-") == asked
+
+
+@pytest.mark.rows("NEST-05", "NEST-06")
+async def test_a_delegation_that_disagrees_with_its_invocation_is_unauthenticated(platform: Platform) -> None:
+    async with running_parent(platform) as parent:
+        recorded = await platform.recorded()
+        differing = {
+            "workspaceId": "other",
+            "agentId": "acme:other",
+            "releaseId": "rel_" + "0" * 32,
+            "rootTaskId": "task_" + "0" * 32,
+            "traceId": "a" * 32,
+        }
+        for name, value in differing.items():
+            reply = await platform.router.post(
+                NESTED, nested_body(parent.target), token=forged(parent, **{name: value})
+            )
+            require_no_ids(reply, 401, "UNAUTHENTICATED")
+        unknown = forged(parent, invocationId="inv_" + "0" * 32)
+        reply = await platform.router.post(NESTED, nested_body(parent.target), token=unknown)
+        await require_refused(platform, reply, 409, "CONFLICT", recorded)
+
+
+@pytest.mark.rows("NEST-06")
+@pytest.mark.parametrize(
+    ("script", "milliseconds", "status"),
+    [
+        ((a_message(data(1)),), 60_000, "succeeded"),
+        ((rpc_error(-1),), 60_000, "failed"),
+        ((a_task("canceled"),), 60_000, "canceled"),
+        ((hold,), 50, "timed_out"),
+    ],
+)
+async def test_a_parent_that_ended_in_any_way_gets_no_child(
+    platform: Platform, script: tuple[Behaviour, ...], milliseconds: int, status: str
+) -> None:
+    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=milliseconds))
+    async with running_parent(platform, *script, agentId=card["agentId"]) as parent:
+        ended = await platform.ended(parent.invocation_id)
+        assert ended["invocation"]["status"] == status
+        recorded = await platform.recorded()
+        # A delegation outlives its Invocation by the rounding of a second, or by more when it ends early.
+        token = forged(parent, exp=parent.claims["exp"] + 60)
+        reply = await platform.router.post(NESTED, nested_body(parent.target), token=token)
+        await require_refused(platform, reply, 409, "CONFLICT", recorded)
+        assert reply.json["traceId"] == parent.claims["traceId"]
+
+
+@pytest.mark.rows("NEST-08")
+async def test_what_the_workspace_may_not_run_is_refused_with_its_own_code(platform: Platform) -> None:
+    guarded = {"skills": [open_skill(requiredPermissions=["a.b"])], "permissions": [{"id": "a.b", "description": "x"}]}
+    narrow, _, _ = await platform.installed(skills=[open_skill("other")])
+    disabled, _, installation = await platform.installed()
+    uninstalled, _, gone = await platform.installed()
+    suspended, on_hold, _ = await platform.installed()
+    revoked, taken_back, _ = await platform.installed()
+    retired, withdrawn, _ = await platform.installed(**guarded)
+    assert (await platform.owner.set_status(installation, "disabled")).status == 200
+    assert (await platform.owner.uninstall(gone)).status == 200
+    await platform.move(on_hold, ReleaseState.SUSPENDED)
+    await platform.move(taken_back, ReleaseState.REVOKED)
+    await platform.catalog.disable(retired)
+    await platform.sees(withdrawn, "disabled")
+    expected = {
+        "acme:nobody": (404, "AGENT_NOT_INSTALLED"),
+        uninstalled["agentId"]: (404, "AGENT_NOT_INSTALLED"),
+        disabled["agentId"]: (409, "INSTALLATION_DISABLED"),
+        suspended["agentId"]: (409, "AGENT_RELEASE_SUSPENDED"),
+        revoked["agentId"]: (409, "AGENT_RELEASE_REVOKED"),
+        retired["agentId"]: (409, "AGENT_DISABLED"),
+        narrow["agentId"]: (403, "CAPABILITY_NOT_ALLOWED"),
+    }
+    async with running_parent(platform) as parent:
+        recorded = await platform.recorded()
+        for agent_id, (status, code) in expected.items():
+            reply = await parent.call(agent_id)
+            require_no_ids(reply, status, code)
+            assert reply.json["traceId"] == parent.claims["traceId"]
+        assert await platform.recorded() == recorded
+
+
+@pytest.mark.rows("NEST-15")
+async def test_only_the_workspace_of_the_delegation_is_reachable(platform: Platform) -> None:
+    """The parent's Agent is installed in both Workspaces, the target in the second alone."""
+    await platform.owner.workspace("second")
+    await platform.owner.install(platform.card["agentId"], accepted=[], space="second")
+    card, _, installation = await platform.installed()
+    assert (await platform.owner.uninstall(installation)).status == 200
+    await platform.owner.install(card["agentId"], accepted=[], space="second")
+    async with running_parent(platform) as parent:
+        recorded = await platform.recorded()
+        reply = await parent.call(card["agentId"])
+        await require_refused(platform, reply, 404, "AGENT_NOT_INSTALLED", recorded)
+        reply = await parent.call()
+        assert (await platform.detail(reply.json["invocationId"]))["invocation"]["workspaceId"] == "space"
+
+
+@pytest.mark.rows("NEST-07")
+async def test_a_root_task_holds_at_most_5000_invocations(platform: Platform, postgres: PostgresForTests) -> None:
+    database = postgres.url(platform.stores.migration.rpartition("/")[2])
+    async with running_parent(platform) as parent:
+        connection = await asyncpg.connect(database)
+        try:
+            await connection.execute(
+                "INSERT INTO ledger.invocation SELECT gen_random_uuid(), root_task_id, trace_id, invocation_id, opening,"
+                " created_at, 'agent', target_agent_id, workspace_id, target_agent_id, agent_card_version,"
+                " agent_release_id, agent_card_digest, capability, router_id, epoch, position + 1000000 + n, opening,"
+                " gen_random_uuid(), created_at, deadline_at"
+                " FROM ledger.invocation CROSS JOIN generate_series(1, 4998) AS n WHERE invocation_id = $1",
+                parent.invocation_id.removeprefix("inv_"),
+            )
+        finally:
+            await connection.close()
+        recorded = await platform.recorded()
+        assert (await parent.call()).status == 200
+        reply = await parent.call()
+        await require_refused(platform, reply, 403, "FORBIDDEN", recorded + 1)
+
+
+@pytest.mark.rows("NEST-10")
+async def test_a_child_whose_first_write_fails_has_no_ids_and_meets_no_agent(postgres: PostgresForTests) -> None:
+    stores = await postgres.new_platform()
+    database = stores.migration.rpartition("/")[2]
+    async with running_platform(stores, Changes()) as platform, running_parent(platform) as parent:
+        recorded, sent = await platform.recorded(), len(platform.agent.received)
+        await postgres.execute("REVOKE INSERT ON ledger.invocation FROM aop_router", database)
+        reply = await parent.call()
+        await require_refused(platform, reply, 503, "DEPENDENCY_ERROR", recorded)
+        assert len(platform.agent.received) == sent
+        await postgres.execute("GRANT INSERT ON ledger.invocation TO aop_router", database)
+        assert (await parent.call()).status == 200
+        await postgres.execute("REVOKE INSERT ON ledger.event FROM aop_router", database)
+        reply = await parent.call()
+        require_error(reply, 503, "DEPENDENCY_ERROR", "4")
+        assert reply.json["rootTaskId"] == parent.claims["rootTaskId"]
+        await postgres.execute("GRANT INSERT ON ledger.event TO aop_router", database)
+        ended = await platform.ended(reply.json["invocationId"])
+        assert ended["events"][-1]["error"] == reply.json
+        assert (await platform.detail(parent.invocation_id))["invocation"]["status"] == "running"
+
+
+@pytest.mark.rows("NEST-10")
+async def test_a_child_that_fails_later_names_its_own_ids(platform: Platform) -> None:
+    async with running_parent(platform) as parent:
+        platform.agent.script(rpc_error(-32000))
+        reply = await parent.call()
+        detail = await platform.require_failed(reply, 502, "AGENT_EXECUTION_FAILED")
+        assert detail["invocation"]["parentInvocationId"] == parent.invocation_id
+        assert reply.json["rootTaskId"] == parent.claims["rootTaskId"]
+        assert reply.json["traceId"] == parent.claims["traceId"]
+        assert reply.header("x-platform-invocation-id") == reply.json["invocationId"]
+        assert (await platform.detail(parent.invocation_id))["invocation"]["status"] == "running"
+
+
+@pytest.mark.rows("NEST-05", "OPS-11")
+async def test_a_router_without_a_free_child_slot_says_so_to_authentic_callers_only(postgres: PostgresForTests) -> None:
+    settings = {"PLATFORM_ROUTER_MAX_IN_FLIGHT_CHILDREN": "1", "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": "1"}
+    changes = Changes(router=settings)
+    async with running_platform(await postgres.new_platform(), changes) as platform:
+        # The one root slot is taken by the parent: its child has a slot of its own, and so cannot be starved by it.
+        async with running_parent(platform) as parent:
+            assert (await parent.call()).status == 200
+            platform.agent.script(hold)
+            number = len(platform.agent.received) + 1
+            async with asking_child(parent):
+                await becomes_true(lambda: _reached(platform, number))
+                recorded = await platform.recorded()
+                reply = await parent.call()
+                await require_refused(platform, reply, 503, "OVERLOADED", recorded)
+                assert reply.header("retry-after") == "1"
+                reply = await platform.router.post(NESTED, b"{", token=parent.delegation)
+                await require_refused(platform, reply, 503, "OVERLOADED", recorded)
+                reply = await platform.router.post(NESTED, b"{", token="nobody")
+                await require_refused(platform, reply, 401, "UNAUTHENTICATED", recorded)
+
+
+async def _reached(platform: Platform, number: int) -> bool:
+    return len(platform.agent.received) >= number

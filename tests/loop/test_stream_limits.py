@@ -1,0 +1,270 @@
+"""Bounds of a stream: sizes, time, the pace of progress facts, and a Ledger that does not write."""
+
+import asyncio
+import json
+
+import pytest
+
+from aop.local.state import DatabaseUrls
+from tests.loop.test_overload import HASTY, locked
+from tests.support.cards import some_limits
+from tests.support.loop import Changes, Platform, running_platform
+from tests.support.peers import Behaviour, Received, hold
+from tests.support.postgres import PostgresForTests
+from tests.support.stream import StreamCaller, require_agreement, requesting, streaming
+from tests.support.streaming_agent import (
+    HEAD,
+    a_whole_stream,
+    endless,
+    event_of,
+    message,
+    piece,
+    send_body,
+    status,
+    streamed,
+    task,
+)
+from tests.support.waiting import becomes_true
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TOO_LARGE = "AGENT_RESPONSE_TOO_LARGE"
+
+
+async def failed_with(platform: Platform, caller: StreamCaller, code: str) -> None:
+    terminal = await caller.whole(20)
+    assert (terminal["type"], terminal["error"]["code"]) == ("failed", code)
+    await require_agreement(platform, caller)
+
+
+async def sent_once(platform: Platform, caller: StreamCaller) -> None:
+    async with asyncio.timeout(2):
+        while len(platform.agent.methods(caller.invocation_id)) < 2:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    assert platform.agent.methods(caller.invocation_id) == ["message/stream", "tasks/cancel"]
+
+
+@pytest.mark.rows("STR-11")
+async def test_a_chunk_over_the_frame_limit_is_not_sent_and_uses_up_no_number(postgres: PostgresForTests) -> None:
+    limit = 1000
+    changes = Changes(router={"PLATFORM_SSE_FRAME_MAX_BYTES": str(limit)})
+    async with running_platform(await postgres.new_platform(), changes) as platform:
+        platform.agent.script(streamed(task(), piece("", 0, 3), end="open"))
+        async with streaming(platform) as caller:
+            room = limit - len(caller_frame := (await caller.frame() or caller.frames[0]).raw)
+        assert caller_frame.endswith(b'"chunk":""}\n\n')
+        platform.agent.script(streamed(task(), piece("x" * room, 0, 3), piece("y" * (room + 1), 1, 3), end="open"))
+        async with streaming(platform) as caller:
+            await failed_with(platform, caller, TOO_LARGE)
+        assert caller.types == ["accepted", "chunk", "failed"]
+        assert len(caller.frames[1].raw) == limit
+        await sent_once(platform, caller)
+
+
+@pytest.mark.rows("STR-11")
+async def test_a_chunk_just_over_a_megabyte_frame_is_too_large_and_one_below_passes(platform: Platform) -> None:
+    card, _, _ = await platform.installed(limits=some_limits(maxOutputBytes=8_388_608))
+    for size, passes in ((1_048_000, True), (1_048_576 - 140, False)):
+        platform.agent.script(streamed(message("x" * size)))
+        async with streaming(platform, agentId=card["agentId"]) as caller:
+            terminal = await caller.whole()
+        assert (terminal["type"], len(caller.chunks)) == (("completed", 1) if passes else ("failed", 0))
+        assert passes or terminal["error"]["code"] == TOO_LARGE
+        await require_agreement(platform, caller)
+
+
+@pytest.mark.rows("STR-11")
+async def test_an_event_over_its_limit_ends_the_stream_before_it_is_whole(platform: Platform) -> None:
+    card, _, _ = await platform.installed(limits=some_limits(maxOutputBytes=8_388_608))
+
+    async def behave(request: Received) -> None:
+        await request.send(HEAD)
+        await send_body(request, event_of(request, task()) + event_of(request, piece(0, 0, 3)))
+        await send_body(request, b"data: " + b"x" * 1_048_576)
+        await request.wait_for_leaving()
+
+    platform.agent.script(behave)
+    async with streaming(platform, agentId=card["agentId"]) as caller:
+        await failed_with(platform, caller, TOO_LARGE)
+    assert caller.chunks == [0]
+    await sent_once(platform, caller)
+
+
+@pytest.mark.rows("STR-11")
+@pytest.mark.parametrize("by", ["card", "setting"])
+async def test_an_infinite_stream_ends_at_the_total(postgres: PostgresForTests, by: str) -> None:
+    changes = Changes(
+        router={"PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES": "300000" if by == "setting" else "8388608"},
+        card={"limits": some_limits(maxOutputBytes=300_000 if by == "card" else 8_388_608)},
+    )
+    async with running_platform(await postgres.new_platform(), changes) as platform:
+        platform.agent.script(endless("x" * 1000))
+        async with streaming(platform) as caller:
+            await failed_with(platform, caller, TOO_LARGE)
+        assert 200 <= len(caller.chunks) < 300
+        await sent_once(platform, caller)
+
+
+@pytest.mark.rows("STR-13")
+async def test_a_thousand_chunks_in_two_seconds_make_at_most_nine_facts(platform: Platform) -> None:
+    async def behave(request: Received) -> None:
+        await request.send(HEAD)
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        for number, result in enumerate(a_whole_stream(1000)):
+            await asyncio.sleep(begun + number / 501 - loop.time())
+            await send_body(request, event_of(request, result))
+        await request.send(b"0\r\n\r\n")
+
+    platform.agent.script(behave)
+    async with streaming(platform) as caller:
+        await caller.whole()
+    assert len(caller.chunks) == 1000
+    detail = await require_agreement(platform, caller)
+    facts = [event for event in detail["events"] if event["type"] == "stream"]
+    assert 2 <= len(facts) <= 9
+    assert facts[-1]["chunkIndex"] == 999
+
+
+@pytest.mark.rows("STR-13")
+async def test_the_terminal_does_not_wait_for_the_next_progress(platform: Platform) -> None:
+    platform.agent.script(streamed(*a_whole_stream(5)))
+    async with streaming(platform) as caller:
+        await caller.whole()
+    assert caller.frames[-1].at - caller.frames[1].at < 0.2
+    detail = await require_agreement(platform, caller)
+    assert [event["type"] for event in detail["events"][3:]] == ["stream", "succeeded"]
+
+
+@pytest.mark.rows("STR-14")
+async def test_a_failed_progress_write_ends_the_stream_and_the_task(
+    postgres: PostgresForTests, stores: DatabaseUrls
+) -> None:
+    async with running_platform(stores, HASTY) as platform:
+        platform.agent.script(streamed(task(), piece(0, 0, 2), end="open"))
+        async with streaming(platform) as caller:
+            async with locked(postgres, stores, "ledger.event"):
+                terminal = await caller.whole()
+                assert caller.types == ["accepted", "chunk", "failed"]
+                assert terminal["error"]["code"] == "DEPENDENCY_ERROR"
+                await sent_once(platform, caller)
+            await require_agreement(platform, caller)
+
+
+@pytest.mark.rows("STR-14")
+async def test_a_failed_terminal_write_is_told_in_band_and_recorded_once_the_store_is_back(
+    postgres: PostgresForTests, stores: DatabaseUrls
+) -> None:
+    async with running_platform(stores, HASTY) as platform:
+        end = asyncio.Event()
+        whole = a_whole_stream(1)
+        platform.agent.script(streamed(*whole[:-1], end, whole[-1]))
+        async with streaming(platform) as caller:
+            await caller.event("chunk")
+            async with locked(postgres, stores, "ledger.event"):
+                end.set()
+                terminal = await caller.whole()
+            assert caller.types == ["accepted", "chunk", "failed"]
+            assert terminal["error"]["code"] == "DEPENDENCY_ERROR"
+        await require_agreement(platform, caller)
+        assert platform.agent.methods(caller.invocation_id) == ["message/stream"]
+
+
+HOLDING: dict[str, tuple[Behaviour, bool]] = {
+    "no answer": (hold, False),
+    "no event": (streamed(end="open"), False),
+    "a task": (streamed(task(), end="open"), True),
+    "comments": (streamed(*[step for _ in range(40) for step in (b":\n\n", 0.02)], end="open"), False),
+    "working": (streamed(task(), *[step for _ in range(40) for step in (status("working"), 0.02)], end="open"), True),
+    "chunks": (endless(1, seconds=0.01), True),
+}
+
+
+@pytest.mark.rows("TMO-01", "TMO-04")
+@pytest.mark.parametrize("holding", HOLDING)
+async def test_the_deadline_ends_a_stream_in_band_whatever_bytes_still_come(platform: Platform, holding: str) -> None:
+    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=250))
+    platform.agent.script(streamed(*a_whole_stream(1)))
+    async with streaming(platform, agentId=card["agentId"]) as caller:
+        await caller.whole()  # the Card is in the Router's cache now
+    behaviour, cancels = HOLDING[holding]
+    platform.agent.script(behaviour)
+    async with streaming(platform, agentId=card["agentId"]) as caller:
+        terminal = await caller.whole()
+    assert terminal["type"] == "timed_out"
+    detail = await require_agreement(platform, caller)
+    assert 200 <= detail["invocation"]["latencyMs"] < 1000
+    await asyncio.sleep(0.1)
+    assert platform.agent.methods(caller.invocation_id) == ["message/stream", *["tasks/cancel"] * cancels]
+
+
+@pytest.mark.rows("TMO-05")
+async def test_a_terminal_event_after_the_deadline_is_too_late(platform: Platform) -> None:
+    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=200))
+    platform.agent.script(streamed(task(), piece(0, 0, 1), 0.5, status("completed")))
+    async with streaming(platform, agentId=card["agentId"]) as caller:
+        assert (await caller.whole())["type"] == "timed_out"
+    await asyncio.sleep(0.3)
+    await require_agreement(platform, caller)
+
+
+@pytest.mark.rows("TMO-02")
+async def test_the_platforms_maximum_bounds_a_stream_too(postgres: PostgresForTests) -> None:
+    changes = Changes(router={"PLATFORM_INVOCATION_DEADLINE_MS": "200"})
+    async with running_platform(await postgres.new_platform(), changes) as platform:
+        platform.agent.script(streamed(task(), end="open"))
+        async with streaming(platform) as caller:
+            assert (await caller.whole())["type"] == "timed_out"
+        detail = await require_agreement(platform, caller)
+        assert 150 <= detail["invocation"]["latencyMs"] < 1000
+
+
+@pytest.mark.rows("TMO-03")
+async def test_a_deadline_past_before_acceptance_is_an_error_with_ids_and_no_work(platform: Platform) -> None:
+    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=1))
+    heard = len(platform.agent.received)
+    async with requesting(platform, agentId=card["agentId"]) as caller:
+        await caller.head()
+        error = json.loads(await caller.text())
+    assert (caller.status, error["code"]) == (504, "TIMEOUT")
+    assert await platform.types(error["invocationId"]) == ["created", "timed_out"]
+    assert len(platform.agent.received) == heard
+
+
+async def test_a_stalled_reader_is_bounded_by_the_deadline(platform: Platform) -> None:
+    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=700, maxOutputBytes=2**31 - 1))
+    platform.agent.script(endless("x" * 4000))
+    async with streaming(platform, agentId=card["agentId"], window=4096) as caller:
+        detail = await platform.ended(caller.invocation_id)
+        assert detail["events"][-1]["type"] == "timed_out"
+        assert (await caller.whole())["type"] == "timed_out"
+        await require_agreement(platform, caller)
+
+
+async def test_a_stalled_reader_never_delays_another_stream(platform: Platform) -> None:
+    card, _, _ = await platform.installed(limits=some_limits(maxOutputBytes=2**31 - 1))
+    sent: list[Received] = []
+
+    async def flood(request: Received) -> None:
+        sent.append(request)
+        await endless("x" * 4000)(request)
+
+    async def all_held_back() -> bool:
+        return len(sent) == 3 and all(request.writer.transport.get_write_buffer_size() > 0 for request in sent)
+
+    for _ in range(3):
+        platform.agent.script(flood)
+    async with (
+        streaming(platform, agentId=card["agentId"], window=4096),
+        streaming(platform, agentId=card["agentId"], window=4096),
+        streaming(platform, agentId=card["agentId"], window=4096),
+    ):
+        await becomes_true(all_held_back)
+        for _ in range(5):
+            platform.agent.script(streamed(*a_whole_stream(20)))
+            begun = asyncio.get_running_loop().time()
+            async with streaming(platform) as caller:
+                await caller.whole()
+            assert asyncio.get_running_loop().time() - begun < 1
+        assert await all_held_back()
