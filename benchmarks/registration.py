@@ -102,12 +102,12 @@ class _Caller:
 
 
 def _card(owner: str, number: int) -> bytes:
-    """A Card of three Skills as providers write them, filled up to its size with description."""
+    """A Card of three Skills, made up as those of real Agents are; no two hold the same prose or the same schemas."""
     card = {
         "schemaVersion": "0.2",
         "agentId": f"benchmark:agent-{number}",
         "name": f"Document desk {number}",
-        "description": "",
+        "description": _prose(number, 300),
         "owner": {"id": owner, "displayName": "Benchmark Research"},
         "version": "1.0.0",
         "protocol": {
@@ -118,44 +118,42 @@ def _card(owner: str, number: int) -> bytes:
         },
         "skills": [_skill(name, number) for name in _SKILLS],
         "authentication": {"type": "http_bearer"},
-        "permissions": [{"id": "documents.read", "description": "Read the documents that are named in a call."}],
+        "permissions": [{"id": "documents.read", "description": ""}],
         "limits": {"timeoutMs": 60000, "maxInputBytes": 1048576, "maxOutputBytes": 1048576, "streaming": True},
     }
     missing = CARD_BYTES - len(json.dumps(card, separators=(",", ":")))
-    card["description"] = _prose(number, missing)
+    card["permissions"] = [{"id": "documents.read", "description": _prose(-number, missing)}]
     return json.dumps(card, separators=(",", ":")).encode()
 
 
 def _prose(number: int, length: int) -> str:
     """Words in an order that no other Card has."""
-    return " ".join(random.Random(number).choices(_VOCABULARY.split(), k=length))[:length].strip()
+    return " ".join(random.Random(number).choices(_VOCABULARY.split(), k=length))[: length - 1] + "."
 
 
 def _skill(name: str, number: int) -> Mapping[str, object]:
     text = {"type": "string", "minLength": 1, "maxLength": 100000 + number}
+    document = {"type": "object", "required": ["text"], "properties": {"title": {"type": "string"}, "text": text}}
+    language = {"type": "string", "pattern": "^[a-z]{2}$"} if name == "translate" else {"type": "string"}
     return {
         "id": name,
         "name": name.title(),
-        "description": f"Can {name} one document, or several that belong together.",
+        "description": _prose(number + len(name), 90),
         "inputSchema": {
             "type": "object",
+            "description": _prose(number + 20, 60),
             "required": ["documents"],
             "additionalProperties": False,
             "properties": {
                 "documents": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/document"}},
-                "language": {"type": "string", "pattern": "^[a-z]{2}(-[A-Z]{2})?$"},
-                "tone": {"enum": ["plain", "formal", "warm"]},
+                "language": {"description": _prose(number + 30, 50), **language},
+                "tone": {"description": _prose(number + 40, 50), "enum": ["plain", "formal", "warm"]},
             },
-            "$defs": {
-                "document": {
-                    "type": "object",
-                    "required": ["text"],
-                    "properties": {"title": {"type": "string"}, "text": text},
-                }
-            },
+            "$defs": {"document": document},
         },
         "outputSchema": {
             "type": "object",
+            "description": _prose(number + 50, 60),
             "required": ["result"],
             "properties": {"result": text, "confidence": {"type": "number", "minimum": 0, "maximum": 1}},
         },

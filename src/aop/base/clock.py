@@ -15,7 +15,7 @@ def utc_now() -> datetime:
 
 def to_text(moment: datetime) -> str:
     """The one form written on the wire: UTC, six fraction digits, `Z`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def from_text(text: str) -> datetime:

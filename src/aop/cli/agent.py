@@ -97,7 +97,7 @@ def _subject(url: str, card: Path, given: list[str]) -> Subject:
     except InvalidEndpoint as problem:
         raise _stop(f"{url}: {problem}") from None
     except OSError as problem:
-        raise _stop(f"{card} cannot be read: {problem.strerror}") from None
+        raise _stop(f"{card} cannot be read ({problem.strerror}); name the Agent's Card with --card FILE") from None
     except msgspec.DecodeError as problem:
         raise _stop(f"{card} is not an Agent Card: {problem}") from None
     return Subject(endpoint, read_card, _inputs(given, read_card), _conforms)

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from aop.base.clock import to_text
 from aop.base.database import StoreUnavailable, connect
@@ -22,6 +20,7 @@ token_app = typer.Typer(no_args_is_help=True, help="Access tokens of the Gateway
 
 T = TypeVar("T")
 _SETTING = "PLATFORM_DATABASE_URL"
+_HEADINGS = ["token id", "principal", "label", "created", "expires", "revoked", "last used"]
 Data = Annotated[
     Path | None,
     typer.Option(help="Data folder of a running `aop up`. Without it, PLATFORM_DATABASE_URL names the database."),
@@ -55,10 +54,11 @@ def list_tokens(data: Data = None) -> None:
 
     Example: aop token list
     """
-    table = Table("token id", "principal", "label", "created", "expires", "revoked", "last used", box=None)
-    for record in _on_store(data, lambda tokens: tokens.all()):
-        table.add_row(*_row(record))
-    Console(soft_wrap=True).print(table)
+    rows = [_HEADINGS, *map(_row, _on_store(data, lambda tokens: tokens.all()))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    # Nothing is cut to fit a terminal: an id is there to be copied.
+    for row in rows:
+        typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
 @token_app.command("revoke")

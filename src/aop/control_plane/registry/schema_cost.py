@@ -39,6 +39,8 @@ class _Circle(Exception):
 
 def require_bounded_cost(graph: SchemaGraph, steps: Steps) -> None:
     """A schema that is small even when written out in full needs no closer look; a recursive one is surveyed."""
+    if not graph.has_references and len(graph.nodes) <= MOST_AT_ONE_LOCATION:
+        return  # it is written out already
     try:
         written_out = _Sizes(graph.edges)
         written_out.measure(graph.root)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
-from aop.control_plane.registry.schema_positions import below, in_place, subschemas
+from aop.control_plane.registry.schema_positions import REFERENCES, below, in_place, subschemas
 
 Node = Mapping[str, object]
 
@@ -21,6 +21,7 @@ class SchemaGraph:
     def __init__(self, schema: Node) -> None:
         self.root = id(schema)
         self.nodes: dict[int, Node] = {}
+        self.has_references = False
         self._resources: dict[int, Node] = {}
         self._anchors: dict[tuple[int, str], Node] = {}
         self._dynamic: dict[str, list[Node]] = {}
@@ -41,14 +42,14 @@ class SchemaGraph:
     def edges(self, key: int) -> Sequence[int]:
         """Everything the subschema makes apply, to its own location or to a location below it."""
         if key not in self._edges:
-            self._edges[key] = (*self.in_place(key), *_objects(below(self.nodes[key])))
+            self._edges[key] = [*self.in_place(key), *_objects(below(self.nodes[key]))]
         return self._edges[key]
 
     def in_place(self, key: int) -> Sequence[int]:
         """What the subschema makes apply to its own location, by keyword or by reference."""
         if key not in self._in_place:
             node = self.nodes[key]
-            self._in_place[key] = tuple(_objects((*in_place(node), *self._referenced(node))))
+            self._in_place[key] = _objects([*in_place(node), *self._referenced(node)])
         return self._in_place[key]
 
     def _index(self, schema: object, resource: Node) -> None:
@@ -59,6 +60,8 @@ class SchemaGraph:
             _require_new(str(schema["$id"]), self._identities)
         self.nodes[id(schema)] = schema
         self._resources[id(schema)] = resource
+        if not schema.keys().isdisjoint(REFERENCES):
+            self.has_references = True
         self._index_anchors(schema, resource)
         for child in subschemas(schema):
             self._index(child, resource)
@@ -103,8 +106,8 @@ def _require_new(identity: str, known: set[str]) -> None:
     known.add(identity)
 
 
-def _objects(schemas: Iterable[object]) -> Iterator[int]:
-    return (id(schema) for schema in schemas if isinstance(schema, dict))
+def _objects(schemas: Iterable[object]) -> Sequence[int]:
+    return [id(schema) for schema in schemas if isinstance(schema, dict)]
 
 
 def _step(target: object, token: str) -> object:

@@ -1,7 +1,7 @@
 """Vets the schemas of a Skill (contract 2.3): nothing fetched, nothing unbounded, nothing the Router could not run."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 
@@ -20,6 +20,8 @@ MOST_AUTOMATON_BYTES = 64 * 1024 * 1024
 """What may be spent on compiling the patterns of one Card."""
 _AUTOMATON_SIZES = tuple(4**power * 1024 for power in range(1, 8))
 
+_PATTERNS = frozenset({"pattern", "patternProperties"})
+_RULED = _PATTERNS.union({"$schema"}, REFERENCES)
 _GROUP_NAME = re.compile(r"\(\?P?<[A-Za-z_][0-9A-Za-z_]*>")
 _DIALECT = re.compile(r"https?://json-schema\.org/draft/2020-12/schema#?")
 
@@ -60,28 +62,32 @@ class SchemaVetting:
     def _require_usable(self, schema: Schema) -> None:
         graph = SchemaGraph(schema)
         _require_each(graph.nodes.values())
-        indexed = len(graph.nodes)
-        graph.follow()
-        _require_each(islice(graph.nodes.values(), indexed, None))
+        if graph.has_references:
+            indexed = len(graph.nodes)
+            graph.follow()
+            _require_each(islice(graph.nodes.values(), indexed, None))
         if not _dialect().is_valid(schema):
             raise SkillSchemaRefused("not a valid JSON Schema 2020-12")
-        if not self._compiles_with_small_patterns(schema, graph.nodes.values()):
-            self._require_light_patterns(graph.nodes.values())
+        patterns = [
+            pattern for part in graph.nodes.values() if _has_any(part, _PATTERNS) for pattern in _patterns(part)
+        ]
+        if not self._compiles_with_small_patterns(schema, patterns):
+            self._require_light_patterns(patterns)
             compiled(schema, formats=False)
         require_bounded_cost(graph, self._steps)
 
-    def _compiles_with_small_patterns(self, schema: Schema, parts: Iterable[Schema]) -> bool:
+    def _compiles_with_small_patterns(self, schema: Schema, patterns: Sequence[str]) -> bool:
         """True for nearly all schemas, which are thus compiled just once; False says nothing of a schema."""
-        self._automaton_bytes -= _AUTOMATON_SIZES[0] * sum(1 for part in parts for _ in _patterns(part))
+        self._automaton_bytes -= _AUTOMATON_SIZES[0] * len(patterns)
         if self._automaton_bytes < 0:
             raise VettingExhausted("the patterns are too large when compiled")
         return _compiles(schema, _AUTOMATON_SIZES[0])
 
-    def _require_light_patterns(self, parts: Iterable[Schema]) -> None:
+    def _require_light_patterns(self, patterns: Sequence[str]) -> None:
         """A short pattern can stand for megabytes of automaton: `\\p{L}{200}`. All of a schema are compiled as one,
         which stops at a size; every size tried is paid for."""
         # The line end closes the comment that a pattern in verbose mode may end with; names of groups must not repeat.
-        joined = "".join(f"(?:{_GROUP_NAME.sub('(?:', pattern)}\n)" for part in parts for pattern in _patterns(part))
+        joined = "".join(f"(?:{_GROUP_NAME.sub('(?:', pattern)}\n)" for pattern in patterns)
         if not joined:
             return
         for size in _AUTOMATON_SIZES:
@@ -113,9 +119,14 @@ def _compiles(schema: Schema, most_bytes: int) -> bool:
 
 def _require_each(parts: Iterable[Schema]) -> None:
     for part in parts:
-        _require_dialect(part)
-        _require_local_references(part)
-        _require_short_patterns(part)
+        if _has_any(part, _RULED):
+            _require_dialect(part)
+            _require_local_references(part)
+            _require_short_patterns(part)
+
+
+def _has_any(part: Schema, keywords: frozenset[str]) -> bool:
+    return not part.keys().isdisjoint(keywords)
 
 
 @cache

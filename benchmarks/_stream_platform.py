@@ -1,0 +1,293 @@
+"""Control Plane, Router and a streaming Agent in a process each, on an embedded PostgreSQL; the Agent is installed."""
+
+import asyncio
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, cast
+
+import nacl.signing
+import uvloop
+
+from aop.base import migrations
+from aop.base.base64url import to_base64url
+from aop.base.http import Answer, HttpClient, Target
+from aop.base.server import HttpServer, listening_socket
+from aop.control_plane.app import build as build_control_plane
+from aop.control_plane.gateway.tokens import issue_token
+from aop.control_plane.settings import read_control_plane_settings
+from aop.local.ports import any_free_port
+from aop.local.postgres import EmbeddedPostgres
+from aop.router.app import build as build_router
+from aop.router.settings import read_router_settings
+from aop.serving.unit import Unit
+from benchmarks.measure import peer_process
+
+WORKSPACE, PROVIDER, AGENT, CAPABILITY = "bench", "bench", "bench:stream", "stream"
+_SERVICE_TOKEN = "benchmark-service-token"  # noqa: S105
+_PRINCIPALS = json.dumps([{"id": "peer", "tokenSha256": hashlib.sha256(_SERVICE_TOKEN.encode()).hexdigest()}])
+
+
+@dataclass(frozen=True)
+class StreamPlatform:
+    gateway_pid: int
+    router_pid: int
+    gateway: Target
+    agent: Target
+    token: str
+
+    @property
+    def path(self) -> str:
+        return f"/v1/workspaces/{WORKSPACE}/invocations"
+
+    @property
+    def headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        return (
+            (b"authorization", f"Bearer {self.token}".encode()),
+            (b"content-type", b"application/json"),
+            (b"accept", b"text/event-stream"),
+        )
+
+    def request(self, chunks: int, pause_ms: float) -> bytes:
+        wanted = {"agentId": AGENT, "capability": CAPABILITY, "input": _order(chunks, pause_ms), "stream": True}
+        return json.dumps(wanted).encode()
+
+    def to_agent(self, chunks: int, pause_ms: float) -> bytes:
+        """The same order as the Router would put it."""
+        part = {"kind": "data", "data": _order(chunks, pause_ms)}
+        return json.dumps(
+            {"jsonrpc": "2.0", "id": "1", "method": "message/stream", "params": {"message": {"parts": [part]}}}
+        ).encode()
+
+
+def resident_kib(pid: int) -> float:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1024
+
+
+@asynccontextmanager
+async def stream_platform() -> AsyncIterator[StreamPlatform]:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        async with EmbeddedPostgres(home / "postgres", home / "postgres.log") as server:
+            url = server.url(database="postgres")
+            await migrations.migrate(url)
+            token = (await issue_token(url, "benchmark")).token.reveal()
+            router_port = any_free_port()
+            with (
+                peer_process(_agent_peer) as (_, agent_port),
+                peer_process(partial(_control_plane_peer, url, router_port, agent_port)) as (gateway_pid, gateway_port),
+                peer_process(partial(_router_peer, url, router_port, gateway_port, agent_port)) as (router_pid, _),
+            ):
+                platform = StreamPlatform(
+                    gateway_pid, router_pid, _local(gateway_port), _local(agent_port), token
+                )
+                await _install(platform)
+                yield platform
+
+
+def _local(port: int) -> Target:
+    return Target("http", "127.0.0.1", port, "127.0.0.1")
+
+
+def _order(chunks: int, pause_ms: float) -> dict[str, float]:
+    return {"chunks": chunks, "pauseMs": pause_ms}
+
+
+async def _install(platform: StreamPlatform) -> None:
+    client = HttpClient(idle_seconds=1, connect_seconds=5)
+
+    async def send(target: Target, method: str, path: str, body: bytes) -> Answer:
+        deadline = asyncio.get_running_loop().time() + 20
+        headers = platform.headers[:2]
+        return await client.request(
+            target, method, path, headers=headers, body=body, deadline=deadline, max_body=1 << 20
+        )
+
+    async def post(path: str, body: object = None) -> Any:
+        answer = await send(platform.gateway, "POST", path, b"" if body is None else json.dumps(body).encode())
+        assert answer.status < 300, answer.body
+        return json.loads(answer.body)
+
+    endpoint = f"http://127.0.0.1:{platform.agent.port}/a2a"
+    await post("/v1/agents", _card(endpoint))
+    bindings = f"/v1/providers/{PROVIDER}/agents/{AGENT}/endpoint-bindings"
+    wanted = {"version": "1.0.0", "endpoint": endpoint, "method": "http_well_known"}
+    binding = await post(bindings, wanted)
+    challenges = f"/v1/providers/{PROVIDER}/endpoint-bindings/{binding['bindingId']}/challenges"
+    challenge = await post(challenges)
+    proof = f"/.well-known/platform/challenges/{challenge['challengeId']}"
+    await send(platform.agent, "PUT", proof, challenge["proof"].encode())
+    await post(f"{challenges}/{challenge['challengeId']}/complete")
+    release = await post(
+        f"/v1/providers/{PROVIDER}/agents/{AGENT}/releases",
+        {"version": "1.0.0", "endpointBindingId": binding["bindingId"]},
+    )
+    await post(f"/v1/releases/{release['releaseId']}/publish")
+    await post("/v1/workspaces", {"workspaceId": WORKSPACE})
+    installation = {"agentId": AGENT, "versionConstraint": "1.0.0", "acceptedPermissions": []}
+    await post(f"/v1/workspaces/{WORKSPACE}/installations", installation)
+    await asyncio.sleep(1)  # until the Router has heard of it
+    await client.close()
+
+
+def _card(endpoint: str) -> dict[str, Any]:
+    answered = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
+    skill = {
+        "id": CAPABILITY,
+        "name": "Stream",
+        "description": "Streams tokens.",
+        "inputSchema": {"type": "object"},
+        "outputSchema": answered,
+        "requiredPermissions": [],
+    }
+    return {
+        "schemaVersion": "0.2",
+        "agentId": AGENT,
+        "version": "1.0.0",
+        "name": "Stream",
+        "description": "Streams tokens.",
+        "owner": {"id": "benchmark", "displayName": "Benchmark"},
+        "protocol": {"type": "a2a", "version": "0.3.0", "transport": "JSONRPC", "endpoint": endpoint},
+        "skills": [skill],
+        "permissions": [],
+        "authentication": {"type": "http_bearer"},
+        "limits": {
+            "timeoutMs": 600_000,
+            "maxInputBytes": 1 << 20,
+            "maxOutputBytes": 1 << 30,
+            "streaming": True,
+        },
+    }
+
+
+def _control_plane_peer(url: str, router_port: int, agent_port: int, report: Connection) -> None:
+    settings = read_control_plane_settings(
+        {
+            "PLATFORM_DATABASE_URL": url,
+            "PLATFORM_ROUTER_INTERNAL_ORIGIN": f"http://127.0.0.1:{router_port}",
+            "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": _SERVICE_TOKEN,
+            "PLATFORM_INTERNAL_PRINCIPALS_JSON": _PRINCIPALS,
+            "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
+        }
+    )
+    _serve(lambda: build_control_plane(settings), 0, report)
+
+
+def _router_peer(url: str, port: int, control_plane_port: int, agent_port: int, report: Connection) -> None:
+    settings = read_router_settings(
+        {
+            "PLATFORM_ROUTER_ID": "router-1",
+            "PLATFORM_ROUTER_DATABASE_URL": url,
+            "PLATFORM_ROUTER_LISTEN_ADDRESS": f"127.0.0.1:{port}",
+            "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": f"http://127.0.0.1:{control_plane_port}",
+            "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN": _SERVICE_TOKEN,
+            "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON": _PRINCIPALS,
+            "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": _a_key(),
+            "PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES": str(1 << 30),
+            "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
+        }
+    )
+    _serve(lambda: build_router(settings), port, report)
+
+
+def _a_key() -> str:
+    key = nacl.signing.SigningKey.generate()
+    return to_base64url(key.encode() + key.verify_key.encode())
+
+
+def _serve(build: Callable[[], Awaitable[Unit]], port: int, report: Connection) -> None:
+    # The log of requests is part of what they cost; nobody reads it here.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+    async def serve() -> None:
+        unit = await build()
+        listener = listening_socket("127.0.0.1", port)
+        await HttpServer(unit.application).start([listener])
+        report.send(listener.getsockname()[1])
+        await asyncio.Event().wait()
+
+    uvloop.run(serve())
+
+
+def _agent_peer(report: Connection) -> None:
+    async def serve() -> None:
+        server = await asyncio.get_running_loop().create_server(_StreamingAgent, "127.0.0.1", 0)
+        report.send(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
+
+    uvloop.run(serve())
+
+
+_TASK = b'"taskId":"t-1","contextId":"c-1"'
+_PROOFS: dict[bytes, bytes] = {}
+_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+def _event(result: bytes) -> bytes:
+    content = b'data: {"jsonrpc":"2.0","id":"1","result":{%b}}\n\n' % result
+    return b"%x\r\n%b\r\n" % (len(content), content)
+
+
+def _piece(number: int, count: int) -> bytes:
+    append, last = (b"true" if flag else b"false" for flag in (number > 0, number == count - 1))
+    part = b'{"kind":"data","data":{"text":"token number %d of a sentence"}}' % number
+    return _event(
+        b'"kind":"artifact-update",%b,"append":%b,"lastChunk":%b,"artifact":{"artifactId":"a","parts":[%b]}'
+        % (_TASK, append, last, part)
+    )
+
+
+_OPENING = _event(b'"kind":"task","id":"t-1","contextId":"c-1","status":{"state":"working"}')
+_ENDING = _event(b'"kind":"status-update",%b,"status":{"state":"completed"},"final":true' % _TASK) + b"0\r\n\r\n"
+
+
+class _StreamingAgent(asyncio.Protocol):
+    """Streams as many chunks as the order says, each written on its own; without a pause as fast as they can go."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._loop = asyncio.get_running_loop()
+        self._seen = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._seen += data
+        head, mark, body = self._seen.partition(b"\r\n\r\n")
+        length = int((head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]) or 0)
+        if not mark or len(body) < length:
+            return
+        self._seen = b""
+        verb, path, _ = head.split(b" ", 2)
+        if verb == b"POST":
+            self._answer(json.loads(body))
+        else:
+            if verb == b"PUT":
+                _PROOFS[path] = body
+            proof = _PROOFS.get(path, b"")
+            self._transport.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(proof), proof))
+
+    def _answer(self, request: Any) -> None:
+        if request["method"] != "message/stream":
+            self._transport.write(b"HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n")
+            return
+        order = request["params"]["message"]["parts"][0]["data"]
+        self._transport.write(_HEAD + _OPENING)
+        self._next(0, int(order["chunks"]), order["pauseMs"] / 1000)
+
+    def _next(self, number: int, count: int, pause: float) -> None:
+        if self._transport.is_closing():
+            return
+        if number == count:
+            self._transport.write(_ENDING)
+            return
+        self._transport.write(_piece(number, count))
+        if pause:
+            self._loop.call_later(pause, self._next, number + 1, count, pause)
+        else:
+            self._loop.call_soon(self._next, number + 1, count, pause)

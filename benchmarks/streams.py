@@ -1,0 +1,146 @@
+"""What relaying a result stream costs: CPU per chunk and hop, time to the first chunk, memory of an open stream."""
+
+import asyncio
+import statistics
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+
+import uvloop
+
+from aop.base.http import HttpClient, Target
+from benchmarks._stream_platform import StreamPlatform, resident_kib, stream_platform
+from benchmarks.measure import Figure, Report, Round, cpu_micros_of, interleaved
+
+CALLERS = 16
+STREAMS = 64
+CHUNKS = 100
+ROUNDS = 7
+FIRST_CHUNKS = 60
+OPEN_STREAMS = 400
+PACE_MS = 5.0
+LIMIT_CHUNK_MICROS = 15.0
+LIMIT_FIRST_MILLIS = 3.0
+LIMIT_OPEN_KIB = 64.0
+
+_FRAME_MARK = b'"type":"chunk"'
+_EVENT_MARK = b'"artifact-update"'
+
+
+def run() -> Report:
+    return uvloop.run(_run())
+
+
+async def _run() -> Report:
+    async with stream_platform() as platform:
+        client = HttpClient(idle_seconds=60, connect_seconds=5)
+        caller = _Caller(platform, client)
+        chunks = await _chunk_costs(platform, caller)
+        added = await _added_to_first_chunk(platform, caller)
+        memory = await _memory(platform, caller)
+        await client.close()
+    rows: list[Mapping[str, Figure]] = [
+        {"what": f"{name}, µs CPU per chunk", "value": micros} for name, micros in chunks.items()
+    ]
+    rows.append({"what": "added to the first chunk, ms", "value": f"{added:.2f}"})
+    rows += [{"what": f"{unit}, KiB per open stream", "value": kib} for unit, kib in memory.items()]
+    targets = {
+        f"a chunk costs at most {LIMIT_CHUNK_MICROS:.0f} µs of CPU per hop": max(
+            chunks["Gateway"], chunks["Router"]
+        )
+        <= LIMIT_CHUNK_MICROS,
+        f"the first chunk comes at most {LIMIT_FIRST_MILLIS:.0f} ms later": added <= LIMIT_FIRST_MILLIS,
+        f"an open stream takes at most {LIMIT_OPEN_KIB:.0f} KiB of the Router": memory["Router"] <= LIMIT_OPEN_KIB,
+    }
+    return Report("streams", f"{CHUNKS}-chunk streams, {CALLERS} callers", rows, targets)
+
+
+class _Caller:
+    def __init__(self, platform: StreamPlatform, client: HttpClient) -> None:
+        self._platform = platform
+        self._client = client
+
+    async def stream(self, chunks: int, pause_ms: float = 0.0) -> None:
+        platform = self._platform
+        seen = await self._read(platform.gateway, platform.path, platform.request(chunks, pause_ms), _FRAME_MARK)
+        assert seen == chunks
+
+    async def first_chunk(self, target: Target, path: str, body: bytes, mark: bytes) -> float:
+        """Milliseconds until the first chunk."""
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        async with self._open(target, path, body) as answer:
+            async for piece in answer:
+                if mark in piece:
+                    break
+            seconds = loop.time() - begun
+            async for _ in answer:
+                pass
+        return seconds * 1000
+
+    async def hold(self, opened: AsyncExitStack) -> None:
+        """Opens a stream that has had its first chunk and stays open for a minute."""
+        platform = self._platform
+        answer = await opened.enter_async_context(
+            self._open(platform.gateway, platform.path, platform.request(2, 60_000))
+        )
+        async for piece in answer:
+            if _FRAME_MARK in piece:
+                return
+
+    async def _read(self, target: Target, path: str, body: bytes, mark: bytes) -> int:
+        async with self._open(target, path, body) as answer:
+            assert answer.status == 200
+            pieces = [piece async for piece in answer]
+        return b"".join(pieces).count(mark)
+
+    def _open(self, target: Target, path: str, body: bytes):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        deadline = asyncio.get_running_loop().time() + 120
+        return self._client.stream(
+            target, "POST", path, headers=self._platform.headers, body=body, deadline=deadline, max_body=1 << 30
+        )
+
+
+async def _chunk_costs(platform: StreamPlatform, caller: _Caller) -> dict[str, float]:
+    """What one more chunk costs: streams of many chunks less those of one."""
+
+    def measured(pid: int, chunks: int, pause_ms: float) -> Round:
+        async def calls() -> None:
+            for _ in range(STREAMS // CALLERS):
+                await caller.stream(chunks, pause_ms)
+
+        async def work() -> None:
+            await asyncio.gather(*(calls() for _ in range(CALLERS)))
+
+        return lambda: cpu_micros_of(pid, work, STREAMS)
+
+    pids = {"Gateway": platform.gateway_pid, "Router": platform.router_pid}
+    rounds = {}
+    for unit, pid in pids.items():
+        rounds[f"{unit} one"] = measured(pid, 1, 0)
+        rounds[unit] = measured(pid, CHUNKS, 0)
+        rounds[f"{unit}, each chunk alone"] = measured(pid, CHUNKS, PACE_MS)
+    median = await interleaved(rounds, ROUNDS)
+    return {
+        name: (micros - median[f"{name.partition(',')[0]} one"]) / (CHUNKS - 1)
+        for name, micros in median.items()
+        if not name.endswith(" one")
+    }
+
+
+async def _added_to_first_chunk(platform: StreamPlatform, caller: _Caller) -> float:
+    through, direct = [], []
+    for _ in range(FIRST_CHUNKS):
+        through.append(
+            await caller.first_chunk(platform.gateway, platform.path, platform.request(2, 0), _FRAME_MARK)
+        )
+        direct.append(await caller.first_chunk(platform.agent, "/a2a", platform.to_agent(2, 0), _EVENT_MARK))
+    return statistics.median(through) - statistics.median(direct)
+
+
+async def _memory(platform: StreamPlatform, caller: _Caller) -> dict[str, float]:
+    pids = {"Gateway": platform.gateway_pid, "Router": platform.router_pid}
+    before = {unit: resident_kib(pid) for unit, pid in pids.items()}
+    async with AsyncExitStack() as opened:
+        for _ in range(OPEN_STREAMS):
+            await caller.hold(opened)
+        return {unit: (resident_kib(pid) - before[unit]) / OPEN_STREAMS for unit, pid in pids.items()}
