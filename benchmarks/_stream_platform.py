@@ -85,9 +85,7 @@ async def stream_platform() -> AsyncIterator[StreamPlatform]:
                 peer_process(partial(_control_plane_peer, url, router_port, agent_port)) as (gateway_pid, gateway_port),
                 peer_process(partial(_router_peer, url, router_port, gateway_port, agent_port)) as (router_pid, _),
             ):
-                platform = StreamPlatform(
-                    gateway_pid, router_pid, _local(gateway_port), _local(agent_port), token
-                )
+                platform = StreamPlatform(gateway_pid, router_pid, _local(gateway_port), _local(agent_port), token)
                 await _install(platform)
                 yield platform
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -24,14 +25,23 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def crew(postgres: PostgresForTests) -> AsyncIterator[Crew]:
     allowed = {"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": ANY_PORT}
     urls = await postgres.new_platform()
-    async with running_platform(urls, Changes(control_plane=allowed, router=allowed)) as platform:
-        async with running_crew(platform) as crew:
-            yield crew
+    changes = Changes(control_plane=allowed, router=allowed)
+    async with running_platform(urls, changes) as platform, running_crew(platform) as crew:
+        yield crew
     await postgres.drop(urls.migration.rpartition("/")[2])
 
 
 async def child_of(platform: Platform, number: int, method: str = "message/send") -> Received:
     return await platform.agent.arrival(method, number)
+
+
+async def require_at_once(platform: Platform, parent_id: str, child_id: str) -> None:
+    """Far sooner than by the Ledger, which is for parents on other Routers."""
+    ends = [
+        datetime.fromisoformat((await platform.ended(each))["invocation"]["updatedAt"])
+        for each in (parent_id, child_id)
+    ]
+    assert timedelta(0) <= ends[1] - ends[0] < timedelta(milliseconds=250)
 
 
 async def status_of(platform: Platform, invocation_id: str) -> str:
@@ -102,6 +112,7 @@ async def test_a_child_ends_with_its_canceled_parent_though_its_own_caller_stays
         cancel = await platform.agent.arrival("tasks/cancel", cancels + 1)
         assert (invocation_of(cancel), cancel.json["params"]) == (invocation_of(request), {"id": "task-7"})
         assert cancel.values("x-platform-delegation") == []
+    await require_at_once(platform, parent.invocation_id, invocation_of(request))
     await asyncio.sleep(0.05)
     assert platform.agent.methods(invocation_of(request)).count("tasks/cancel") == 1
 
@@ -120,6 +131,7 @@ async def test_a_child_of_a_parent_that_times_out_is_canceled(platform: Platform
             assert (await call).status == 409
         async with asyncio.timeout(1):
             await child.left.wait()
+    await require_at_once(platform, parent.invocation_id, invocation_of(child))
 
 
 @pytest.mark.rows("NEST-13")
@@ -154,6 +166,7 @@ async def test_a_child_of_a_parent_whose_agent_cancels_itself_is_canceled(platfo
             assert (await platform.ended(invocation_of(child), 1))["invocation"]["status"] == "canceled"
             assert (await call).status == 409
     assert await status_of(platform, parent.invocation_id) == "canceled"
+    await require_at_once(platform, parent.invocation_id, invocation_of(child))
 
 
 @pytest.mark.rows("NEST-12")

@@ -12,7 +12,7 @@ from aop.agent import AgentContext, NestedCallFailed
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode
 from tests.support.agent import data, delegation_of, echo, rpc_error, saying
-from tests.support.loop import Changes, Platform, running_platform
+from tests.support.loop import Changes, running_platform
 from tests.support.nested import (
     ANY_PORT,
     Crew,
@@ -31,9 +31,9 @@ Record = dict[str, Any]
 async def crew(postgres: PostgresForTests) -> AsyncIterator[Crew]:
     allowed = {"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": ANY_PORT}
     urls = await postgres.new_platform()
-    async with running_platform(urls, Changes(control_plane=allowed, router=allowed)) as platform:
-        async with running_crew(platform) as crew:
-            yield crew
+    changes = Changes(control_plane=allowed, router=allowed)
+    async with running_platform(urls, changes) as platform, running_crew(platform) as crew:
+        yield crew
     await postgres.drop(urls.migration.rpartition("/")[2])
 
 
@@ -207,15 +207,18 @@ async def test_the_kit_streams_a_child_and_tells_how_it_failed(crew: Crew) -> No
         try:
             async with stream:
                 async for chunk in stream:
-                    chunks.append(chunk)  # noqa: PERF401  what came before the failure is kept
+                    chunks.append(chunk)
         except NestedCallFailed as failed:
-            assert failed.invocation_id == stream.invocation_id
-            chunks.append(str(failed.code))
+            return [failed.invocation_id, *chunks, str(failed.code)]
         return [stream.invocation_id, *chunks]
 
     agent_id = await crew.hire(act)
     ends = {"good": a_message_stream(1, {"b": 2}), "failing": rpc_error(-1), "gone": saying(b"", 500)}
-    told = {"good": [1, {"b": 2}], "failing": ["AGENT_EXECUTION_FAILED"], "gone": ["AGENT_UNAVAILABLE"]}
+    told: dict[str, list[Any]] = {
+        "good": [1, {"b": 2}],
+        "failing": ["AGENT_EXECUTION_FAILED"],
+        "gone": ["AGENT_UNAVAILABLE"],
+    }
     for name, behaviour in ends.items():
         crew.platform.agent.script(behaviour)
         result, records = await trace_of(crew, agent_id)

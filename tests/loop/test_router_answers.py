@@ -10,7 +10,6 @@ import pytest
 import pytest_asyncio
 
 from aop.base.http import HttpClient
-from aop.base.ids import new_id
 from aop.base.network_policy import Resolver
 from aop.base.peer import Peer
 from aop.base.secret import Secret
@@ -28,7 +27,7 @@ from tests.support.waiting import becomes_true
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 IDS = ("invocationId", "rootTaskId")
-OTHER: dict[str, Any] = {"invocationId": new_id("inv"), "rootTaskId": new_id("task"), "traceId": "f" * 32}
+OTHER: dict[str, Any] = {"invocationId": "inv_" + "e" * 32, "rootTaskId": "task_" + "e" * 32, "traceId": "f" * 32}
 
 
 @dataclass

@@ -11,7 +11,7 @@ from tests.support.cards import some_limits
 from tests.support.loop import Changes, Platform, running_platform
 from tests.support.peers import Behaviour, Received, hold
 from tests.support.postgres import PostgresForTests
-from tests.support.stream import StreamCaller, require_agreement, requesting, streaming
+from tests.support.stream import StreamCaller, requesting, require_agreement, require_sent, streaming
 from tests.support.streaming_agent import (
     HEAD,
     a_whole_stream,
@@ -37,14 +37,6 @@ async def failed_with(platform: Platform, caller: StreamCaller, code: str) -> No
     await require_agreement(platform, caller)
 
 
-async def sent_once(platform: Platform, caller: StreamCaller) -> None:
-    async with asyncio.timeout(2):
-        while len(platform.agent.methods(caller.invocation_id)) < 2:
-            await asyncio.sleep(0.01)
-    await asyncio.sleep(0.05)
-    assert platform.agent.methods(caller.invocation_id) == ["message/stream", "tasks/cancel"]
-
-
 @pytest.mark.rows("STR-11")
 async def test_a_chunk_over_the_frame_limit_is_not_sent_and_uses_up_no_number(postgres: PostgresForTests) -> None:
     limit = 1000
@@ -59,7 +51,7 @@ async def test_a_chunk_over_the_frame_limit_is_not_sent_and_uses_up_no_number(po
             await failed_with(platform, caller, TOO_LARGE)
         assert caller.types == ["accepted", "chunk", "failed"]
         assert len(caller.frames[1].raw) == limit
-        await sent_once(platform, caller)
+        await require_sent(platform, caller, cancels=True)
 
 
 @pytest.mark.rows("STR-11")
@@ -88,7 +80,7 @@ async def test_an_event_over_its_limit_ends_the_stream_before_it_is_whole(platfo
     async with streaming(platform, agentId=card["agentId"]) as caller:
         await failed_with(platform, caller, TOO_LARGE)
     assert caller.chunks == [0]
-    await sent_once(platform, caller)
+    await require_sent(platform, caller, cancels=True)
 
 
 @pytest.mark.rows("STR-11")
@@ -103,7 +95,7 @@ async def test_an_infinite_stream_ends_at_the_total(postgres: PostgresForTests, 
         async with streaming(platform) as caller:
             await failed_with(platform, caller, TOO_LARGE)
         assert 200 <= len(caller.chunks) < 300
-        await sent_once(platform, caller)
+        await require_sent(platform, caller, cancels=True)
 
 
 @pytest.mark.rows("STR-13")
@@ -148,7 +140,7 @@ async def test_a_failed_progress_write_ends_the_stream_and_the_task(
                 terminal = await caller.whole()
                 assert caller.types == ["accepted", "chunk", "failed"]
                 assert terminal["error"]["code"] == "DEPENDENCY_ERROR"
-                await sent_once(platform, caller)
+                await require_sent(platform, caller, cancels=True)
             await require_agreement(platform, caller)
 
 
@@ -195,8 +187,7 @@ async def test_the_deadline_ends_a_stream_in_band_whatever_bytes_still_come(plat
     assert terminal["type"] == "timed_out"
     detail = await require_agreement(platform, caller)
     assert 200 <= detail["invocation"]["latencyMs"] < 1000
-    await asyncio.sleep(0.1)
-    assert platform.agent.methods(caller.invocation_id) == ["message/stream", *["tasks/cancel"] * cancels]
+    await require_sent(platform, caller, cancels=cancels)
 
 
 @pytest.mark.rows("TMO-05")

@@ -9,7 +9,7 @@ import pytest
 from tests.support.agent import input_of
 from tests.support.loop import Platform, open_skill
 from tests.support.peers import Received
-from tests.support.stream import StreamCaller, require_agreement, requesting, streaming
+from tests.support.stream import requesting, require_agreement, require_sent, streaming
 from tests.support.streaming_agent import (
     a_whole_stream,
     artifact,
@@ -146,16 +146,6 @@ async def test_a_stream_goes_through_as_the_vectors_say(platform: Platform, case
     assert caller.chunks == case["chunks"]
     await require_agreement(platform, caller)
     await require_sent(platform, caller, cancels=case["cancelsTask"])
-
-
-async def require_sent(platform: Platform, caller: StreamCaller, *, cancels: bool) -> None:
-    """One message, and one cancel or none; the cancel follows the terminal frame."""
-    expected = ["message/stream", *["tasks/cancel"] * cancels]
-    async with asyncio.timeout(2):
-        while platform.agent.methods(caller.invocation_id) != expected:
-            await asyncio.sleep(0.01)
-    await asyncio.sleep(0.02)
-    assert platform.agent.methods(caller.invocation_id) == expected
 
 
 @pytest.mark.rows("STR-10")

@@ -1,6 +1,5 @@
 """Agents that fail a stream: the caller is told in band, by the code of the contract, and the Ledger tells the same."""
 
-import asyncio
 import json
 
 import pytest
@@ -9,7 +8,7 @@ from tests.support.agent import a_message, a_task, data, rpc_error, saying
 from tests.support.cards import some_limits
 from tests.support.loop import SILENT_HOST, Platform
 from tests.support.peers import Behaviour, Received, reset, sending
-from tests.support.stream import require_agreement, requesting, streaming
+from tests.support.stream import requesting, require_agreement, require_sent, streaming
 from tests.support.streaming_agent import HEAD, artifact, event_of, message, piece, send_body, status, streamed, task
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -128,8 +127,7 @@ async def test_a_stream_that_goes_wrong_midway_keeps_what_was_sent(
     assert (caller.chunks, terminal["error"]["code"]) == ([0], code)
     assert b"canary" not in caller.body
     await require_agreement(platform, caller)
-    await asyncio.sleep(0.05)
-    assert platform.agent.methods(caller.invocation_id) == ["message/stream", *["tasks/cancel"] * cancels]
+    await require_sent(platform, caller, cancels=cancels)
     for request in platform.agent.calls("message/stream", caller.invocation_id):
         assert len(request.values("x-platform-delegation")) == 1
 

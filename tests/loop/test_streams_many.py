@@ -10,7 +10,7 @@ from tests.support.agent import credential_of, invocation_of, method_of
 from tests.support.cards import some_limits
 from tests.support.loop import Changes, Platform, running_platform
 from tests.support.peers import Behaviour, Received
-from tests.support.stream import TERMINALS, StreamCaller, require_agreement, requesting
+from tests.support.stream import TERMINALS, StreamCaller, requesting, require_agreement
 from tests.support.streaming_agent import a_whole_stream, artifact, endless, status, streamed, task
 
 CALLERS = 100
@@ -71,12 +71,12 @@ def require_proper_requests(requests: list[Received]) -> None:
 async def test_a_hundred_streams_with_random_departures_each_end_once_as_their_caller_saw(
     stores: DatabaseUrls,
 ) -> None:
-    chance = random.Random(SEED)  # noqa: S311
+    chance = random.Random(SEED)
     async with running_platform(stores, Changes(card={"limits": some_limits(timeoutMs=3000)})) as platform:
         choices = behaviours(chance)
         for _ in range(CALLERS):
             platform.agent.script(chance.choice(choices))
-        calls = [one_call(platform, random.Random(SEED + number)) for number in range(CALLERS)]  # noqa: S311
+        calls = [one_call(platform, random.Random(SEED + number)) for number in range(CALLERS)]
         callers = await asyncio.gather(*calls)
         stayed = [caller for caller in callers if caller is not None]
         assert 40 <= len(stayed) <= 90

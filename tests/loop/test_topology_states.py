@@ -2,12 +2,13 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from aop.contracts.documents import document
-from aop.contracts.publication import ReleaseState
+from aop.contracts.publication import Release, ReleaseState
 from tests.support.catalog import member_names
 from tests.support.errors import require_error
 from tests.support.loop import STATUS, Platform
@@ -52,7 +53,7 @@ async def test_published_releases_are_listed_in_order_and_nothing_else_is_told(p
 async def test_every_change_shows_within_two_seconds_with_a_higher_local_revision(platform: Platform) -> None:
     (_, release, _), (card, other, _) = await platform.installed(), await platform.installed()
     last = max(item["localRevision"] for item in (await status(platform))["observations"])
-    steps = (
+    steps: tuple[tuple[Release, str, Callable[[], Awaitable[None]]], ...] = (
         (release, "suspended", lambda: platform.move(release, ReleaseState.SUSPENDED)),
         (release, "revoked", lambda: platform.move(release, ReleaseState.REVOKED)),
         (other, "disabled", lambda: platform.catalog.disable(card)),

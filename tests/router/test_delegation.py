@@ -1,35 +1,30 @@
-"""Delegations as the Router believes them, and what a nested call asks of the Control Plane and of its parent."""
+"""Delegations as the Router believes them, and that nothing else is one."""
 
-import asyncio
-import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from aop.agent import Rejected, ReplayMemory, Trust, Verifier
 from aop.base.base64url import from_base64url, to_base64url
 from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Refusal, Unauthenticated
 from aop.contracts.signing import VerifyKey
-from aop.ledger.lineage import Lineage, ParentFacts
+from aop.ledger.lineage import ParentFacts
 from aop.router.credential import Issuer
 from aop.router.delegation import Delegations
-from aop.router.parents import require_running_parent
-from tests.router.conftest import Lone, LoneRouter
-from tests.support.agent import credential_of, delegation_of, echo
-from tests.support.control_plane import ScriptedControlPlane, answering
+from aop.router.parents import require_one_more_child
+from aop.router.settings import read_router_settings
+from tests.router.children import called, held_parent, pinned
+from tests.router.conftest import LoneRouter
+from tests.support.agent import credential_of, delegation_of
 from tests.support.errors import require_error
-from tests.support.loop import asking
-from tests.support.nested import NESTED, nested_body
-from tests.support.peers import Behaviour, Received, after, hold
-from tests.support.settings import CONTROL_PLANE_TO_ROUTER
-from tests.support.units import Reply
+from tests.support.settings import CONTROL_PLANE_TO_ROUTER, router_environment
 from tests.support.vectors import each, vectors
 
 FILE = vectors("delegation")
 BEARER = "Bearer "
-INSTALLED = "/internal/v1/resolve-installed-version"
 
 
 class Presented:
@@ -46,17 +41,18 @@ class Presented:
         return self._values[0] if len(self._values) == 1 else None
 
 
-class RunningParent(Lineage):
-    """Every parent runs and agrees with its delegation."""
-
-    def __init__(self, claims: DelegationClaims) -> None:
-        self._claims = claims
-
-    async def parent(self, invocation: str) -> ParentFacts | None:
-        claims = self._claims
-        assert f"inv_{invocation}" == claims.invocation_id
-        facts = (claims.workspace_id, claims.agent_id, claims.release_id, claims.root_task_id, claims.trace_id)
-        return ParentFacts(*facts, running=True, invocations_of_root_task=1)
+def facts_of(claims: DelegationClaims, **changes: Any) -> ParentFacts:
+    """A running parent that agrees with its delegation."""
+    facts = ParentFacts(
+        workspace_id=claims.workspace_id,
+        agent_id=claims.agent_id,
+        release_id=claims.release_id,
+        root_task_id=claims.root_task_id,
+        trace_id=claims.trace_id,
+        running=True,
+        invocations_of_root_task=4999,
+    )
+    return replace(facts, **changes)
 
 
 def delegations(now: float) -> Delegations:
@@ -76,7 +72,7 @@ async def judged(case: dict[str, Any]) -> tuple[int | None, int]:
     claims = request.grant
     assert (request.caller, request.trace_id) == (claims.agent_id, claims.trace_id)
     try:
-        await require_running_parent(RunningParent(claims), claims)
+        require_one_more_child(facts_of(claims), claims)
     except Forbidden:
         return 6, 403
     return None, 200
@@ -103,16 +99,6 @@ def test_no_bit_of_a_delegation_can_be_changed(segment: int) -> None:
             delegations(FILE["now"]).verify(".".join(changed))
 
 
-class Stranger(Lineage):
-    """Gives these facts of whatever parent is asked for."""
-
-    def __init__(self, facts: ParentFacts | None) -> None:
-        self._facts = facts
-
-    async def parent(self, invocation: str) -> ParentFacts | None:
-        return self._facts
-
-
 @pytest.mark.rows("NEST-05", "NEST-06")
 @pytest.mark.parametrize(
     ("changes", "refusal"),
@@ -129,50 +115,13 @@ class Stranger(Lineage):
         (None, Conflict),
     ],
 )
-async def test_the_parents_facts_decide_in_the_order_of_the_contract(
+def test_the_parents_facts_decide_in_the_order_of_the_contract(
     changes: dict[str, Any] | None, refusal: type[Refusal]
 ) -> None:
-    token = FILE["cases"][0]["authorization"][0].removeprefix(BEARER)
-    claims = delegations(FILE["now"]).verify(token)
-    facts = {
-        "workspace_id": claims.workspace_id,
-        "agent_id": claims.agent_id,
-        "release_id": claims.release_id,
-        "root_task_id": claims.root_task_id,
-        "trace_id": claims.trace_id,
-        "running": True,
-        "invocations_of_root_task": 4999,
-    }
-    await require_running_parent(Stranger(ParentFacts(**facts)), claims)
+    claims = delegations(FILE["now"]).verify(FILE["cases"][0]["authorization"][0].removeprefix(BEARER))
+    require_one_more_child(facts_of(claims), claims)
     with pytest.raises(refusal):
-        await require_running_parent(Stranger(None if changes is None else ParentFacts(**{**facts, **changes})), claims)
-
-
-@asynccontextmanager
-async def held_parent(router: LoneRouter, *script: Behaviour) -> AsyncIterator[Received]:
-    """A running root Invocation; its caller leaves at the end of the scope."""
-    router.agent.script(*(script or (hold,)))
-    number = len(router.agent.received) + 1
-    headers = ((b"authorization", f"Bearer {CONTROL_PLANE_TO_ROUTER}".encode()),)
-    body = json.dumps(router.plane.dispatch()).encode()
-    async with asking(router.unit, "/internal/v1/invocations", body, headers):
-        yield await router.agent.arrival("message/send", number)
-
-
-async def called(router: LoneRouter, parent: Received, token: str | None = None, **members: Any) -> Reply:
-    body = nested_body(router.plane.card["agentId"], **members)
-    return await router.unit.post(NESTED, body, token=token or parent.values("x-platform-delegation")[0])
-
-
-def pinned(plane: ScriptedControlPlane, **members: str) -> Behaviour:
-    """The pin of a nested call, and the Card behind it."""
-
-    async def behave(request: Received) -> None:
-        pin = {"version": "1.0.0", "releaseId": plane.entry["releaseId"], "agentCardDigest": plane.digest, **members}
-        body = json.dumps(pin).encode() if request.target == INSTALLED else plane.resolved()
-        await answering(body)(request)
-
-    return behave
+        require_one_more_child(None if changes is None else facts_of(claims, **changes), claims)
 
 
 @pytest.mark.rows("NEST-05", "AUTH-13", "OPS-13")
@@ -193,111 +142,15 @@ async def test_neither_a_credential_nor_a_service_token_makes_a_child_call(route
         assert (await called(router, parent)).status == 200
 
 
-@pytest.mark.rows("TOP-04", "OPS-13")
-async def test_a_child_asks_for_its_pin_every_time_and_for_its_card_once(router: LoneRouter) -> None:
-    router.plane.on_resolve = pinned(router.plane)
+@pytest.mark.rows("AUTH-13")
+async def test_an_agent_takes_a_delegation_for_no_credential(router: LoneRouter) -> None:
+    key = read_router_settings(router_environment()).credential.private_key.public
+    trust = Trust("http://127.0.0.1:8081", router.agent.origin, "router-1", key)
     async with held_parent(router) as parent:
-        before = len(router.plane.resolves)
-        replies = [await called(router, parent) for _ in range(3)]
-        asked = router.plane.resolves[before:]
-        assert [request.target for request in asked] == [INSTALLED] * 3
-        for reply, request in zip(replies, asked, strict=True):
-            assert request.json == {
-                "invocationId": reply.json["invocationId"],
-                "rootTaskId": reply.json["rootTaskId"],
-                "traceId": reply.json["traceId"],
-                "workspaceId": "space",
-                "agentId": router.plane.card["agentId"],
-                "capability": "work",
-            }
-
-
-@pytest.mark.rows("NEST-08")
-@pytest.mark.parametrize(
-    "members",
-    [
-        {"releaseId": "rel_" + "0" * 32},
-        {"agentCardDigest": "0" * 64},
-        {"version": "2.0.0"},
-        {"releaseId": "one"},
-        {"agentCardDigest": "one"},
-        {"more": "1"},
-        {},
-    ],
-)
-async def test_a_pin_that_differs_from_the_resolved_card_is_a_failed_dependency(
-    router: LoneRouter, members: dict[str, str]
-) -> None:
-    async with held_parent(router) as parent:
-        router.plane.on_resolve = pinned(router.plane, **members) if members else answering(b'{"version":"1.0.0"}')
-        require_error(await called(router, parent), 503, "DEPENDENCY_ERROR", "4")
-        assert await router.recorded() == 1
-
-
-@pytest.mark.rows("INV-28", "TOP-04")
-@pytest.mark.parametrize(
-    "members", [{"targetAgentId": "acme:other"}, {"agentCardVersion": "2.0.0"}, {"capability": "other"}]
-)
-async def test_a_cached_card_answers_for_its_own_agent_version_and_skills_only(
-    router: LoneRouter, members: dict[str, str]
-) -> None:
-    assert (await router.dispatch()).status == 200
-    require_error(await router.dispatch(**members), 503, "DEPENDENCY_ERROR", "4")
-    assert (await router.recorded(), len(router.plane.resolves)) == (1, 2)
-
-
-@pytest.mark.rows("NEST-06")
-async def test_a_parent_that_ends_while_its_childs_card_is_asked_for_gets_no_child(router: LoneRouter) -> None:
-    resolving, answer = asyncio.Event(), asyncio.Event()
-
-    async def resolve(request: Received) -> None:
-        if request.target == INSTALLED:
-            resolving.set()
-            await answer.wait()
-        await pinned(router.plane)(request)
-
-    finish = asyncio.Event()
-    async with held_parent(router, after(finish, echo)) as parent:
-        router.plane.on_resolve = resolve
-        child = asyncio.create_task(called(router, parent))
-        await resolving.wait()
-        finish.set()
-        invocation_id = delegation_of(parent).claims["invocationId"]
-        async with asyncio.timeout(2):
-            while (await router.types(invocation_id))[-1] != "succeeded":
-                await asyncio.sleep(0.01)
-        answer.set()
-        require_error(await child, 409, "CONFLICT", "4")
-        assert await router.recorded() == 1
-
-
-@pytest.mark.rows("TOP-03")
-@pytest.mark.parametrize("nested", [False, True])
-async def test_a_suspension_that_arrives_while_the_card_is_asked_for_is_obeyed(lone: Lone, nested: bool) -> None:
-    async with lone() as router:
-        async with held_parent(router) as parent:
-            await router.plane.change("published")  # a change drops the Card from the cache
-            resolving, answer = asyncio.Event(), asyncio.Event()
-
-            async def resolve(request: Received) -> None:
-                if request.target != INSTALLED:
-                    resolving.set()
-                    await answer.wait()
-                await pinned(router.plane)(request)
-
-            router.plane.on_resolve = resolve
-            router.plane.card["description"] = "Another one."
-            await router.plane.change("published")
-            await asyncio.sleep(0.05)
-            asked = called(router, parent) if nested else router.dispatch()
-            call = asyncio.create_task(asked)
-            async with asyncio.timeout(2):
-                await resolving.wait()
-            await router.plane.change("suspended")
-            status = "/internal/v1/topology/status"
-            async with asyncio.timeout(2):
-                while "suspended" not in str((await router.unit.get(status, token=CONTROL_PLANE_TO_ROUTER)).json):
-                    await asyncio.sleep(0.01)
-            answer.set()
-            require_error(await call, 409, "AGENT_RELEASE_SUSPENDED", "4")
-            assert await router.recorded() == 1
+        delegation = parent.values("x-platform-delegation")[0]
+        lines = [(name.encode(), value.encode()) for name, value in parent.headers]
+        swapped = [(name, f"{BEARER}{delegation}".encode() if name == b"authorization" else v) for name, v in lines]
+        with pytest.raises(Rejected) as rejected:
+            Verifier(trust, ReplayMemory()).verify(swapped, parent.body)
+        assert rejected.value.status == 401
+        assert Verifier(trust, ReplayMemory()).verify(lines, parent.body).invocation_id

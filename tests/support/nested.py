@@ -1,4 +1,4 @@
-"""Nested calls for tests: a running parent whose delegation the test holds, and a crew of Agents that call each other."""
+"""Nested calls for tests: a running parent whose delegation the test holds, and a crew of Agents that call others."""
 
 import asyncio
 import json

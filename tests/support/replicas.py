@@ -65,7 +65,7 @@ class Replica:
 
 @dataclass(frozen=True)
 class Replicas:
-    """The first Gateway dispatches to the first Router, which watches the first Control Plane; so do the second ones."""
+    """The first Gateway dispatches to the first Router, which watches the first Control Plane; so the second ones."""
 
     first: Platform
     second: Platform

@@ -14,6 +14,7 @@ from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, code_entries
 from tests.support.loop import SPACE, Platform
 from tests.support.units import Headers
+from tests.support.waiting import becomes_true
 
 EVENT_STREAM = (b"accept", b"text/event-stream")
 IDS = ("invocationId", "rootTaskId", "traceId")
@@ -241,3 +242,15 @@ async def require_agreement(platform: Platform, caller: StreamCaller) -> Any:
     assert sum(event["chunkBytes"] for event in progress) == caller.chunk_bytes
     assert not progress or progress[-1]["chunkIndex"] == len(caller.chunks) - 1
     return detail
+
+
+async def require_sent(platform: Platform, caller: StreamCaller, *, cancels: bool) -> None:
+    """The Agent got one message, and one cancel or none, which follows the terminal."""
+    expected = ["message/stream", *["tasks/cancel"] * cancels]
+
+    async def is_so() -> bool:
+        return platform.agent.methods(caller.invocation_id) == expected
+
+    await becomes_true(is_so, 2)
+    await asyncio.sleep(0.03)
+    assert await is_so()

@@ -36,34 +36,10 @@ class WatchProxy:
         self._is_cut = False
 
     async def pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        beyond: asyncio.StreamWriter | None = None
-        try:
-            with suppress(OSError, asyncio.IncompleteReadError):
-                head = await reader.readuntil(b"\r\n\r\n")
-                back, beyond = await asyncio.open_connection("127.0.0.1", self.target)
-                if head.startswith(_WATCH):
-                    self.watches.append(head.split(b" ")[1].decode())
-                    if self._is_cut:
-                        return
-                    self._open.add(writer)
-                await self._carry(head, (reader, writer), (back, beyond))
-        finally:
-            self._open.discard(writer)
-            for end in (writer, beyond):
-                if end is not None:
-                    end.close()
-
-    async def _carry(
-        self,
-        head: bytes,
-        near: tuple[asyncio.StreamReader, asyncio.StreamWriter],
-        far: tuple[asyncio.StreamReader, asyncio.StreamWriter],
-    ) -> None:
-        self._note(head)
-        far[1].write(head)
+        back, beyond = await asyncio.open_connection("127.0.0.1", self.target)
         directions = {
-            asyncio.create_task(self._pump(near[0], far[1])),
-            asyncio.create_task(self._pump(far[0], near[1])),
+            asyncio.create_task(self._pump(reader, beyond, writer)),
+            asyncio.create_task(self._pump(back, writer)),
         }
         try:
             await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
@@ -71,18 +47,32 @@ class WatchProxy:
             for task in directions:
                 task.cancel()
             await asyncio.wait(directions)
+            self._open.discard(writer)
+            for end in (writer, beyond):
+                end.close()
 
-    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _pump(
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, asker: asyncio.StreamWriter | None = None
+    ) -> None:
         with suppress(OSError):
             while piece := await source.read(65536):
-                self._note(piece)
+                if asker is not None and not self._lets_through(piece, asker):
+                    return
                 sink.write(piece)
                 await sink.drain()
 
-    def _note(self, piece: bytes) -> None:
-        # Each request of ours begins a piece of its own: a unit sends the next one only after the answer.
-        if piece.startswith(b"POST "):
-            self.asked.append(piece.split(b" ", 2)[1].decode())
+    def _lets_through(self, piece: bytes, asker: asyncio.StreamWriter) -> bool:
+        """Each request begins a piece of its own, also on a connection that is used again."""
+        method, _, rest = piece.partition(b" ")
+        target = rest.partition(b" ")[0].decode("latin-1")
+        if method == b"POST":
+            self.asked.append(target)
+        if not piece.startswith(_WATCH):
+            return True
+        self.watches.append(target)
+        if not self._is_cut:
+            self._open.add(asker)
+        return not self._is_cut
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""A Router process told to end while streams are open: those that end in time succeed, the rest are recorded and told."""
+"""A Router process told to end while streams are open: some end in time, the rest are recorded and told."""
 
 import asyncio
 import json
@@ -14,9 +14,12 @@ import asyncpg
 import pytest
 
 from aop.local.state import DatabaseUrls
+from tests.loop.test_overload import locked
 from tests.support.agent import ScriptedAgent, scripted_agent
 from tests.support.control_plane import ScriptedControlPlane, scripted_control_plane
+from tests.support.locks import waiting_for_a_lock
 from tests.support.loop import agent_card, allowed_hosts
+from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, router_environment
 from tests.support.stream import EVENT_STREAM, StreamCaller, calling
 from tests.support.streaming_agent import a_whole_stream, piece, status, streamed, task
@@ -153,3 +156,22 @@ async def test_readers_who_stall_or_leave_while_the_router_ends_leave_no_orphan(
         assert all(
             outcome in {("failed", "DEPENDENCY_ERROR"), ("canceled", "CANCELED")} for outcome in outcomes.values()
         )
+
+
+@pytest.mark.rows("OPS-16")
+async def test_an_acceptance_under_way_when_the_grace_is_over_ends_at_once(
+    postgres: PostgresForTests, stores: DatabaseUrls
+) -> None:
+    async with router_process(stores, 0) as router, AsyncExitStack() as opened:
+        body = json.dumps(router.plane.dispatch(stream=True)).encode()
+        async with locked(postgres, stores, "ledger.invocation"):
+            caller = await opened.enter_async_context(calling(router.port, PATH, body, (TOKEN, EVENT_STREAM)))
+            await waiting_for_a_lock(postgres, stores)
+            router.process.send_signal(signal.SIGTERM)
+            await asyncio.sleep(0.3)
+        await caller.head()
+        assert (await caller.whole())["error"]["code"] == "DEPENDENCY_ERROR"
+        await router.ended(10)
+        assert router.process.returncode == 0
+        assert await router.outcomes() == {caller.invocation_id: ("failed", "DEPENDENCY_ERROR")}
+        assert router.agent.received == []

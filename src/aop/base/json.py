@@ -114,7 +114,11 @@ def _count(mark: bytes, body: bytes) -> int:
 
 def _has_long_digits(body: bytes) -> bool:
     # Any run of 309 digits shows at least three in a row when only every 103rd byte is looked at.
-    return b"000" in body[::103].translate(_DIGITS_TO_ZERO) and _DIGIT_RUN in body.translate(_DIGITS_TO_ZERO)
+    return (
+        len(body) >= _OVERFLOW_DIGITS
+        and b"000" in body[::103].translate(_DIGITS_TO_ZERO)
+        and _DIGIT_RUN in body.translate(_DIGITS_TO_ZERO)
+    )
 
 
 _BRACKETS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")

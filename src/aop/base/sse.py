@@ -69,9 +69,11 @@ class EventParser:
                 if end < 0:
                     self._searched = max(start, len(buffer) - 1)
                     return
-                block = bytes(buffer[start:end])
+                if buffer.startswith(_PREFIX, start) and buffer.find(b"\n", start, end) < 0:
+                    event: bytes | None = bytes(buffer[start + 6 : end])
+                else:
+                    event = _joined_lines(bytes(buffer[start:end]))
                 start = self._searched = end + 2
-                event = _joined_lines(block)
                 if event is not None:
                     yield event
         finally:
@@ -89,8 +91,6 @@ class EventParser:
 
 
 def _joined_lines(block: bytes) -> bytes | None:
-    if block.startswith(_PREFIX) and b"\n" not in block:
-        return block[6:]
     lines = []
     for line in block.split(b"\n"):
         name, _, value = line.partition(b":")

@@ -19,16 +19,15 @@ class StreamDelivery:
     def accept(self) -> None:
         self.outbox.put(self.frames.accepted())
 
-    async def chunk(self, value: bytes) -> None:
-        """Waits while the caller has not taken what was sent before."""
+    def chunk(self, value: bytes) -> bool:
+        """Whether there is room for more; else the next one waits until the caller has taken what was sent before."""
         try:
             framed, size = self.frames.chunk(value)
         except FrameTooLarge:
             raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
         self.outbox.put(framed)
         self.progress.note(size)
-        if self.outbox.is_full:
-            await self.outbox.room()
+        return not self.outbox.is_full
 
     def end(self, terminal: Terminal) -> None:
         self.outbox.put(self.frames.terminal(terminal))

@@ -95,15 +95,15 @@ class Execution:
         async def hand_on(chunk: bytes) -> None:
             if not await conforms(output, chunk):
                 raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
-            if running.stream is not None:
-                await running.stream.chunk(chunk)
+            if running.stream is not None and not running.stream.chunk(chunk):
+                await running.stream.outbox.room()
 
         message, task, deadline = running.content, running.task, running.deadline
         if running.stream is None:
             value = await send_and_follow(conversation, message, delegation, task, deadline)
             await hand_on(value)
-        else:
-            await stream_chunks(conversation, message, delegation, task, deadline, hand_on)
+        elif await stream_chunks(conversation, message, delegation, task, deadline, hand_on):
+            self._log.event("agent.after_terminal", level=Level.WARNING, cause=running.context.invocation_id)
         # An answer that came after the deadline is too late, whatever it says.
         late = asyncio.get_running_loop().time() >= running.deadline
         return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)

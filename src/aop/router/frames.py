@@ -27,7 +27,9 @@ class FrameWriter:
     def __init__(self, context: CallContext, most_bytes: int) -> None:
         self._context = context
         self._most_bytes = most_bytes
-        self._ids = b'"invocationId":"%b","rootTaskId":"%b","traceId":"%b"' % (
+        self._chunk_members = (
+            b',"type":"chunk","status":"running","invocationId":"%b","rootTaskId":"%b","traceId":"%b","chunkIndex":'
+        ) % (
             context.invocation_id.encode("ascii"),
             context.root_task_id.encode("ascii"),
             context.trace_id.encode("ascii"),
@@ -42,10 +44,12 @@ class FrameWriter:
         """The frame, and how many bytes of JSON the chunk has in it."""
         # Line ends can only stand between tokens: inside strings JSON escapes them.
         line = compact(value) if b"\n" in value or b"\r" in value else value
-        framed = (
-            b'data: {"schemaVersion":"2","sequence":%d,"type":"chunk","status":"running",%b,'
-            b'"chunkIndex":%d,"chunk":%b}\n\n'
-        ) % (self._sequence, self._ids, self.chunks, line)
+        framed = b'data: {"schemaVersion":"2","sequence":%d%b%d,"chunk":%b}\n\n' % (
+            self._sequence,
+            self._chunk_members,
+            self.chunks,
+            line,
+        )
         if len(framed) > self._most_bytes:
             raise FrameTooLarge
         self._sequence += 1

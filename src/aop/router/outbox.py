@@ -2,7 +2,7 @@
 
 import asyncio
 
-FULL_BYTES = 64 * 1024
+FULL_BYTES = 16 * 1024
 
 
 class Outbox:

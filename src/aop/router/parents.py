@@ -6,7 +6,7 @@ from aop.base.database import StoreUnavailable
 from aop.base.ids import hex_part
 from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Unauthenticated
-from aop.ledger.lineage import Lineage
+from aop.ledger.lineage import Lineage, ParentFacts
 from aop.router.supervisor import Supervisor
 
 DEEPEST = 16
@@ -15,8 +15,11 @@ LOOK_SECONDS = 1.0
 
 
 async def require_running_parent(lineage: Lineage, claims: DelegationClaims) -> None:
+    require_one_more_child(await lineage.parent(hex_part(claims.invocation_id, "inv") or ""), claims)
+
+
+def require_one_more_child(parent: ParentFacts | None, claims: DelegationClaims) -> None:
     """The parent's facts must agree with the delegation, and the parent must be running and allowed one more child."""
-    parent = await lineage.parent(hex_part(claims.invocation_id, "inv") or "")
     if parent is None:
         raise Conflict("the parent is not running")
     named = (claims.workspace_id, claims.agent_id, claims.release_id, claims.root_task_id, claims.trace_id)

@@ -1,6 +1,7 @@
 """Owns the tasks of running Invocations: tracked, found by parent, stopped together, awaited before the Router ends."""
 
 import asyncio
+from collections import deque
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from aop.router.outcome import Outcome
 from aop.router.running import Running, StopReason
 
 _ENDS_CHILDREN = frozenset({CANCELED, TIMED_OUT})
+_REMEMBERED = 1024
 
 
 class Supervisor:
@@ -17,6 +19,8 @@ class Supervisor:
         self._children: dict[str, set[str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
+        # A child may have been accepted before its parent ended and get here after: the last ended ones are kept.
+        self._ended_with_children: deque[str] = deque(maxlen=_REMEMBERED)
 
     def __len__(self) -> int:
         return len(self._running)
@@ -26,6 +30,8 @@ class Supervisor:
         self._running[context.invocation_id] = running
         if context.parent_invocation_id is not None:
             self._children.setdefault(context.parent_invocation_id, set()).add(context.invocation_id)
+        if context.parent_invocation_id in self._ended_with_children:
+            running.stop(StopReason.PARENT_ENDED)
         if self._stopping:  # accepted just before the end: what still runs then could not be awaited
             running.stop(StopReason.SHUTDOWN)
         task = asyncio.create_task(work)
@@ -42,6 +48,7 @@ class Supervisor:
             if not siblings:
                 del self._children[context.parent_invocation_id]
         if outcome.terminal in _ENDS_CHILDREN:
+            self._ended_with_children.append(context.invocation_id)
             self.stop_children(context.invocation_id)
 
     def parents_elsewhere(self) -> Sequence[str]:

@@ -71,17 +71,9 @@ class SchemaVetting:
         patterns = [
             pattern for part in graph.nodes.values() if _has_any(part, _PATTERNS) for pattern in _patterns(part)
         ]
-        if not self._compiles_with_small_patterns(schema, patterns):
-            self._require_light_patterns(patterns)
-            compiled(schema, formats=False)
+        self._require_light_patterns(patterns)
+        compiled(schema, formats=False)
         require_bounded_cost(graph, self._steps)
-
-    def _compiles_with_small_patterns(self, schema: Schema, patterns: Sequence[str]) -> bool:
-        """True for nearly all schemas, which are thus compiled just once; False says nothing of a schema."""
-        self._automaton_bytes -= _AUTOMATON_SIZES[0] * len(patterns)
-        if self._automaton_bytes < 0:
-            raise VettingExhausted("the patterns are too large when compiled")
-        return _compiles(schema, _AUTOMATON_SIZES[0])
 
     def _require_light_patterns(self, patterns: Sequence[str]) -> None:
         """A short pattern can stand for megabytes of automaton: `\\p{L}{200}`. All of a schema are compiled as one,
@@ -94,7 +86,7 @@ class SchemaVetting:
             self._automaton_bytes -= size
             if self._automaton_bytes < 0:
                 raise VettingExhausted("the patterns are too large when compiled")
-            if _compiles({"pattern": joined}, size):
+            if _compiles(joined, size):
                 return
         raise SkillSchemaRefused("a pattern does not run in linear time, or the patterns are too large when compiled")
 
@@ -105,14 +97,11 @@ def _is_large(schema: Schema) -> bool:
     return len(msgspec.json.encode(schema)) > MOST_BYTES // 6 and len(canonical(schema)) > MOST_BYTES
 
 
-def _compiles(schema: Schema, most_bytes: int) -> bool:
-    """With this much for each pattern."""
+def _compiles(pattern: str, most_bytes: int) -> bool:
     options = jsonschema_rs.RegexOptions(size_limit=most_bytes)
     try:
-        jsonschema_rs.Draft202012Validator(
-            dict(schema), offline=True, validate_formats=False, ignore_unknown_formats=True, pattern_options=options
-        )
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
+        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=options, offline=True)
+    except jsonschema_rs.ValidationError:
         return False
     return True
 

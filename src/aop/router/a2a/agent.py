@@ -1,7 +1,7 @@
 """One Agent as seen by one Invocation: requests to its judged address, each with a fresh credential."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -9,7 +9,7 @@ from itertools import count
 from aop.base.http import Answer, AnswerTooLarge, HttpClient, HttpError, StreamedAnswer, Target
 from aop.base.network_policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.base.origin import Endpoint
-from aop.base.sse import EventParser, EventTooLarge
+from aop.base.sse import EventParser
 from aop.contracts.errors import ErrorCode
 from aop.router.a2a import requests
 from aop.router.a2a.answers import protocol_error, read_result
@@ -76,8 +76,11 @@ class AgentConversation:
 
     async def events(
         self, body: bytes, request_id: str, deadline: float, delegation: str
-    ) -> AsyncGenerator[bytes, None]:
-        """The data of each event of a 200 event stream; AgentFault otherwise, TimeoutError at the deadline."""
+    ) -> AsyncGenerator[Iterator[bytes], None]:
+        """The data of the events of a 200 event stream, those that arrived together in one go.
+
+        Going through them raises EventTooLarge; AgentFault if it is no such stream, TimeoutError at the deadline.
+        """
         target = await self._judged(deadline)
         parser = EventParser(min(self._max_event, self._max_answer))
         try:
@@ -92,10 +95,7 @@ class AgentConversation:
             ) as answer:
                 await _require_event_stream(answer, request_id)
                 async for piece in answer:
-                    for event in parser.feed(piece):
-                        yield event
-        except EventTooLarge:
-            raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
+                    yield parser.feed(piece)
         except TimeoutError:
             raise
         except HttpError as failure:

@@ -1,6 +1,6 @@
 """Reads one JSON-RPC response of an Agent by the rules of contract 11.7; everything doubtful is a protocol error."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,11 +13,11 @@ from aop.router.outcome import AgentFault
 Result = Message | Task | StatusUpdate | ArtifactUpdate
 T = TypeVar("T", Message, Task, StatusUpdate, ArtifactUpdate)
 
-_KINDS: Mapping[str, type[Result]] = {
-    "message": Message,
-    "task": Task,
-    "status-update": StatusUpdate,
-    "artifact-update": ArtifactUpdate,
+_DECODE: Mapping[str, Callable[[bytes], Result]] = {
+    "message": msgspec.json.Decoder(Message).decode,
+    "task": msgspec.json.Decoder(Task).decode,
+    "status-update": msgspec.json.Decoder(StatusUpdate).decode,
+    "artifact-update": msgspec.json.Decoder(ArtifactUpdate).decode,
 }
 _envelope = msgspec.json.Decoder(RpcResponse).decode
 
@@ -45,7 +45,7 @@ def _typed(parsed: Any, raw: bytes, allowed: frozenset[str]) -> Result:
     if kind not in allowed:
         raise protocol_error()
     try:
-        result = msgspec.json.decode(raw, type=_KINDS[kind])
+        result = _DECODE[kind](raw)
     except msgspec.DecodeError:
         raise protocol_error() from None
     _require_whole(result)

@@ -1,6 +1,6 @@
 """The rules of one A2A stream (contract 11.6): which events may follow which, and which chunks they make."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET
 
@@ -25,32 +25,28 @@ class StreamRules:
         self._chunks = 0
         self.completed = False
 
-    def take(self, result: Result) -> Iterator[bytes]:
-        """The chunks this event makes; AgentFault or AgentCanceled ends the Invocation."""
-        for chunk in self._chunks_of(result):
+    def take(self, result: Result) -> Iterable[bytes]:
+        """The chunks this event makes, to be gone through; AgentFault or AgentCanceled ends the Invocation."""
+        if isinstance(result, ArtifactUpdate):
+            self._bind(result.task_id, result.context_id)
+            self._take_artifact(result)
             self._chunks += 1
-            yield chunk
+            return (value_of(result.artifact.parts),)
+        if isinstance(result, Message):
+            self._bind_message(result)
+            self._chunks += 1
+            return (value_of_message(result),)
+        if isinstance(result, Task):
+            self._bind(result.id, result.context_id)
+            return self._after_state(result.status, [*artifacts_of(result)])
+        self._bind(result.task_id, result.context_id)
+        return self._after_update(result)
 
     def end(self) -> None:
         """The stream ended cleanly: enough for Messages alone, a violation for a Task that has not ended."""
         if not self._message_only:
             raise protocol_error()
         self.completed = True
-
-    def _chunks_of(self, result: Result) -> Iterator[bytes]:
-        if isinstance(result, Message):
-            self._bind_message(result)
-            yield value_of_message(result)
-        elif isinstance(result, Task):
-            self._bind(result.id, result.context_id)
-            yield from self._after_state(result.status, [*artifacts_of(result)])
-        elif isinstance(result, StatusUpdate):
-            self._bind(result.task_id, result.context_id)
-            yield from self._after_update(result)
-        else:
-            self._bind(result.task_id, result.context_id)
-            self._take_artifact(result)
-            yield value_of(result.artifact.parts)
 
     def _bind_message(self, message: Message) -> None:
         task_id, context_id = message.task_id, message.context_id

@@ -1,28 +1,53 @@
 """Stream mode: message/stream, each event read by the rules, each chunk checked and handed on as it comes."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing
 
+from aop.base.sse import EventTooLarge
+from aop.contracts.errors import ErrorCode
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
 from aop.router.a2a.answers import read_result
 from aop.router.a2a.known_task import KnownTask
+from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
+from aop.router.outcome import AgentFault
 
 HandOn = Callable[[bytes], Awaitable[None]]
 
 
 async def stream_chunks(
     conversation: AgentConversation, message: bytes, delegation: str, known: KnownTask, deadline: float, hand_on: HandOn
-) -> None:
-    """Returns with the Agent's terminal event, or with the clean end of a stream of Messages; awaits nothing later."""
+) -> bool:
+    """Returns with the Agent's terminal event, or with the clean end of a stream of Messages; awaits nothing later.
+
+    True when the Agent had said more behind its terminal event, which counts for nothing.
+    """
     request_id = conversation.next_id()
     body = requests.stream(request_id, known.invocation_id, message)
-    rules = StreamRules(known)
-    async with aclosing(conversation.events(body, request_id, deadline, delegation)) as events:
-        async for event in events:
-            for value in rules.take(read_result(event, request_id, STREAM_KINDS)):
-                await hand_on(value)
-            if rules.completed:
-                return
+    rules, repetition = StreamRules(known), Repetition(request_id)
+    try:
+        async with aclosing(conversation.events(body, request_id, deadline, delegation)) as arrivals:
+            async for events in arrivals:
+                for event in events:
+                    repeated = repetition.value(event)
+                    if repeated is not None:
+                        await hand_on(repeated)
+                        continue
+                    result = read_result(event, request_id, STREAM_KINDS)
+                    for value in rules.take(result):
+                        await hand_on(value)
+                    if rules.completed:
+                        return _goes_on(events)
+                    repetition.learn(event, result)
+    except EventTooLarge:
+        raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
     rules.end()
+    return False
+
+
+def _goes_on(events: Iterator[bytes]) -> bool:
+    try:
+        return next(events, None) is not None
+    except EventTooLarge:
+        return True

@@ -12,10 +12,11 @@ NOTHING = b"null"
 
 def value_of(parts: Sequence[Part]) -> bytes:
     """One part is its value, several are an array in order."""
-    values = [_value(part) for part in parts]
-    if not values:
+    if len(parts) == 1:
+        return _value(parts[0])
+    if not parts:
         raise protocol_error()
-    return values[0] if len(values) == 1 else b"[" + b",".join(values) + b"]"
+    return b"[" + b",".join([_value(part) for part in parts]) + b"]"
 
 
 def value_of_message(message: Message) -> bytes:
@@ -39,11 +40,11 @@ def artifacts_of(task: Task) -> Iterable[Artifact]:
 
 
 def _value(part: Part) -> bytes:
-    raw = {PartKind.DATA: part.data, PartKind.TEXT: part.text, PartKind.FILE: part.file}[part.kind]
+    kind = part.kind
+    raw = part.data if kind is PartKind.DATA else part.text if kind is PartKind.TEXT else part.file
     if not isinstance(raw, msgspec.Raw):
         raise protocol_error()
     text = bytes(raw)
-    opening = text.lstrip()[:1]
-    if (part.kind is PartKind.TEXT and opening != b'"') or (part.kind is PartKind.FILE and opening != b"{"):
+    if kind is not PartKind.DATA and text.lstrip()[:1] != (b'"' if kind is PartKind.TEXT else b"{"):
         raise protocol_error()
     return text

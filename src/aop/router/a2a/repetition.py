@@ -1,0 +1,81 @@
+"""Agents that repeat themselves: an event that differs from the one before in nothing but its value is read by that."""
+
+from typing import TypeGuard
+
+import msgspec
+
+from aop.base import json
+from aop.contracts.a2a import Artifact, ArtifactUpdate, PartKind
+from aop.router.a2a.answers import Result, read_result
+from aop.router.a2a.values import value_of
+from aop.router.outcome import AgentFault
+
+_KIND = frozenset({"artifact-update"})
+_VALUE_DEPTH = json.AGENT_DEPTH - 6
+"""The value stands in the envelope, the result, the artifact, its parts and its part; one level is kept to spare."""
+
+_MOST_LESSONS = 4
+_BLANKS = b" \t\n\r"
+_decode = msgspec.json.Decoder().decode
+
+
+class Repetition:
+    """Knows what stands around the value of one accepted event: a further piece of an artifact that goes on.
+
+    Such an event changes nothing that the rules remember. So one with the same bytes around another JSON value is as
+    good, and its value is all there is to read of it. Whatever is not surely so is left to the full reading.
+    """
+
+    def __init__(self, request_id: str) -> None:
+        self._request_id = request_id
+        self._before = b""
+        self._behind = b""
+        self._opening = b""
+        self._lessons = 0
+
+    def value(self, event: bytes) -> bytes | None:
+        before, behind = self._before, self._behind
+        if not before or not event.startswith(before) or not event.endswith(behind):
+            return None
+        value = event[len(before) : len(event) - len(behind)].strip(_BLANKS)
+        if not value.startswith(self._opening):
+            return None
+        try:
+            if value[:1] != b'"':
+                json.parse(value, _VALUE_DEPTH)
+            elif not isinstance(_decode(value), str):
+                return None
+        except (json.JsonRefused, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        return value
+
+    def learn(self, event: bytes, result: Result) -> None:
+        """After an event was read in full and the rules took it; only the very last one may be repeated."""
+        self._before = b""
+        if not _may_repeat(result) or self._lessons == _MOST_LESSONS:
+            return
+        self._lessons += 1
+        artifact = result.artifact
+        value, kind = value_of(artifact.parts), artifact.parts[0].kind
+        before, _, behind = event.rpartition(value)
+        self._opening = {PartKind.DATA: b"", PartKind.TEXT: b'"', PartKind.FILE: b"{"}[kind]
+        if self._is_place_of_value(before, behind, artifact):
+            self._before, self._behind = before, behind
+
+    def _is_place_of_value(self, before: bytes, behind: bytes, artifact: Artifact) -> bool:
+        """The same bytes may stand elsewhere too: another value put in their place must be the one that is read."""
+        probe = b'{"probe":0}' if artifact.parts[0].kind is PartKind.FILE else b'"probe"'
+        try:
+            read = read_result(before + probe + behind, self._request_id, _KIND)
+        except AgentFault:
+            return False
+        return isinstance(read, ArtifactUpdate) and value_of(read.artifact.parts) == probe
+
+
+def _may_repeat(result: Result) -> TypeGuard[ArtifactUpdate]:
+    return (
+        isinstance(result, ArtifactUpdate)
+        and result.append is True
+        and result.last_chunk is not True
+        and len(result.artifact.parts) == 1
+    )

@@ -1,0 +1,110 @@
+"""Events that repeat all but their value: the short way of reading them may never tell anything else than the long."""
+
+import json
+from typing import Any
+
+import pytest
+
+from aop.router.a2a.answers import read_result
+from aop.router.a2a.repetition import Repetition
+from aop.router.a2a.stream_rules import STREAM_KINDS
+from tests.support.loop import Platform
+from tests.support.peers import Received
+from tests.support.stream import require_agreement, require_sent, streaming
+from tests.support.streaming_agent import HEAD, artifact, event_of, piece, send_body, status, streamed, task
+
+VALUES = [b"1", b'""', b'"\xc3\xa9"', b'{"a":[1.10,{}]}', b"[]", b"null", b"1e400", b"123456789012345678901234567890"]
+NO_VALUES = [
+    b"",
+    b"1 2",
+    b"1,2",
+    b'1}],"x":[{"data":2',
+    b'"a","b":"c"',
+    b'{"a":1,"a":2}',
+    b'"\\ud800"',
+    b'"\xff"',
+    b"NaN",
+    b"[" * 97 + b"]" * 97,
+]
+
+
+def envelope(value: bytes, **members: Any) -> bytes:
+    result = artifact("%", append=True, **members)
+    return json.dumps({"jsonrpc": "2.0", "id": "1", "result": result}).encode().replace(b'"%"', value)
+
+
+def learned(event: bytes) -> Repetition:
+    repetition = Repetition("1")
+    repetition.learn(event, read_result(event, "1", STREAM_KINDS))
+    return repetition
+
+
+@pytest.mark.parametrize("first", VALUES)
+def test_another_value_in_the_same_place_is_that_value(first: bytes) -> None:
+    repetition = learned(envelope(first))
+    assert [repetition.value(envelope(value)) for value in VALUES] == VALUES
+    assert repetition.value(envelope(b"\t7 ")) == b"7"
+
+
+@pytest.mark.parametrize("other", NO_VALUES)
+def test_what_is_no_single_strict_value_is_left_to_the_full_reading(other: bytes) -> None:
+    assert learned(envelope(b"1")).value(envelope(other)) is None
+
+
+def test_an_event_that_differs_anywhere_else_is_left_to_the_full_reading() -> None:
+    repetition = learned(envelope(b"1"))
+    for members in ({"taskId": "task-8"}, {"contextId": "ctx-2"}, {"name": "b"}, {"last": True}, {"extra": 1}):
+        assert repetition.value(envelope(b"1", **members)) is None
+    assert repetition.value(envelope(b"1").replace(b'"id": "1"', b'"id": "2"')) is None
+    assert repetition.value(envelope(b"1") + b" ") is None
+
+
+@pytest.mark.parametrize("members", [{"append": False}, {"last": True}])
+def test_only_a_further_piece_of_an_artifact_that_goes_on_may_be_repeated(members: dict[str, Any]) -> None:
+    result = artifact(1, **{"append": True, **members})
+    event = json.dumps({"jsonrpc": "2.0", "id": "1", "result": result}).encode()
+    assert learned(event).value(event) is None
+
+
+def test_a_text_stays_a_text() -> None:
+    event = envelope(b'"one"').replace(b'"kind": "data", "data"', b'"kind": "text", "text"')
+    repetition = learned(event)
+    assert repetition.value(event.replace(b'"one"', b'"two"')) == b'"two"'
+    assert repetition.value(event.replace(b'"one"', b"1")) is None
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.rows("STR-07", "STR-08")
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [
+        (artifact(9, append=False), "A2A_PROTOCOL_ERROR"),
+        (artifact(9, append=True, contextId="ctx-2"), "A2A_PROTOCOL_ERROR"),
+        (status("completed"), "A2A_PROTOCOL_ERROR"),
+        (status("failed"), "AGENT_EXECUTION_FAILED"),
+    ],
+)
+async def test_the_rules_hold_after_many_repetitions(platform: Platform, last: dict[str, Any], code: str) -> None:
+    platform.agent.script(streamed(task(), *(piece(n, n, 99) for n in range(10)), last, end="open"))
+    async with streaming(platform) as caller:
+        assert (await caller.whole())["error"]["code"] == code
+    assert caller.chunks == list(range(10))
+    await require_agreement(platform, caller)
+    await require_sent(platform, caller, cancels=last["kind"] != "status-update")
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.rows("STR-07")
+async def test_a_piece_behind_the_last_one_is_refused_although_it_repeats(platform: Platform) -> None:
+    async def behave(request: Received) -> None:
+        await request.send(HEAD)
+        again = event_of(request, artifact(1, append=True))
+        ends = event_of(request, artifact(1, append=True, last=True))
+        await send_body(request, event_of(request, artifact(0)) + again * 3 + ends + again)
+        await request.wait_for_leaving()
+
+    platform.agent.script(behave)
+    async with streaming(platform) as caller:
+        assert (await caller.whole())["error"]["code"] == "A2A_PROTOCOL_ERROR"
+    assert caller.chunks == [0, 1, 1, 1, 1]
+    await require_agreement(platform, caller)

@@ -1,0 +1,53 @@
+"""Which running Invocations end with their parent, however their beginnings and ends fall together."""
+
+from typing import Any
+
+import pytest
+
+from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Terminal
+from aop.router.credential import CallContext
+from aop.router.outcome import Outcome
+from aop.router.running import Running, StopReason
+from aop.router.supervisor import Supervisor
+
+UNUSED: Any = None
+
+
+def running(invocation_id: str, parent: str | None = None) -> Running:
+    names = ("space", "acme:agent", "1.0.0", "rel_1", "0" * 64, "work")
+    context = CallContext(*names, invocation_id, "task_1", "1" * 32, parent, "http://127.0.0.1", 0)
+    return Running(context, UNUSED, b"{}", 0.0, 0.0, UNUSED, UNUSED)
+
+
+async def nothing() -> None:
+    pass
+
+
+@pytest.mark.rows("NEST-12", "NEST-13")
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [(CANCELED, StopReason.PARENT_ENDED), (TIMED_OUT, StopReason.PARENT_ENDED), (SUCCEEDED, None), (LOST, None)],
+)
+async def test_a_child_ends_with_its_parent_though_it_begins_after_the_parents_end(
+    end: Terminal, reason: StopReason | None
+) -> None:
+    """Both were in the Ledger in the right order; only the news of them came the other way round."""
+    supervisor = Supervisor()
+    parent, early, late, stranger = (
+        running("p"),
+        running("early", "p"),
+        running("late", "p"),
+        running("stranger", "elsewhere"),
+    )
+    for invocation in (parent, early, stranger):
+        supervisor.start(invocation, nothing())
+    assert supervisor.parents_elsewhere() == ["elsewhere"]
+    supervisor.ended(parent, Outcome(end))
+    supervisor.start(late, nothing())
+    assert [invocation.stop_reason for invocation in (early, late, stranger)] == [reason, reason, None]
+    # Until they have ended, the Ledger is asked about their parents, too.
+    assert set(supervisor.parents_elsewhere()) == {"p", "elsewhere"}
+    for invocation in (early, late, stranger):
+        supervisor.ended(invocation, Outcome(CANCELED))
+    assert (len(supervisor), supervisor.parents_elsewhere()) == (0, [])
+    await supervisor.stop_all()
