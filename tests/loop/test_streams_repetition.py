@@ -13,7 +13,16 @@ from tests.support.peers import Received
 from tests.support.stream import require_agreement, require_sent, streaming
 from tests.support.streaming_agent import HEAD, artifact, event_of, piece, send_body, status, streamed, task
 
-VALUES = [b"1", b'""', b'"\xc3\xa9"', b'{"a":[1.10,{}]}', b"[]", b"null", b"1e400", b"123456789012345678901234567890"]
+VALUES = [
+    b"1",
+    b'""',
+    b'"\xc3\xa9"',
+    b'{"a":[1.10,{}]}',
+    b"[]",
+    b"null",
+    b'{"text":"a"}',
+    b"123456789012345678901234567890",
+]
 NO_VALUES = [
     b"",
     b"1 2",
@@ -49,6 +58,10 @@ def test_another_value_in_the_same_place_is_that_value(first: bytes) -> None:
 @pytest.mark.parametrize("other", NO_VALUES)
 def test_what_is_no_single_strict_value_is_left_to_the_full_reading(other: bytes) -> None:
     assert learned(envelope(b"1")).value(envelope(other)) is None
+
+
+def test_a_number_beyond_the_doubles_is_left_to_the_full_reading() -> None:
+    assert learned(envelope(b"1")).value(envelope(b"1e400")) is None
 
 
 def test_an_event_that_differs_anywhere_else_is_left_to_the_full_reading() -> None:

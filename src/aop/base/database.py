@@ -9,7 +9,7 @@ import asyncpg
 Connection = Any
 """An asyncpg connection; the library ships no types."""
 
-_ACQUIRE_SECONDS = 2.0
+_ACQUIRE_SECONDS = 5.0
 _CONNECT_SECONDS = 5.0
 _COMMAND_SECONDS = 5.0
 # What a rule of ours may raise inside a transaction; everything else means the store failed.

@@ -1,6 +1,7 @@
 """The write handle of the Ledger: acceptances, progress and terminals, each durable before it is answered."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -50,10 +51,18 @@ class Journal:
     """Acceptances, cancel requests and facts have lanes of their own, so that a storm of one cannot starve another."""
 
     def __init__(
-        self, writer: Writer, connect: Connect, clock: Clock, *, write_seconds: float, fenced: Callable[[], None]
+        self,
+        writer: Writer,
+        connect: Connect,
+        clock: Clock,
+        *,
+        write_seconds: float,
+        fenced: Callable[[], None],
+        wrote: Callable[[float], None] = lambda _: None,
     ) -> None:
         self._writer = writer
         self._clock = clock
+        self._wrote = wrote
 
         async def prepared() -> Connection:
             connection = await connect()
@@ -201,7 +210,9 @@ class Journal:
                 self._open.pop(invocation, None)
 
     async def _write_acceptances(self, connection: Connection, given: Sequence[Entry]) -> Sequence[datetime | None]:
+        started = time.perf_counter()
         accepted = await store.accept(connection, self._writer.router_id, self._writer.epoch, given)
+        self._wrote(time.perf_counter() - started)
         return [accepted.get(acceptance.event) for _, acceptance in given]
 
     async def _find_acceptances(self, connection: Connection, given: Sequence[Entry]) -> Sequence[datetime | None]:
@@ -232,7 +243,9 @@ class Journal:
 
     async def _write_facts(self, connection: Connection, given: Sequence[Facts]) -> Sequence[bool | None]:
         facts = [fact for group in given for fact in group]
+        started = time.perf_counter()
         added = await store.append(connection, self._writer.router_id, self._writer.epoch, facts)
+        self._wrote(time.perf_counter() - started)
         return [group[-1].key in added or None for group in given]
 
     async def _find_facts(self, connection: Connection, given: Sequence[Facts]) -> Sequence[bool | None]:

@@ -25,6 +25,7 @@ from aop.router.api.topology_status import topology_status_routes
 from aop.router.credential import Credentials, Issuer
 from aop.router.delegation import Delegations
 from aop.router.execution import Execution
+from aop.router.metrics import RouterMetrics
 from aop.router.parents import ParentWatch
 from aop.router.resolution import CardCache, Resolution
 from aop.router.settings import LISTEN_ADDRESS, MAX_CHILDREN, MAX_INVOCATIONS, ROUTER_ID, RouterSettings
@@ -66,6 +67,9 @@ class _Parts:
     log: UnitLog
     database: Database
     journal: Journal
+    metrics: UnitMetrics
+    counts: RouterMetrics
+    supervisor: Supervisor
     agent_client: HttpClient
     peer: Peer
     resolver: Resolver
@@ -88,7 +92,9 @@ async def build(settings: RouterSettings, outside: Outside | None = None) -> Uni
         opened.push_async_callback(database.close)
         async with database.connection() as connection:
             await require_version(connection, STORE)
-        journal, fenced = await _open_journal(settings, outside.clock, log)
+        metrics, supervisor = UnitMetrics(UNIT), Supervisor()
+        counts = RouterMetrics(metrics, supervisor.__len__)
+        journal, fenced = await _open_journal(settings, outside.clock, log, counts)
         opened.push_async_callback(journal.close)
         resolver = Resolver(outside.look_up)
         connect_seconds = settings.connect_timeout_ms / 1000
@@ -97,11 +103,15 @@ async def build(settings: RouterSettings, outside: Outside | None = None) -> Uni
         for client in (agent_client, peer_client):
             opened.push_async_callback(client.close)
         peer = Peer(settings.control_plane_origin, peer_client, resolver)
-        parts = _Parts(settings, outside, log, database, journal, agent_client, peer, resolver)
+        parts = _Parts(
+            settings, outside, log, database, journal, metrics, counts, supervisor, agent_client, peer, resolver
+        )
         return _assemble(parts, fenced, opened)
 
 
-async def _open_journal(settings: RouterSettings, clock: Clock, log: UnitLog) -> tuple[Journal, asyncio.Event]:
+async def _open_journal(
+    settings: RouterSettings, clock: Clock, log: UnitLog, counts: RouterMetrics
+) -> tuple[Journal, asyncio.Event]:
     """Opens this life's epoch and ends what earlier ones left open, before anything is served."""
     fenced = asyncio.Event()
 
@@ -123,14 +133,14 @@ async def _open_journal(settings: RouterSettings, clock: Clock, log: UnitLog) ->
 
     writer = Writer(settings.router_id, epoch)
     seconds = settings.ledger_write_timeout_ms / 1000
-    journal = Journal(writer, connected, clock, write_seconds=seconds, fenced=refused)
+    journal = Journal(writer, connected, clock, write_seconds=seconds, fenced=refused, wrote=counts.ledger_wrote)
     journal.start()
     return journal, fenced
 
 
 def _assemble(parts: _Parts, fenced: asyncio.Event, opened: AsyncExitStack) -> Unit:
     settings, log, database = parts.settings, parts.log, parts.database
-    metrics, supervisor, cards = UnitMetrics(UNIT), Supervisor(), CardCache()
+    metrics, supervisor, cards = parts.metrics, parts.supervisor, CardCache()
     topology = Topology(parts.outside.clock, cards.forget)
     watch = TopologyWatch(parts.peer, settings.control_plane_token, topology)
     watch.start()
@@ -153,7 +163,7 @@ def _assemble(parts: _Parts, fenced: asyncio.Event, opened: AsyncExitStack) -> U
     parents = ParentWatch(lineage, supervisor)
     parents.start()
     opened.push_async_callback(parents.close)
-    invocations = _invocation_routes(parts, topology, cards, supervisor, lineage, (roots, children))
+    invocations = _invocation_routes(parts, topology, cards, lineage, (roots, children))
     routes = [
         *health_routes(readiness, metrics),
         *topology_status_routes(topology, settings.service_principals),
@@ -175,7 +185,6 @@ def _invocation_routes(
     parts: _Parts,
     topology: Topology,
     cards: CardCache,
-    supervisor: Supervisor,
     lineage: Lineage,
     slots: tuple[Slots, Slots],
 ) -> Sequence[Route]:
@@ -197,7 +206,7 @@ def _invocation_routes(
     longest, most_input = unit.invocation_deadline_ms, unit.invocation_request_max_bytes
     accepting = Accepting(topology, resolution, parts.journal, longest_ms=longest, most_input=most_input)
     limits = AnswerLimits(settings.agent_response_limit_bytes, settings.a2a_event_limit_bytes)
-    execution = Execution(agents, parts.journal, supervisor, parts.log, parts.outside.clock, limits)
+    execution = Execution(agents, parts.journal, parts.supervisor, parts.log, parts.counts, parts.outside.clock, limits)
     answers = RunningAnswers(execution, unit.sse_frame_max_bytes)
     delegations = Delegations(issuer, credential.private_key.public, lambda: parts.outside.clock().timestamp())
     roots, children = slots

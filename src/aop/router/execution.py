@@ -15,6 +15,7 @@ from aop.router.a2a.sending import send_and_follow
 from aop.router.a2a.streaming import stream_chunks
 from aop.router.delivery import StreamDelivery
 from aop.router.frames import FrameWriter
+from aop.router.metrics import RouterMetrics
 from aop.router.outbox import Outbox
 from aop.router.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.output_check import conforms
@@ -23,15 +24,26 @@ from aop.router.running import TERMINAL_OF, Running, StopReason
 from aop.router.supervisor import Supervisor
 from aop.serving.request_log import Level, UnitLog, safe_cause
 
+NOTE_SECONDS = 1.0
+"""How long a caller's leaving may take to be noted before the work is stopped without the note."""
+
 
 class Execution:
     def __init__(
-        self, agents: Agents, journal: Journal, supervisor: Supervisor, log: UnitLog, clock: Clock, limits: AnswerLimits
+        self,
+        agents: Agents,
+        journal: Journal,
+        supervisor: Supervisor,
+        log: UnitLog,
+        metrics: RouterMetrics,
+        clock: Clock,
+        limits: AnswerLimits,
     ) -> None:
         self._agents = agents
         self._journal = journal
         self._supervisor = supervisor
         self._log = log
+        self._metrics = metrics
         self._clock = clock
         self._limits = limits
 
@@ -49,12 +61,21 @@ class Execution:
         self.start(running)
         return running.stream
 
+    async def leave(self, running: Running) -> None:
+        """The caller is gone: noted first, so that it stays known should this process die, then the work is stopped."""
+        if running.stop_reason is None and not running.ended.done():
+            with suppress(TimeoutError, EpochFenced):
+                async with asyncio.timeout(NOTE_SECONDS):
+                    await self._journal.request_cancel(running.place.context.invocation)
+        running.stop(StopReason.CALLER_LEFT)
+
     async def _run(self, running: Running) -> None:
         limits = AnswerLimits(min(self._limits.answer, running.card.max_output_bytes), self._limits.event)
         conversation = AgentConversation(self._agents, running.card.endpoint, running.context, limits)
         outcome, leaves_task = await self._worked(running, conversation)
         outcome = await self._recorded(running, outcome)
         self._supervisor.ended(running, outcome)
+        self._metrics.ended(outcome.terminal)
         running.ended.set_result(outcome)
         if leaves_task and running.task.may_run:
             await conversation.cancel(running.task.task_id or "")
@@ -110,9 +131,6 @@ class Execution:
 
     async def _recorded(self, running: Running, outcome: Outcome) -> Outcome:
         """What may be told: the outcome if its terminal is durable, else that the platform could not keep it."""
-        if running.stop_reason is StopReason.CALLER_LEFT and outcome.terminal is CANCELED:
-            with suppress(EpochFenced):
-                await self._journal.request_cancel(running.place.context.invocation)
         place, facts = await self._progress_of(running)
         if running.stop_reason is StopReason.LEDGER_FAILED and outcome.terminal is SUCCEEDED:
             # The last progress failed while the Agent was ending: nothing is a success whose record was in doubt.

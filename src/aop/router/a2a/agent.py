@@ -95,7 +95,9 @@ class AgentConversation:
             ) as answer:
                 await _require_event_stream(answer, request_id)
                 async for piece in answer:
-                    yield parser.feed(piece)
+                    events = parser.feed(piece)
+                    del piece  # a reader who stalls would keep it beside the parser's own copy
+                    yield events
         except TimeoutError:
             raise
         except HttpError as failure:

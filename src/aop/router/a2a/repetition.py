@@ -41,10 +41,11 @@ class Repetition:
         if not value.startswith(self._opening):
             return None
         try:
-            if value[:1] != b'"':
+            # A string, or a text too short to be too deep with no two members, can break no rule but those of syntax.
+            if value[:1] == b'"' or (len(value) <= _VALUE_DEPTH and value.count(b":") < 2):
+                _decode(value)
+            else:
                 json.parse(value, _VALUE_DEPTH)
-            elif not isinstance(_decode(value), str):
-                return None
         except (json.JsonRefused, msgspec.DecodeError, UnicodeDecodeError):
             return None
         return value

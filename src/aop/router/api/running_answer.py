@@ -31,25 +31,27 @@ class RunningAnswers:
     def _streamed(self, running: Running) -> EventStream:
         delivery = self._execution.start_stream(running, self._most_frame)
         headers = id_headers(running.context.invocation_id, running.context.root_task_id)
-        return EventStream(_frames(running, delivery), headers)
+        return EventStream(self._frames(running, delivery), headers)
 
     async def _whole(self, request: Request, running: Running) -> Response:
         self._execution.start(running)
         async with EndedByLeaving(request):
             await asyncio.shield(running.ended)
         if not running.ended.done():
-            running.stop(StopReason.CALLER_LEFT)
+            await self._execution.leave(running)
         # The slot is held until the terminal is recorded, also when nobody waits for it any more.
         outcome = await running.ended
         context = running.context
         return outcome_response(outcome, context.invocation_id, context.root_task_id, context.trace_id)
 
-
-async def _frames(running: Running, delivery: StreamDelivery) -> AsyncGenerator[bytes, None]:
-    """Left early, the Invocation ends `canceled`; either way this ends once its terminal is recorded."""
-    try:
-        while (piece := await delivery.outbox.take()) is not None:
-            yield piece
-    finally:
-        running.stop(StopReason.CALLER_LEFT)
-        await asyncio.shield(running.ended)
+    async def _frames(self, running: Running, delivery: StreamDelivery) -> AsyncGenerator[bytes, None]:
+        """Left early, the Invocation ends `canceled`; either way this ends once its terminal is recorded."""
+        taken_all = False
+        try:
+            while (piece := await delivery.outbox.take()) is not None:
+                yield piece
+            taken_all = True
+        finally:
+            if not taken_all:
+                await self._execution.leave(running)
+            await asyncio.shield(running.ended)
