@@ -37,7 +37,7 @@ async def canceled_in(platform: Platform, request: Received, left_at: float) -> 
 
 
 @pytest.mark.rows("CAN-01", "CAN-06")
-@pytest.mark.parametrize(("time", "way"), enumerate(["fin", "reset", "half close", "fin", "reset"]))
+@pytest.mark.parametrize(("time", "way"), list(enumerate(["fin", "reset", "half close", "fin", "reset"])))
 async def test_leaving_after_the_first_chunk_cancels_the_task_exactly_once(
     platform: Platform, time: int, way: str
 ) -> None:
