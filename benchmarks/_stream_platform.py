@@ -39,6 +39,7 @@ _PRINCIPALS = json.dumps([{"id": "peer", "tokenSha256": hashlib.sha256(_SERVICE_
 class StreamPlatform:
     gateway_pid: int
     router_pid: int
+    store_pid: int
     gateway: Target
     agent: Target
     token: str
@@ -85,7 +86,9 @@ async def stream_platform() -> AsyncIterator[StreamPlatform]:
                 peer_process(partial(_control_plane_peer, url, router_port, agent_port)) as (gateway_pid, gateway_port),
                 peer_process(partial(_router_peer, url, router_port, gateway_port, agent_port)) as (router_pid, _),
             ):
-                platform = StreamPlatform(gateway_pid, router_pid, _local(gateway_port), _local(agent_port), token)
+                platform = StreamPlatform(
+                    gateway_pid, router_pid, server.pid, _local(gateway_port), _local(agent_port), token
+                )
                 await _install(platform)
                 yield platform
 
@@ -223,6 +226,11 @@ def _agent_peer(report: Connection) -> None:
     uvloop.run(serve())
 
 
+_WHOLE = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
+_MESSAGE = (
+    b'{"jsonrpc":"2.0","id":"1","result":{"kind":"message","messageId":"m-1","role":"agent",'
+    b'"parts":[{"kind":"data","data":{"text":"%b"}}]}}'
+) % (b"an answer of about a kilobyte " * 32)
 _TASK = b'"taskId":"t-1","contextId":"c-1"'
 _PROOFS: dict[bytes, bytes] = {}
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -271,6 +279,9 @@ class _StreamingAgent(asyncio.Protocol):
             self._transport.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(proof), proof))
 
     def _answer(self, request: Any) -> None:
+        if request["method"] == "message/send":
+            self._transport.write(_WHOLE % (len(_MESSAGE), _MESSAGE))
+            return
         if request["method"] != "message/stream":
             self._transport.write(b"HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n")
             return

@@ -24,7 +24,7 @@ from aop.ledger.journal import Journal, Writer
 from aop.ledger.lineage import Lineage, RecordFilter
 from aop.ledger.model import SUCCEEDED, Acceptance, Context, Opening, terminal_fact
 from aop.local.postgres import EmbeddedPostgres
-from benchmarks.measure import Figure, Report
+from benchmarks.measure import Figure, Report, store_cpu_nanos
 
 CALLERS = 64
 EACH = 60
@@ -164,14 +164,14 @@ async def _load(journal: Journal, postmaster: int) -> Cost:
         for _ in range(EACH):
             await _invocation(journal, _context())
 
-    before, store, begun = time.process_time_ns(), _store_nanos(postmaster), time.perf_counter()
+    before, store, begun = time.process_time_ns(), store_cpu_nanos(postmaster), time.perf_counter()
     await asyncio.gather(*(caller() for _ in range(CALLERS)))
     seconds = time.perf_counter() - begun
     calls = CALLERS * EACH
     return Cost(
         calls * EVENTS_PER_INVOCATION / seconds,
         (time.process_time_ns() - before) / 1000 / calls,
-        (_store_nanos(postmaster) - store) / 1000 / calls,
+        (store_cpu_nanos(postmaster) - store) / 1000 / calls,
     )
 
 
@@ -182,15 +182,6 @@ async def _median(journal: Journal, postmaster: int) -> Cost:
         statistics.median(cost.writer for cost in costs),
         statistics.median(cost.store for cost in costs),
     )
-
-
-def _store_nanos(postmaster: int) -> int:
-    """CPU time of the server and all its living processes."""
-    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
-    total = 0
-    for pid in (str(postmaster), *children):
-        total += int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
-    return total
 
 
 async def _seed(url: str) -> None:

@@ -5,7 +5,7 @@ import multiprocessing
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -78,6 +78,16 @@ def peer_process(peer: Peer) -> Iterator[tuple[int, int]]:
     finally:
         process.terminate()
         process.join()
+
+
+def store_cpu_nanos(postmaster: int) -> int:
+    """CPU of a PostgreSQL server with all its backends; one that ended in between is not counted."""
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    total = 0
+    for pid in (str(postmaster), *children):
+        with suppress(FileNotFoundError):
+            total += _cpu_nanos(int(pid))
+    return total
 
 
 def _cpu_nanos(pid: int) -> int:

@@ -118,7 +118,8 @@ def load_run(folder: Path) -> Run:
     absent = NotRunning(f"no platform is running on {folder.absolute()}: start one with `aop up`")
     try:
         run = msgspec.json.decode((folder / _RUN).read_bytes(), type=Run)
-        running = _held(folder)
+        # The next start holds the lock a moment before it removes what a killed one left: that is the older file.
+        running = _held(folder) and (folder / _RUN).stat().st_mtime_ns >= (folder / _LOCK).stat().st_mtime_ns
     except FileNotFoundError:
         raise absent from None
     except (OSError, msgspec.DecodeError) as problem:

@@ -1,6 +1,6 @@
 """Prometheus metrics of a unit; labels are only unit, route, method, status, code, outcome and check."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
@@ -11,6 +11,7 @@ class UnitMetrics:
     def __init__(self, unit: str) -> None:
         # A registry of our own: the default one adds process and interpreter collectors.
         self.registry = CollectorRegistry(auto_describe=False)
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.unit = unit
         self._requests = Counter(
             "aop_http_requests_total",
