@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from pathlib import Path
 from typing import IO
 
@@ -12,6 +13,8 @@ from aop.local.problems import DataFolderBusy, DataFolderUnusable, NotRunning
 DEFAULT_FOLDER = Path(".aop")
 _LOCK = "lock"
 _RUN = "run.json"
+_LOCK_TRIES = 5
+_LOCK_PAUSE_SECONDS = 0.02
 
 
 class RouterCredential(msgspec.Struct, frozen=True, rename="camel"):
@@ -77,8 +80,10 @@ class DataFolder:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.path.chmod(0o700)
             (self.path / "logs").mkdir(mode=0o700, exist_ok=True)
+            # What a killed platform left goes before the lock is taken: nobody sees it beside a lock that is held.
+            if not _held(self.path):
+                self.forget_run()
             self._lock = _hold(self.path)
-            self.forget_run()
         except OSError as problem:
             raise DataFolderUnusable(f"{self.path} cannot be used as data folder: {problem.strerror}") from problem
         return self
@@ -117,9 +122,8 @@ def load_run(folder: Path) -> Run:
     """The platform running on that folder; a record left by a killed one does not count."""
     absent = NotRunning(f"no platform is running on {folder.absolute()}: start one with `aop up`")
     try:
+        running = _held(folder)
         run = msgspec.json.decode((folder / _RUN).read_bytes(), type=Run)
-        # The next start holds the lock a moment before it removes what a killed one left: that is the older file.
-        running = _held(folder) and (folder / _RUN).stat().st_mtime_ns >= (folder / _LOCK).stat().st_mtime_ns
     except FileNotFoundError:
         raise absent from None
     except (OSError, msgspec.DecodeError) as problem:
@@ -131,23 +135,35 @@ def load_run(folder: Path) -> Run:
 
 def _hold(folder: Path) -> IO[str]:
     lock = (folder / _LOCK).open("a+")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not _locked(lock):
         lock.seek(0)
         holder = lock.read().strip() or "unknown"
         lock.close()
-        raise DataFolderBusy(f"a platform already runs on {folder} (process {holder}); stop it first") from None
+        raise DataFolderBusy(f"a platform already runs on {folder} (process {holder}); stop it first")
     lock.truncate(0)
     lock.write(f"{os.getpid()}\n")
     lock.flush()
     return lock
 
 
-def _held(folder: Path) -> bool:
-    with (folder / _LOCK).open() as lock:
+def _locked(lock: IO[str]) -> bool:
+    """Somebody who only looks holds the lock for an instant; who runs a platform keeps it."""
+    for _ in range(_LOCK_TRIES):
         try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            time.sleep(_LOCK_PAUSE_SECONDS)
+        else:
             return True
+    return False
+
+
+def _held(folder: Path) -> bool:
+    try:
+        with (folder / _LOCK).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
     return False
