@@ -27,7 +27,7 @@ from aop.local.ports import any_free_port
 from aop.local.postgres import EmbeddedPostgres
 from aop.router.app import build as build_router
 from aop.router.settings import read_router_settings
-from aop.serving.unit import Unit
+from aop.serving.unit import Unit, calm_collector
 from benchmarks.measure import peer_process
 
 WORKSPACE, PROVIDER, AGENT, CAPABILITY = "bench", "bench", "bench:stream", "stream"
@@ -211,6 +211,7 @@ def _serve(build: Callable[[], Awaitable[Unit]], port: int, report: Connection) 
         unit = await build()
         listener = listening_socket("127.0.0.1", port)
         await HttpServer(unit.application).start([listener])
+        calm_collector()
         report.send(listener.getsockname()[1])
         await asyncio.Event().wait()
 

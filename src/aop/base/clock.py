@@ -1,16 +1,29 @@
 """Wall-clock time: always aware, always UTC, one text form."""
 
 import re
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 Clock = Callable[[], datetime]
 
+_second = 0
+_second_text = ""
 _RFC3339 = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def now_text() -> str:
+    """The present in the one form written on the wire."""
+    global _second, _second_text
+    micros = time.time_ns() // 1000
+    second = micros // 1_000_000
+    if second != _second:
+        _second, _second_text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+    return f"{_second_text}.{micros % 1_000_000:06d}Z"
 
 
 def to_text(moment: datetime) -> str:

@@ -12,6 +12,9 @@ Connection = Any
 _ACQUIRE_SECONDS = 5.0
 _CONNECT_SECONDS = 5.0
 _COMMAND_SECONDS = 5.0
+CONNECTION_LOST = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""No answer of the server: the last one is what the driver raises on a connection that ended a moment ago."""
+
 # What a rule of ours may raise inside a transaction; everything else means the store failed.
 _RULES = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError)
 
@@ -26,7 +29,7 @@ async def translated_failures() -> AsyncIterator[None]:
         yield
     except _RULES:
         raise
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as failure:
+    except (asyncpg.PostgresError, *CONNECTION_LOST) as failure:
         raise StoreUnavailable(type(failure).__name__) from failure
 
 

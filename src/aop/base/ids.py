@@ -10,8 +10,14 @@ PREFIXED_ID = re.compile(r"([a-z]+)_([0-9a-f]{32})", re.ASCII)
 TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}", re.ASCII)
 
 _COUNTER_BITS = 12
+_NO_TRACE = "0" * 32
+_WITH_VARIANT = tuple(f"{byte & 0x3F | 0x80:02x}" for byte in range(256))
+_ROUNDED_DOWN = {f"{digit:x}": f"{digit & ~0b11:x}" for digit in range(16)}
+_RANDOM_BYTES = 4096
 _lock = threading.Lock()
 _last = 0
+_random = b""
+_taken = 0
 
 
 def is_safe_identifier(text: str) -> bool:
@@ -24,17 +30,25 @@ def is_trace_id(text: str) -> bool:
 
 def new_id(prefix: str) -> str:
     """`prefix_` and the 32 lowercase hex digits of a UUIDv7, strictly increasing within this process."""
-    return f"{prefix}_{_uuid7():032x}"
+    return f"{prefix}_{new_hex_id()}"
 
 
 def new_hex_id() -> str:
     """The 32 lowercase hex digits alone, for what stores ids without their prefix."""
-    return f"{_uuid7():032x}"
+    # Milliseconds and a 12-bit counter form one rising number: a stalled or stepped-back
+    # clock borrows from the future instead of repeating or going back.
+    global _last  # noqa: PLW0603
+    with _lock:
+        _last = stamp = max(_last + 1, (time.time_ns() // 1_000_000) << _COUNTER_BITS)
+        tail = _random_bytes(8)
+    version = 0x7000 | (stamp & ((1 << _COUNTER_BITS) - 1))
+    return f"{stamp >> _COUNTER_BITS:012x}{version:04x}{_WITH_VARIANT[tail[0]]}{tail[1:].hex()}"
 
 
 def new_opening_id() -> str:
     """Hex digits whose next two numbers are free as well: the ids of facts that are recorded as one."""
-    return f"{_uuid7() & ~0b11:032x}"
+    digits = new_hex_id()
+    return digits[:-1] + _ROUNDED_DOWN[digits[-1]]
 
 
 def hex_part(identifier: str, prefix: str) -> str | None:
@@ -49,18 +63,26 @@ def new_random_id(prefix: str) -> str:
 
 def new_trace_id() -> str:
     while True:
-        trace_id = os.urandom(16).hex()
-        if is_trace_id(trace_id):
+        with _lock:
+            trace_id = _random_bytes(16).hex()
+        if trace_id != _NO_TRACE:
             return trace_id
 
 
-def _uuid7() -> int:
-    # Milliseconds and a 12-bit counter form one rising number: a stalled or stepped-back
-    # clock borrows from the future instead of repeating or going back.
-    global _last  # noqa: PLW0603
-    with _lock:
-        _last = max(_last + 1, (time.time_ns() // 1_000_000) << _COUNTER_BITS)
-        stamp = _last
-    millis, counter = stamp >> _COUNTER_BITS, stamp & ((1 << _COUNTER_BITS) - 1)
-    tail = int.from_bytes(os.urandom(8), "big") & ((1 << 62) - 1)
-    return millis << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | tail
+def _random_bytes(count: int) -> bytes:
+    """Only under the lock. The system is asked for many at once, because each time costs as much as an id."""
+    global _random, _taken  # noqa: PLW0603
+    if _taken + count > len(_random):
+        _random, _taken = os.urandom(_RANDOM_BYTES), 0
+    _taken += count
+    return _random[_taken - count : _taken]
+
+
+def _forget_random() -> None:
+    """A forked process must not hand out what its parent hands out too."""
+    global _random, _taken
+    _random, _taken = b"", 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_random)

@@ -102,7 +102,7 @@ def _has_lost_nothing(body: bytes, value: object, max_depth: int) -> bool:
     return (
         (_count(b"[", body) + _count(b"{", body) <= max_depth or not _is_too_deep(body, max_depth))
         and not (b"\\" in body and (b"\\u003a" in body or b"\\u003A" in body))
-        and not _has_long_digits(body)
+        and not has_long_digits(body)
         and _count(b":", _encode(value)) == _count(b":", body)
     )
 
@@ -112,7 +112,8 @@ def _count(mark: bytes, body: bytes) -> int:
     return len(body) - len(body.replace(mark, b""))
 
 
-def _has_long_digits(body: bytes) -> bool:
+def has_long_digits(body: bytes) -> bool:
+    """Whether an integer beyond the doubles may stand in the text."""
     # Any run of 309 digits shows at least three in a row when only every 103rd byte is looked at.
     return (
         len(body) >= _OVERFLOW_DIGITS
@@ -178,7 +179,7 @@ def _read(text: str) -> tuple[object, bool]:
 
 def _decoder(text: str, members: Callable[[list[tuple[str, object]]], dict[str, object]]) -> json.JSONDecoder:
     # Reading numbers through functions of our own costs a call each: only when one of them may overflow.
-    overflow = _EXPONENT.search(text) is not None or _has_long_digits(text.encode())
+    overflow = _EXPONENT.search(text) is not None or has_long_digits(text.encode())
     return json.JSONDecoder(
         object_pairs_hook=members,
         parse_float=_finite_float if overflow else float,

@@ -80,6 +80,7 @@ class _Parts:
     proof_client: HttpClient
     resolver: Resolver
     signal: ChangeSignal
+    standings: Standings
 
 
 async def run(settings: ControlPlaneSettings) -> None:
@@ -108,8 +109,9 @@ async def build(settings: ControlPlaneSettings, outside: Outside | None = None) 
             HttpClient(idle_seconds=0, connect_seconds=_CONNECT_SECONDS, tls=outside.tls),
             Resolver(outside.look_up),
             ChangeSignal(settings.database_url),
+            Standings(database),
         )
-        for close in (parts.client.close, parts.proof_client.close, parts.signal.close):
+        for close in (parts.client.close, parts.proof_client.close, parts.signal.close, parts.standings.close):
             opened.push_async_callback(close)
         parts.signal.start()
         return _assemble(parts, opened.pop_all())
@@ -174,7 +176,7 @@ def _discovery_routes(parts: _Parts, gates: Gates) -> Sequence[Route]:
 def _workspace_routes(parts: _Parts, gates: Gates, router: RouterClient) -> Sequence[Route]:
     settings, database, clock = parts.settings, parts.database, parts.clock
     pins, workspaces = Pins(database), Workspaces(database, clock)
-    authorization = Authorization(Standings(database), pins)
+    authorization = Authorization(parts.standings, pins)
     invocations = Invocations(
         authorization,
         router,

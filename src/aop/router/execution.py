@@ -88,9 +88,9 @@ class Execution:
             return Outcome(TERMINAL_OF[running.stop_reason]), False
         worker = asyncio.current_task()
         running.working(worker)
+        alarm = asyncio.get_running_loop().call_at(running.deadline, running.stop, StopReason.DEADLINE)
         try:
-            async with asyncio.timeout_at(running.deadline):
-                return await self._exchange(running, conversation), True
+            return await self._exchange(running, conversation), True
         except TimeoutError:
             return Outcome(TIMED_OUT), True
         except AgentCanceled:
@@ -106,6 +106,7 @@ class Execution:
             self._log.event("invocation.fault", level=Level.ERROR, cause=safe_cause(fault))
             return failed(ErrorCode.INTERNAL_ERROR), True
         finally:
+            alarm.cancel()
             running.working(None)
 
     async def _exchange(self, running: Running, conversation: AgentConversation) -> Outcome:

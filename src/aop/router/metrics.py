@@ -29,6 +29,10 @@ class RouterMetrics:
         )
         self.ledger_wrote: Callable[[float], None] = writes.labels(unit.unit).observe
         self._unit = unit.unit
+        self._known: dict[Terminal, Callable[[], None]] = {}
 
     def ended(self, terminal: Terminal) -> None:
-        self._ended.labels(self._unit, terminal.type, terminal.error or "").inc()
+        known = self._known.get(terminal)
+        if known is None:
+            known = self._known[terminal] = self._ended.labels(self._unit, terminal.type, terminal.error or "").inc
+        known()

@@ -14,8 +14,6 @@ from aop.contracts.errors import InvalidRequest, Violation
 T = TypeVar("T")
 
 IN_THREAD_BYTES = 64 * 1024
-# A shorter text can hold no integer beyond the doubles, and what else may be wrong with it was looked at before.
-_MAY_OVERFLOW_BYTES = 309
 _decode = msgspec.json.Decoder().decode
 
 
@@ -38,7 +36,7 @@ async def conforms(validator: jsonschema_rs.Draft202012Validator, value: bytes) 
 
 
 def _read(value: bytes) -> object:
-    if len(value) < _MAY_OVERFLOW_BYTES:
+    if not json.has_long_digits(value):
         try:
             return _decode(value)
         except msgspec.DecodeError:

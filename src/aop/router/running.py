@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from aop.ledger.model import CANCELED, LOST, Place, Terminal
+from aop.ledger.model import CANCELED, LOST, TIMED_OUT, Place, Terminal
 from aop.router.a2a.known_task import KnownTask
 from aop.router.credential import CallContext
 from aop.router.delivery import StreamDelivery
@@ -14,6 +14,7 @@ from aop.router.target import TargetCard
 
 class StopReason(StrEnum):
     CALLER_LEFT = "caller_left"
+    DEADLINE = "deadline"
     PARENT_ENDED = "parent_ended"
     LEDGER_FAILED = "ledger_failed"
     SHUTDOWN = "shutdown"
@@ -21,6 +22,7 @@ class StopReason(StrEnum):
 
 TERMINAL_OF: dict[StopReason, Terminal] = {
     StopReason.CALLER_LEFT: CANCELED,
+    StopReason.DEADLINE: TIMED_OUT,
     StopReason.PARENT_ENDED: CANCELED,
     StopReason.LEDGER_FAILED: LOST,
     StopReason.SHUTDOWN: LOST,

@@ -1,7 +1,7 @@
 """Keeps the topology fresh: subscribes to the Control Plane, resumes after a loss; the one reconnecting client here."""
 
 import asyncio
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 
 import msgspec
 
@@ -59,9 +59,11 @@ class TopologyWatch:
         loop = asyncio.get_running_loop()
         after = self._topology.after
         path = _PATH if after is None else f"{_PATH}?after={after}"
-        async with self._peer.stream(
-            "GET", path, self._headers, answer_by=loop.time() + _ANSWER_SECONDS, deadline=loop.time() + _FOREVER
-        ) as answer:
+        async with AsyncExitStack() as opened:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                answer = await opened.enter_async_context(
+                    await self._peer.stream("GET", path, self._headers, deadline=loop.time() + _FOREVER)
+                )
             if answer.status != 200 or answer.header(b"content-type") != b"text/event-stream":
                 return
             self._topology.connected()

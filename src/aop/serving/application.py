@@ -7,14 +7,14 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 
-from aop.base.clock import to_text, utc_now
+from aop.base.clock import now_text
 from aop.base.database import StoreUnavailable
 from aop.contracts.errors import ErrorCode, NotFound, Refusal
 from aop.serving.cors import CrossOrigin
 from aop.serving.metrics import UnitMetrics
 from aop.serving.query import read_query
 from aop.serving.request import Receive, Request, Scope, Send
-from aop.serving.request_log import Level, RequestRecord, UnitLog, milliseconds_since, safe_cause
+from aop.serving.request_log import Level, RequestRecord, UnitLog, safe_cause
 from aop.serving.response import Response, error_response, refusal_response
 from aop.serving.routing import Answer, Route, RouteTable, require_path_values
 
@@ -43,26 +43,25 @@ class Application:
         request, route = exchange.request, exchange.route
         template = None if route is None else route.path
         method = request.method if request.method in _METHODS else "other"
-        code = exchange.code
-        self._metrics.answered(
-            template or "unknown", method, exchange.status, code or "", time.perf_counter() - started
-        )
+        code, seconds = exchange.code, time.perf_counter() - started
+        self._metrics.answered(template or "unknown", method, exchange.status, code or "", seconds)
         self._log.request(
+            exchange.level,
             RequestRecord(
-                time=to_text(utc_now()),
-                level=exchange.level.name.lower(),
+                time=now_text(),
+                level=exchange.level.text,
                 unit=self._log.unit,
                 event="request",
                 method=method,
                 route=template,
                 status=exchange.status,
                 trace_id=request.trace_id,
-                milliseconds=milliseconds_since(started),
+                milliseconds=round(seconds * 1000, 3),
                 code=code,
                 caller=request.caller,
                 invocation_id=request.invocation_id,
                 cause=exchange.cause,
-            )
+            ),
         )
 
 

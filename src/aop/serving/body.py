@@ -41,8 +41,8 @@ async def read_json(request: Request, document: Document, limit: int) -> JsonBod
 def _require_json(request: Request) -> None:
     content_type = request.single_header(b"content-type") or b""
     media_type = content_type.partition(b";")[0].strip().lower()
-    encodings = [value.strip().lower() for value in request.header_values(b"content-encoding")]
-    if media_type != b"application/json" or any(encoding != b"identity" for encoding in encodings):
+    encodings = request.header_values(b"content-encoding")
+    if media_type != b"application/json" or any(value.strip().lower() != b"identity" for value in encodings):
         raise InvalidRequest(Violation("", "content_type"))
 
 
@@ -50,6 +50,11 @@ async def _read(request: Request, limit: int) -> bytes:
     declared = request.single_header(b"content-length")
     if declared is not None and int(declared) > limit:
         raise PayloadTooLarge("declared length")
+    whole = request.whole_body()
+    if whole is not None:
+        if len(whole) > limit:
+            raise PayloadTooLarge("received bytes")
+        return whole
     try:
         async with asyncio.timeout(RECEIPT_SECONDS):
             return await _receive(request, limit)

@@ -1,5 +1,7 @@
 """Prometheus metrics of a unit; labels are only unit, route, method, status, code, outcome and check."""
 
+from collections.abc import Callable
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
@@ -30,9 +32,19 @@ class UnitMetrics:
             "aop_ready", "1 while this readiness check passes.", ("unit", "check"), registry=self.registry
         )
 
+        # Finding a metric by its labels costs more than counting in it.
+        self._known: dict[tuple[str, str, int, str], tuple[Callable[[], None], Callable[[float], None]]] = {}
+
     def answered(self, route: str, method: str, status: int, code: str, seconds: float) -> None:
-        self._requests.labels(self.unit, route, method, str(status), code).inc()
-        self._seconds.labels(self.unit, route, method).observe(seconds)
+        known = self._known.get((route, method, status, code))
+        if known is None:
+            known = self._known[route, method, status, code] = (
+                self._requests.labels(self.unit, route, method, str(status), code).inc,
+                self._seconds.labels(self.unit, route, method).observe,
+            )
+        count, observe = known
+        count()
+        observe(seconds)
 
     def ready(self, check: str, passed: bool) -> None:
         self._ready.labels(self.unit, check).set(1 if passed else 0)

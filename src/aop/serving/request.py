@@ -24,6 +24,7 @@ class Request:
     grant: object = None
     """What authentication found beside the caller, for the one route that asked for it."""
     close_connection: bool = False
+    _headers: dict[bytes, Sequence[bytes]] | None = None
 
     @property
     def principal(self) -> str:
@@ -40,9 +41,19 @@ class Request:
     def query_string(self) -> bytes:
         return bytes(self.scope["query_string"])
 
+    def whole_body(self) -> bytes | None:
+        """The body, when all of it had arrived before anybody asked for it."""
+        take = self.scope.get("aop.whole_body")
+        return None if take is None else take()
+
     def header_values(self, name: bytes) -> Sequence[bytes]:
         """Every value sent under this lowercase name, in order."""
-        return [value for key, value in self.scope["headers"] if key == name]
+        if self._headers is None:
+            found: dict[bytes, Sequence[bytes]] = {}
+            self._headers = found
+            for key, value in self.scope["headers"]:
+                found[key] = (*found[key], value) if key in found else (value,)
+        return self._headers.get(name, ())
 
     def single_header(self, name: bytes) -> bytes | None:
         """The value when the header was sent exactly once."""

@@ -2,13 +2,12 @@
 
 import logging
 import sys
-import time
 from enum import IntEnum
 from typing import BinaryIO
 
 import msgspec
 
-from aop.base.clock import to_text, utc_now
+from aop.base.clock import now_text
 from aop.contracts.errors import ErrorCode
 
 
@@ -17,6 +16,13 @@ class Level(IntEnum):
     INFO = 20
     WARNING = 30
     ERROR = 40
+
+    @property
+    def text(self) -> str:
+        return _LEVEL_TEXTS[self]
+
+
+_LEVEL_TEXTS = {level: level.name.lower() for level in Level}
 
 
 class RequestRecord(msgspec.Struct, rename="camel", omit_defaults=True):
@@ -55,10 +61,10 @@ class UnitLog:
         self._encode = msgspec.json.Encoder().encode
 
     def event(self, event: str, *, level: Level = Level.INFO, cause: str | None = None) -> None:
-        self._write(level, EventRecord(to_text(utc_now()), level.name.lower(), self.unit, event, cause))
+        self._write(level, EventRecord(now_text(), level.text, self.unit, event, cause))
 
-    def request(self, record: RequestRecord) -> None:
-        self._write(Level[record.level.upper()], record)
+    def request(self, level: Level, record: RequestRecord) -> None:
+        self._write(level, record)
 
     def _write(self, level: Level, record: msgspec.Struct) -> None:
         if level >= self._level:
@@ -78,10 +84,6 @@ class RuntimeRecords(logging.Handler):
         level = Level.ERROR if record.levelno >= logging.ERROR else Level.WARNING
         what = f"{record.name} {record.module}:{record.lineno}"
         self._log.event("runtime", level=level, cause=what if error is None else f"{what} {safe_cause(error)}")
-
-
-def milliseconds_since(started: float) -> float:
-    return round((time.perf_counter() - started) * 1000, 3)
 
 
 def safe_cause(error: BaseException) -> str:

@@ -34,6 +34,10 @@ class Response:
             headers.append((b"connection", b"close"))
         if not self.cacheable:
             headers.append((b"cache-control", b"no-store"))
+        answer = request.scope.get("aop.answer")
+        if answer is not None:
+            await answer(self.status, headers, self.body)
+            return
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": self.body})
 

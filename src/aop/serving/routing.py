@@ -66,8 +66,10 @@ class RouteTable:
     def find(self, raw_path: bytes) -> tuple[Mapping[str, Route], dict[str, str]] | None:
         """The routes of the path by method, and its parameters, not yet judged; None when the path is unknown."""
         node, values = self._root, []
-        for segment in raw_path.split(b"/")[1:]:
-            text = unquote_to_bytes(segment).decode("utf-8", "replace")
+        # The server lets nothing but visible ASCII stand in a path.
+        segments = raw_path.decode("ascii").split("/")
+        for segment in segments[1:]:
+            text = segment if "%" not in segment else unquote_to_bytes(segment).decode("utf-8", "replace")
             child = node.fixed.get(text)
             if child is None and text:
                 child = node.parameter

@@ -8,6 +8,7 @@ from typing import Final
 
 from aop.base.header_syntax import Headers
 from aop.base.http.dialing import Dialer
+from aop.base.http.errors import HttpError
 from aop.base.http.message import Answer, Target, request_bytes
 from aop.base.http.pool import Pool
 from aop.base.http.stream import AnswerStream, Exchange
@@ -42,13 +43,16 @@ class HttpClient:
         """The whole answer, or an HttpError; cancelling closes the connection at once."""
         request = request_bytes(target, method, path, headers, body)
         connection = self._pool.idle(target, deadline) or await self._pool.new(target, deadline)
+        reader = connection.reader
         try:
-            reader = connection.reader
             reader.begin(method, max_body)
             connection.start(request, deadline, streamed=False)
             while not reader.complete:
                 await connection.progress()
             return Answer(reader.status, reader.headers, reader.take())
+        except HttpError as error:
+            error.headers = reader.headers or None
+            raise
         finally:
             self._pool.release(connection)
 

@@ -6,7 +6,9 @@ Phase = Literal["connect", "tls"]
 
 
 class HttpError(Exception):
-    """The exchange gave no usable answer."""
+    """The exchange gave no usable answer; `headers` are there when it broke off behind the head of one."""
+
+    headers: tuple[tuple[bytes, bytes], ...] | None = None
 
 
 class ConnectFailed(HttpError):

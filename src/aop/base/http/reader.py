@@ -57,6 +57,7 @@ class AnswerReader:
         self.status = self.buffered = self._body_size = self._received = self._interim = 0
         self.has_head = self.complete = self.keep_alive = self.excess = self._until_close = False
         self.pieces = []
+        self.headers = ()
         self._fields = []
 
     def feed(self, data: bytes) -> None:

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import ip_address
 
 from aop.base.network_policy.judgement import NameNotResolved
@@ -157,6 +158,7 @@ def _has_given_up(pending: _Pending) -> bool:
     return pending.gives_up_at <= asyncio.get_running_loop().time()
 
 
+@lru_cache(maxsize=1024)
 def _is_address(host: str) -> bool:
     try:
         ip_address(host)

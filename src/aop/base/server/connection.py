@@ -181,6 +181,8 @@ class ServerConnection(asyncio.Protocol):
             "client": self._client,
             "server": self._server_name,
             "aop.disconnected": exchange.disconnect,
+            "aop.whole_body": exchange.whole_body,
+            "aop.answer": exchange.answer,
         }
 
     def _pace(self, reader: RequestReader) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Protocol
 
 from aop.base.server.disconnect import Disconnect
@@ -81,22 +81,38 @@ class Exchange:
     async def send(self, message: Message) -> None:
         if self.disconnect.is_set():
             return
-        encoder = self._encoder
         if message["type"] == "http.response.start":
-            encoder.start(message["status"], message.get("headers", ()))
+            self._encoder.start(message["status"], message.get("headers", ()))
             return
         if message["type"] != "http.response.body":
             raise ValueError("a message that this server does not know")
-        parts = encoder.body(
-            message.get("body", b""), more=message.get("more_body", False), keep_alive=self._may_keep_alive()
-        )
-        self._wire.write(parts)
+        await self._send_body(message.get("body", b""), more=message.get("more_body", False))
+
+    async def _send_body(self, body: bytes, *, more: bool) -> None:
+        encoder = self._encoder
+        self._wire.write(encoder.body(body, more=more, keep_alive=self._may_keep_alive()))
         # Also after the last part: a next request is not read before the peer has taken this answer.
         while not self._wire.writable and not self.disconnect.is_set():
             await self._change()
         if encoder.finished and not self.disconnect.is_set():
             self._wire.exchange_finished(keep_alive=encoder.keep_alive)
             self.wake()
+
+    def whole_body(self) -> bytes | None:
+        """Everything at once, when it is all here and nothing of it was received; None leaves it to `receive`."""
+        reader = self._reader
+        if not reader.complete or self._body_received or self.disconnect.is_set():
+            return None
+        self._body_received = True
+        body = reader.take()
+        self._wire.resume_reading()
+        return body
+
+    async def answer(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+        """A whole response in one step; means the same as its two messages."""
+        if not self.disconnect.is_set():
+            self._encoder.start(status, headers)
+            await self._send_body(body, more=False)
 
     def has_answered(self) -> bool:
         return self._encoder.head_sent

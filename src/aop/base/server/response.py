@@ -51,12 +51,12 @@ class ResponseEncoder:
         self._chunked = False
         self._left: int | None = None
 
-    def start(self, status: int, headers: Iterable[Iterable[bytes]]) -> None:
+    def start(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
         if self._status:
             raise RuntimeError("the response has already started")
         if not 200 <= status <= 599:
             raise ValueError("a final status is 200 to 599")
-        self._headers = [(name, value) for name, value in headers]
+        self._headers = [*headers]
         for name, _ in self._headers:
             require_name(name)
         require_lines([value for _, value in self._headers])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from aop.base import json
-from aop.base.http import StreamedAnswer
+from aop.base.http import Answer, Headers, HttpError
 from aop.base.ids import new_id
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Refusal, code_entries
@@ -20,6 +20,7 @@ GUARD_SECONDS = 15.0
 
 MOST_ERROR_BYTES = 64 * 1024
 _NOT_FORWARDED = frozenset({ErrorCode.UNAUTHENTICATED, ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT})
+_IDENTITY_HEADERS = frozenset({b"x-platform-trace-id", b"x-platform-invocation-id", b"x-platform-root-task-id"})
 _encode = msgspec.json.Encoder().encode
 _decode_result = msgspec.json.Decoder(InvocationResult).decode
 
@@ -70,29 +71,32 @@ class Invocations:
         body = dispatch_body(caller, pin, wanted, identity)
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
-            async with self._router.dispatch(
-                body, trace_id=identity.trace_id, accept=b"application/json", deadline=deadline
-            ) as answer:
-                seen = seen_identity(answer, identity)
-                return await self._whole(answer, seen)
+            answer = await self._router.dispatch(
+                body, trace_id=identity.trace_id, deadline=deadline, max_body=self._most_result
+            )
+        except HttpError as failure:  # what broke off behind its head is still an answer about this Invocation
+            seen = identity if failure.headers is None else seen_identity(failure.headers, identity)
+            raise RouterFailed(type(failure).__name__, seen) from failure
         except FAILURES as failure:
             raise RouterFailed(type(failure).__name__, identity) from failure
+        return _checked(answer, seen_identity(answer.headers, identity))
 
-    async def _whole(self, answer: StreamedAnswer, identity: Identity) -> Forwarded:
-        limit = self._most_result if answer.status == 200 else MOST_ERROR_BYTES
-        body = await collected(answer, limit, identity)
-        if _media_type(answer) != b"application/json":
-            raise RouterFailed("media type", identity)
-        if answer.status != 200:
-            return forwarded_error(answer.status, body, identity)
-        try:
-            result = _decode_result(body)
-        except msgspec.DecodeError:
-            raise RouterFailed("shape", identity) from None
-        named = (result.invocation_id, result.root_task_id, result.trace_id)
-        if not identity.correlated or named != (identity.invocation_id, identity.root_task_id, identity.trace_id):
-            raise RouterFailed("another invocation", identity)
-        return Forwarded(200, body, None)
+
+def _checked(answer: Answer, identity: Identity) -> Forwarded:
+    if answer.status != 200 and len(answer.body) > MOST_ERROR_BYTES:
+        raise RouterFailed("larger than allowed", identity)
+    if _media_type(answer.headers) != b"application/json":
+        raise RouterFailed("media type", identity)
+    if answer.status != 200:
+        return forwarded_error(answer.status, answer.body, identity)
+    try:
+        result = _decode_result(answer.body)
+    except msgspec.DecodeError:
+        raise RouterFailed("shape", identity) from None
+    named = (result.invocation_id, result.root_task_id, result.trace_id)
+    if not identity.correlated or named != (identity.invocation_id, identity.root_task_id, identity.trace_id):
+        raise RouterFailed("another invocation", identity)
+    return Forwarded(200, answer.body, None)
 
 
 def new_identity(trace_id: str) -> Identity:
@@ -119,14 +123,20 @@ def dispatch_body(caller: str, pin: Authorized, wanted: InvocationRequest, ident
     )
 
 
-def seen_identity(answer: StreamedAnswer, identity: Identity) -> Identity:
+def seen_identity(headers: Headers, identity: Identity) -> Identity:
     """The answer must bear our trace; with both id headers it says that the Invocation was accepted."""
-    if answer.headers_named(b"x-platform-trace-id") != [identity.trace_id.encode("ascii")]:
+    told = [field for field in headers if field[0] in _IDENTITY_HEADERS]
+    trace = (b"x-platform-trace-id", identity.trace_id.encode("ascii"))
+    if trace not in told:
         raise RouterFailed("another trace", identity)
-    ids = (answer.headers_named(b"x-platform-invocation-id"), answer.headers_named(b"x-platform-root-task-id"))
-    if ids == ([], []):
+    if len(told) == 1:
         return identity
-    if ids != ([identity.invocation_id.encode("ascii")], [identity.root_task_id.encode("ascii")]):
+    accepted = {
+        trace,
+        (b"x-platform-invocation-id", identity.invocation_id.encode("ascii")),
+        (b"x-platform-root-task-id", identity.root_task_id.encode("ascii")),
+    }
+    if len(told) != 3 or set(told) != accepted:
         raise RouterFailed("another invocation", identity)
     return Identity(identity.invocation_id, identity.root_task_id, identity.trace_id, correlated=True)
 
@@ -152,24 +162,10 @@ def forwarded_error(status: int, body: bytes, identity: Identity) -> Forwarded:
     return Forwarded(status, body, code)
 
 
-async def collected(answer: StreamedAnswer, limit: int, identity: Identity) -> bytes:
-    """The whole body; an answer that breaks off or is too large is still one about this Invocation."""
-    pieces, size = [], 0
-    try:
-        async for piece in answer:
-            size += len(piece)
-            if size > limit:
-                raise RouterFailed("larger than allowed", identity)
-            pieces.append(piece)
-    except FAILURES as failure:
-        raise RouterFailed(type(failure).__name__, identity) from failure
-    return b"".join(pieces)
-
-
 def _all_under_input(violations: Sequence[dict[str, str]]) -> bool:
     return bool(violations) and all(f"{item['pointer']}/".startswith("/input/") for item in violations)
 
 
-def _media_type(answer: StreamedAnswer) -> bytes:
-    values = answer.headers_named(b"content-type")
+def _media_type(headers: Headers) -> bytes:
+    values = [value for name, value in headers if name == b"content-type"]
     return values[0].partition(b";")[0].strip().lower() if len(values) == 1 else b""

@@ -1,13 +1,11 @@
 """The Control Plane's only way to the Router: requests with the service token, no redirect, no retry."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from urllib.parse import quote
 
 import msgspec
 
-from aop.base.http import Answer, HttpError, StreamedAnswer
+from aop.base.http import Answer, AnswerStream, HttpError
 from aop.base.network_policy import NameNotResolved
 from aop.base.peer import Peer
 from aop.base.secret import Secret
@@ -15,6 +13,9 @@ from aop.contracts.topology import TopologyStatus
 
 READ_SECONDS = 30.0
 _STATUS_SECONDS = 2.0
+_DISPATCH = "/internal/v1/invocations"
+_ACCEPT_JSON = (b"accept", b"application/json")
+_ACCEPT_STREAM = (b"accept", b"text/event-stream")
 FAILURES = (HttpError, NameNotResolved, TimeoutError)
 
 
@@ -26,6 +27,7 @@ class RouterClient:
     def __init__(self, peer: Peer, token: Secret, answer_limit: int) -> None:
         self._peer = peer
         self._authorization = (b"authorization", f"Bearer {token.reveal()}".encode("ascii"))
+        self._dispatch_headers = (self._authorization, (b"content-type", b"application/json"))
         self._answer_limit = answer_limit
 
     async def topology_status(self) -> TopologyStatus:
@@ -44,21 +46,19 @@ class RouterClient:
         except FAILURES as failure:
             raise RouterUnavailable(type(failure).__name__) from failure
 
-    @asynccontextmanager
-    async def dispatch(
-        self, body: bytes, *, trace_id: str, accept: bytes, deadline: float
-    ) -> AsyncIterator[StreamedAnswer]:
-        """Sends an invocation; the answer's head is there on entry, its body is the reader's to take."""
-        headers = (
-            self._authorization,
-            (b"content-type", b"application/json"),
-            (b"accept", accept),
-            (b"x-platform-trace-id", trace_id.encode("ascii")),
-        )
-        async with self._peer.stream(
-            "POST", "/internal/v1/invocations", headers, body=body, answer_by=deadline, deadline=deadline
-        ) as answer:
-            yield answer
+    async def dispatch(self, body: bytes, *, trace_id: str, deadline: float, max_body: int) -> Answer:
+        """Sends an invocation whose answer is one JSON document."""
+        headers = (*self._dispatch_headers, _ACCEPT_JSON, _trace_header(trace_id))
+        return await self._peer.post(_DISPATCH, headers, body, deadline=deadline, max_body=max_body)
+
+    async def open_stream(self, body: bytes, *, trace_id: str, deadline: float) -> AnswerStream:
+        """Sends an invocation answered by a stream: its head is there on entry, its body is the reader's to take."""
+        headers = (*self._dispatch_headers, _ACCEPT_STREAM, _trace_header(trace_id))
+        return await self._peer.stream("POST", _DISPATCH, headers, body=body, deadline=deadline)
+
+
+def _trace_header(trace_id: str) -> tuple[bytes, bytes]:
+    return b"x-platform-trace-id", trace_id.encode("ascii")
 
 
 def workspace_path(workspace_id: str, *rest: str) -> str:

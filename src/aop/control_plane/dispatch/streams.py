@@ -17,7 +17,6 @@ from aop.control_plane.dispatch.invocations import (
     Forwarded,
     Identity,
     RouterFailed,
-    collected,
     dispatch_body,
     forwarded_error,
     seen_identity,
@@ -50,13 +49,11 @@ class Streams:
         try:
             async with AsyncExitStack() as opened:
                 answer = await opened.enter_async_context(
-                    self._router.dispatch(
-                        body, trace_id=identity.trace_id, accept=b"text/event-stream", deadline=deadline
-                    )
+                    await self._router.open_stream(body, trace_id=identity.trace_id, deadline=deadline)
                 )
-                seen = seen_identity(answer, identity)
+                seen = seen_identity(answer.headers, identity)
                 if answer.status != 200:
-                    return forwarded_error(answer.status, await collected(answer, MOST_ERROR_BYTES, seen), seen)
+                    return forwarded_error(answer.status, await _collected(answer, seen), seen)
                 if answer.headers_named(b"content-type") != [b"text/event-stream"] or not seen.correlated:
                     raise RouterFailed("not an accepted stream", seen)
                 return OpenedStream(seen, self._relay(answer, opened.pop_all()))
@@ -76,6 +73,19 @@ class Streams:
                         return
             except FAILURES:
                 return
+
+
+async def _collected(answer: StreamedAnswer, identity: Identity) -> bytes:
+    """A whole error body; one that breaks off or is too large is still an answer about this Invocation."""
+    body = b""
+    try:
+        async for piece in answer:
+            body += piece
+            if len(body) > MOST_ERROR_BYTES:
+                raise RouterFailed("larger than allowed", identity)
+    except FAILURES as failure:
+        raise RouterFailed(type(failure).__name__, identity) from failure
+    return body
 
 
 def _good_frames(reader: FrameReader, piece: bytes) -> tuple[bytes, bool]:

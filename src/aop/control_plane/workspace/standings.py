@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aop.base.database import Database
+from aop.base.grouped_reads import GroupedReads
 from aop.contracts.errors import DependencyFailed
 from aop.contracts.workspace import InstallationStatus
 from aop.control_plane.registry.pins import PinnedVersion
@@ -55,11 +56,15 @@ class Standing:
 
 
 class Standings:
+    """Reads afresh for every call; calls that wait together are read together."""
+
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._rows: GroupedReads[tuple[str, str], Any] = GroupedReads(database, store.standings)
 
     async def read(self, workspace_id: str, agent_id: str) -> Standing | None:
         """None when there is no such Workspace."""
-        async with self._database.connection() as connection:
-            row = await store.standing(connection, workspace_id, agent_id)
+        row = await self._rows.get((workspace_id, agent_id))
         return None if row is None else Standing(row)
+
+    async def close(self) -> None:
+        await self._rows.close()

@@ -21,16 +21,18 @@ _PAGE = (
     " FROM workspace.installation WHERE workspace_id = $1"
 )
 _PAGE_ORDER = "installed_at, installation_id"
-_STANDING = (
-    "SELECT workspace.owner_id, installation.installation_id, installation.status, installation.installed_version,"  # noqa: S608
-    " installation.installed_release_id, installation.installed_card_digest, installation.accepted_permissions,"
+_STANDINGS = (
+    "SELECT asked.place, workspace.owner_id, installation.installation_id, installation.status,"  # noqa: S608
+    " installation.installed_version, installation.installed_release_id, installation.installed_card_digest,"
+    " installation.accepted_permissions,"
     " pinned.agent_id, pinned.version, pinned.digest, pinned.card_status, pinned.release_id, pinned.release_state,"
     " pinned.release_digest"
-    " FROM workspace.workspace LEFT JOIN workspace.installation ON installation.workspace_id = workspace.workspace_id"
-    " AND installation.agent_id = $2 AND installation.status <> 'uninstalled'"
+    " FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (workspace_id, agent_id, place)"
+    ' JOIN workspace.workspace ON workspace.workspace_id = asked.workspace_id COLLATE "C"'
+    " LEFT JOIN workspace.installation ON installation.workspace_id = workspace.workspace_id"
+    " AND installation.agent_id = asked.agent_id COLLATE \"C\" AND installation.status <> 'uninstalled'"
     f" LEFT JOIN ({PINNED_VERSION}) AS pinned ON pinned.agent_id = installation.agent_id"
     " AND pinned.version = installation.installed_version"
-    " WHERE workspace.workspace_id = $1"
 )
 
 
@@ -120,6 +122,7 @@ async def move(connection: Connection, installation_id: str, sources: Sequence[s
     )
 
 
-async def standing(connection: Connection, workspace_id: str, agent_id: str) -> Row:
-    """Everything that decides whether the Agent may run in the Workspace, in one snapshot."""
-    return await connection.fetchrow(_STANDING, workspace_id, agent_id)
+async def standings(connection: Connection, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
+    """Everything that decides whether each Agent may run in its Workspace, in one snapshot; by Workspace and Agent."""
+    rows = await connection.fetch(_STANDINGS, *map(list, zip(*asked, strict=True)))
+    return {asked[row["place"] - 1]: row for row in rows}

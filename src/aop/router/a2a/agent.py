@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 
 from aop.base.http import Answer, AnswerTooLarge, HttpClient, HttpError, StreamedAnswer, Target
@@ -141,8 +142,13 @@ class AgentConversation:
                 raise AgentFault(ErrorCode.ROUTE_NOT_FOUND) from None
             except NameNotResolved:
                 raise AgentFault(ErrorCode.AGENT_UNAVAILABLE) from None
-            self._target = Target(endpoint.scheme, endpoint.host, endpoint.port, address)
+            self._target = _target(endpoint, address)
         return self._target
+
+
+@lru_cache(maxsize=1024)
+def _target(endpoint: Endpoint, address: str) -> Target:
+    return Target(endpoint.scheme, endpoint.host, endpoint.port, address)
 
 
 def _fault(failure: HttpError) -> AgentFault:
