@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from benchmarks.measure import peer_process
 
 WORKSPACE, PROVIDER, AGENT, CAPABILITY = "bench", "bench", "bench:stream", "stream"
 _SERVICE_TOKEN = "benchmark-service-token"  # noqa: S105
+_MOST_AT_ONCE = "4096"
 _PRINCIPALS = json.dumps([{"id": "peer", "tokenSha256": hashlib.sha256(_SERVICE_TOKEN.encode()).hexdigest()}])
 
 
@@ -175,6 +177,7 @@ def _control_plane_peer(url: str, router_port: int, agent_port: int, report: Con
             "PLATFORM_ROUTER_INTERNAL_ORIGIN": f"http://127.0.0.1:{router_port}",
             "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": _SERVICE_TOKEN,
             "PLATFORM_INTERNAL_PRINCIPALS_JSON": _PRINCIPALS,
+            "PLATFORM_GATEWAY_MAX_IN_FLIGHT_INVOCATIONS": _MOST_AT_ONCE,
             "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
         }
     )
@@ -190,6 +193,7 @@ def _router_peer(url: str, port: int, control_plane_port: int, agent_port: int, 
             "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": f"http://127.0.0.1:{control_plane_port}",
             "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN": _SERVICE_TOKEN,
             "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON": _PRINCIPALS,
+            "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": _MOST_AT_ONCE,
             "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": _a_key(),
             "PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES": str(1 << 30),
             "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
@@ -232,6 +236,7 @@ _MESSAGE = (
     b'{"jsonrpc":"2.0","id":"1","result":{"kind":"message","messageId":"m-1","role":"agent",'
     b'"parts":[{"kind":"data","data":{"text":"%b"}}]}}'
 ) % (b"an answer of about a kilobyte " * 32)
+_WHOLE_MESSAGE = _WHOLE % (len(_MESSAGE), _MESSAGE)
 _TASK = b'"taskId":"t-1","contextId":"c-1"'
 _PROOFS: dict[bytes, bytes] = {}
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -244,7 +249,7 @@ def _event(result: bytes) -> bytes:
 
 def _piece(number: int, count: int) -> bytes:
     append, last = (b"true" if flag else b"false" for flag in (number > 0, number == count - 1))
-    part = b'{"kind":"data","data":{"text":"token number %d of a sentence"}}' % number
+    part = b'{"kind":"data","data":{"text":"token number %d, sent at %.6f"}}' % (number, time.time())
     return _event(
         b'"kind":"artifact-update",%b,"append":%b,"lastChunk":%b,"artifact":{"artifactId":"a","parts":[%b]}'
         % (_TASK, append, last, part)
@@ -281,7 +286,11 @@ class _StreamingAgent(asyncio.Protocol):
 
     def _answer(self, request: Any) -> None:
         if request["method"] == "message/send":
-            self._transport.write(_WHOLE % (len(_MESSAGE), _MESSAGE))
+            order = request["params"]["message"]["parts"][0]["data"]
+            if "pauseMs" in order:
+                self._loop.call_later(order["pauseMs"] / 1000, self._transport.write, _WHOLE_MESSAGE)
+            else:
+                self._transport.write(_WHOLE_MESSAGE)
             return
         if request["method"] != "message/stream":
             self._transport.write(b"HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n")

@@ -29,7 +29,7 @@ from benchmarks.measure import Figure, Report, store_cpu_nanos
 CALLERS = 64
 EACH = 60
 ROUNDS = 5
-SEEDED_EVENTS = 1_000_000
+SEEDED_EVENTS = 5_000_000
 EVENTS_PER_INVOCATION = 4
 """created, routing, started and the terminal."""
 TRACE = 1000
