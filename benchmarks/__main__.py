@@ -1,4 +1,4 @@
-"""`python -m benchmarks [name] [--json]`: runs one benchmark, or all of them, and prints what it found."""
+"""`./dev bench [NAME…] [--json] [--write]`: runs benchmarks, all when none is named, and shows what they found."""
 
 import argparse
 import importlib
@@ -6,17 +6,30 @@ import pkgutil
 import sys
 
 import benchmarks
+from benchmarks import _pages
+from benchmarks.measure import Report
+
+_LONG = frozenset({"growth", "open_streams", "discovery", "ledger"})
+"""Those that take minutes."""
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks")
-    parser.add_argument("name", nargs="?", choices=_names(), help="one benchmark; all when left out")
+    parser = argparse.ArgumentParser(
+        prog="./dev bench", description="Benchmarks; the long ones: " + ", ".join(sorted(_LONG))
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_names())}; all when left out")
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of tables")
+    parser.add_argument("--write", action="store_true", help="also write figures and plots to docs/performance/")
     chosen = parser.parse_args()
+    unknown = set(chosen.names) - set(_names())
+    if unknown:
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}")
     kept = True
-    for name in [chosen.name] if chosen.name else _names():
-        report = importlib.import_module(f"benchmarks.{name}").run()
+    for name in chosen.names or _names():
+        report: Report = importlib.import_module(f"benchmarks.{name}").run()
         print(report.as_json() if chosen.json else report.as_table() + "\n", flush=True)
+        if chosen.write:
+            _pages.keep(report)
         kept = kept and all(report.targets.values())
     return 0 if kept else 1
 

@@ -5,7 +5,7 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,12 +24,13 @@ from aop.ledger.journal import Journal, Writer
 from aop.ledger.lineage import Lineage, RecordFilter
 from aop.ledger.model import SUCCEEDED, Acceptance, Context, Opening, terminal_fact
 from aop.local.postgres import EmbeddedPostgres
-from benchmarks.measure import Figure, Report, store_cpu_nanos
+from benchmarks.measure import Figure, Plot, Report, Series, store_cpu_nanos
 
 CALLERS = 64
 EACH = 60
 ROUNDS = 5
-SEEDED_EVENTS = 5_000_000
+SIZES = (1_000_000, 2_500_000, 5_000_000, 10_000_000)
+"""In events; the Ledger grows from one to the next and is measured at each."""
 EVENTS_PER_INVOCATION = 4
 """created, routing, started and the terminal."""
 TRACE = 1000
@@ -37,6 +38,8 @@ TARGET_EVENTS_PER_SECOND = 15_000
 LIMIT_DETAIL_MILLIS = 2.0
 LIMIT_TRACE_MILLIS = 50.0
 LIMIT_GROWTH = 1.3
+
+_DETAIL, _TRACE, _LIST = "detail", f"Trace of {TRACE}", "list of 50"
 
 _SEED = """
 INSERT INTO ledger.invocation SELECT id, gen_random_uuid(), gen_random_uuid(), NULL, NULL, NULL, 'user', 'alice',
@@ -49,7 +52,8 @@ _SEED_ENDS = """
 INSERT INTO ledger.event (invocation_id, sequence, event_id, occurred_at, type, previous_status, opening, trace_id,
        root_task_id, workspace_id, created_at, latency_ms, error_code, router_id, epoch)
 SELECT invocation_id, 3, gen_random_uuid(), created_at, 'succeeded', 'running', opening, trace_id, root_task_id,
-       workspace_id, created_at, 0, NULL, 'seed', 1 FROM ledger.invocation WHERE router_id = 'seed'
+       workspace_id, created_at, 0, NULL, 'seed', 1 FROM ledger.invocation
+ WHERE router_id = 'seed' AND position BETWEEN $1 AND $2
 """
 
 
@@ -73,34 +77,50 @@ def run() -> Report:
 async def _run() -> Report:
     async with _ledger() as (server, url), _journal(url) as journal:
         await _load(journal, server.pid)
-        empty = await _median(journal, server.pid)
-        await _seed(url)
-        full = await _median(journal, server.pid)
-        reads = await _reads(journal, url)
-    rows: list[Mapping[str, Figure]] = [
-        _row("empty Ledger", empty),
-        _row(f"{SEEDED_EVENTS // 1_000_000} M events", full),
-        *({"": name, "events/s": "", "writer CPU µs": "", "store CPU µs": "", "ms": f"{ms:.2f}"} for name, ms in reads),
-    ]
-    millis = dict(reads)
-    growth = full.cpu / empty.cpu
-    targets = {
-        f"at least {TARGET_EVENTS_PER_SECOND} events/s per CPU second": 4e6 / full.cpu >= TARGET_EVENTS_PER_SECOND,
-        f"cost per append grows less than {LIMIT_GROWTH:.1f} times to {SEEDED_EVENTS} events": growth < LIMIT_GROWTH,
-        f"detail read at most {LIMIT_DETAIL_MILLIS:.0f} ms": millis["detail"] <= LIMIT_DETAIL_MILLIS,
-        f"Trace of {TRACE} at most {LIMIT_TRACE_MILLIS:.0f} ms": millis[f"Trace of {TRACE}"] <= LIMIT_TRACE_MILLIS,
-        f"at least {TARGET_EVENTS_PER_SECOND} events/s": full.events_per_second >= TARGET_EVENTS_PER_SECOND,
-    }
-    return Report("ledger", f"per Invocation, {CALLERS} callers", rows, targets)
+        costs, reads = [(0, await _median(journal, server.pid))], [(0, await _reads(journal, url))]
+        for size in SIZES:
+            await _seed(url, costs[-1][0], size)
+            costs.append((size, await _median(journal, server.pid)))
+            reads.append((size, await _reads(journal, url)))
+    return Report(
+        "ledger",
+        f"per Invocation, {CALLERS} callers",
+        [_row(size, cost, millis) for (size, cost), (_, millis) in zip(costs, reads, strict=True)],
+        _targets(costs[0][1], costs[-1][1], reads[-1][1]),
+        _plots(costs, reads),
+    )
 
 
-def _row(name: str, cost: Cost) -> Mapping[str, Figure]:
+def _targets(empty: Cost, full: Cost, millis: Mapping[str, float]) -> dict[str, bool]:
+    most = f"{SIZES[-1] // 1_000_000} M events"
     return {
-        "": name,
+        f"at least {TARGET_EVENTS_PER_SECOND} events/s at {most}": full.events_per_second >= TARGET_EVENTS_PER_SECOND,
+        f"cost per append grows less than {LIMIT_GROWTH:.1f} times to {most}": full.cpu / empty.cpu < LIMIT_GROWTH,
+        f"detail read at most {LIMIT_DETAIL_MILLIS:.0f} ms": millis[_DETAIL] <= LIMIT_DETAIL_MILLIS,
+        f"Trace of {TRACE} at most {LIMIT_TRACE_MILLIS:.0f} ms": millis[_TRACE] <= LIMIT_TRACE_MILLIS,
+    }
+
+
+def _plots(costs: Sequence[tuple[int, Cost]], reads: Sequence[tuple[int, Mapping[str, float]]]) -> list[Plot]:
+    sizes = [float(size) for size, _ in costs]
+    cost = [
+        Series("writer", [(size, cost.writer) for size, cost in costs]),
+        Series("PostgreSQL", [(size, cost.store) for size, cost in costs]),
+    ]
+    read = [Series(name, [(size, millis[name]) for size, millis in reads]) for name in (_DETAIL, _TRACE, _LIST)]
+    return [
+        Plot("growth", "CPU of an Invocation's writes by size of the Ledger", "events", "µs", cost, marks_x=sizes),
+        Plot("reads", "Reads by size of the Ledger", "events", "ms", read, marks_x=sizes),
+    ]
+
+
+def _row(size: int, cost: Cost, millis: Mapping[str, float]) -> Mapping[str, Figure]:
+    return {
+        "events in the Ledger": f"{size / 1_000_000:g} M",
         "events/s": round(cost.events_per_second),
         "writer CPU µs": cost.writer,
         "store CPU µs": cost.store,
-        "ms": "",
+        **{f"{name}, ms": f"{value:.2f}" for name, value in millis.items()},
     }
 
 
@@ -184,14 +204,15 @@ async def _median(journal: Journal, postmaster: int) -> Cost:
     )
 
 
-async def _seed(url: str) -> None:
+async def _seed(url: str, before: int, after: int) -> None:
     """Past the foreign keys and the fence, which would only make it slower."""
     connection = await asyncpg.connect(url)
     await connection.execute("SET session_replication_role = replica")
     for table in ("invocation", "event"):
         await connection.execute(f"ALTER TABLE ledger.{table} DISABLE TRIGGER {table}_fenced")
-    await connection.execute(_SEED, 1, SEEDED_EVENTS // EVENTS_PER_INVOCATION)
-    await connection.execute(_SEED_ENDS)
+    first, last = before // EVENTS_PER_INVOCATION + 1, after // EVENTS_PER_INVOCATION
+    await connection.execute(_SEED, first, last)
+    await connection.execute(_SEED_ENDS, first, last)
     for table in ("invocation", "event"):
         await connection.execute(f"ALTER TABLE ledger.{table} ENABLE ALWAYS TRIGGER {table}_fenced")
     await connection.execute("VACUUM ANALYZE")
@@ -199,7 +220,7 @@ async def _seed(url: str) -> None:
     await connection.close()
 
 
-async def _reads(journal: Journal, url: str) -> list[tuple[str, float]]:
+async def _reads(journal: Journal, url: str) -> dict[str, float]:
     root = _context()
     place = await journal.accept(_acceptance(root))
     await asyncio.gather(*(_invocation(journal, _context(root)) for _ in range(TRACE - 1)))
@@ -207,11 +228,11 @@ async def _reads(journal: Journal, url: str) -> list[tuple[str, float]]:
     database = await Database.open(url, size=2, application="benchmark")
     lineage = Lineage(database)
     named: dict[str, Callable[[], Awaitable[object]]] = {
-        "detail": lambda: lineage.detail("space", root.invocation),
-        f"Trace of {TRACE}": lambda: lineage.trace("space", root.trace),
-        "list of 50": lambda: lineage.page("space", RecordFilter(), None, 50),
+        _DETAIL: lambda: lineage.detail("space", root.invocation),
+        _TRACE: lambda: lineage.trace("space", root.trace),
+        _LIST: lambda: lineage.page("space", RecordFilter(), None, 50),
     }
-    found = [(name, await _millis(read)) for name, read in named.items()]
+    found = {name: await _millis(read) for name, read in named.items()}
     await database.close()
     return found
 

@@ -6,13 +6,35 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Literal
 
 Figure = float | int | str
 Round = Callable[[], Awaitable[float]]
 Peer = Callable[[Connection], None]
+
+
+@dataclass(frozen=True)
+class Series:
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Lines over a number, or stacked bars, one for each of `places`."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    series: Sequence[Series]
+    kind: Literal["lines", "bars"] = "lines"
+    places: Sequence[str] = ()
+    logarithmic_x: bool = False
+    marks_x: Sequence[float] | None = None
 
 
 @dataclass(frozen=True)
@@ -23,9 +45,10 @@ class Report:
     unit: str
     rows: Sequence[Mapping[str, Figure]]
     targets: Mapping[str, bool] = field(default_factory=dict)
+    plots: Sequence[Plot] = ()
 
     def as_json(self) -> str:
-        return json.dumps({"name": self.name, "unit": self.unit, "rows": list(self.rows), "targets": self.targets})
+        return json.dumps(asdict(self), ensure_ascii=False)
 
     def as_table(self) -> str:
         columns = list(self.rows[0])
@@ -57,9 +80,9 @@ async def own_cpu_micros(work: Callable[[], Awaitable[None]], count: int) -> flo
 
 async def cpu_micros_of(pid: int, work: Callable[[], Awaitable[None]], count: int) -> float:
     """CPU microseconds of another single-threaded process while the work runs."""
-    before = _cpu_nanos(pid)
+    before = cpu_nanos(pid)
     await work()
-    return (_cpu_nanos(pid) - before) / 1000 / count
+    return (cpu_nanos(pid) - before) / 1000 / count
 
 
 @contextmanager
@@ -86,13 +109,21 @@ def store_cpu_nanos(postmaster: int) -> int:
     total = 0
     for pid in (str(postmaster), *children):
         with suppress(FileNotFoundError):
-            total += _cpu_nanos(int(pid))
+            total += cpu_nanos(int(pid))
     return total
 
 
-def _cpu_nanos(pid: int) -> int:
+def cpu_nanos(pid: int) -> int:
     # The scheduler's own count, in nanoseconds; /proc/PID/stat only counts ticks of 10 ms.
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+
+
+def machine_pace_micros() -> float:
+    """How long a fixed piece of interpreted work takes just now: what else the machine does shows here."""
+    begun = time.perf_counter()
+    for number in range(20_000):
+        str(number)
+    return (time.perf_counter() - begun) * 1e6
 
 
 def _text(figure: Figure) -> str:

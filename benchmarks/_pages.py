@@ -1,0 +1,63 @@
+"""Keeps reports under docs/performance/: the figures as JSON, the plots as SVG, and a page that shows all of them."""
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks._svg import drawn
+from benchmarks.measure import Report
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "performance"
+_FIGURES, _PAGE = FOLDER / "figures", FOLDER / "figures.md"
+_HEAD = """# Figures
+
+Written by `./dev bench --write`; each section is one run on the machine it names. [How it is measured](index.md).
+"""
+
+
+def keep(report: Report) -> None:
+    _FIGURES.mkdir(parents=True, exist_ok=True)
+    found = json.loads(report.as_json())
+    found["machine"] = {
+        "measured": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "cores": os.cpu_count(),
+        "architecture": platform.machine(),
+        "python": platform.python_version(),
+    }
+    plots = found.pop("plots")
+    found["plots"] = [{"name": plot["name"], "title": plot["title"]} for plot in plots]
+    (_FIGURES / f"{report.name}.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    for plot in report.plots:
+        (_FIGURES / f"{report.name}-{plot.name}.svg").write_text(drawn(plot))
+    _PAGE.write_text(
+        _HEAD + "".join(_section(json.loads(path.read_text())) for path in sorted(_FIGURES.glob("*.json")))
+    )
+
+
+def _section(found: dict[str, Any]) -> str:
+    return "\n".join(_lines(found)) + "\n"
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    machine = found["machine"]
+    yield f"\n## {found['name'].replace('_', ' ').capitalize()}\n"
+    yield f"{found['unit']}.\n"
+    columns = list(found["rows"][0])
+    yield "| " + " | ".join(columns) + " |"
+    yield "|" + "---|" * len(columns)
+    for row in found["rows"]:
+        yield "| " + " | ".join(_cell(row[column]) for column in columns) + " |"
+    if found["targets"]:
+        yield "\n| Bound | |\n|---|---|"
+        yield from (f"| {promise} | {'met' if held else '**missed**'} |" for promise, held in found["targets"].items())
+    for plot in found["plots"]:
+        yield f"\n![{plot['title']}](figures/{found['name']}-{plot['name']}.svg)"
+    yield (f"\n{machine['measured']}, {machine['cores']} cores, {machine['architecture']}, Python {machine['python']}.")
+
+
+def _cell(value: float | str) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
