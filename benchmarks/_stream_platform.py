@@ -42,6 +42,7 @@ class StreamPlatform:
     gateway_pid: int
     router_pid: int
     store_pid: int
+    agent_pid: int
     gateway: Target
     agent: Target
     token: str
@@ -84,12 +85,12 @@ async def stream_platform() -> AsyncIterator[StreamPlatform]:
             token = (await issue_token(url, "benchmark")).token.reveal()
             router_port = any_free_port()
             with (
-                peer_process(_agent_peer) as (_, agent_port),
+                peer_process(_agent_peer) as (agent_pid, agent_port),
                 peer_process(partial(_control_plane_peer, url, router_port, agent_port)) as (gateway_pid, gateway_port),
                 peer_process(partial(_router_peer, url, router_port, gateway_port, agent_port)) as (router_pid, _),
             ):
                 platform = StreamPlatform(
-                    gateway_pid, router_pid, server.pid, _local(gateway_port), _local(agent_port), token
+                    gateway_pid, router_pid, server.pid, agent_pid, _local(gateway_port), _local(agent_port), token
                 )
                 await _install(platform)
                 yield platform

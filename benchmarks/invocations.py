@@ -36,12 +36,12 @@ def run() -> Report:
 async def _run() -> Report:
     async with stream_platform() as platform:
         client = HttpClient(idle_seconds=60, connect_seconds=5)
-        calls = _Calls(platform, client)
+        calls = Calls(platform, client)
         with bare_proxy(platform.agent) as proxy:
-            await _many(calls.managed, CALLERS, CALLS)
+            await many(calls.managed, CALLERS, CALLS)
             found = await _interleaved(platform, calls, proxy)
             lone = await _lone(calls, proxy)
-        curve = [(callers, await _costs(platform, calls, callers)) for callers in CONCURRENCIES]
+        curve = [(callers, await costs_of(platform, calls, callers)) for callers in CONCURRENCIES]
         await client.close()
     return Report(
         "invocations",
@@ -65,7 +65,7 @@ class _Found:
         return sum(self.cpu[unit] for unit in UNITS)
 
 
-class _Calls:
+class Calls:
     def __init__(self, platform: StreamPlatform, client: HttpClient) -> None:
         self._client = client
         self._platform = platform
@@ -94,7 +94,7 @@ class _Calls:
         assert answer.status == 200, answer.body
 
 
-async def _many(call: Call, callers: int, count: int) -> None:
+async def many(call: Call, callers: int, count: int) -> None:
     async def caller() -> None:
         for _ in range(count // callers):
             await call()
@@ -102,10 +102,10 @@ async def _many(call: Call, callers: int, count: int) -> None:
     await asyncio.gather(*(caller() for _ in range(callers)))
 
 
-async def _costs(platform: StreamPlatform, calls: _Calls, callers: int) -> dict[str, float]:
+async def costs_of(platform: StreamPlatform, calls: Calls, callers: int) -> dict[str, float]:
     """CPU of all three at once, so that they share the same moments of the machine."""
     count = max(callers * 8, min(CALLS, callers * 120))
-    await _many(calls.managed, callers, callers * 4)
+    await many(calls.managed, callers, callers * 4)
 
     def spent() -> dict[str, int]:
         pids = {"Gateway": platform.gateway_pid, "Router": platform.router_pid}
@@ -115,27 +115,27 @@ async def _costs(platform: StreamPlatform, calls: _Calls, callers: int) -> dict[
         }
 
     before, begun = spent(), time.perf_counter()
-    await _many(calls.managed, callers, count)
+    await many(calls.managed, callers, count)
     seconds, after = time.perf_counter() - begun, spent()
     return {**{unit: (after[unit] - before[unit]) / 1000 / count for unit in UNITS}, "per second": count / seconds}
 
 
-async def _interleaved(platform: StreamPlatform, calls: _Calls, proxy: Proxy | None) -> _Found:
+async def _interleaved(platform: StreamPlatform, calls: Calls, proxy: Proxy | None) -> _Found:
     cpu: dict[str, list[float]] = {}
     speed: dict[str, list[float]] = {}
     pace = []
     for _ in range(ROUNDS):
         pace.append(machine_pace_micros())
-        costs = await _costs(platform, calls, CALLERS)
+        costs = await costs_of(platform, calls, CALLERS)
         speed.setdefault("managed", []).append(costs.pop("per second"))
         for unit, micros in costs.items():
             cpu.setdefault(unit, []).append(micros)
         begun = time.perf_counter()
-        await _many(calls.direct, CALLERS, CALLS)
+        await many(calls.direct, CALLERS, CALLS)
         speed.setdefault("direct", []).append(CALLS / (time.perf_counter() - begun))
         if proxy is not None:
             spent, begun = cpu_nanos(proxy.pid), time.perf_counter()
-            await _many(calls.through(proxy), CALLERS, CALLS)
+            await many(calls.through(proxy), CALLERS, CALLS)
             speed.setdefault("nginx", []).append(CALLS / (time.perf_counter() - begun))
             cpu.setdefault("nginx", []).append((cpu_nanos(proxy.pid) - spent) / 1000 / CALLS)
     return _Found(_medians(cpu), _medians(speed), pace)
@@ -145,7 +145,7 @@ def _medians(found: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in found.items()}
 
 
-async def _lone(calls: _Calls, proxy: Proxy | None) -> dict[str, list[float]]:
+async def _lone(calls: Calls, proxy: Proxy | None) -> dict[str, list[float]]:
     """Milliseconds of one caller's calls, the ways by turns; sorted."""
     ways: dict[str, Call] = {"direct": calls.direct, "managed": calls.managed}
     if proxy is not None:
