@@ -12,11 +12,11 @@ import pytest
 from aop.agent import AgentContext, DelegationMissing, NestedCallFailed, NestedCallInterrupted
 from aop.agent.calls import NestedCalls
 from aop.agent.guard import Receive, Scope, Send
-from aop.agent.result_stream import ResultStream, StreamBroken
 from aop.base.secret import Secret
 from aop.base.server import HttpServer, listening_socket
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode
+from aop.contracts.result_stream import ResultStream, StreamBroken
 from tests.support.vectors import each
 
 TRACE, ROOT, CHILD = "4bf92f3577b34da6a3ce929d0e0e4736", f"task_{'1' * 32}", f"inv_{'2' * 32}"

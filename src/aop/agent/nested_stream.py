@@ -8,14 +8,11 @@ import msgspec
 
 from aop.agent.calls import EVENTS, NestedCall, NestedCalls, refusal
 from aop.agent.failures import NestedCallFailed, NestedCallInterrupted
-from aop.agent.result_stream import ResultStream, StreamBroken
-from aop.base.http import Answer, HttpError, StreamedAnswer
-from aop.base.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
+from aop.base.http import Answer, HttpError
 from aop.contracts.invocation import StreamEvent, StreamEventType
+from aop.contracts.result_stream import ArrivingEvents, ResultFrames, StreamBroken
 
 _MAX_FRAME: Final = 16 * 1024 * 1024
-_FRAME_START: Final = len(b"data: ")
-_FRAME_END: Final = -len(b"\n\n")
 
 
 class NestedStream:
@@ -26,12 +23,10 @@ class NestedStream:
         self.invocation_id: str | None = None
         self._calls = calls
         self._call = call
-        self._events = ResultStream()
-        self._frames = FrameReader(_MAX_FRAME)
-        self._waiting: list[StreamEvent] = []
-        self._break: NestedCallInterrupted | None = None
         self._scope = AsyncExitStack()
-        self._answer: StreamedAnswer | None = None
+        self._events: ArrivingEvents | None = None
+        self._was_opened = False
+        self._ended = False
 
     async def __aenter__(self) -> Self:
         try:
@@ -51,8 +46,6 @@ class NestedStream:
 
     async def __anext__(self) -> Any:
         try:
-            if self._answer is None:
-                await self._open()
             return await self._next_chunk()
         except BaseException:
             await self.aclose()
@@ -61,7 +54,10 @@ class NestedStream:
     async def aclose(self) -> None:
         await self._scope.aclose()
 
-    async def _open(self) -> None:
+    async def _open(self) -> ArrivingEvents:
+        if self._was_opened:
+            raise RuntimeError("a stream is read once")
+        self._was_opened = True
         deadline = self._calls.deadline(self._call)
         try:
             answer = await self._scope.enter_async_context(await self._calls.open(self._call, deadline))
@@ -71,44 +67,25 @@ class NestedStream:
                 raise NestedCallInterrupted("the Router's answer is no event stream")
         except HttpError as error:
             raise NestedCallInterrupted(f"no answer from the Router: {error}") from error
-        self._answer = answer
+        frames = ResultFrames(_MAX_FRAME, trace_id=self._call.trace_id, root_task_id=self._call.root_task_id)
+        self._events = ArrivingEvents(answer, frames, HttpError)
+        return self._events
 
     async def _next_chunk(self) -> Any:
-        while True:
+        while not self._ended:
             event = await self._next_event()
-            if event.type is StreamEventType.CHUNK and event.chunk is not msgspec.UNSET:
+            if event.chunk is not msgspec.UNSET:
                 return msgspec.json.decode(event.chunk)
-            if event.type is StreamEventType.COMPLETED:
-                raise StopAsyncIteration
+            self._ended = event.type is not StreamEventType.ACCEPTED
             if event.error is not msgspec.UNSET:
                 raise NestedCallFailed.of(event.error)
+        raise StopAsyncIteration
 
     async def _next_event(self) -> StreamEvent:
-        while not self._waiting:
-            if self._events.ended:
-                raise StopAsyncIteration
-            if self._break is not None:
-                raise self._break
-            await self._receive()
-        return self._waiting.pop(0)
-
-    async def _receive(self) -> None:
-        """Takes in what has arrived. What was whole before a break is still given out first."""
-        answer = self._answer
+        events = self._events or await self._open()
         try:
-            piece = None if answer is None else await anext(answer, None)
-            if piece is None:
-                self._break = NestedCallInterrupted("the stream ended without a terminal")
-                return
-            for frame in self._frames.feed(piece):
-                if frame != COMMENT:
-                    self._waiting.append(self._read(frame))
-        except (HttpError, FramingBroken, EventTooLarge, StreamBroken) as error:
-            self._break = NestedCallInterrupted(f"the stream broke: {type(error).__name__} {error}")
-
-    def _read(self, frame: bytes) -> StreamEvent:
-        event = self._events.read(frame[_FRAME_START:_FRAME_END])
-        if (event.trace_id, event.root_task_id) != (self._call.trace_id, self._call.root_task_id):
-            raise StreamBroken("lineage")
+            event = await events.take()
+        except StreamBroken as broken:
+            raise NestedCallInterrupted(f"the stream is not whole: {broken.rule}") from broken
         self.invocation_id = event.invocation_id
         return event

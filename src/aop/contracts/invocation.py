@@ -1,7 +1,7 @@
 """Readers of what starts an Invocation and what comes back from it: requests, dispatch, Result v1, Stream Event v2."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -78,6 +78,11 @@ class InvocationResult(Wire, frozen=True, kw_only=True):
     trace_id: str
     status: Literal["succeeded"]
     result: msgspec.Raw
+
+    @property
+    def value(self) -> Any:
+        """The result as Python values; `result` keeps the Agent's own spelling."""
+        return msgspec.json.decode(self.result)
 
 
 class CorrelatedError(Wire, frozen=True, kw_only=True):

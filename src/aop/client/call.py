@@ -1,0 +1,127 @@
+"""One call of the Gateway as a value: what is sent, how long the platform may take, how the answer is read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from aop.base import json as strict_json
+from aop.base.header_syntax import Headers
+from aop.base.http import Answer
+
+T = TypeVar("T")
+
+# Reads an answer whose status is one of the operation's; a ValueError means that the contract does not know it.
+Read = Callable[[Answer], T]
+QueryValue = str | int | bool | datetime | None
+Document = bytes | msgspec.Struct | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """The arguments of one operation, as they go on the wire.
+
+    `patience` is how long the platform itself may take; `timeout` is what the caller asked for, if anything.
+    """
+
+    read: Read[T]
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, QueryValue] = field(default_factory=dict)
+    body: bytes = field(default=b"", repr=False)
+    headers: Headers = ()
+    anonymous: bool = False
+    patience: float = 0.0
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class Request(Generic[T]):
+    """A call at its route, ready to be sent once."""
+
+    method: str
+    target: str
+    statuses: tuple[int, ...]
+    call: Call[T]
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """One page of a list; `next_cursor` is None on the last."""
+
+    items: tuple[T, ...]
+    next_cursor: str | None
+
+
+class _Items(msgspec.Struct, Generic[T], frozen=True, rename="camel", forbid_unknown_fields=True):
+    items: tuple[T, ...]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+def json_of(kind: type[T]) -> Read[T]:
+    """Reads exactly that document, with nothing missing, repeated or unknown."""
+    hashable: Any = kind
+    decoder: msgspec.json.Decoder[T] = _decoder(hashable)
+
+    def read(answer: Answer) -> T:
+        require_json(answer)
+        return decoder.decode(answer.body)
+
+    return read
+
+
+@cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def page_of(kind: type[T]) -> Read[Page[T]]:
+    """Reads a list of that document."""
+    read_items: Read[_Items[T]] = json_of(_Items[kind])  # type: ignore[valid-type]
+
+    def read(answer: Answer) -> Page[T]:
+        found = read_items(answer)
+        return Page(found.items, found.next_cursor or None)
+
+    return read
+
+
+def require_json(answer: Answer) -> None:
+    """Strict JSON under its media type, else ValueError."""
+    media = answer.headers_named(b"content-type")
+    if len(media) != 1 or media[0].partition(b";")[0].strip().lower() != b"application/json":
+        raise ValueError("it is not JSON by its media type")
+    strict_json.parse(answer.body, strict_json.UNIT_DEPTH)
+
+
+def json_bytes(document: Document) -> bytes:
+    """Bytes are JSON text already and stay as they are."""
+    return document if isinstance(document, bytes) else msgspec.json.encode(document)
+
+
+def target_of(template: str, path: Mapping[str, str], query: Mapping[str, QueryValue]) -> str:
+    """The request target; ValueError for an empty identifier, which would name another path.
+
+    >>> target_of("/v1/agents/{agentId}", {"agentId": "acme:adder"}, {"limit": 5, "cursor": None})
+    '/v1/agents/acme:adder?limit=5'
+    """
+    if not all(path.values()):
+        raise ValueError(f"empty: {', '.join(name for name, value in path.items() if not value)}")
+    filled = template.format_map({name: quote(value, safe=":") for name, value in path.items()})
+    asked = urlencode(
+        {name: _query_text(value) for name, value in query.items() if value is not None}, quote_via=quote, safe=":"
+    )
+    return f"{filled}?{asked}" if asked else filled
+
+
+def _query_text(value: str | int | bool | datetime) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone")
+        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return str(value)

@@ -1,0 +1,128 @@
+"""Calls of the Catalog, of Discovery and of the public share."""
+
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from aop.base.canonical import digest
+from aop.base.http import Answer
+from aop.client.call import Call, Document, Page, Read, json_bytes, json_of, page_of, require_json
+from aop.client.operation import list_operation, operation
+from aop.contracts.card import AgentCard
+from aop.contracts.catalog import AgentOverview, CatalogEntry, DiscoveryItem, PublicAgentShare, PublicationStatus
+
+_AGENT = "/v1/agents/{agentId}"
+_VERSION = _AGENT + "/versions/{version}"
+
+
+@dataclass(frozen=True)
+class ExactCard:
+    """One Card version as it was registered: its canonical bytes, whose SHA-256 is `digest`, and what they say."""
+
+    card: AgentCard
+    digest: str
+    publication_status: PublicationStatus
+    body: bytes = field(repr=False)
+
+
+class CatalogCalls:
+    """Register, publish, read and find Agent Cards."""
+
+    @operation("POST", "/v1/agents", 201)
+    def register_agent_card(self, card: Document) -> Call[CatalogEntry]:
+        """Registers a draft version; bytes are sent exactly as they are."""
+        return Call(json_of(CatalogEntry), body=json_bytes(card))
+
+    @list_operation("/v1/agents")
+    def discover_agents(
+        self,
+        query: str | None = None,
+        *,
+        capability: str | None = None,
+        owner_id: str | None = None,
+        latest: bool | None = None,
+        installable: bool | None = None,
+    ) -> Call[Page[DiscoveryItem]]:
+        """Eligible published versions, newest first; filters combine with AND.
+
+        `query` is a part of the name or of the description, in any case.
+
+        >>> [(item.agent_id, item.version) for item in client.discover_agents(capability="add")]
+        [('acme:adder', '1.0.0')]
+        """
+        filters = {
+            "query": query,
+            "capability": capability,
+            "ownerId": owner_id,
+            "latest": latest,
+            "installable": installable,
+        }
+        return Call(page_of(DiscoveryItem), query=filters)
+
+    @operation("GET", _AGENT)
+    def read_agent_overview(
+        self, agent_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Call[AgentOverview]:
+        """One Agent and a page of the versions the caller may see; `list_agent_versions` gives all of them."""
+        return Call(json_of(AgentOverview), {"agentId": agent_id}, {"limit": limit, "cursor": cursor})
+
+    @list_operation(_AGENT)
+    def list_agent_versions(self, agent_id: str) -> Call[Page[CatalogEntry]]:
+        """The versions of an Agent that the caller may see, newest first.
+
+        >>> [entry.publication_status.value for entry in client.list_agent_versions("acme:adder")]
+        ['published']
+        """
+        return Call(_versions, {"agentId": agent_id})
+
+    @operation("GET", _VERSION, 200, 304)
+    def read_agent_card(self, agent_id: str, version: str, *, held: ExactCard | None = None) -> Call[ExactCard]:
+        """One exact Card version. With the one `held` from earlier its bytes are not sent again, only its state.
+
+        >>> exact = client.read_agent_card("acme:adder", "1.0.0")
+        >>> exact.card.name, exact.publication_status.value
+        ('Adder', 'published')
+        >>> client.read_agent_card("acme:adder", "1.0.0", held=exact) == exact
+        True
+        """
+        headers = () if held is None else ((b"if-none-match", f'"{held.digest}"'.encode()),)
+        return Call(_exact_card(held), {"agentId": agent_id, "version": version}, headers=headers)
+
+    @operation("POST", _VERSION + "/publish")
+    def publish_agent_card(self, agent_id: str, version: str) -> Call[CatalogEntry]:
+        """Makes a draft version public; from then on it never changes."""
+        return Call(json_of(CatalogEntry), {"agentId": agent_id, "version": version})
+
+    @operation("POST", _VERSION + "/disable")
+    def disable_agent_card(self, agent_id: str, version: str) -> Call[CatalogEntry]:
+        """Takes a version out of use for good."""
+        return Call(json_of(CatalogEntry), {"agentId": agent_id, "version": version})
+
+    @operation("GET", "/v1/public/agents/{publicAgentId}")
+    def read_public_agent(self, public_agent_id: str) -> Call[PublicAgentShare]:
+        """What anyone may see of an Agent. No token is sent."""
+        return Call(json_of(PublicAgentShare), {"publicAgentId": public_agent_id}, anonymous=True)
+
+
+_read_overview = json_of(AgentOverview)
+
+
+def _versions(answer: Answer) -> Page[CatalogEntry]:
+    overview = _read_overview(answer)
+    return Page(overview.versions, overview.next_cursor or None)
+
+
+def _exact_card(held: ExactCard | None) -> Read[ExactCard]:
+    def read(answer: Answer) -> ExactCard:
+        status = PublicationStatus((answer.header(b"x-platform-publication-status") or b"").decode("latin-1"))
+        found = (answer.header(b"etag") or b"").decode("latin-1").strip('"')
+        if answer.status == 304:
+            if held is None or held.digest != found:
+                raise ValueError("it speaks of another Card")
+            return replace(held, publication_status=status)
+        require_json(answer)
+        if digest(answer.body) != found:
+            raise ValueError("the bytes are not those of the digest")
+        return ExactCard(msgspec.json.decode(answer.body, type=AgentCard), found, status, answer.body)
+
+    return read

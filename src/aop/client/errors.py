@@ -1,0 +1,119 @@
+"""What a call ends in when it gives no result, as one family of exceptions."""
+
+from typing import Any
+
+import msgspec
+
+from aop.contracts.errors import Violation, code_entries
+from aop.contracts.invocation import CorrelatedError
+from aop.contracts.platform_error import InvocationError
+from aop.contracts.recovery import Recovery, Situation, recoveries
+
+
+class ClientError(Exception):
+    """A call gave no result. `recovery` says who acts next and how; nothing was or will be sent again.
+
+    `trace_id` and `invocation_id` are None where they are not known.
+    """
+
+    def __init__(
+        self, text: str, recovery: Recovery, *, trace_id: str | None = None, invocation_id: str | None = None
+    ) -> None:
+        super().__init__(text)
+        self.recovery = recovery
+        self.trace_id = trace_id
+        self.invocation_id = invocation_id
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An exception is rebuilt from its text by default, which these are not made from; pools of processes pickle.
+        return _restored, (type(self), self.args, vars(self))
+
+
+class PlatformError(ClientError):
+    """The platform answered with an error: `code`, its fixed `message` and `status`, and what was wrong where.
+
+    >>> from aop.client import PlatformError
+    >>> try:
+    ...     client.read_workspace("nowhere")
+    ... except PlatformError as error:
+    ...     print(error.code, error.status, error.recovery.owner)
+    NOT_FOUND 404 caller
+    """
+
+    def __init__(self, error: InvocationError, *, retry_after: int | None = None) -> None:
+        self.violations: tuple[Violation, ...] = error.violations or ()
+        where = "".join(f"; {item.pointer or 'body'}: {item.rule}" for item in self.violations)
+        super().__init__(
+            f"{error.code}: {error.message.removesuffix('.')}{where} (trace {error.trace_id})",
+            recoveries()[error.code],
+            trace_id=error.trace_id,
+            invocation_id=error.invocation_id or None,
+        )
+        self.code = error.code
+        self.message = error.message
+        self.status = code_entries()[error.code].status
+        self.root_task_id = error.root_task_id or None
+        self.retry_after = retry_after
+        """Seconds; only with OVERLOADED."""
+
+    @staticmethod
+    def of(error: InvocationError | CorrelatedError, *, retry_after: int | None = None) -> "PlatformError":
+        """InvocationFailed when an Invocation had been accepted."""
+        if isinstance(error, CorrelatedError):
+            error = InvocationError(**msgspec.structs.asdict(error))
+        kind = PlatformError if error.invocation_id is msgspec.UNSET else InvocationFailed
+        return kind(error, retry_after=retry_after)
+
+
+class InvocationFailed(PlatformError):
+    """An accepted Invocation ended otherwise than `succeeded`; that outcome stands and is in the Ledger."""
+
+
+class Unreachable(ClientError):
+    """No connection to the Gateway came about; nothing was sent."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, recoveries()[Situation.UNREACHABLE])
+
+
+class AnswerLost(ClientError):
+    """The request was on its way, but no whole answer came: it may have taken effect."""
+
+    def __init__(self, text: str, *, trace_id: str | None = None) -> None:
+        super().__init__(text, recoveries()[Situation.ANSWER_LOST], trace_id=trace_id)
+
+
+class DeadlinePassed(AnswerLost, TimeoutError):
+    """The caller's own time was over before the answer came."""
+
+
+class BrokenAnswer(ClientError):
+    """Something answered that the contract does not know: another program, a proxy's page, a changed body.
+
+    It is never taken for an empty list or for something that does not exist.
+    """
+
+    def __init__(self, text: str, *, status: int, trace_id: str | None = None) -> None:
+        super().__init__(text, recoveries()[Situation.BROKEN_ANSWER], trace_id=trace_id)
+        self.status = status
+
+
+class StreamInterrupted(ClientError):
+    """A stream broke off or broke a rule before its terminal could be believed; the chunks before it are incomplete.
+
+    `rule` is that of the conformance vectors (`sequence`, `chunk_index`, `ids`, `error_ids`, `accepted_first`,
+    `after_terminal`, `schema`), or one of `framing`, `frame_size`, `lineage`, `interrupted` (an end without terminal),
+    `transfer`, `silence` and `deadline`.
+    """
+
+    def __init__(self, rule: str, *, trace_id: str | None, invocation_id: str | None) -> None:
+        text = f"the result stream is not whole: {rule} (invocation {invocation_id}, trace {trace_id})"
+        situation = recoveries()[Situation.STREAM_INTERRUPTED]
+        super().__init__(text, situation, trace_id=trace_id, invocation_id=invocation_id)
+        self.rule = rule
+
+
+def _restored(kind: type[ClientError], args: tuple[Any, ...], members: dict[str, Any]) -> ClientError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(members)
+    return error

@@ -1,0 +1,129 @@
+"""Calls that run an Agent, and the reads of what has run."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from aop.base import json as strict_json
+from aop.base.http import Answer
+from aop.client.answers import trace_of
+from aop.client.call import Call, Page, json_of, page_of
+from aop.client.operation import list_operation, operation, stream_operation
+from aop.contracts.invocation import InvocationRequest, InvocationResult
+from aop.contracts.lineage import InvocationDetail, InvocationRecord, InvocationStatus, Trace
+
+_INVOCATIONS = "/v1/workspaces/{workspaceId}/invocations"
+# The longest an Invocation may run, and the platform's own bounds after it.
+_LONGEST_SECONDS: Final = 620.0
+
+Input = Mapping[str, Any] | bytes
+
+
+class InvocationCalls:
+    """Invoke installed Agents and follow their lineage."""
+
+    @operation("POST", _INVOCATIONS)
+    def invoke(
+        self,
+        workspace_id: str,
+        agent_id: str,
+        capability: str,
+        input: Input,  # noqa: A002  the contract's own name
+        *,
+        timeout: float | None = None,
+    ) -> Call[InvocationResult]:
+        """The result of one Invocation; InvocationFailed when it ran and gave none.
+
+        Bytes are JSON text and reach the Agent byte for byte. Cancelling the call cancels the Invocation.
+
+        >>> client.invoke("demo", "acme:adder", "add", {"numbers": [1, 2]}).value
+        {'sum': 3}
+        """
+        body = _body(agent_id, capability, input, stream=False)
+        path = {"workspaceId": workspace_id}
+        return Call(_result, path, body=body, patience=_LONGEST_SECONDS, timeout=timeout)
+
+    @stream_operation(_INVOCATIONS)
+    def stream(
+        self,
+        workspace_id: str,
+        agent_id: str,
+        capability: str,
+        input: Input,  # noqa: A002  the contract's own name
+        *,
+        timeout: float | None = None,
+    ) -> Call[Any]:
+        """The chunks of one Invocation as they come; leaving the block before the end cancels it.
+
+        >>> with client.stream("demo", "acme:adder", "add", {"numbers": [1, 2]}) as chunks:
+        ...     for chunk in chunks:
+        ...         print(chunk)
+        {'sum': 1}
+        {'sum': 3}
+        >>> chunks.terminal.type.value
+        'completed'
+        """
+        body = _body(agent_id, capability, input, stream=True)
+        path = {"workspaceId": workspace_id}
+        return Call(_nothing, path, body=body, patience=_LONGEST_SECONDS, timeout=timeout)
+
+    @list_operation(_INVOCATIONS)
+    def list_invocations(
+        self,
+        workspace_id: str,
+        *,
+        status: InvocationStatus | None = None,
+        agent_id: str | None = None,
+        capability: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+    ) -> Call[Page[InvocationRecord]]:
+        """The Invocations of a Workspace, newest first; filters combine with AND."""
+        filters = {
+            "status": status,
+            "agentId": agent_id,
+            "capability": capability,
+            "since": since,
+            "until": until,
+        }
+        return Call(page_of(InvocationRecord), {"workspaceId": workspace_id}, filters)
+
+    @operation("GET", _INVOCATIONS + "/{invocationId}")
+    def read_invocation(self, workspace_id: str, invocation_id: str) -> Call[InvocationDetail]:
+        """One Invocation with all its events; neither holds input or output.
+
+        >>> ran = client.invoke("demo", "acme:adder", "add", {"numbers": [1, 2]})
+        >>> [event.type.value for event in client.read_invocation("demo", ran.invocation_id).events]
+        ['created', 'routing', 'started', 'succeeded']
+        """
+        return Call(json_of(InvocationDetail), {"workspaceId": workspace_id, "invocationId": invocation_id})
+
+    @operation("GET", "/v1/workspaces/{workspaceId}/traces/{traceId}")
+    def read_trace(self, workspace_id: str, trace_id: str) -> Call[Trace]:
+        """All Invocations of one Trace, parents before their children."""
+        return Call(json_of(Trace), {"workspaceId": workspace_id, "traceId": trace_id})
+
+
+_read_result = json_of(InvocationResult)
+
+
+def _result(answer: Answer) -> InvocationResult:
+    result = _read_result(answer)
+    if result.trace_id != trace_of(answer):
+        raise ValueError("it belongs to another Trace")
+    return result
+
+
+def _nothing(_: Answer) -> None:
+    """A stream is read event by event instead."""
+
+
+def _body(agent_id: str, capability: str, given: Input, *, stream: bool) -> bytes:
+    if isinstance(given, bytes):
+        strict_json.parse(given)  # so that nothing but a value takes the place of the input
+    raw = given if isinstance(given, bytes) else msgspec.json.encode(given)
+    return msgspec.json.encode(
+        InvocationRequest(agent_id=agent_id, capability=capability, input=msgspec.Raw(raw), stream=stream)
+    )

@@ -1,0 +1,126 @@
+"""The chunks of one Invocation as they come, from a stream that is believed only as far as it is exact."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+
+from aop.base import http
+from aop.base.http import Answer, StreamedAnswer
+from aop.client.answers import broken, refusal, trace_of
+from aop.client.call import Request
+from aop.client.errors import PlatformError, StreamInterrupted
+from aop.client.transport import Transport, explained
+from aop.contracts.invocation import StreamEvent, StreamEventType
+from aop.contracts.result_stream import ArrivingEvents, ResultFrames, StreamBroken
+
+_MAX_REFUSAL_BYTES: Final = 1024 * 1024
+_GOING_ON: Final = frozenset({StreamEventType.ACCEPTED, StreamEventType.CHUNK})
+
+
+class ResultStream:
+    """One streamed Invocation, read once.
+
+    Iterating gives the chunks, ends after `completed`, and raises InvocationFailed for every other terminal and
+    StreamInterrupted where the delivery broke. Leaving the `async with` before the end closes the connection, which
+    cancels the Invocation. The ids are known once the block is entered; `terminal` holds the last event afterwards.
+    """
+
+    def __init__(self, transport: Transport, request: Request[Any], seconds: float) -> None:
+        self.invocation_id: str | None = None
+        self.root_task_id: str | None = None
+        self.trace_id: str | None = None
+        self.terminal: StreamEvent | None = None
+        self.silence_seconds = 30.0
+        """A comment comes after 8 s without an event, so a silence of this length is a dead connection."""
+        self._transport = transport
+        self._request = request
+        self._seconds = seconds
+        self._scope = AsyncExitStack()
+        self._events: ArrivingEvents | None = None
+        self._was_opened = False
+
+    async def __aenter__(self) -> Self:
+        async with self._closed_on_failure():
+            await self._open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        """The next chunk as a Python value."""
+        while self.terminal is None:
+            event = await self.next_event()
+            if event.chunk is not msgspec.UNSET:
+                return msgspec.json.decode(event.chunk)
+            if event.error is not msgspec.UNSET:
+                raise PlatformError.of(event.error)
+        raise StopAsyncIteration
+
+    async def events(self) -> AsyncIterator[StreamEvent]:
+        """Every event from `accepted` to the terminal, whichever that is; only a broken delivery raises."""
+        while self.terminal is None:
+            yield await self.next_event()
+
+    async def aclose(self) -> None:
+        """Closes the connection; before the terminal this cancels the Invocation."""
+        await self._scope.aclose()
+
+    async def next_event(self) -> StreamEvent:
+        """The next of `events`."""
+        async with self._closed_on_failure():
+            events = self._events or await self._open()
+            event = await events.take()
+        if event.type not in _GOING_ON:
+            self.terminal = event
+            await self.aclose()
+        return event
+
+    async def _open(self) -> ArrivingEvents:
+        """Ends once `accepted` is there, so that the ids are known; a refusal is raised here."""
+        if self._was_opened:
+            raise RuntimeError("a stream is read once; start another Invocation for another one")
+        self._was_opened = True
+        answer = await self._transport.stream(self._request, self._seconds, self._scope)
+        if answer.status != 200:
+            raise refusal(await _whole(answer))
+        trace_id = trace_of(answer)
+        if answer.headers_named(b"content-type") != [b"text/event-stream"] or trace_id is None:
+            raise broken(answer, "it is no event stream")
+        self.trace_id = trace_id
+        frames = ResultFrames(self._transport.max_answer, trace_id=trace_id)
+        self._events = ArrivingEvents(answer, frames, http.HttpError)
+        self._events.silence_seconds = self.silence_seconds
+        accepted = await self._events.upcoming()
+        self.invocation_id, self.root_task_id = accepted.invocation_id, accepted.root_task_id
+        return self._events
+
+    @asynccontextmanager
+    async def _closed_on_failure(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except BaseException as failure:
+            await self.aclose()
+            if isinstance(failure, StreamBroken):
+                ids = {"trace_id": self.trace_id, "invocation_id": self.invocation_id}
+                raise StreamInterrupted(failure.rule, **ids) from failure
+            raise
+
+
+async def _whole(answer: StreamedAnswer) -> Answer:
+    """The body of an answer that is no stream; one too large for an error is cut, which makes it none."""
+    body = b""
+    with explained():
+        async for piece in answer:
+            body += piece
+            if len(body) > _MAX_REFUSAL_BYTES:
+                break
+    return Answer(answer.status, answer.headers, body)

@@ -1,0 +1,176 @@
+"""The synchronous way of making calls: the same requests, carried by an event loop in a thread of its own."""
+
+import asyncio
+import ssl
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from types import TracebackType
+from typing import Any, Final, Generic, Self, TypeVar
+
+from aop.client.call import Page, Request
+from aop.client.caller import Caller
+from aop.client.paging import ListRequest
+from aop.client.stream import ResultStream
+from aop.client.transport import Token
+from aop.contracts.invocation import StreamEvent
+
+T = TypeVar("T")
+
+_END: Final = object()
+
+
+class LoopThread:
+    """Runs coroutines for threads that have no event loop; starts with the first and ends when closed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Whatever interrupts the waiting thread, Ctrl-C above all, cancels the coroutine."""
+        try:
+            loop = self._started()
+        except RuntimeError:
+            coroutine.close()
+            raise
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Runs that and ends; nothing is done when no coroutine was ever run."""
+        with self._lock:
+            loop, thread, ended = self._loop, self._thread, self._closed
+            self._closed = True
+        if ended or loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(last(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("this client is closed")
+            if threading.current_thread() is self._thread:
+                raise RuntimeError("a call from the client's own thread, such as from a token function, cannot end")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="aop-client", daemon=True)
+                self._thread.start()
+            return self._loop
+
+
+class SyncCaller(Caller):
+    """May be shared by threads; `with` closes its connections."""
+
+    def __post_init__(self, token: Token | None, tls: ssl.SSLContext | None) -> None:
+        super().__post_init__(token, tls)
+        self._thread = LoopThread()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends every connection; a stream that still runs is interrupted."""
+        self._thread.close(self._transport.close)
+
+    def send(self, request: Request[T]) -> T:
+        return self._thread.run(self._transport.send(request, self._seconds(request.call)))
+
+    def listing(self, request: ListRequest[T]) -> "SyncListing[T]":
+        return SyncListing(self, request)
+
+    def streaming(self, request: Request[Any]) -> "SyncResultStream":
+        return SyncResultStream(self._thread, ResultStream(self._transport, request, self._seconds(request.call)))
+
+
+class SyncListing(Generic[T]):
+    """A list that is read page by page while it is iterated; each iteration starts anew."""
+
+    def __init__(self, caller: SyncCaller, request: ListRequest[T]) -> None:
+        self._caller = caller
+        self._request = request
+
+    def __iter__(self) -> Iterator[T]:
+        request: Request[Page[T]] | None = self._request.page()
+        while request is not None:
+            page = self._caller.send(request)
+            yield from page.items
+            request = self._request.after(page)
+
+    def page(self, *, limit: int | None = None, cursor: str | None = None) -> Page[T]:
+        """One page; the limit of a later page is that of the first."""
+        return self._caller.send(self._request.page(limit, cursor))
+
+
+class SyncResultStream:
+    """A ResultStream for plain `with` and `for`; leaving the block before the end cancels the Invocation."""
+
+    def __init__(self, thread: LoopThread, stream: ResultStream) -> None:
+        self._thread = thread
+        self._stream = stream
+
+    @property
+    def invocation_id(self) -> str | None:
+        return self._stream.invocation_id
+
+    @property
+    def root_task_id(self) -> str | None:
+        return self._stream.root_task_id
+
+    @property
+    def trace_id(self) -> str | None:
+        return self._stream.trace_id
+
+    @property
+    def terminal(self) -> StreamEvent | None:
+        return self._stream.terminal
+
+    def __enter__(self) -> Self:
+        self._thread.run(self._stream.__aenter__())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        """The next chunk as a Python value."""
+        chunk = self._thread.run(_next_or_end(self._stream))
+        if chunk is _END:
+            raise StopIteration
+        return chunk
+
+    def events(self) -> Iterator[StreamEvent]:
+        """Every event from `accepted` to the terminal, whichever that is; only a broken delivery raises."""
+        while self._stream.terminal is None:
+            yield self._thread.run(self._stream.next_event())
+
+    def close(self) -> None:
+        """Closes the connection; before the terminal this cancels the Invocation."""
+        if not self._thread.closed:  # else its connection is closed as well
+            self._thread.run(self._stream.aclose())
+
+
+async def _next_or_end(stream: ResultStream) -> Any:
+    return await anext(stream, _END)

@@ -1,0 +1,281 @@
+"""What each kind of answer, and of silence, becomes at the caller: never an empty list, never a wrong absence."""
+
+import asyncio
+import json
+import pickle
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aop.base.secret import Secret
+from aop.client import (
+    AnswerLost,
+    BrokenAnswer,
+    Client,
+    ClientError,
+    DeadlinePassed,
+    InvocationFailed,
+    PlatformError,
+    Unreachable,
+)
+from aop.contracts.errors import ErrorCode, code_entries
+from aop.contracts.recovery import Situation, recoveries
+from tests.base.test_http_client_tls import Authority
+from tests.client.gateway import JSON, TRACE, TRACED, WORKSPACE, ScriptedGateway, an_error, saying, scripted_gateway
+from tests.support.peers import Behaviour, hold, reset, sending
+
+TOKEN = "a-token-of-the-test"
+IDS = {"invocationId": "inv_" + "1" * 32, "rootTaskId": "task_" + "2" * 32}
+RESULT = {"schemaVersion": "1", **IDS, "traceId": TRACE, "status": "succeeded", "result": None}
+
+
+@asynccontextmanager
+async def calling(behave: Behaviour, **options: Any) -> AsyncIterator[tuple[Client, ScriptedGateway]]:
+    async with scripted_gateway(behave) as gateway, Client(gateway.origin, TOKEN, **options) as client:
+        yield client, gateway
+
+
+async def failure(behave: Behaviour, call: Callable[[Client], Awaitable[Any]] | None = None, **options: Any) -> Any:
+    """The error that a read, or another call, ends in."""
+    async with calling(behave, **options) as (client, gateway):
+        with pytest.raises(ClientError) as raised:
+            await (call(client) if call else client.read_workspace("demo"))
+    assert len(gateway.received) == 1, "a request was sent again"
+    assert TOKEN not in f"{raised.value!r} {raised.value} {vars(raised.value)}"
+    return raised.value
+
+
+@pytest.mark.parametrize("code", list(ErrorCode))
+async def test_an_answered_error_carries_code_status_trace_and_the_recovery_of_the_table(code: ErrorCode) -> None:
+    status = code_entries()[code].status
+    error = await failure(an_error(code, status))
+    assert type(error) is PlatformError
+    assert (error.code, error.status, error.trace_id, error.invocation_id) == (code, status, TRACE, None)
+    assert error.recovery == recoveries()[code]
+    assert str(error) == f"{code}: Said by the test (trace {TRACE})"
+
+
+async def test_an_error_after_acceptance_is_a_failed_invocation_with_its_ids() -> None:
+    error = await failure(an_error("TIMEOUT", 504, **IDS), lambda client: client.invoke("demo", "a", "b", {}))
+    assert type(error) is InvocationFailed
+    assert (error.invocation_id, error.root_task_id) == (IDS["invocationId"], IDS["rootTaskId"])
+
+
+@pytest.mark.parametrize("behave", [an_error("TIMEOUT", 504, **IDS), saying({}), reset], ids=["code", "broken", "lost"])
+async def test_an_error_crosses_to_another_process_as_it_is(behave: Behaviour) -> None:
+    error = await failure(behave)
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301  (our own bytes)
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
+
+
+async def test_an_overloaded_platform_tells_when_to_come_back() -> None:
+    body = {"code": "OVERLOADED", "message": "Busy.", "traceId": TRACE}
+    error = await failure(saying(body, 503, JSON, TRACED, b"retry-after: 1"))
+    assert (error.code, error.retry_after) == (ErrorCode.OVERLOADED, 1)
+
+
+_PAGE = b"<html>404</html>"
+_ERROR = {"code": "NOT_FOUND", "message": "No.", "traceId": TRACE}
+_BROKEN: dict[str, tuple[Behaviour, int]] = {
+    "a page of another server": (saying(_PAGE, 404, b"content-type: text/html"), 404),
+    "an empty body": (saying(b"", 404, TRACED), 404),
+    "an error under another status": (saying(_ERROR, 500), 500),
+    "an error with a success status": (saying(_ERROR, 200), 200),
+    "an unknown code": (saying({**_ERROR, "code": "GONE"}, 410), 410),
+    "an error of another trace": (saying({**_ERROR, "traceId": TRACE[::-1]}, 404), 404),
+    "an error without a trace header": (saying(_ERROR, 404, JSON), 404),
+    "an error with two trace headers": (saying(_ERROR, 404, JSON, TRACED, TRACED), 404),
+    "an error with half of the ids": (saying({**_ERROR, "invocationId": "inv_1"}, 404), 404),
+    "another document": (saying({"items": []}), 200),
+    "an unknown member": (saying({**WORKSPACE, "more": 1}), 200),
+    "a missing member": (saying({"workspaceId": "demo"}), 200),
+    "a repeated member": (saying(json.dumps(WORKSPACE).encode()[:-1] + b',"ownerId":"bob"}'), 200),
+    "cut JSON": (saying(json.dumps(WORKSPACE).encode()[:-1]), 200),
+    "JSON by another name": (saying(WORKSPACE, 200, b"content-type: text/plain", TRACED), 200),
+    "another success": (saying(WORKSPACE, 201), 201),
+    "a redirect": (saying(b"", 302, b"location: http://127.0.0.1:1/", TRACED), 302),
+    "no content": (sending(b"HTTP/1.1 204 No\r\n\r\n"), 204),
+}
+
+
+@pytest.mark.parametrize("name", list(_BROKEN))
+async def test_what_the_contract_does_not_know_is_a_broken_answer(name: str) -> None:
+    behave, status = _BROKEN[name]
+    error = await failure(behave)
+    assert type(error) is BrokenAnswer
+    assert error.status == status
+    assert error.recovery == recoveries()[Situation.BROKEN_ANSWER]
+
+
+@pytest.mark.parametrize("body", [{"items": None}, {}, {"items": [], "next": "x"}, [], {"items": [{}]}])
+async def test_a_broken_page_is_never_an_empty_list(body: Any) -> None:
+    async def read(client: Client) -> object:
+        return [workspace async for workspace in client.list_workspaces()]
+
+    assert type(await failure(saying(body), read)) is BrokenAnswer
+
+
+async def test_an_answer_larger_than_allowed_is_broken() -> None:
+    assert type(await failure(saying(WORKSPACE), max_answer_bytes=20)) is BrokenAnswer
+
+
+async def test_a_result_of_another_trace_is_broken() -> None:
+    answer = saying({**RESULT, "traceId": TRACE[::-1]})
+    assert type(await failure(answer, lambda client: client.invoke("demo", "a", "b", {}))) is BrokenAnswer
+
+
+async def test_a_card_whose_bytes_are_not_those_of_its_digest_is_broken() -> None:
+    headers = (JSON, TRACED, b'etag: "' + b"0" * 64 + b'"', b"x-platform-publication-status: published")
+    error = await failure(saying(b"{}", 200, *headers), lambda client: client.read_agent_card("a", "1.0.0"))
+    assert type(error) is BrokenAnswer
+
+
+@pytest.mark.parametrize(
+    "behave",
+    [reset, sending(b""), sending(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"), sending(b"SSH-2.0-x\r\n\r\n")],
+    ids=["reset", "closed", "cut", "not HTTP"],
+)
+async def test_a_request_whose_answer_did_not_come_whole_may_have_taken_effect(behave: Behaviour) -> None:
+    error = await failure(behave)
+    assert type(error) is AnswerLost
+    assert error.recovery == recoveries()[Situation.ANSWER_LOST]
+
+
+async def test_an_answer_cut_behind_its_head_still_names_the_trace() -> None:
+    error = await failure(sending(b"HTTP/1.1 200 OK\r\n" + TRACED + b"\r\ncontent-length: 9\r\n\r\n{"))
+    assert (type(error), error.trace_id) == (AnswerLost, TRACE)
+
+
+async def test_the_time_of_a_call_is_an_argument_of_the_client_of_a_view_and_of_an_invocation() -> None:
+    for call, options in (
+        (lambda client: client.read_workspace("demo"), {"timeout": 0.1}),
+        (lambda client: client.within(0.1).read_workspace("demo"), {}),
+        (lambda client: client.within(9).invoke("demo", "a", "b", {}, timeout=0.1), {}),
+        (lambda client: client.within(0.1).invoke("demo", "a", "b", {}), {}),
+    ):
+        begun = asyncio.get_running_loop().time()
+        error = await failure(hold, call, **options)  # type: ignore[arg-type]
+        assert type(error) is DeadlinePassed
+        assert isinstance(error, TimeoutError)
+        assert asyncio.get_running_loop().time() - begun < 2
+
+
+async def test_a_gateway_that_nobody_runs_is_unreachable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    async with Client(f"http://127.0.0.1:{port}", TOKEN) as client:
+        with pytest.raises(Unreachable) as raised:
+            await client.read_workspace("demo")
+    assert raised.value.recovery == recoveries()[Situation.UNREACHABLE]
+
+
+async def test_a_name_without_an_address_is_unreachable() -> None:
+    async with Client("http://gateway.invalid", TOKEN) as client:
+        with pytest.raises(Unreachable):
+            await client.within(5).read_workspace("demo")
+
+
+async def test_a_certificate_must_be_of_a_trusted_root_or_of_one_the_caller_trusts(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    async with scripted_gateway(saying(WORKSPACE), tls=authority.server_context("localhost")) as gateway:
+        url = f"https://localhost:{gateway.port}"
+        async with Client(url, TOKEN) as distrustful:
+            with pytest.raises(Unreachable, match="tls"):
+                await distrustful.read_workspace("demo")
+        async with Client(url, TOKEN, tls=authority.client_context()) as trusting:
+            assert (await trusting.read_workspace("demo")).owner_id == "alice"
+
+
+async def test_a_name_with_several_addresses_is_reached_at_the_one_that_listens() -> None:
+    addresses = {entry[4][0] for entry in socket.getaddrinfo("localhost", None, type=socket.SOCK_STREAM)}
+    async with (
+        scripted_gateway(saying(WORKSPACE), sorted(addresses)[0]) as gateway,
+        Client(f"http://localhost:{gateway.port}", TOKEN) as client,
+    ):
+        assert (await client.read_workspace("demo")).owner_id == "alice"
+        await client.read_workspace("demo")
+    assert {request.connection for request in gateway.received} == {1}
+    assert gateway.received[0].values("host") == [f"localhost:{gateway.port}"]
+
+
+async def test_what_is_sent_is_what_the_contract_says() -> None:
+    async with calling(saying(RESULT)) as (client, gateway):
+        await client.invoke("d/e mo", "a", "b", b'{ "n" : 1.10 }')
+    (request,) = gateway.received
+    assert (request.verb, request.target) == ("POST", "/v1/workspaces/d%2Fe%20mo/invocations")
+    assert request.values("authorization") == [f"Bearer {TOKEN}"]
+    assert request.values("content-type") == request.values("accept") == ["application/json"]
+    assert request.body == b'{"agentId":"a","capability":"b","input":{ "n" : 1.10 },"stream":false}'
+
+
+async def test_a_base_url_may_have_a_path() -> None:
+    async with scripted_gateway(saying(WORKSPACE)) as gateway, Client(f"{gateway.origin}/aop/", TOKEN) as client:
+        await client.read_workspace("demo")
+    assert gateway.received[0].target == "/aop/v1/workspaces/demo"
+
+
+async def _awaited() -> Secret:
+    return Secret("awaited")
+
+
+@pytest.mark.parametrize(
+    ("token", "sent"),
+    [
+        ("plain", ["Bearer plain"]),
+        (Secret("secret"), ["Bearer secret"]),
+        (lambda: "called", ["Bearer called"]),
+        (_awaited, ["Bearer awaited"]),
+        (None, []),
+    ],
+    ids=["text", "Secret", "function", "coroutine function", "none"],
+)
+async def test_the_token_is_text_a_secret_or_a_function_that_gives_it(token: Any, sent: list[str]) -> None:
+    async with scripted_gateway(saying(WORKSPACE)) as gateway, Client(gateway.origin, token) as client:
+        await client.read_workspace("demo")
+    assert gateway.received[0].values("authorization") == sent
+
+
+async def test_the_token_shows_in_no_text_of_the_client() -> None:
+    client = Client("http://127.0.0.1:1", TOKEN)
+    assert repr(client) == "Client('http://127.0.0.1:1')"
+    assert TOKEN not in f"{vars(client)} {vars(client._transport)}"
+
+
+@pytest.mark.parametrize("token", ["", "two words", "ends\n", "ä"])
+async def test_a_token_that_no_header_can_carry_is_refused_without_showing_it(token: str) -> None:
+    async with Client("http://127.0.0.1:1", token) as client:
+        with pytest.raises(ValueError, match="access token") as refused:
+            await client.read_workspace("demo")
+    assert not token or token not in str(refused.value)
+
+
+async def test_what_would_be_another_call_is_refused_before_anything_is_sent() -> None:
+    async with calling(saying(WORKSPACE)) as (client, gateway):
+        with pytest.raises(ValueError, match="empty: workspaceId"):
+            await client.read_workspace("")
+        with pytest.raises(ValueError, match="trailing_data"):
+            await client.invoke("demo", "a", "b", b'{},"stream":true')
+    assert gateway.received == []
+
+
+async def test_a_closed_client_sends_nothing_and_a_client_stays_with_its_loop() -> None:
+    async with calling(saying(WORKSPACE)) as (client, _):
+        await client.read_workspace("demo")
+
+        def elsewhere() -> None:
+            with pytest.raises(RuntimeError, match="another event loop"):
+                asyncio.run(client.read_workspace("demo"))
+
+        await asyncio.to_thread(elsewhere)
+    with pytest.raises(RuntimeError, match="closed"):
+        await client.read_workspace("demo")
+
+
+@pytest.mark.parametrize("url", ["", "127.0.0.1:8080", "ftp://x", "http://u@x", "http://x?y", "http://x/../y"])
+def test_a_base_url_is_an_http_or_https_address(url: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        Client(url)

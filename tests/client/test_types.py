@@ -1,0 +1,45 @@
+"""The types a checker sees: awaited values in one client, plain ones in the other, from one description."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.environments import ROOT
+
+PROGRAM = """
+from typing import assert_type
+
+from aop.client import Client, Listing, ResultStream, SyncClient, SyncListing, SyncResultStream
+from aop.contracts.catalog import DiscoveryItem
+from aop.contracts.invocation import InvocationResult
+from aop.contracts.workspace import Workspace
+
+
+async def use(a: Client, s: SyncClient) -> None:
+    assert_type(await a.read_workspace("demo"), Workspace)
+    assert_type(s.read_workspace("demo"), Workspace)
+    assert_type(a.discover_agents(capability="add"), Listing[DiscoveryItem])
+    assert_type(s.discover_agents(capability="add"), SyncListing[DiscoveryItem])
+    assert_type(await a.invoke("w", "a", "c", {}, timeout=1), InvocationResult)
+    assert_type(s.within(2).invoke("w", "a", "c", b"{}"), InvocationResult)
+    assert_type(a.stream("w", "a", "c", {}), ResultStream)
+    assert_type(s.stream("w", "a", "c", {}), SyncResultStream)
+    assert_type([item async for item in a.discover_agents()], list[DiscoveryItem])
+    s.read_workspace(7)  # type: ignore[arg-type]
+    s.read_workspace(workspace="demo")  # type: ignore[call-arg]
+    s.discover_agents(limit=7)  # type: ignore[call-arg]
+"""
+
+
+def test_a_strict_checker_knows_every_argument_and_every_result(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "program.py"],
+        cwd=tmp_path,
+        env={"MYPYPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
