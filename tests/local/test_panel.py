@@ -22,7 +22,7 @@ def test_every_address_and_the_token_stand_whole_at_the_end_of_a_line(tmp_path: 
         A_RUN.router,
         A_RUN.token,
         "127.0.0.1:8091, 127.0.0.1:8099",
-        f"curl {A_RUN.gateway}/readyz",
+        f"aop status --data {tmp_path}",
     )
     for text in wanted:
         assert any(line.endswith(text) for line in lines), text

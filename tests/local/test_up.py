@@ -45,10 +45,11 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalPlatform
 def test_without_configuration_both_units_are_ready_and_the_record_says_where(platform: LocalPlatform) -> None:
     run = platform.run
     assert get(run["gateway"] + "/readyz")[0] == get(run["router"] + "/readyz")[0] == 200
+    assert get(run["console"] + "/readyz")[0] == 200
     assert set(run) == {
-        "gateway", "router", "principal", "token", "routerCredential", "serviceTokens", "databaseUrls", "pids"
+        "gateway", "router", "console", "principal", "token", "routerCredential", "serviceTokens", "databaseUrls", "pids"
     }  # fmt: skip
-    assert set(run["pids"]) == {"postgres", "control-plane", "router"}
+    assert set(run["pids"]) == {"postgres", "control-plane", "router", "console"}
     assert all(is_alive(pid) for pid in run["pids"].values())
     assert set(run["databaseUrls"]) == {"controlPlane", "router", "migration"}
     assert run["routerCredential"]["issuer"] == run["router"]
@@ -65,6 +66,7 @@ def test_the_panel_shows_addresses_token_and_allow_list_and_no_log_file_holds_th
     for shown in (
         run["gateway"],
         run["router"],
+        f"{run['console']}/#token={run['token']}",
         run["token"],
         ", ".join([*samples, "127.0.0.1:8099", "127.0.0.1:9000"]),
     ):
@@ -146,7 +148,7 @@ def test_with_an_external_database_none_is_started(tmp_path: Path) -> None:
         settings = dict(zip(EXTERNAL, (urls.control_plane, urls.router, urls.migration), strict=True))
         with started_units(data, settings=settings) as platform:
             platform.wait_ready()
-            assert set(platform.run["pids"]) == {"control-plane", "router"}
+            assert set(platform.run["pids"]) == {"control-plane", "router", "console"}
             assert not (data / "postgres").exists()
             assert platform.stop() == 0
 

@@ -4,10 +4,11 @@ import asyncio
 import json
 import os
 import re
-import shutil
+import shlex
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,10 +18,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from aop.base.secret import Secret
 from aop.base.settings import ListenAddress
+from aop.client import Client
 from aop.contracts.card import AgentCard
-from aop.local.gateway import GatewayCalls
 from aop.local.ports import any_free_port
 from aop.local.problems import SampleUnusable, StepFailed
 from aop.local.publication import Publication
@@ -160,28 +160,40 @@ def test_any_other_loopback_port_is_a_disallowed_network(restarted: Restarted) -
     assert (refused.status, refused.json["code"]) == (403, "DISALLOWED_NETWORK")
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="the panel's commands are for curl")
 def test_the_commands_of_the_panel_work_as_they_are(restarted: Restarted) -> None:
-    assert run_panel(restarted, "try", "discover")["items"]
-    assert run_panel(restarted, "try", "invoke")["status"] == "succeeded"
-    assert '"completed"' in panel_output(restarted, "try", "stream").splitlines()[-2]
-    answers = panel_output(restarted, "try", "inspect").replace("}{", "}\n{").splitlines()
-    detail, trace = (json.loads(answer) for answer in answers)
-    assert detail["invocation"]["traceId"] == trace["traceId"]
+    found = [panel_output(restarted, label) for label in ("try", "invoke", "stream", "nested", "inspect")]
+    searched, invoked, streamed, nested, inspected = found
+    assert all(card["agentId"] in searched for card in CARDS.values())
+    assert "send the budget" in invoked
+    assert streamed.count('{"items":[{') == 3
+    assert "7 Invocations" in nested
+    assert inspected.splitlines() == nested.splitlines()[-8:]
 
 
-def run_panel(restarted: Restarted, *labels: str) -> Any:
-    return json.loads(panel_output(restarted, *labels))
+@pytest.mark.rows("OPS-01")
+def test_the_nested_demo_is_one_line_that_shows_its_lineage_as_a_tree(restarted: Restarted) -> None:
+    tree = [line.partition("  succeeded")[0].rstrip() for line in panel_output(restarted, "nested").splitlines()[-7:]]
+    brief = ["aop:summarizer summarize", "aop:action-items extract-action-items"]
+    assert tree[0] == "aop:meeting-brief digest-meetings"
+    assert tree[1] == "├─ aop:meeting-brief brief-meeting"
+    assert sorted(tree[2:4]) == sorted([f"│  ├─ {brief[0]}", f"│  └─ {brief[1]}"]) or sorted(tree[2:4]) == sorted(
+        [f"│  ├─ {brief[1]}", f"│  └─ {brief[0]}"]
+    )
+    assert tree[4] == "└─ aop:meeting-brief brief-meeting"
 
 
-def panel_output(restarted: Restarted, *labels: str) -> str:
-    """What the lines under these labels print when pasted into a shell."""
-    rows, label = dict[str, list[str]](), ""
-    for line in restarted.platform.output.partition("ready     ")[2].splitlines():
-        label = line[:10].strip() or label
-        rows.setdefault(label, []).append(line[10:])
-    script = "\n".join(line for wanted in labels for line in rows[wanted])
-    done = subprocess.run(["/bin/sh", "-ec", script], capture_output=True, text=True, timeout=20, check=True)
+def panel_output(restarted: Restarted, label: str) -> str:
+    """What the line under this label prints when pasted into a shell."""
+    shown = restarted.platform.output.partition("ready     ")[2]
+    line = next(line[10:] for line in shown.splitlines() if line[:10].strip() == label)
+    # What ./dev does is set up an environment, which this test has, and run the command in it.
+    program, _, rest = line.partition(" aop ")
+    assert program.endswith("dev")
+    script = f"{shlex.quote(sys.executable)} -m aop {rest}"
+    environment = {"PATH": os.defpath, "XDG_CONFIG_HOME": str(restarted.platform.data / "no-profiles")}
+    done = subprocess.run(
+        ["/bin/sh", "-ec", script], capture_output=True, text=True, timeout=30, check=True, env=environment
+    )
     return done.stdout
 
 
@@ -213,8 +225,8 @@ def published_again(restarted: Restarted, sample: Sample, proofs: Path) -> list[
     said: list[str] = []
 
     async def publish() -> None:
-        async with GatewayCalls(restarted.run["gateway"], Secret(restarted.run["token"])) as calls:
-            publication = Publication(calls, restarted.run["principal"], said.append)
+        async with Client(restarted.run["gateway"], restarted.run["token"]) as client:
+            publication = Publication(client, restarted.run["principal"], said.append)
             await publication.publish(sample, proofs)
             await publication.install(sample)
 

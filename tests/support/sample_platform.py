@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aop.agent.result_stream import ResultStream
 from aop.base.http import HttpClient, Target
 from aop.base.server import listening_socket
 from aop.base.sse import COMMENT, FrameReader
 from aop.contracts.documents import document
 from aop.contracts.invocation import StreamEvent
 from aop.contracts.publication import Release
+from aop.contracts.result_stream import ResultStream
 from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings

@@ -1,22 +1,73 @@
-"""The command tree of aop."""
+"""The command tree of aop: every command by name, in the order in which help shows them."""
 
 import typer
 
 from aop import __version__
-from aop.cli.agent import agent_app
-from aop.cli.ledger import ledger_app
-from aop.cli.migrate import migrate
-from aop.cli.router import router_app
-from aop.cli.token import token_app
-from aop.cli.units import run_unit
-from aop.cli.up import up
+from aop.cli.loading import Entry, group
 
-app = typer.Typer(
-    help="Agent Operating Platform: publish, prove, release, discover, install, invoke and inspect AI Agents.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+PROVIDER, CONSUMER, OPERATOR = "Provider: publish Agents", "Consumer: use Agents", "Operator"
+ACCESS, UNITS, LOCAL = "Access", "Units", "Local platform"
+
+GROUPS = {
+    "card": (PROVIDER, "An Agent Card file: check it before it is published."),
+    "agent": (PROVIDER, "An Agent: run it, check it, read what is published of it."),
+    "release": (PROVIDER, "Releases: list and read them, suspend or revoke one."),
+    "workspace": (ACCESS, "Workspaces: make one, list them, choose the one in use."),
+    "token": (OPERATOR, "Access tokens of the Gateway: create, list, revoke."),
+    "ledger": (OPERATOR, "The Ledger: check that every invariant holds."),
+}
+
+COMMANDS = (
+    Entry("up", "aop.cli.up:up", "Run the whole platform on this machine until Ctrl-C.", LOCAL, serves=True),
+    Entry("status", "aop.cli.status:status", "Show whether the units of the platform are well.", LOCAL),
+    Entry("login", "aop.cli.login:login", "Keep a Gateway's address and an access token as a profile.", ACCESS),
+    Entry("logout", "aop.cli.login:logout", "Forget a profile and its token.", ACCESS),
+    Entry("profiles", "aop.cli.login:profiles", "List the profiles, or choose the one in use.", ACCESS),
+    Entry("workspace create", "aop.cli.workspace:create", "Make a Workspace."),
+    Entry("workspace list", "aop.cli.workspace:list_workspaces", "List your Workspaces."),
+    Entry("workspace use", "aop.cli.workspace:use", "Choose the Workspace that commands work in from now on."),
+    Entry("init", "aop.cli.init:init", "Make a working Agent project.", PROVIDER),
+    Entry("card check", "aop.cli.card:check", "Check an Agent Card by every rule of the Registry."),
+    Entry("agent run", "aop.cli.agent_run:run", "Run an Agent project, known to the local platform.", serves=True),
+    Entry(
+        "agent check", "aop.cli.agent:check", "Send an Agent everything it must accept and everything it must refuse."
+    ),
+    Entry("agent show", "aop.cli.agent_show:show", "Show an Agent: its versions, skills and permissions."),
+    Entry("publish", "aop.cli.publish:publish", "Publish an Agent: register, prove, release, in one go.", PROVIDER),
+    Entry("release list", "aop.cli.release:list_releases", "List the Releases of a provider."),
+    Entry("release show", "aop.cli.release:show", "Show one Release."),
+    Entry("release suspend", "aop.cli.release:suspend", "Suspend a Release: no new Invocation uses it."),
+    Entry("release revoke", "aop.cli.release:revoke", "Revoke a Release for good."),
+    Entry("search", "aop.cli.search:search", "Find published Agents by words, capability or owner.", CONSUMER),
+    Entry("install", "aop.cli.install:install", "Install an Agent, with the permissions you accept.", CONSUMER),
+    Entry("installations", "aop.cli.installations:installations", "List what is and was installed.", CONSUMER),
+    Entry("enable", "aop.cli.installations:enable", "Enable a disabled Installation.", CONSUMER),
+    Entry("disable", "aop.cli.installations:disable", "Disable an Installation; its Agent is not invoked.", CONSUMER),
+    Entry("uninstall", "aop.cli.installations:uninstall", "Uninstall an Agent; its history stays.", CONSUMER),
+    Entry(
+        "invoke", "aop.cli.invoke:invoke", "Invoke an Agent and show its result, or its stream as it comes.", CONSUMER
+    ),
+    Entry("invocations", "aop.cli.invocations:invocations", "List Invocations, or show one with its events.", CONSUMER),
+    Entry("trace", "aop.cli.trace:trace", "Show who called whom, as a tree with times.", CONSUMER),
+    Entry("share", "aop.cli.share:share", "Show an Agent's public link and what anyone may read there.", CONSUMER),
+    Entry("migrate", "aop.cli.migrate:migrate", "Bring the store to the current version.", OPERATOR),
+    Entry("token create", "aop.cli.token:create", "Create a token."),
+    Entry("token list", "aop.cli.token:list_tokens", "List all tokens: principal, label and times, never the token."),
+    Entry("token revoke", "aop.cli.token:revoke", "Revoke a token; it is refused everywhere within 5 seconds."),
+    Entry(
+        "ledger check",
+        "aop.cli.ledger:check",
+        "Re-read the Ledger, or a range of it, and report every broken invariant.",
+    ),
+    Entry("control-plane", "aop.cli.units:control_plane", "Serve the Control Plane.", UNITS, serves=True),
+    Entry("console", "aop.cli.units:console", "Serve the Console to browsers.", UNITS, serves=True),
+    Entry("router close", "aop.cli.router:close", "End every open Invocation of a Router that will not come back."),
+)
+
+
+_EXITS = (
+    "Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no answer, 78 a setting is missing, 130 Ctrl-C. "
+    "Every command has --help with an example, and --json for programs."
 )
 
 
@@ -26,8 +77,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def root(
+def _root(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
@@ -35,15 +85,35 @@ def root(
     pass
 
 
-@app.command(name="control-plane", rich_help_panel="Units")
-def control_plane() -> None:
-    """Serve the Control Plane. Settings come from PLATFORM_* environment variables; stops on SIGTERM after a drain."""
-    raise typer.Exit(run_unit("control-plane"))
+def _serve_router(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        from aop.cli.units import run_unit  # noqa: PLC0415
+
+        raise typer.Exit(run_unit("router"))
 
 
-app.add_typer(router_app, name="router", rich_help_panel="Units")
-app.command(name="up", rich_help_panel="Local platform")(up)
-app.command(name="migrate", rich_help_panel="Operator")(migrate)
-app.add_typer(token_app, name="token", rich_help_panel="Operator")
-app.add_typer(ledger_app, name="ledger", rich_help_panel="Operator")
-app.add_typer(agent_app, name="agent", rich_help_panel="Agents")
+def tree() -> typer.Typer:
+    help_text = "Agent Operating Platform: publish, prove, release, discover, install, invoke and inspect AI Agents."
+    top = [entry for entry in COMMANDS if " " not in entry.name]
+    root = group(top, help=help_text, epilog=_EXITS, no_args_is_help=True, add_completion=True)
+    root.callback()(_root)
+    for name, (panel, summary) in GROUPS.items():
+        root.add_typer(_group(name, summary, no_args_is_help=True), name=name, rich_help_panel=panel)
+    router = _group("router", "Serve the A2A Router, or close one that will not come back.")
+    router.callback(invoke_without_command=True)(_serve_router)
+    root.add_typer(router, name="router", rich_help_panel=UNITS)
+    return root
+
+
+def _group(name: str, summary: str, **options: bool) -> typer.Typer:
+    entries = [entry for entry in COMMANDS if entry.name.startswith(f"{name} ")]
+    made = group(entries, help=summary, **options)
+    made.callback()(_nothing)
+    return made
+
+
+def _nothing() -> None:
+    pass
+
+
+app = tree()

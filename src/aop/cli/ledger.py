@@ -1,8 +1,6 @@
 """`aop ledger check`: re-reads a range of the Ledger and reports every broken invariant."""
 
 import asyncio
-import json
-import sys
 from contextlib import aclosing
 from datetime import datetime
 from typing import Annotated
@@ -11,69 +9,61 @@ import typer
 
 from aop.base.clock import from_text
 from aop.base.database import StoreUnavailable, connect
+from aop.cli.output import Output
+from aop.cli.problems import EXIT_REFUSED, Problem
 from aop.cli.router_store import Data, router_database
 from aop.ledger.check import Breach, LedgerCheck, Span
 
-ledger_app = typer.Typer(no_args_is_help=True, help="The Ledger: check that every invariant holds.")
 _SHOWN = 100
 
 
-@ledger_app.callback()
-def root() -> None:
-    """The Ledger: check that every invariant holds."""
-
-
-@ledger_app.command("check")
 def check(
+    out: Output,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="Only what was created at or after it (RFC 3339).")
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Only what was created before it.")] = None,
     data: Data = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, the last one a summary.")] = False,
 ) -> None:
-    """Re-read the Ledger, or a range of it, and report every broken invariant. Exit code 1 when there is one.
+    """Exit code 1 when there is one. With --json each is a line, and the last line counts them.
 
     Example: aop ledger check --since 2026-03-01T00:00:00Z --data .aop
     """
     span = Span(_moment(since, "--since"), _moment(until, "--until"))
-    url = router_database("aop ledger", data)
+    url = router_database(data)
     try:
-        reading, broken = asyncio.run(_read(url, span, as_json))
+        reading, broken = asyncio.run(_read(url, span, out))
     except StoreUnavailable as failure:
-        typer.echo(f"aop ledger: the database cannot be reached or refused ({failure})", err=True)
-        raise typer.Exit(1) from None
-    if as_json:
-        counts = {"checked": reading.checked, "events": reading.events, "open": reading.open, "broken": broken}
-        typer.echo(json.dumps(counts))
-    else:
-        typer.echo(
-            f"{reading.checked} Invocations with {reading.events} events, {reading.open} of them open: "
-            + (f"{broken} broken invariants" if broken else "every invariant holds")
-        )
-    raise typer.Exit(1 if broken else 0)
+        raise Problem(f"the database cannot be reached or refused ({failure})") from None
+    out.tell(
+        {"checked": reading.checked, "events": reading.events, "open": reading.open, "broken": broken},
+        f"{reading.checked} Invocations with {reading.events} events, {reading.open} of them open: "
+        + (f"{broken} broken invariants" if broken else "every invariant holds"),
+    )
+    if broken:
+        raise typer.Exit(EXIT_REFUSED)
 
 
-async def _read(url: str, span: Span, as_json: bool) -> tuple[LedgerCheck, int]:
+async def _read(url: str, span: Span, out: Output) -> tuple[LedgerCheck, int]:
     connection = await connect(url, application="aop ledger check")
     try:
         reading, broken = LedgerCheck(connection, span), 0
         async with aclosing(reading.breaches()) as breaches:
             async for breach in breaches:
                 broken += 1
-                _show(breach, broken, as_json)
+                _show(breach, broken, out)
         return reading, broken
     finally:
         connection.terminate()
 
 
-def _show(breach: Breach, number: int, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps({"about": breach.about, "problem": breach.problem}))
+def _show(breach: Breach, number: int, out: Output) -> None:
+    if out.json:
+        out.document({"about": breach.about, "problem": breach.problem})
     elif number <= _SHOWN:
-        typer.echo(f"{breach.about}: {breach.problem}")
+        out.show(f"{breach.about}: {breach.problem}")
     elif number == _SHOWN + 1:
-        typer.echo("… and more; --json shows all", file=sys.stdout)
+        out.show("… and more; --json shows all")
 
 
 def _moment(text: str | None, option: str) -> datetime | None:

@@ -1,8 +1,8 @@
-"""Entry of the aop command: the two units directly, everything else through the command tree."""
+"""Entry of the aop command: the units directly, everything else through the command tree."""
 
 import sys
 
-_UNITS = ("control-plane", "router")
+_UNITS = ("control-plane", "router", "console")
 
 
 def main() -> int:
@@ -11,7 +11,10 @@ def main() -> int:
         from aop.cli.units import run_unit  # noqa: PLC0415
 
         return run_unit(sys.argv[1])
-    from aop.cli.commands import app  # noqa: PLC0415
+    try:
+        from aop.cli.commands import app  # noqa: PLC0415
 
-    app(prog_name="aop")
+        app(prog_name="aop")
+    except KeyboardInterrupt:  # before any command could take it
+        return 130
     return 0

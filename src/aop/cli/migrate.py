@@ -3,37 +3,34 @@
 import asyncio
 import os
 
-import typer
-
 from aop.base import migrations
 from aop.base.database import StoreUnavailable
 from aop.base.settings import SettingsReader, SettingsRefused, database_url
+from aop.cli.output import Output
+from aop.cli.problems import EXIT_CONFIGURATION, Problem
 
 _SETTING = "PLATFORM_MIGRATION_DATABASE_URL"
 
 
-def migrate() -> None:
-    """Bring the store to the current version. Repeating it changes nothing; there is no way down.
+def migrate(out: Output) -> None:
+    """Repeating it changes nothing; there is no way down.
 
     The login of PLATFORM_MIGRATION_DATABASE_URL must be, or be able to become, a member of the role aop_owner.
+
+    Example: aop migrate
     """
     try:
         reader = SettingsReader(os.environ)  # noqa: TID251
         url = reader.required(_SETTING, database_url)
         reader.conclude()
-        report = asyncio.run(migrations.migrate(url.reveal()))
+        with out.working("migrating"):
+            report = asyncio.run(migrations.migrate(url.reveal()))
     except SettingsRefused as refused:
-        raise _stop(f"{_SETTING} {refused.problems[0].reason}", 78) from None
+        raise Problem(f"{_SETTING} {refused.problems[0].reason}", exit_code=EXIT_CONFIGURATION) from None
     except migrations.MigrationRefused as refused:
-        raise _stop(str(refused), 1) from None
+        raise Problem(str(refused)) from None
     except StoreUnavailable as failure:
-        raise _stop(f"{_SETTING}: the database cannot be reached or refused a statement ({failure})", 1) from None
-    for migration in report.applied:
-        typer.echo(f"applied {migration}")
-    if not report.applied:
-        typer.echo("already at the current version")
-
-
-def _stop(text: str, code: int) -> typer.Exit:
-    typer.echo(f"aop migrate: {text}", err=True)
-    return typer.Exit(code)
+        raise Problem(f"{_SETTING}: the database cannot be reached or refused a statement ({failure})") from None
+    applied = [str(migration) for migration in report.applied]
+    lines = [f"applied {name}" for name in applied] or ["already at the current version"]
+    out.tell({"applied": applied}, *lines)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from aop.base.settings import SettingsReader, SettingsRefused, database_url
+from aop.cli.problems import Problem
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
 
@@ -17,8 +18,7 @@ Data = Annotated[
 ]
 
 
-def router_database(command: str, data: Path | None) -> str:
-    """Ends the command with a message when there is none."""
+def router_database(data: Path | None) -> str:
     try:
         if data is not None:
             return load_run(data).database_urls.router
@@ -27,8 +27,8 @@ def router_database(command: str, data: Path | None) -> str:
         reader.conclude()
         return url.reveal()
     except NotRunning as problem:
-        reason = str(problem)
+        raise Problem(str(problem)) from None
     except SettingsRefused as refused:
-        reason = f"{SETTING} {refused.problems[0].reason}; or pass --data DIR of a running `aop up`"
-    typer.echo(f"{command}: {reason}", err=True)
-    raise typer.Exit(1)
+        raise Problem(
+            f"{SETTING} {refused.problems[0].reason}", recovery="set it, or pass --data DIR of a running `aop up`"
+        ) from None

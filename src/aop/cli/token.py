@@ -12,11 +12,11 @@ from aop.base.clock import to_text
 from aop.base.database import StoreUnavailable, connect
 from aop.base.ids import is_safe_identifier
 from aop.base.settings import SettingsReader, SettingsRefused, database_url, integer
+from aop.cli.output import Output, table
+from aop.cli.problems import Problem
 from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
-
-token_app = typer.Typer(no_args_is_help=True, help="Access tokens of the Gateway: create, list, revoke.")
 
 T = TypeVar("T")
 _SETTING = "PLATFORM_DATABASE_URL"
@@ -27,56 +27,58 @@ Data = Annotated[
 ]
 
 
-@token_app.command("create")
 def create(
+    out: Output,
     principal: Annotated[str, typer.Option(help="Whom the token stands for (a safe identifier).")],
     label: Annotated[str, typer.Option(help="A note to recognise the token by.")] = "",
     days: Annotated[int | None, typer.Option(min=1, max=3650, help="Lifetime; default 90 days.")] = None,
     data: Data = None,
 ) -> None:
-    """Create a token. It is printed once, as the last line, and stored only as a hash.
+    """It is printed once, as the last line, and stored only as a hash.
 
     Example: aop token create --principal alice --label laptop
     """
     if not is_safe_identifier(principal):
-        raise _stop(
+        raise Problem(
             "--principal must be 1 to 128 letters, digits, '.', '_', ':' or '-', starting with a letter or digit"
         )
     lifetime = days or _default_days()
     issued = _on_store(data, lambda tokens: tokens.issue(principal, label, lifetime))
-    typer.echo(f"{issued.record.token_id} for {principal}, until {to_text(issued.record.expires_at)}", err=True)
-    typer.echo(issued.token.reveal())
+    out.note(f"{issued.record.token_id} for {principal}, until {to_text(issued.record.expires_at)}")
+    out.tell(_document(issued.record) | {"token": issued.token.reveal()}, issued.token.reveal())
 
 
-@token_app.command("list")
-def list_tokens(data: Data = None) -> None:
-    """List all tokens: principal, label and times, never the token.
-
-    Example: aop token list
-    """
-    rows = [_HEADINGS, *map(_row, _on_store(data, lambda tokens: tokens.all()))]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    # Nothing is cut to fit a terminal: an id is there to be copied.
-    for row in rows:
-        typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+def list_tokens(out: Output, data: Data = None) -> None:
+    """Example: aop token list"""
+    records = _on_store(data, lambda tokens: tokens.all())
+    out.tell({"items": [_document(record) for record in records]}, *table(_HEADINGS, [_row(one) for one in records]))
 
 
-@token_app.command("revoke")
 def revoke(
-    token_id: Annotated[str, typer.Argument(help="The tok_… id shown by `aop token list`.")], data: Data = None
+    out: Output,
+    token_id: Annotated[str, typer.Argument(help="The tok_… id shown by `aop token list`.")],
+    data: Data = None,
 ) -> None:
-    """Revoke a token; it is refused everywhere within 5 seconds.
-
-    Example: aop token revoke tok_0192f0c0c0de7000a000000000000001
-    """
+    """Example: aop token revoke tok_0192f0c0c0de7000a000000000000001"""
     if not _on_store(data, lambda tokens: tokens.revoke(token_id)):
-        raise _stop("no token has this id")
-    typer.echo(f"revoked {token_id}")
+        raise Problem("no token has this id")
+    out.tell({"tokenId": token_id, "revoked": True}, f"revoked {token_id}")
 
 
 def _row(record: TokenRecord) -> list[str]:
     times = (record.created_at, record.expires_at, record.revoked_at, record.last_used_at)
     return [record.token_id, record.principal_id, record.label, *("" if t is None else to_text(t) for t in times)]
+
+
+def _document(record: TokenRecord) -> dict[str, str]:
+    members = {"tokenId": record.token_id, "principalId": record.principal_id, "label": record.label}
+    times = {
+        "createdAt": record.created_at,
+        "expiresAt": record.expires_at,
+        "revokedAt": record.revoked_at,
+        "lastUsedAt": record.last_used_at,
+    }
+    return members | {name: to_text(moment) for name, moment in times.items() if moment is not None}
 
 
 def _on_store(data: Path | None, act: Callable[[Tokens], Awaitable[T]]) -> T:
@@ -90,7 +92,7 @@ def _on_store(data: Path | None, act: Callable[[Tokens], Awaitable[T]]) -> T:
     try:
         return asyncio.run(run(_database_url(data)))
     except StoreUnavailable as failure:
-        raise _stop(f"the database cannot be reached or refused ({failure})") from None
+        raise Problem(f"the database cannot be reached or refused ({failure})") from None
 
 
 def _database_url(data: Path | None) -> str:
@@ -102,9 +104,11 @@ def _database_url(data: Path | None) -> str:
         reader.conclude()
         return url.reveal()
     except NotRunning as problem:
-        raise _stop(str(problem)) from None
+        raise Problem(str(problem)) from None
     except SettingsRefused as refused:
-        raise _stop(f"{_SETTING} {refused.problems[0].reason}; or pass --data DIR of a running `aop up`") from None
+        raise Problem(
+            f"{_SETTING} {refused.problems[0].reason}", recovery="set it, or pass --data DIR of a running `aop up`"
+        ) from None
 
 
 def _default_days() -> int:
@@ -113,10 +117,5 @@ def _default_days() -> int:
     try:
         reader.conclude()
     except SettingsRefused as refused:
-        raise _stop(f"PLATFORM_ACCESS_TOKEN_DAYS {refused.problems[0].reason}") from None
+        raise Problem(f"PLATFORM_ACCESS_TOKEN_DAYS {refused.problems[0].reason}") from None
     return days
-
-
-def _stop(text: str) -> typer.Exit:
-    typer.echo(f"aop token: {text}", err=True)
-    return typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`aop control-plane` and `aop router`: serve one unit from environment settings alone."""
+"""`aop control-plane`, `aop router` and `aop console`: serve one unit from environment settings alone."""
 
 import os
 import sys
@@ -10,11 +10,26 @@ import uvloop
 from aop.base.database import StoreUnavailable
 from aop.base.settings import SettingsRefused
 from aop.base.store_check import StoreNotAsExpected
+from aop.cli.problems import EXIT_CONFIGURATION, EXIT_REFUSED
 from aop.serving.unit import CannotStart, MustEnd
 
-EXIT_FAILED = 1
-EXIT_CONFIGURATION = 78
-"""The unit will not start until somebody changes something: supervisors do not restart it."""
+
+def control_plane() -> None:
+    """Settings come from PLATFORM_* environment variables; stops on SIGTERM after a drain.
+
+    Example: aop control-plane
+    """
+    sys.exit(run_unit("control-plane"))
+
+
+def console() -> None:
+    """Settings come from the environment: PLATFORM_CONSOLE_LISTEN_ADDRESS, VITE_PLATFORM_API_BASE_URL (the Gateway as
+    browsers reach it) and VITE_PLATFORM_PUBLIC_AGENT_ORIGIN. The Gateway must name the Console's origin in
+    PLATFORM_CORS_ALLOWED_ORIGINS.
+
+    Example: aop console
+    """
+    sys.exit(run_unit("console"))
 
 
 def run_unit(name: str) -> int:
@@ -31,10 +46,10 @@ def run_unit(name: str) -> int:
         return EXIT_CONFIGURATION
     except CannotStart as problem:
         _say(name, str(problem))
-        return EXIT_FAILED
+        return EXIT_REFUSED
     except StoreUnavailable as failure:
         _say(name, f"{_database_setting(name)}: the database cannot be reached ({failure})")
-        return EXIT_FAILED
+        return EXIT_REFUSED
     return 0
 
 
@@ -45,6 +60,11 @@ def _unit(name: str) -> Coroutine[Any, Any, None]:
         from aop.router.settings import read_router_settings  # noqa: PLC0415
 
         return run_router(read_router_settings(environment))
+    if name == "console":
+        from aop.console.app import run as run_console  # noqa: PLC0415
+        from aop.console.settings import read_console_settings  # noqa: PLC0415
+
+        return run_console(read_console_settings(environment))
     from aop.control_plane.app import run as run_control_plane  # noqa: PLC0415
     from aop.control_plane.settings import read_control_plane_settings  # noqa: PLC0415
 

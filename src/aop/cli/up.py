@@ -22,9 +22,7 @@ def up(
     no_agents: Annotated[bool, typer.Option("--no-agents", help="Leave out the sample Agents.")] = False,
     no_console: Annotated[bool, typer.Option("--no-console", help="Leave out the Console.")] = False,
 ) -> None:
-    """Run the whole platform on this machine until Ctrl-C.
-
-    No configuration is needed. The first start of a data folder makes its
+    """No configuration is needed. The first start of a data folder makes its
     database, keys and tokens and chooses its ports; later starts use them again.
 
     PLATFORM_… settings in the environment win over what this command supplies.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from aop.base.settings import ListenAddress, Problem, SettingsRefused, listen_address
+from aop.console.settings import API_BASE_URL, PUBLIC_AGENT_ORIGIN, read_console_settings
 from aop.contracts.signing import SigningKey
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.ports import DEVELOPMENT_PORT, Ports
@@ -63,8 +64,10 @@ class LocalSettings:
 
     control_plane: Mapping[str, str]
     router: Mapping[str, str]
+    console: Mapping[str, str]
     gateway_origin: str
     router_origin: str
+    console_origin: str
     grace_seconds: int
     allow_list: Sequence[str]
     credential: RouterCredential
@@ -88,12 +91,15 @@ def local_settings(
     )
     control_plane = _for_unit(supplied, read_control_plane_settings)
     router = _for_unit(supplied, read_router_settings)
-    _require_readable(control_plane, router)
+    console = _for_unit(supplied, read_console_settings)
+    _require_readable(control_plane, router, console)
     return LocalSettings(
         control_plane=control_plane,
         router=router,
+        console=console,
         gateway_origin=reachable_origin(addresses.gateway),
         router_origin=reachable_origin(addresses.router),
+        console_origin=reachable_origin(addresses.console),
         grace_seconds=int(supplied[_GRACE]),
         allow_list=allow_list,
         credential=RouterCredential(
@@ -139,6 +145,9 @@ def _supplied(addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUr
         _ISSUER: router,
         _KEY_ID: "router-1",
         _SIGNING_KEY: secrets.router_credential_key,
+        CONSOLE_ADDRESS: _text(addresses.console),
+        API_BASE_URL: gateway,
+        PUBLIC_AGENT_ORIGIN: console,
     }
 
 
@@ -180,9 +189,13 @@ class _Asked(Mapping[str, str]):
         return 0
 
 
-def _require_readable(control_plane: Mapping[str, str], router: Mapping[str, str]) -> None:
+def _require_readable(control_plane: Mapping[str, str], router: Mapping[str, str], console: Mapping[str, str]) -> None:
     problems: dict[str, Problem] = {}
-    for read, environment in ((read_control_plane_settings, control_plane), (read_router_settings, router)):
+    for read, environment in (
+        (read_control_plane_settings, control_plane),
+        (read_router_settings, router),
+        (read_console_settings, console),
+    ):
         try:
             read(environment)
         except SettingsRefused as refused:

@@ -42,15 +42,22 @@ class Panel:
             ("ready", "the platform is running"),
             ("Gateway", run.gateway),
             ("Router", run.router),
+            *self._console(),
             *self._agents(),
             ("token", f"{run.token}"),
             ("", f"for the principal {run.principal}, valid 1 day; more: aop token create --data {self.folder} …"),
             ("allowed", ", ".join(self.allow_list)),
             ("", "the only private addresses an Agent may have; more: --allow HOST:PORT"),
             ("data", f"{self.folder} (run.json for programs, logs/ for people)"),
-            *suggestions(run, self.samples),
+            *suggestions(run, self.samples, self.folder),
             ("stop", "Ctrl-C"),
         ]
+
+    def _console(self) -> list[tuple[str, str]]:
+        """The link signs in: a fragment never leaves the browser, and the Console takes it out of the address."""
+        if self.run.console is None:
+            return []
+        return [("Console", f"{self.run.console}/#token={self.run.token}")]
 
     def _agents(self) -> list[tuple[str, str]]:
         """Under one label, the Workspace they are installed in after them."""

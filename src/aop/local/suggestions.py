@@ -1,17 +1,18 @@
 """What to try on a platform that just became ready: commands to paste into another terminal, in this order."""
 
+import os
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
-from aop.contracts.card import Skill
+from aop.base import assets
 from aop.local.samples import Sample
-from aop.local.state import Run
+from aop.local.state import DEFAULT_FOLDER, Run
 
-_CURL = 'curl -sS -H "Authorization: Bearer $TOKEN"'
-_JSON = "-H 'Content-Type: application/json'"
-_EVENTS = "-N -H 'Accept: text/event-stream'"
+_NESTED = ("aop:meeting-brief", "digest-meetings")
+"""The Skill whose work is done by calls to other Agents, three levels deep."""
 
 Row = tuple[str, str]
 
@@ -20,42 +21,38 @@ class _Examples(msgspec.Struct, frozen=True):
     examples: tuple[msgspec.Raw, ...] = ()
 
 
-def suggestions(run: Run, samples: Sequence[Sample]) -> list[Row]:
-    tried = next(((sample, skill, example) for sample in samples for skill, example in _examples(sample)), None)
-    if run.workspace_id is None or tried is None:
-        return [("try", f"curl {run.gateway}/readyz")]
-    sample, skill, example = tried
-    workspace = f"{run.gateway}/v1/workspaces/{run.workspace_id}"
-    latest = f"{_CURL} '{workspace}/invocations?limit=1'"
-    rows = [
-        ("try", f"export TOKEN={run.token}"),
-        ("discover", f"{_CURL} '{run.gateway}/v1/agents?installable=true'"),
-        ("invoke", f"{_CURL} {_JSON} {workspace}/invocations -d {_request(sample, skill, example, stream=False)}"),
-    ]
+def suggestions(run: Run, samples: Sequence[Sample], folder: Path) -> list[Row]:
+    """Each is one line that needs nothing before it."""
+    aop, data = _program(), _data_option(folder)
+    tried = [(sample, skill) for sample in samples for skill in _skills_with_example(sample)]
+    if run.workspace_id is None or not tried:
+        return [("try", f"{aop} status{data}"), ("make one", f"{aop} init my-agent")]
+    sample, skill = tried[0]
+    first = f"{aop} invoke {sample.card.agent_id} {skill} --example"
+    rows = [("try", f"{aop} search{data}"), ("invoke", first + data)]
     if sample.card.limits.streaming:
-        request = _request(sample, skill, example, stream=True)
-        rows.append(("stream", f"{_CURL} {_JSON} {_EVENTS} {workspace}/invocations -d {request}"))
+        rows.append(("stream", f"{first} --stream{data}"))
+    if any((other.card.agent_id, name) == _NESTED for other, name in tried):
+        rows.append(("nested", f"{aop} invoke {' '.join(_NESTED)} --example --trace{data}"))
+    return [*rows, ("inspect", f"{aop} trace --last{data}"), ("make one", f"{aop} init my-agent")]
+
+
+def _program() -> str:
+    """The aop command as the reader can call it from here: by ./dev in a checkout, by its name when installed."""
+    dev = assets.folder("dev")
+    if not dev.is_file():
+        return "aop"
+    relative = os.path.relpath(dev)
+    return f"{shlex.quote(str(dev) if relative.startswith('..') else os.path.join('.', relative))} aop"
+
+
+def _data_option(folder: Path) -> str:
+    """Nothing where the commands find the data folder by themselves."""
+    usual = {Path.cwd() / DEFAULT_FOLDER, assets.folder("dev").parent / DEFAULT_FOLDER}
+    return "" if folder.absolute() in usual else f" --data {shlex.quote(str(folder))}"
+
+
+def _skills_with_example(sample: Sample) -> list[str]:
     return [
-        *rows,
-        ("inspect", f"INVOCATION=$({latest} | {_member('invocationId')})"),
-        ("", f"TRACE=$({latest} | {_member('traceId')})"),
-        ("", f"{_CURL} {workspace}/invocations/$INVOCATION"),
-        ("", f"{_CURL} {workspace}/traces/$TRACE"),
+        skill.id for skill in sample.card.skills if msgspec.json.decode(skill.input_schema, type=_Examples).examples
     ]
-
-
-def _examples(sample: Sample) -> list[tuple[Skill, msgspec.Raw]]:
-    return [
-        (skill, example)
-        for skill in sample.card.skills
-        for example in msgspec.json.decode(skill.input_schema, type=_Examples).examples
-    ]
-
-
-def _request(sample: Sample, skill: Skill, example: msgspec.Raw, *, stream: bool) -> str:
-    body = {"agentId": sample.card.agent_id, "capability": skill.id, "input": msgspec.json.decode(example)}
-    return shlex.quote(msgspec.json.encode({**body, "stream": stream}).decode())
-
-
-def _member(name: str) -> str:
-    return f"""grep -o '"{name}":"[^"]*' | cut -d'"' -f4"""

@@ -13,9 +13,12 @@ from aop.base.database import StoreUnavailable
 from aop.base.migrations import GROUP_ROLES, OWNER_ROLE, MigrationRefused, migrate
 from aop.base.secret import Secret
 from aop.base.settings import Problem, SettingsRefused
+from aop.client import Client
+from aop.console.site import built_folder
 from aop.control_plane.gateway.tokens import issue_token
 from aop.local.child import Launch
 from aop.local.environment import (
+    CONSOLE_ADDRESS,
     GATEWAY_ADDRESS,
     ROUTER_ADDRESS,
     Addresses,
@@ -23,7 +26,6 @@ from aop.local.environment import (
     external_databases,
     local_settings,
 )
-from aop.local.gateway import GatewayCalls
 from aop.local.journal import Journal
 from aop.local.panel import Panel
 from aop.local.ports import choose_ports, require_free, store_ports, stored_ports
@@ -113,7 +115,8 @@ class _Platform:
         samples = find_samples(addresses.agents) if self.options.with_agents else []
         # A bad setting is told before anything starts.
         settings = self._settings(addresses, secrets, external or _NOT_YET)
-        self._require_free(addresses, samples)
+        with_console = self._offers_console()
+        self._require_free(addresses, samples, with_console)
         async with self.supervisor:
             self._begin_agents(settings, samples)
             databases = external or await self._start_postgres(secrets)
@@ -121,16 +124,24 @@ class _Platform:
             await _bring_to_current_version(databases.migration)
             settings = self._settings(addresses, secrets, databases)
             self.journal.say("starting the Control Plane and the Router")
-            for unit in _units(settings):
+            for unit in _units(settings, with_console):
                 self.supervisor.begin(unit)
             await self.supervisor.ready()
             if known is None:
                 store_ports(self.folder, ports)
-            await self._serve(settings, databases, samples)
+            await self._serve(settings, databases, samples, with_console)
 
-    def _require_free(self, addresses: Addresses, samples: Sequence[Sample]) -> None:
+    def _offers_console(self) -> bool:
+        if self.options.with_console and built_folder() is None:
+            self.journal.say("the Console is left out, as it is not built: ./dev up builds it")
+            return False
+        return self.options.with_console
+
+    def _require_free(self, addresses: Addresses, samples: Sequence[Sample], with_console: bool) -> None:
         require_free(addresses.gateway, GATEWAY_ADDRESS, self.folder)
         require_free(addresses.router, ROUTER_ADDRESS, self.folder)
+        if with_console:
+            require_free(addresses.console, CONSOLE_ADDRESS, self.folder)
         for sample in samples:
             require_free(sample.address, f"sample Agent {sample.name}", self.folder)
 
@@ -170,12 +181,15 @@ class _Platform:
         }
         return DatabaseUrls(**urls)
 
-    async def _serve(self, settings: LocalSettings, databases: DatabaseUrls, samples: Sequence[Sample]) -> None:
+    async def _serve(
+        self, settings: LocalSettings, databases: DatabaseUrls, samples: Sequence[Sample], with_console: bool
+    ) -> None:
         issued = await issue_token(databases.control_plane, PRINCIPAL, label="aop up", days=1)
         agents = await self._publish(settings.gateway_origin, issued.token, samples)
         run = Run(
             gateway=settings.gateway_origin,
             router=settings.router_origin,
+            console=settings.console_origin if with_console else None,
             principal=PRINCIPAL,
             token=issued.token.reveal(),
             workspace_id=WORKSPACE if agents else None,
@@ -195,8 +209,8 @@ class _Platform:
     async def _publish(self, gateway: str, token: Secret, samples: Sequence[Sample]) -> tuple[PublishedAgent, ...]:
         if not samples:
             return ()
-        async with GatewayCalls(gateway, token) as calls:
-            publication = Publication(calls, PRINCIPAL, self.journal.say)
+        async with Client(gateway, token) as client:
+            publication = Publication(client, PRINCIPAL, self.journal.say)
             published = [await publication.publish(sample, self._proofs(sample)) for sample in samples]
             await publication.open_workspace()
             for sample in samples:
@@ -204,7 +218,7 @@ class _Platform:
         return tuple(published)
 
 
-def _units(settings: LocalSettings) -> list[Unit]:
+def _units(settings: LocalSettings, with_console: bool) -> list[Unit]:
     """In the order in which they are begun; they are stopped the other way round."""
 
     def unit(name: str, environment: Mapping[str, str], origin: str) -> Unit:
@@ -212,10 +226,11 @@ def _units(settings: LocalSettings) -> list[Unit]:
         launch = Launch((sys.executable, "-P", "-m", "aop", name), environment)
         return Unit(name, launch, answers_ready(origin), stop_seconds=settings.grace_seconds + _CLOSING_SECONDS)
 
-    return [
+    units = [
         unit("control-plane", settings.control_plane, settings.gateway_origin),
         unit("router", settings.router, settings.router_origin),
     ]
+    return [*units, unit("console", settings.console, settings.console_origin)] if with_console else units
 
 
 def _bin_directory(caller: Mapping[str, str]) -> Path | None:

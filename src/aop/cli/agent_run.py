@@ -1,0 +1,118 @@
+"""`aop agent run`: serves an Agent project, with an environment of its own and the key of the local platform."""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import msgspec
+import typer
+
+from aop.agent import settings
+from aop.base.origin import Endpoint, InvalidEndpoint
+from aop.cli.agent_environment import python_of
+from aop.cli.locate import LocalPlatform, find_local
+from aop.cli.output import Output
+from aop.cli.problems import EXIT_CONFIGURATION, Problem
+from aop.contracts.card import AgentCard
+from aop.local.problems import NotRunning
+from aop.local.state import load_run
+
+_REQUIRED = (settings.ISSUER, settings.AUDIENCE, settings.KEY_ID, settings.PUBLIC_KEY)
+
+
+def run(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The project, as `aop init` makes it.")] = Path(),
+    python: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Run it with this Python; default: an environment in DIR/.venv.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Data folder of the local platform; default: one that runs nearby."),
+    ] = None,
+) -> None:
+    """The first time, an environment is made from requirements.txt. Ctrl-C stops the Agent.
+
+    PLATFORM_AGENT_… settings in the environment win over what the local platform gives; with all of them set, none is
+    needed.
+
+    Example: aop agent run my-agent
+    """
+    out = Output()
+    try:
+        _become_agent(out, directory.absolute(), python, data)
+    except Problem as problem:
+        out.problem(problem)
+        raise typer.Exit(problem.exit_code) from None
+
+
+def _become_agent(out: Output, directory: Path, python: Path | None, data: Path | None) -> NoReturn:
+    caller = os.environ  # noqa: TID251
+    endpoint = _endpoint(directory / "card.json")
+    supplied = _settings(directory, endpoint, caller, _local(data, caller))
+    chosen = python.absolute() if python is not None else python_of(directory, out)
+    module = _module(directory)
+    out.note(f"serving {endpoint.canonical} (Ctrl-C stops it)")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.chdir(directory)
+    try:
+        os.execve(chosen, [str(chosen), "-m", module], supplied)  # noqa: S606
+    except OSError as problem:
+        raise Problem(f"{shlex.quote(str(chosen))} cannot be run: {problem.strerror}") from None
+
+
+def _endpoint(card: Path) -> Endpoint:
+    try:
+        return Endpoint.parse(msgspec.json.decode(card.read_bytes(), type=AgentCard).protocol.endpoint)
+    except OSError as problem:
+        raise Problem(f"{card} cannot be read: {problem.strerror}", recovery="name the project's folder") from None
+    except (msgspec.DecodeError, InvalidEndpoint):
+        raise Problem(f"{card} is not a usable Agent Card", recovery=f"aop card check {card}") from None
+
+
+def _local(data: Path | None, caller: Mapping[str, str]) -> LocalPlatform | None:
+    try:
+        return find_local(Path.cwd(), caller) if data is None else LocalPlatform(data, load_run(data))
+    except NotRunning as problem:
+        raise Problem(str(problem)) from None
+
+
+def _settings(
+    directory: Path, endpoint: Endpoint, caller: Mapping[str, str], local: LocalPlatform | None
+) -> dict[str, str]:
+    proofs = directory / ".proofs"
+    proofs.mkdir(mode=0o700, exist_ok=True)
+    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
+    supplied = {
+        settings.AUDIENCE: endpoint.origin,
+        settings.LISTEN_ADDRESS: f"{host}:{endpoint.port}",
+        settings.CHALLENGE_DIRECTORY: str(proofs),
+    }
+    if local is not None:
+        credential = local.run.router_credential
+        supplied |= {
+            settings.ISSUER: credential.issuer,
+            settings.KEY_ID: credential.key_id,
+            settings.PUBLIC_KEY: credential.public_key,
+            settings.ROUTER_URL: local.run.router,
+        }
+    found = supplied | dict(caller)
+    missing = [name for name in _REQUIRED if name not in found]
+    if missing:
+        raise Problem(
+            f"no local platform runs nearby, and {', '.join(missing)} is not set",
+            recovery="start one with `aop up`, name its folder with --data DIR, or set what is missing",
+            exit_code=EXIT_CONFIGURATION,
+        )
+    return found
+
+
+def _module(directory: Path) -> str:
+    """The one package of the project that can be run."""
+    found = sorted(path.parent.name for path in directory.glob("*/__main__.py") if path.parent.name.isidentifier())
+    if len(found) != 1:
+        raise Problem(f"{directory} has {len(found)} packages with a __main__.py; one is needed")
+    return found[0]

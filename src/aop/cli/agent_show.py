@@ -1,0 +1,116 @@
+"""`aop agent show`: what is published of an Agent, or what changed between two of its versions."""
+
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.text import Text
+
+from aop.cli.card_difference import differences, lines_of
+from aop.cli.output import Line, facts, moment, status, table
+from aop.cli.platform import Platform
+from aop.cli.problems import Problem
+from aop.contracts.card import AgentCard, Limits
+from aop.contracts.catalog import CatalogEntry
+
+
+async def show(
+    platform: Platform,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The Agent's id.")],
+    version: Annotated[str | None, typer.Option(metavar="VERSION", help="This version; default: the newest.")] = None,
+    diff: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="OLD NEW", help="The difference between these two versions.")
+    ] = None,
+) -> None:
+    """Of others' Agents you see the published versions, of your own all.
+
+    With --diff: new and dropped permissions first, then Skills, schemas, limits and the rest.
+
+    Example: aop agent show aop:summarizer
+    Example: aop agent show aop:summarizer --diff 1.0.0 1.1.0
+    """
+    if diff is not None:
+        await _show_difference(platform, agent, *diff)
+        return
+    entries = [entry async for entry in platform.client.list_agent_versions(agent)]
+    shown = entries[0] if version is None else _entry(entries, agent, version)
+    document: dict[str, Any] = {
+        "agentId": agent,
+        "publicAgentId": shown.public_agent_id,
+        "publicUrl": shown.public_url,
+        "versions": entries if version is None else [shown],
+    }
+    platform.out.tell(document, *_lines(shown, entries, platform.out.fold))
+
+
+async def _show_difference(platform: Platform, agent: str, old: str, new: str) -> None:
+    before, after = [await platform.client.read_agent_card(agent, version) for version in (old, new)]
+    found = differences(msgspec.json.decode(before.body), msgspec.json.decode(after.body))
+    lines: list[Line] = [Text(f"{agent} {old} → {new}", "bold"), *lines_of(found)]
+    if not found:
+        lines.append("no difference")
+    document = {"agentId": agent, "before": old, "after": new, "changes": [change.document() for change in found]}
+    platform.out.tell(document, *lines)
+
+
+def _entry(entries: list[CatalogEntry], agent: str, version: str) -> CatalogEntry:
+    for entry in entries:
+        if entry.version == version:
+            return entry
+    raise Problem(
+        f"{agent} has no version {version} that you may see",
+        code="NOT_FOUND",
+        recovery=f"it has {', '.join(entry.version for entry in entries)}",
+    )
+
+
+def _lines(entry: CatalogEntry, entries: list[CatalogEntry], fold: int | None) -> list[Line]:
+    card = msgspec.json.decode(entry.card, type=AgentCard)
+    return [
+        Text.assemble((f"{card.agent_id} {card.version}", "bold"), f"  {card.name}"),
+        card.description,
+        "",
+        *facts(
+            ("owner", f"{card.owner.display_name} ({card.owner.id})"),
+            ("state", status(entry.publication_status)),
+            ("release", None if entry.release is None else f"{entry.release.release_id} {entry.release.state}"),
+            ("installable", "yes" if entry.installable else "no"),
+            ("limits", _limits(card.limits)),
+            ("public link", entry.public_url),
+            ("card digest", entry.card_digest),
+        ),
+        "",
+        *table(
+            ["skill", "needs", "description"],
+            [(one.id, ", ".join(one.required_permissions), f"{one.name}: {one.description}") for one in card.skills],
+            fold,
+        ),
+        *_permissions(card, fold),
+        "",
+        *table(
+            ["version", "state", "release", "registered"],
+            [
+                (
+                    one.version,
+                    status(one.publication_status),
+                    status(one.release.state if one.release else ""),
+                    moment(one.registered_at),
+                )
+                for one in entries
+            ],
+        ),
+    ]
+
+
+def _permissions(card: AgentCard, fold: int | None) -> list[Line]:
+    if not card.permissions:
+        return ["", "asks for no permission"]
+    return ["", *table(["permission", "meaning"], [(one.id, one.description) for one in card.permissions], fold)]
+
+
+def _limits(limits: Limits) -> str:
+    streaming = "streams" if limits.streaming else "does not stream"
+    return (
+        f"{limits.timeout_ms / 1000:g} s, input {limits.max_input_bytes} bytes,"
+        f" output {limits.max_output_bytes} bytes, {streaming}"
+    )

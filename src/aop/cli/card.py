@@ -1,0 +1,53 @@
+"""`aop card check`: what the Registry would say to an Agent Card, before it is asked."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from aop.base.canonical import canonical, digest
+from aop.base.json import parse
+from aop.cli.card_findings import CardFile, Found, read_card_file
+from aop.cli.output import Line, Output
+from aop.cli.problems import EXIT_REFUSED
+
+
+def check(
+    out: Output,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The Agent Card.", show_default=True)] = Path(
+        "card.json"
+    ),
+) -> None:
+    """Nothing is sent anywhere. Exit code 1 when a rule is broken; advice alone does not count.
+
+    Example: aop card check my-agent/card.json
+    """
+    read = read_card_file(file)
+    found = [_document(one, "error") for one in read.problems] + [_document(one, "advice") for one in read.advice]
+    out.tell({"file": str(file), "valid": read.card is not None, "findings": found}, *lines_of(read))
+    if read.card is None:
+        raise typer.Exit(EXIT_REFUSED)
+
+
+def lines_of(read: CardFile) -> list[Line]:
+    lines: list[Line] = []
+    for style, findings in (("red", read.problems), ("yellow", read.advice)):
+        for one in findings:
+            place = str(read.path) if one.line is None else f"{read.path}:{one.line}"
+            lines.append(Text.assemble((place, "bold"), f"  {one.pointer or '(whole file)'}  ", (one.rule, style)))
+            lines.append(f"    {one.hint}")
+    if read.card is None:
+        return [*lines, f"{read.path}: {len(read.problems)} to mend"]
+    card = read.card
+    skills = ", ".join(skill.id for skill in card.skills)
+    return [
+        *lines,
+        Text.assemble(f"{read.path}: ", ("valid", "green"), f", {card.agent_id} {card.version} with {skills}"),
+        Text(f"digest {digest(canonical(parse(read.raw)))}", "dim"),
+    ]
+
+
+def _document(found: Found, kind: str) -> dict[str, object]:
+    place = {} if found.line is None else {"line": found.line}
+    return {"kind": kind, **place, "pointer": found.pointer, "rule": found.rule, "hint": found.hint}

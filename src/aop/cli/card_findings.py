@@ -1,0 +1,201 @@
+"""What is wrong with an Agent Card file, by the Registry's own rules: each with its line and a way to mend it."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from aop.base import json as strict_json
+from aop.base.origin import Endpoint, InvalidEndpoint
+from aop.cli.json_lines import Tokens, line_numbers, line_of
+from aop.cli.problems import Problem
+from aop.contracts.card import AgentCard, AuthenticationType
+from aop.contracts.documents import document
+from aop.contracts.errors import Violation
+from aop.control_plane.registry.card_rules import card_violations
+from aop.control_plane.registry.skill_schemas import SchemaVetting, SkillSchemaRefused
+
+MOST_BYTES = 1_048_576
+
+_HINTS = {
+    "json_syntax": "this is not JSON",
+    "trailing_data": "remove what stands behind the Card",
+    "duplicate_member": "a member is named twice here; keep one of them",
+    "surrogate": "a \\u escape holds half a character; write the character itself",
+    "depth": "nested deeper than 64 levels; flatten it",
+    "required": "add this member",
+    "additional_member": "a Card has no such member; remove it or correct its spelling",
+    "type": "another JSON type is needed here",
+    "const": "another value is needed here",
+    "enum": "another value is needed here",
+    "pattern": "the form is not right",
+    "format": "an absolute http or https address without user info is needed",
+    "minLength": "too short",
+    "maxLength": "too long",
+    "minimum": "too small",
+    "maximum": "too large",
+    "minItems": "at least one is needed",
+    "uniqueItems": "an entry is there twice",
+    "CARD-1": "another Skill has this id; Skill ids are unique in a Card",
+    "CARD-2": "another permission has this id; permission ids are unique in a Card",
+    "CARD-3": "declare it in `permissions` with exactly this spelling, or take it out here",
+    "CARD-4": "write the number with digits alone, like 60000",
+    "CARD-5": "a number in here is not safe for every reader: at most 2^53-1 without fraction, finite otherwise",
+    "CARD-6": "the Skill schema cannot be used",
+}
+_SPOKEN = frozenset({"additional_member", "CARD-1", "CARD-2", "CARD-3", "CARD-4", "CARD-5", "CARD-6"})
+"""Rules whose hint says everything already."""
+_IDENTIFIER = "an identifier: 1 to 128 letters, digits and . _ : -, the first a letter or digit"
+_BYTES = "a whole number from 1 to 2147483647"
+PLACES = {
+    "/schemaVersion": '"0.2"',
+    "/agentId": _IDENTIFIER,
+    "/name": "a text of 1 to 120 characters, not blank",
+    "/description": "a text of 1 to 4000 characters, not blank",
+    "/owner": "an object with id and displayName",
+    "/owner/id": f"{_IDENTIFIER}; the principal who publishes",
+    "/owner/displayName": "a text of 1 to 120 characters, not blank",
+    "/version": "a full SemVer version like 1.0.0",
+    "/protocol": "an object with type, version, transport and endpoint",
+    "/protocol/type": '"a2a"',
+    "/protocol/version": '"0.3.0"',
+    "/protocol/transport": '"JSONRPC"',
+    "/protocol/endpoint": "an absolute http or https address without user info, at most 2048 characters",
+    "/skills": "an array of at least one Skill",
+    "/skills/*/id": _IDENTIFIER,
+    "/skills/*/name": "a text of 1 to 120 characters, not blank",
+    "/skills/*/description": "a text of 1 to 2000 characters, not blank",
+    "/skills/*/inputSchema": "a JSON Schema object",
+    "/skills/*/outputSchema": "a JSON Schema object",
+    "/skills/*/requiredPermissions": "an array of permission ids, possibly empty",
+    "/authentication/type": "none, api_key, http_bearer, oauth2_client_credentials or mutual_tls",
+    "/permissions": "an array of {id, description}, possibly empty",
+    "/permissions/*/id": _IDENTIFIER,
+    "/permissions/*/description": "a text of 1 to 1000 characters, not blank",
+    "/limits/timeoutMs": "a whole number from 1 to 600000",
+    "/limits/maxInputBytes": _BYTES,
+    "/limits/maxOutputBytes": _BYTES,
+    "/limits/streaming": "true or false",
+}
+"""What belongs there, by pointer with `*` for an index."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing that is wrong, or, as `advice`, one that will be refused later or does not work."""
+
+    line: int | None
+    pointer: str
+    rule: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class CardFile:
+    """A Card file that has been read; `card` is None unless it follows every rule."""
+
+    path: Path
+    raw: bytes
+    card: AgentCard | None
+    problems: Sequence[Found]
+    advice: Sequence[Found]
+
+
+def read_card_file(path: Path) -> CardFile:
+    try:
+        raw = path.read_bytes()
+    except OSError as problem:
+        raise Problem(f"{path} cannot be read: {problem.strerror}") from None
+    if len(raw) > MOST_BYTES:
+        raise Problem(f"{path} is larger than 1 MiB, which the Gateway refuses")
+    try:
+        value = strict_json.parse(raw)
+    except strict_json.JsonRefused as refused:
+        return CardFile(path, raw, None, [_unreadable(raw, refused)], [])
+    lines = line_numbers(raw.decode())
+    violations = document("agent-card/0.2").violations(value)
+    broken = violations or tuple(card_violations(raw, cast("dict[str, Any]", value)))
+    problems = sorted(
+        (found for violation in broken for found in _found(violation, value, lines)), key=lambda one: one.line or 0
+    )
+    if problems:
+        return CardFile(path, raw, None, problems, [])
+    card = msgspec.json.decode(raw, type=AgentCard)
+    return CardFile(path, raw, card, [], list(_advice(card, lines)))
+
+
+def _unreadable(raw: bytes, refused: strict_json.JsonRefused) -> Found:
+    hint, line = _HINTS[refused.rule], None
+    try:
+        text = raw.decode()
+        json.loads(text)
+        line = line_of(line_numbers(text), "".join(f"/{token}" for token in refused.pointer))
+    except json.JSONDecodeError as problem:
+        line, hint = problem.lineno, f"{hint}: {problem.msg} at column {problem.colno}"
+    except (UnicodeDecodeError, RecursionError):
+        hint = f"{hint} in UTF-8" if refused.rule is strict_json.JsonRule.JSON_SYNTAX else hint
+    return Found(line, "".join(f"/{token}" for token in refused.pointer), refused.rule, hint)
+
+
+def _found(violation: Violation, value: object, lines: dict[Tokens, int]) -> Iterator[Found]:
+    """An unknown member is named here, where the file belongs to its reader; the Gateway names its parent only."""
+    hint = _HINTS.get(violation.rule, "see the Card's schema")
+    wanted = PLACES.get(re.sub(r"/[0-9]+(?=/|$)", "/*", violation.pointer))
+    if wanted is not None and violation.rule not in _SPOKEN:
+        hint = f"{hint}: {wanted}"
+    if violation.rule == "additional_member":
+        parent = _tokens(violation.pointer, value)
+        for name in _undeclared(parent, value):
+            yield Found(lines.get((*parent, name)), f"{violation.pointer}/{name}", violation.rule, hint)
+        return
+    if violation.rule == "CARD-6":
+        hint = f"{hint}: {_why(violation.pointer, value)}"
+    yield Found(line_of(lines, violation.pointer), violation.pointer, violation.rule, hint)
+
+
+def _undeclared(parent: Tokens, value: object) -> Iterator[str]:
+    known = document("agent-card/0.2")
+    here = known.declared_pointer(parent)
+    members = _at(parent, value)
+    for name in members if isinstance(members, dict) else ():
+        if known.declared_pointer((*parent, name)) == here:
+            yield name
+
+
+def _why(pointer: str, value: object) -> str:
+    try:
+        SchemaVetting().require_usable(cast("dict[str, object]", _at(_tokens(pointer, value), value)))
+    except SkillSchemaRefused as refused:
+        return str(refused)
+    return "together the schemas cost too much to check"
+
+
+def _tokens(pointer: str, value: object) -> Tokens:
+    tokens: list[str | int] = []
+    for name in pointer.split("/")[1:]:
+        token: str | int = int(name) if isinstance(value, list) else name.replace("~1", "/").replace("~0", "~")
+        tokens.append(token)
+        value = value[token] if isinstance(value, dict | list) else None  # type: ignore[index]
+    return tuple(tokens)
+
+
+def _at(tokens: Tokens, value: object) -> object:
+    for token in tokens:
+        value = cast("dict[str | int, object]", value)[token]
+    return value
+
+
+def _advice(card: AgentCard, lines: dict[Tokens, int]) -> Iterator[Found]:
+    try:
+        Endpoint.parse(card.protocol.endpoint)
+    except InvalidEndpoint as problem:
+        pointer = "/protocol/endpoint"
+        yield Found(line_of(lines, pointer), pointer, "INVALID_ENDPOINT", f"it cannot be bound: {problem}")
+    if card.authentication.type is not AuthenticationType.HTTP_BEARER:
+        pointer = "/authentication/type"
+        hint = "only http_bearer can be invoked; every Invocation will end AGENT_AUTH_UNSUPPORTED"
+        yield Found(line_of(lines, pointer), pointer, "AGENT_AUTH_UNSUPPORTED", hint)

@@ -1,0 +1,106 @@
+"""Which platform a command speaks to, as whom, and why: options, then the environment, then a profile, then nearby."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from aop.base.origin import Endpoint, InvalidEndpoint
+from aop.base.secret import Secret
+from aop.cli.locate import LocalPlatform, find_local
+from aop.cli.problems import Problem
+from aop.cli.profiles import Profiles
+from aop.local.problems import NotRunning
+from aop.local.state import load_run
+
+GATEWAY, TOKEN, PROFILE, WORKSPACE = "AOP_GATEWAY", "AOP_TOKEN", "AOP_PROFILE", "AOP_WORKSPACE"
+
+
+@dataclass(frozen=True)
+class Destination:
+    gateway: str
+    token: Secret
+    source: str
+    """Where these were found, in words."""
+    profile: str | None = None
+    local: LocalPlatform | None = None
+    workspace: str | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line says about it."""
+
+    profile: str | None = None
+    data: str | None = None
+
+
+def find_destination(asked: Asked, environment: Mapping[str, str], profiles: Profiles) -> Destination:
+    """The token of the environment wins over a kept one; it is never an argument."""
+    if asked.data is not None:
+        return _with_environment(_local(_running_on(Path(asked.data)), profiles), environment)
+    named = asked.profile or environment.get(PROFILE)
+    gateway = environment.get(GATEWAY)
+    if named is None and gateway is not None:
+        return _from_environment(gateway, environment)
+    current = named or profiles.config().current
+    if current is not None:
+        return _with_environment(_kept(current, environment, profiles), environment)
+    found = find_local(Path.cwd(), environment)
+    if found is None:
+        raise Problem(
+            "there is no profile, and no local platform runs nearby",
+            code="not_configured",
+            recovery="start one with `aop up`, or keep the address and token of another with `aop login --gateway URL`",
+        )
+    return _with_environment(_local(found, profiles), environment)
+
+
+def gateway_address(text: str) -> str:
+    try:
+        return Endpoint.parse(text).canonical.rstrip("/")
+    except InvalidEndpoint as problem:
+        raise Problem(f"this is not the address of a Gateway: {problem}", code="usage", exit_code=2) from None
+
+
+def visible_token(text: str) -> Secret:
+    """Whatever a token is made of, it is one word of visible ASCII; what is wrong is said without repeating it."""
+    token = text.strip()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise Problem("this is not an access token: it must be one word of visible ASCII characters")
+    return Secret(token)
+
+
+def _running_on(folder: Path) -> LocalPlatform:
+    try:
+        return LocalPlatform(folder.absolute(), load_run(folder))
+    except NotRunning as problem:
+        raise Problem(str(problem), code="not_running") from None
+
+
+def _local(local: LocalPlatform, profiles: Profiles) -> Destination:
+    run = local.run
+    workspace = profiles.config().local_workspaces.get(str(local.folder.absolute())) or run.workspace_id
+    source = f"the local platform on {local.folder}"
+    return Destination(run.gateway, Secret(run.token), source, local=local, workspace=workspace)
+
+
+def _kept(name: str, environment: Mapping[str, str], profiles: Profiles) -> Destination:
+    profile = profiles.config().profiles.get(name)
+    if profile is None:
+        raise Problem(f"there is no profile {name!r}", code="usage", recovery="`aop profiles` lists them", exit_code=2)
+    token = profiles.token(name) if TOKEN not in environment else Secret("")
+    if token is None:
+        raise Problem(f"the profile {name!r} has no token", recovery=f"aop login --profile {name}, or set {TOKEN}")
+    return Destination(profile.gateway, token, f"profile {name}", profile=name, workspace=profile.workspace)
+
+
+def _from_environment(gateway: str, environment: Mapping[str, str]) -> Destination:
+    if TOKEN not in environment:
+        raise Problem(f"{GATEWAY} is set, but {TOKEN} is not", recovery=f"set {TOKEN} as well, or unset {GATEWAY}")
+    return _with_environment(Destination(gateway_address(gateway), Secret(""), GATEWAY), environment)
+
+
+def _with_environment(found: Destination, environment: Mapping[str, str]) -> Destination:
+    token = visible_token(environment[TOKEN]) if TOKEN in environment else found.token
+    workspace = environment.get(WORKSPACE, found.workspace)
+    return Destination(found.gateway, token, found.source, found.profile, found.local, workspace)

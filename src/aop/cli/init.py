@@ -1,0 +1,132 @@
+"""`aop init`: makes a working Agent project from one of the templates."""
+
+import os
+import re
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from aop.base import assets
+from aop.base.ids import is_safe_identifier
+from aop.cli.locate import find_local
+from aop.cli.output import Output
+from aop.cli.problems import Problem, UsageProblem
+from aop.local.ports import DEVELOPMENT_PORT
+
+_MODULE, _NAME, _TITLE, _AGENT = "my_agent", "my-agent", "My Agent", "local:my-agent"
+_NOT_NAMES = sys.stdlib_module_names | {"aop", "uvicorn", "langgraph", "pydantic_ai", "tests"}
+
+
+class Template(StrEnum):
+    PLAIN = "plain"
+    LANGGRAPH = "langgraph"
+    PYDANTIC_AI = "pydantic-ai"
+
+
+_RUNTIMES = {Template.PLAIN: "plain Python", Template.LANGGRAPH: "LangGraph", Template.PYDANTIC_AI: "Pydantic AI"}
+
+
+class _Made(msgspec.Struct, frozen=True, rename="camel"):
+    directory: str
+    template: Template
+    agent_id: str
+    endpoint: str
+    files: tuple[str, ...]
+
+
+def init(
+    out: Output,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make; its name becomes the Agent's.")],
+    template: Annotated[Template, typer.Option(help="What the Agent is built on.")] = Template.PLAIN,
+    owner: Annotated[
+        str | None, typer.Option(metavar="ID", help="The principal of your token; default: the local platform's.")
+    ] = None,
+    port: Annotated[
+        int,
+        typer.Option(metavar="PORT", min=1, max=65535, help="Where it listens; the local platform allows the default."),
+    ] = DEVELOPMENT_PORT,
+) -> None:
+    """The project runs as it is, passes `aop agent check`, and is ready for `aop publish`.
+
+    Example: aop init my-agent
+    Example: aop init greeter --template langgraph
+    """
+    name = _name(directory)
+    principal = owner or _local_principal()
+    if not is_safe_identifier(principal):
+        raise UsageProblem("--owner is not an identifier: letters, digits and . _ : -, first a letter or digit")
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise Problem(f"{directory} exists and is not an empty folder; nothing was changed")
+    agent_id = f"{principal}:{name}"
+    if not is_safe_identifier(agent_id):
+        raise UsageProblem(f"{agent_id} is longer than an Agent id may be; choose a shorter name")
+    files = _write(directory, template, _words(name, principal, agent_id, port, template))
+    endpoint = f"http://127.0.0.1:{port}/"
+    made = _Made(str(directory), template, agent_id, endpoint, tuple(files))
+    out.tell(
+        made, f"made {directory} with {len(files)} files: an Agent {agent_id} on {_RUNTIMES[template]}", "", "next:"
+    )
+    out.show(*_next_steps(directory, agent_id, endpoint))
+    if port != DEVELOPMENT_PORT:
+        out.note(f"the local platform refuses this port unless it is started with: aop up --allow 127.0.0.1:{port}")
+
+
+def _name(directory: Path) -> str:
+    name = re.sub(r"[^a-z0-9]+", "-", directory.absolute().name.lower()).strip("-")
+    if not name or not name[0].isalpha():
+        raise UsageProblem(f"no name for an Agent can be made of {directory.name!r}: begin with a letter")
+    return f"{name}-agent" if name.replace("-", "_") in _NOT_NAMES else name
+
+
+def _local_principal() -> str:
+    found = find_local(Path.cwd(), os.environ)  # noqa: TID251
+    return "local" if found is None else found.run.principal
+
+
+def _words(name: str, principal: str, agent_id: str, port: int, template: Template) -> dict[str, str]:
+    """What stands in a template, and what a project has in its place; longer words come first."""
+    return {
+        '"id": "local", "displayName": "local"': f'"id": "{principal}", "displayName": "{principal}"',
+        _AGENT: agent_id,
+        _MODULE: name.replace("-", "_"),
+        _NAME: name,
+        _TITLE: name.replace("-", " ").title(),
+        f"127.0.0.1:{DEVELOPMENT_PORT}": f"127.0.0.1:{port}",
+        "RUNTIME": _RUNTIMES[template],
+    }
+
+
+def _write(directory: Path, template: Template, words: dict[str, str]) -> list[str]:
+    """The plain project, with what the template has of its own in place of it."""
+    written = dict[str, None]()
+    try:
+        for source in dict.fromkeys((Template.PLAIN, template)):
+            root = assets.folder("templates") / source
+            for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+                place = _replaced(str(path.relative_to(root)), words)
+                target = directory / (".gitignore" if place == "gitignore" else place)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(_replaced(path.read_text("utf-8"), words), "utf-8")
+                written[str(target.relative_to(directory))] = None
+        (directory / ".proofs").mkdir(mode=0o700, exist_ok=True)
+    except OSError as problem:
+        raise Problem(f"{problem.filename} cannot be written: {problem.strerror}") from problem
+    return list(written)
+
+
+def _replaced(text: str, words: dict[str, str]) -> str:
+    return re.sub("|".join(map(re.escape, words)), lambda found: words[found.group()], text)
+
+
+def _next_steps(directory: Path, agent_id: str, endpoint: str) -> list[str]:
+    return [
+        f"  aop agent run {directory}                     # in a terminal of its own",
+        f"  aop agent check {endpoint} --card {directory / 'card.json'}",
+        f"  aop publish {directory / 'card.json'}",
+        f"  aop install {agent_id}",
+        f'  aop invoke {agent_id} greet \'{{"name": "Ada"}}\' --trace',
+    ]

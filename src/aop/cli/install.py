@@ -1,0 +1,109 @@
+"""`aop install`: shows what an Agent asks for, and installs it with what is accepted."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.text import Text
+
+from aop.base.semver import Version
+from aop.base.semver_range import Range, RangeSyntax
+from aop.cli.output import facts, status, table
+from aop.cli.platform import InWorkspace
+from aop.cli.problems import Problem, UsageProblem
+from aop.contracts.card import AgentCard
+from aop.contracts.catalog import CatalogEntry
+
+
+async def install(
+    platform: InWorkspace,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The Agent's id.")],
+    version: Annotated[
+        str | None, typer.Option(metavar="RANGE", help="A version or range like ^1.2; default: the newest installable.")
+    ] = None,
+    accept: Annotated[
+        list[str] | None, typer.Option(metavar="PERMISSION", help="Accept this one only; can be repeated.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept what is shown without being asked.")] = False,
+) -> None:
+    """The permissions it asks for are shown first. Fewer can be accepted; Skills that need the others are then refused.
+
+    The exact Release is pinned; a newer version changes nothing until you install it.
+
+    Example: aop install aop:summarizer
+    Example: aop install aop:summarizer --version ^1.0 --accept text.read --yes
+    """
+    chosen = await platform.waiting("reading the Card", _chosen(platform, agent, version))
+    card = msgspec.json.decode(chosen.card, type=AgentCard)
+    accepted = [permission.id for permission in card.permissions] if accept is None else accept
+    _require_declared(card, accepted)
+    _show(platform, card, accepted)
+    if not yes and not platform.out.confirms(_question(accepted)):
+        raise Problem("nothing was installed", code="declined", recovery="answer yes, or pass --yes")
+    already = f"it is installed already; `aop uninstall {agent}` first, its history stays"
+    with platform.hinting(CONFLICT=already):
+        made = await platform.client.install_agent(
+            platform.workspace_id, agent, version or chosen.version, accepted_permissions=accepted
+        )
+    platform.out.tell(
+        made,
+        *facts(
+            ("installed", f"{made.agent_id} {made.installed_version} in the Workspace {made.workspace_id}"),
+            ("status", status(made.status)),
+            ("installation", made.installation_id),
+            ("release", made.installed_release_id),
+            ("accepted", ", ".join(made.accepted_permissions) or "no permissions"),
+        ),
+    )
+    if made.installed_version != chosen.version:
+        platform.out.note(
+            f"note: {made.installed_version} was chosen, not {chosen.version}; look at it with aop agent show"
+        )
+
+
+async def _chosen(platform: InWorkspace, agent: str, version: str | None) -> CatalogEntry:
+    """The version the platform will choose, as far as the caller can see: the highest in the range."""
+    entries = [entry async for entry in platform.client.list_agent_versions(agent) if entry.release is not None]
+    try:
+        wanted = None if version is None else Range.parse(version)
+    except RangeSyntax:
+        raise UsageProblem(
+            f"--version {version!r} is not a version or a range", "for example 1.2.0, ^1.2 or >=1 <3"
+        ) from None
+    if wanted is None:
+        entries = [entry for entry in entries if entry.installable]
+    else:
+        entries = [entry for entry in entries if wanted.permits(Version.parse(entry.version))]
+    if not entries:
+        raise Problem(
+            f"{agent} has no installable version" + ("" if version is None else f" in the range {version}"),
+            code="NOT_FOUND",
+            recovery=f"aop agent show {agent} lists its versions",
+        )
+    return max(entries, key=lambda entry: Version.parse(entry.version).rank)
+
+
+def _require_declared(card: AgentCard, accepted: Sequence[str]) -> None:
+    declared = {permission.id for permission in card.permissions}
+    unknown = [name for name in accepted if name not in declared]
+    if unknown:
+        raise UsageProblem(
+            f"{card.agent_id} {card.version} does not ask for {', '.join(unknown)}",
+            f"it asks for {', '.join(sorted(declared)) or 'no permission'}",
+        )
+
+
+def _show(platform: InWorkspace, card: AgentCard, accepted: Sequence[str]) -> None:
+    out = platform.out
+    out.note(Text.assemble((f"{card.agent_id} {card.version}", "bold"), f"  {card.name}, by {card.owner.display_name}"))
+    if card.permissions:
+        rows = [("yes" if one.id in accepted else "no", one.id, one.description) for one in card.permissions]
+        out.note(*table(["accept", "permission", "meaning"], rows))
+    refused = [skill.id for skill in card.skills if not set(skill.required_permissions) <= set(accepted)]
+    if refused:
+        out.note(Text(f"Skills that will be refused for want of a permission: {', '.join(refused)}", "yellow"))
+
+
+def _question(accepted: Sequence[str]) -> str:
+    return f"Install it and accept {', '.join(accepted)}?" if accepted else "Install it? It gets no permission."

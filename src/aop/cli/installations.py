@@ -1,0 +1,92 @@
+"""`aop installations`, `enable`, `disable`, `uninstall`: what is installed in a Workspace, and what may run."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Literal
+
+import typer
+
+from aop.cli.output import moment, status, table
+from aop.cli.platform import InWorkspace, first
+from aop.cli.problems import Problem
+from aop.contracts.workspace import Installation, InstallationStatus
+
+Which = Annotated[str, typer.Argument(metavar="AGENT", help="The Agent's id, or an inst_… id.")]
+
+
+async def installations(
+    platform: InWorkspace,
+    history: Annotated[bool, typer.Option("--all", help="Also what was uninstalled.")] = False,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="At most so many.")] = 100,
+) -> None:
+    """Each with the exact version and Release it is pinned to.
+
+    Example: aop installations --all
+    """
+
+    async def wanted() -> AsyncIterator[Installation]:
+        async for one in platform.client.list_installations(platform.workspace_id):
+            if history or one.status is not InstallationStatus.UNINSTALLED:
+                yield one
+
+    found, more = await first(wanted(), limit)
+    rows = [
+        (
+            one.agent_id,
+            one.installed_version,
+            status(one.status),
+            ", ".join(one.accepted_permissions),
+            one.installation_id,
+            moment(one.installed_at),
+        )
+        for one in found
+    ]
+    headings = ["agent", "version", "status", "accepted", "installation", "installed"]
+    lines = table(headings, rows) if rows else [f"nothing is installed in {platform.workspace_id}"]
+    platform.out.tell({"items": found}, *lines)
+    if more:
+        platform.out.note(f"there are more: --limit shows more than {limit}")
+
+
+async def enable(platform: InWorkspace, agent: Which) -> None:
+    """Example: aop enable aop:summarizer"""
+    await _set(platform, agent, "enabled")
+
+
+async def disable(platform: InWorkspace, agent: Which) -> None:
+    """Invocations are refused until it is enabled again.
+
+    Example: aop disable aop:summarizer
+    """
+    await _set(platform, agent, "disabled")
+
+
+async def uninstall(platform: InWorkspace, agent: Which) -> None:
+    """Example: aop uninstall aop:summarizer"""
+    current = await current_installation(platform, agent)
+    done = await platform.client.uninstall_agent(platform.workspace_id, current.installation_id)
+    platform.out.tell(done, _line(done))
+
+
+async def current_installation(platform: InWorkspace, agent: str) -> Installation:
+    """That of an Agent, or the one with this id."""
+    if agent.startswith("inst_"):
+        return await platform.client.read_installation(platform.workspace_id, agent)
+    async for one in platform.client.list_installations(platform.workspace_id):
+        if one.agent_id == agent and one.status is not InstallationStatus.UNINSTALLED:
+            return one
+    raise Problem(
+        f"{agent} is not installed in the Workspace {platform.workspace_id}",
+        code="AGENT_NOT_INSTALLED",
+        recovery=f"aop install {agent}; `aop installations` lists what is",
+    )
+
+
+async def _set(platform: InWorkspace, agent: str, wanted: Literal["enabled", "disabled"]) -> None:
+    current = await current_installation(platform, agent)
+    with platform.hinting(CONFLICT=f"it is {current.status} already; nothing was changed"):
+        done = await platform.client.update_installation(platform.workspace_id, current.installation_id, wanted)
+    platform.out.tell(done, _line(done))
+
+
+def _line(done: Installation) -> str:
+    return f"{done.agent_id} {done.installed_version} is {done.status} in the Workspace {done.workspace_id}"

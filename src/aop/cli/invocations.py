@@ -1,0 +1,110 @@
+"""`aop invocations`: what was invoked in a Workspace, or one Invocation with its events."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from aop.base.clock import from_text
+from aop.cli.lineage import milliseconds, state_of
+from aop.cli.output import facts, moment, status, table
+from aop.cli.platform import InWorkspace, first
+from aop.cli.problems import UsageProblem
+from aop.contracts.lineage import InvocationDetail, InvocationEvent, InvocationRecord, InvocationStatus
+
+_HEADINGS = ["created", "status", "time", "agent", "capability", "invocation"]
+
+
+async def invocations(  # noqa: PLR0913, PLR0917  a command's options are its parameters
+    platform: InWorkspace,
+    invocation: Annotated[str | None, typer.Argument(metavar="ID", help="Show this inv_… with its events.")] = None,
+    state: Annotated[InvocationStatus | None, typer.Option("--status", help="Only those in this state.")] = None,
+    agent: Annotated[str | None, typer.Option(metavar="ID", help="Only of this Agent.")] = None,
+    capability: Annotated[
+        str | None, typer.Option("--capability", "-c", metavar="SKILL", help="Only of this Skill.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Created at or after it (RFC 3339).")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Created before it.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="At most so many.")] = 20,
+) -> None:
+    """The newest first, with those that Agents made. Inputs and results are in no record.
+
+    Example: aop invocations --status failed --since 2026-03-01T00:00:00Z
+    Example: aop invocations inv_0192f0c0c0de7000a000000000000001
+    """
+    if invocation is not None:
+        detail = await platform.client.read_invocation(platform.workspace_id, invocation)
+        platform.out.tell(detail, *_detail_lines(detail))
+        return
+    listing = platform.client.list_invocations(
+        platform.workspace_id,
+        status=state,
+        agent_id=agent,
+        capability=capability,
+        since=_moment(since, "--since"),
+        until=_moment(until, "--until"),
+    )
+    found, more = await platform.waiting("reading", first(listing, limit))
+    lines = table(_HEADINGS, [_row(record) for record in found]) if found else ["nothing was invoked"]
+    platform.out.tell({"items": found}, *lines)
+    if more:
+        platform.out.note(f"there are more: --limit shows more than {limit}")
+
+
+def _moment(text: str | None, option: str) -> str | None:
+    try:
+        if text is not None:
+            from_text(text)
+    except ValueError:
+        raise UsageProblem(f"{option} must be like 2026-03-01T09:30:00Z") from None
+    return text
+
+
+def _row(record: InvocationRecord) -> tuple[str | Text, ...]:
+    return (
+        moment(record.created_at),
+        state_of(record),
+        _latency(record),
+        record.target_agent_id,
+        record.capability,
+        record.invocation_id,
+    )
+
+
+def _latency(record: InvocationRecord) -> str:
+    return milliseconds(record.latency_ms) if isinstance(record.latency_ms, int) else ""
+
+
+def _detail_lines(detail: InvocationDetail) -> list[Text]:
+    record = detail.invocation
+    began = from_text(detail.events[0].occurred_at)
+
+    def after(event: InvocationEvent) -> str:
+        return f"+{milliseconds((from_text(event.occurred_at) - began).total_seconds() * 1000)}"
+
+    return [
+        *facts(
+            ("invocation", record.invocation_id),
+            ("agent", f"{record.target_agent_id} {record.agent_card_version}"),
+            ("capability", record.capability),
+            ("status", status(record.status)),
+            ("error", record.error_code or None),
+            ("time", _latency(record)),
+            ("caller", f"{record.caller.type} {record.caller.id}"),
+            ("parent", record.parent_invocation_id or None),
+            ("root task", record.root_task_id),
+            ("trace", record.trace_id),
+            ("release", record.agent_release_id),
+            ("card digest", record.agent_card_digest),
+            ("deadline", record.deadline_at),
+        ),
+        Text(""),
+        *table(
+            ["event", "at", "after", "chunks"],
+            [(status(event.type), event.occurred_at, after(event), _chunks(event)) for event in detail.events],
+        ),
+    ]
+
+
+def _chunks(event: InvocationEvent) -> str:
+    return f"{event.chunk_count} with {event.chunk_bytes} bytes" if isinstance(event.chunk_count, int) else ""

@@ -1,0 +1,146 @@
+"""`aop invoke`: runs an installed Agent and shows what it gives, as a whole or as it comes."""
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.text import Text
+
+from aop.cli.invoke_input import Work, work_of
+from aop.cli.lineage import milliseconds
+from aop.cli.platform import InWorkspace
+from aop.cli.trace import show_trace
+from aop.client import ClientError, PlatformError, ResultStream
+from aop.contracts.invocation import StreamEvent
+
+
+async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its parameters
+    platform: InWorkspace,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The Agent's id.")],
+    capability: Annotated[
+        str | None, typer.Argument(metavar="SKILL", help="The Skill; may be left out where there is only one.")
+    ] = None,
+    given: Annotated[
+        str | None, typer.Argument(metavar="INPUT", help="JSON object, @FILE, or - for the standard input.")
+    ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", "-s", help="Show the result piece by piece, as it comes.")
+    ] = False,
+    show_lineage: Annotated[bool, typer.Option("--trace", help="Afterwards, show who called whom.")] = False,
+    example: Annotated[
+        bool, typer.Option("--example", help="Use the first example of the Skill's inputSchema.")
+    ] = False,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="SECONDS", min=0.1, help="Wait at most so many seconds, then cancel.")
+    ] = None,
+) -> None:
+    """Ctrl-C cancels the Invocation, at the Agent as well, and ends with code 130.
+
+    The result is written to the standard output and is kept nowhere. With --json it is an Invocation Result, or with
+    --stream a Stream Event per line.
+
+    Example: aop invoke aop:summarizer rank-sentences '{"text": "Tea is grown in hills. Tea needs rain."}'
+    Example: aop invoke aop:summarizer summarize @text.json --stream
+    Example: aop invoke aop:meeting-brief digest-meetings --example --trace
+    """
+    work = await work_of(platform, agent, capability, given, example=example)
+    call = _Invocation(platform, agent, work, timeout)
+    try:
+        await (call.streamed() if stream else call.whole())
+    except ClientError:
+        # Not every failure has a lineage; this one's own error is what counts.
+        with suppress(ClientError):
+            await _show_lineage(platform, call, show_lineage)
+        raise
+    await _show_lineage(platform, call, show_lineage)
+
+
+async def _show_lineage(platform: InWorkspace, call: "_Invocation", wanted: bool) -> None:
+    if wanted and call.trace_id is not None:
+        await show_trace(platform, call.trace_id)
+
+
+class _Invocation:
+    """One call; its Trace is known from the moment the platform has told it."""
+
+    def __init__(self, platform: InWorkspace, agent: str, work: Work, timeout: float | None) -> None:
+        self.trace_id: str | None = None
+        self._platform = platform
+        self._out = platform.out
+        self._agent = agent
+        self._work = work
+        self._timeout = timeout
+        self._began = time.monotonic()
+
+    async def whole(self) -> None:
+        work, platform = self._work, self._platform
+        call = platform.client.invoke(
+            platform.workspace_id, self._agent, work.capability, work.given, timeout=self._timeout
+        )
+        try:
+            result = await platform.waiting(f"{self._agent} is working", call)
+        except ClientError as error:
+            self.trace_id = error.trace_id
+            raise
+        except asyncio.CancelledError:
+            self._out.note(Text("canceled; `aop trace --last` shows it", "yellow"))
+            raise
+        self.trace_id = result.trace_id
+        self._out.tell(result, _readable(result.result))
+        self._done(result.invocation_id)
+
+    async def streamed(self) -> None:
+        work, platform = self._work, self._platform
+        async with platform.client.stream(
+            platform.workspace_id, self._agent, work.capability, work.given, timeout=self._timeout
+        ) as stream:
+            self.trace_id = stream.trace_id
+            try:
+                error = await self._followed(stream)
+            except asyncio.CancelledError:
+                self._out.note(Text(f"\ncanceled {stream.invocation_id}", "yellow"))
+                raise
+        if error is not None:
+            raise error
+        self._done(str(stream.invocation_id))
+
+    async def _followed(self, stream: ResultStream) -> PlatformError | None:
+        """How it ended, unless well."""
+        open_line = False
+        async for event in stream.events():
+            if self._out.json:
+                self._out.document(event)
+            elif event.chunk is not msgspec.UNSET:
+                open_line = self._piece(event, open_line)
+            if event.error is not msgspec.UNSET:
+                self._end_line(open_line)
+                return PlatformError.of(event.error)
+        self._end_line(open_line)
+        return None
+
+    def _piece(self, event: StreamEvent, open_line: bool) -> bool:
+        """Texts run on, other values stand on lines of their own; whether a line was left open."""
+        value = msgspec.json.decode(bytes(event.chunk))  # type: ignore[arg-type]
+        if isinstance(value, str):
+            self._out.write(value)
+            return not value.endswith("\n") if value else open_line
+        self._end_line(open_line)
+        self._out.show(bytes(event.chunk).decode())  # type: ignore[arg-type]
+        return False
+
+    def _end_line(self, open_line: bool) -> None:
+        if open_line and not self._out.json:
+            self._out.write("\n")
+
+    def _done(self, invocation_id: str) -> None:
+        took = milliseconds((time.monotonic() - self._began) * 1000)
+        self._out.note(Text(f"succeeded in {took}: {invocation_id}, trace {self.trace_id}", "dim"))
+
+
+def _readable(result: msgspec.Raw) -> str:
+    """A text as it is, anything else as indented JSON; numbers and strings keep their spelling."""
+    value = msgspec.json.decode(result)
+    return value if isinstance(value, str) else msgspec.json.format(bytes(result), indent=2).decode()

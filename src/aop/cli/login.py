@@ -1,0 +1,101 @@
+"""`aop login`, `logout` and `profiles`: which Gateways a user knows, and as whom."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from aop.base.ids import is_safe_identifier
+from aop.base.secret import Secret
+from aop.cli.asking import hidden_line
+from aop.cli.destination import GATEWAY, TOKEN, Destination, gateway_address, visible_token
+from aop.cli.output import Output, table
+from aop.cli.platform import told
+from aop.cli.problems import Problem, UsageProblem
+from aop.cli.profiles import DEFAULT_PROFILE, Profile, Profiles
+from aop.client import Client
+
+_LOCAL_GATEWAY = "http://127.0.0.1:8080"
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help="The profile's name.")]
+
+
+async def login(
+    out: Output,
+    gateway: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help=f"The Gateway; default: the profile's, {GATEWAY}, or this machine's."),
+    ] = None,
+    profile: Annotated[str, typer.Option(metavar="NAME", help="What to call it.")] = DEFAULT_PROFILE,
+) -> None:
+    """The token is asked for, or read from the standard input, or taken from AOP_TOKEN; it is never an argument.
+
+    It is tried before it is kept, in a file that only you can read. The profile is then the one in use.
+
+    Example: aop login --gateway https://agents.example.com
+    Example: aop login --profile work < token.txt
+    """
+    if not is_safe_identifier(profile):
+        raise UsageProblem("--profile is not a name: letters, digits and . _ : -, first a letter or digit")
+    environment = os.environ  # noqa: TID251
+    profiles = Profiles.of(environment)
+    known = profiles.config().profiles.get(profile)
+    address = gateway_address(gateway or (known.gateway if known else environment.get(GATEWAY, _LOCAL_GATEWAY)))
+    token = visible_token(environment.get(TOKEN) or hidden_line(f"Access token for {address}: "))
+    workspaces = await _tried(out, address, token)
+    # A Workspace chosen on another Gateway is none of this one.
+    chosen = known.workspace if known is not None and known.gateway == address else None
+    profiles.keep(profile, Profile(address, chosen or (workspaces[0] if len(workspaces) == 1 else None)), token)
+    kept = profiles.config().profiles[profile]
+    out.tell(
+        {"profile": profile, "gateway": address, "workspace": kept.workspace},
+        f"logged in to {address} as profile {profile}"
+        + (f", Workspace {kept.workspace}" if kept.workspace else f"; {len(workspaces)} Workspaces, none chosen"),
+    )
+
+
+def logout(out: Output, name: Name = None) -> None:
+    """Without a name, the profile in use. The token itself stays valid until it expires or is revoked.
+
+    Example: aop logout work
+    """
+    profiles = Profiles.of(os.environ)  # noqa: TID251
+    chosen = name or profiles.config().current
+    if chosen is None or not profiles.forget(chosen):
+        raise Problem(
+            "there is no such profile" if name else "no profile is in use", recovery="`aop profiles` lists them"
+        )
+    current = profiles.config().current
+    out.tell(
+        {"forgotten": chosen, "current": current}, f"forgot {chosen}" + (f"; now in use: {current}" if current else "")
+    )
+
+
+def profiles(out: Output, name: Name = None) -> None:
+    """With a name, that one is used from now on.
+
+    Example: aop profiles
+    Example: aop profiles work
+    """
+    kept = Profiles.of(os.environ)  # noqa: TID251
+    if name is not None:
+        if name not in kept.config().profiles:
+            raise UsageProblem(f"there is no profile {name!r}", "`aop profiles` lists them")
+        kept.use(name)
+    config = kept.config()
+    items = [
+        {"name": one, "current": one == config.current, "gateway": found.gateway, "workspace": found.workspace}
+        for one, found in config.profiles.items()
+    ]
+    rows = [
+        ("*" if item["current"] else "", *(str(item[m] or "") for m in ("name", "gateway", "workspace")))
+        for item in items
+    ]
+    lines = table(["", "profile", "gateway", "workspace"], rows) if rows else ["no profiles; `aop login` makes one"]
+    out.tell({"items": items}, *lines)
+
+
+async def _tried(out: Output, address: str, token: Secret) -> list[str]:
+    """The caller's Workspaces, which only a valid token can list."""
+    with told(Destination(address, token, "aop login")), out.working("trying the token"):
+        async with Client(address, token) as client:
+            return [workspace.workspace_id async for workspace in client.list_workspaces()]

@@ -1,0 +1,150 @@
+"""An opened platform, as commands work with it: the client, the Workspace, and errors told with a way out."""
+
+import os
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self, TypeVar
+
+from aop.cli import options
+from aop.cli.destination import WORKSPACE, Asked, Destination, find_destination
+from aop.cli.output import Output
+from aop.cli.problems import EXIT_REFUSED, EXIT_UNREACHABLE, Place, Problem
+from aop.cli.profiles import Profiles
+from aop.client import AnswerLost, BrokenAnswer, Client, ClientError, PlatformError, StreamInterrupted
+from aop.contracts.errors import ErrorCode
+from aop.contracts.recovery import Situation
+
+T = TypeVar("T")
+
+_LOGIN = "aop login"
+_COMMANDS = {
+    ErrorCode.UNAUTHENTICATED: _LOGIN,
+    ErrorCode.AGENT_NOT_INSTALLED: "aop install AGENT",
+    ErrorCode.INSTALLATION_DISABLED: "aop enable AGENT",
+    ErrorCode.CAPABILITY_NOT_ALLOWED: "aop agent show AGENT",
+    ErrorCode.AGENT_RELEASE_UNPUBLISHED: "aop publish CARD",
+    ErrorCode.AGENT_RELEASE_SUSPENDED: "aop publish CARD",
+    ErrorCode.AGENT_RELEASE_REVOKED: "aop publish CARD",
+    ErrorCode.DEPENDENCY_ERROR: "aop status",
+}
+"""The command that does what the recovery says, where there is one."""
+
+_SITUATIONS: dict[type[ClientError], Situation] = {
+    AnswerLost: Situation.ANSWER_LOST,
+    BrokenAnswer: Situation.BROKEN_ANSWER,
+    StreamInterrupted: Situation.STREAM_INTERRUPTED,
+}
+
+
+class Platform:
+    """Belongs to one command; its client is closed when the command ends."""
+
+    shared: ClassVar[options.Shared] = options.PLATFORM
+
+    def __init__(self, client: Client, out: Output, destination: Destination, profiles: Profiles) -> None:
+        self.client = client
+        self.out = out
+        self.destination = destination
+        self.profiles = profiles
+
+    @classmethod
+    async def opened(
+        cls, out: Output, given: dict[str, str | None], act: Callable[[Self], Coroutine[Any, Any, None]]
+    ) -> None:
+        environment = os.environ  # noqa: TID251
+        profiles = Profiles.of(environment)
+        destination = find_destination(Asked(given["profile"], given["data"]), environment, profiles)
+        with told(destination):
+            async with Client(destination.gateway, destination.token) as client:
+                await act(await cls(client, out, destination, profiles).prepared(given))
+
+    async def prepared(self, given: dict[str, str | None]) -> Self:
+        return self
+
+    async def principal(self) -> str | None:
+        """Whom the token stands for, as far as it can be known: from the local platform, or from an own Workspace."""
+        if self.destination.local is not None:
+            return self.destination.local.run.principal
+        async for workspace in self.client.list_workspaces():
+            return workspace.owner_id
+        return None
+
+    async def waiting(self, text: str, answer: Awaitable[T]) -> T:
+        """The answer; people see that it is awaited."""
+        with self.out.working(text):
+            return await answer
+
+    @contextmanager
+    def hinting(self, **hints: str) -> Iterator[None]:
+        """A nearer recovery than the general one, by error code, for what is done inside."""
+        try:
+            yield
+        except PlatformError as error:
+            problem = problem_of(error, self.destination)
+            problem.recovery = hints.get(error.code, problem.recovery)
+            raise problem from error
+
+
+class InWorkspace(Platform):
+    """A platform with the Workspace that the command works in."""
+
+    shared: ClassVar[options.Shared] = options.IN_WORKSPACE
+    workspace_id: str
+
+    async def prepared(self, given: dict[str, str | None]) -> Self:
+        self.workspace_id = given["workspace"] or self.destination.workspace or await self._only_workspace()
+        return self
+
+    async def _only_workspace(self) -> str:
+        known = [workspace.workspace_id async for workspace in self.client.list_workspaces()]
+        if len(known) == 1:
+            return known[0]
+        if not known:
+            raise Problem("you have no Workspace yet", code="no_workspace", recovery="aop workspace create ID")
+        raise Problem(
+            f"you have {len(known)} Workspaces, and none is chosen: {', '.join(known[:10])}",
+            code="no_workspace",
+            recovery=f"--workspace ID for this command, {WORKSPACE}, or `aop workspace use ID` for all",
+        )
+
+
+async def first(items: AsyncIterable[T], most: int) -> tuple[list[T], bool]:
+    """At most so many, and whether there are more."""
+    found: list[T] = []
+    async for item in items:
+        if len(found) == most:
+            return found, True
+        found.append(item)
+    return found, False
+
+
+@contextmanager
+def told(destination: Destination) -> Iterator[None]:
+    """Errors of the client as problems with code, trace and the next action."""
+    try:
+        yield
+    except ClientError as error:
+        raise problem_of(error, destination) from error
+
+
+def problem_of(error: ClientError, destination: Destination) -> Problem:
+    if isinstance(error, PlatformError):
+        problem = Problem(error.message, code=error.code, exit_code=EXIT_REFUSED)
+        problem.violations = [Place(item.pointer, item.rule) for item in error.violations]
+    else:
+        text = f"{error} ({destination.gateway}, from {destination.source})"
+        lost = not isinstance(error, StreamInterrupted)
+        problem = Problem(text, code=_situation(error), exit_code=EXIT_UNREACHABLE if lost else EXIT_REFUSED)
+    command = _COMMANDS.get(error.code) if isinstance(error, PlatformError) else None
+    if command == _LOGIN and destination.local is not None:
+        command = "start `aop up` again: its token is valid for a day"
+    problem.recovery = error.recovery.action + (f" ({command})" if command else "")
+    problem.trace_id, problem.invocation_id = error.trace_id, error.invocation_id
+    return problem
+
+
+def _situation(error: ClientError) -> Situation:
+    for kind, situation in _SITUATIONS.items():
+        if isinstance(error, kind):
+            return situation
+    return Situation.UNREACHABLE

@@ -1,0 +1,64 @@
+"""How a command ends when it does not succeed: the exit codes, and a problem with everything its reader needs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+EXIT_REFUSED = 1
+"""The platform refused or failed, an Invocation did not succeed, or a check found something."""
+EXIT_USAGE = 2
+EXIT_UNREACHABLE = 3
+"""No answer, or one that is not the platform's."""
+EXIT_CONFIGURATION = 78
+"""A setting is missing or unreadable; supervisors do not start the command again."""
+EXIT_INTERRUPTED = 130
+
+EXIT_CODES: Mapping[int, str] = {
+    0: "done",
+    EXIT_REFUSED: "refused or failed: the platform said no, an Invocation did not succeed, a check found something",
+    EXIT_USAGE: "wrong usage: an option or argument is missing or not understood",
+    EXIT_UNREACHABLE: "the platform did not answer, or something else answered in its place",
+    EXIT_CONFIGURATION: "a PLATFORM_… setting is missing or unreadable",
+    EXIT_INTERRUPTED: "stopped with Ctrl-C; an Invocation that ran is canceled",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """One thing that is wrong with what was sent: a JSON Pointer and the broken rule."""
+
+    pointer: str
+    rule: str
+
+
+class Problem(Exception):
+    """Ends the command with its text and its exit code, without a traceback."""
+
+    def __init__(self, text: str, *, code: str = "failed", recovery: str = "", exit_code: int = EXIT_REFUSED) -> None:
+        super().__init__(text)
+        self.code = code
+        self.recovery = recovery
+        self.exit_code = exit_code
+        self.trace_id: str | None = None
+        self.invocation_id: str | None = None
+        self.violations: Sequence[Place] = ()
+
+    def document(self) -> dict[str, Any]:
+        """What `--json` writes to the error channel."""
+        found: dict[str, Any] = {"code": self.code, "message": str(self)}
+        if self.trace_id is not None:
+            found["traceId"] = self.trace_id
+        if self.invocation_id is not None:
+            found["invocationId"] = self.invocation_id
+        if self.violations:
+            found["violations"] = [{"pointer": place.pointer, "rule": place.rule} for place in self.violations]
+        if self.recovery:
+            found["recovery"] = self.recovery
+        return {"error": found}
+
+
+class UsageProblem(Problem):
+    """What was asked cannot be meant; nothing was done."""
+
+    def __init__(self, text: str, recovery: str = "") -> None:
+        super().__init__(text, code="usage", recovery=recovery, exit_code=EXIT_USAGE)

@@ -1,0 +1,1 @@
+"""My Agent: an Agent of the Agent Operating Platform."""

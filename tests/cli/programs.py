@@ -1,0 +1,52 @@
+"""The aop command as a program of its own: stopped with Ctrl-C, or serving an Agent until the test is over."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_READY_SECONDS = 30.0
+
+
+@contextmanager
+def program(*arguments: str, data: Path, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Running; its output goes to the log. It is stopped when the block is left."""
+    environment = {
+        "PATH": os.defpath,
+        "AOP_DATA": str(data),
+        "XDG_CONFIG_HOME": str(log.parent / "config"),
+        "PYTHONUNBUFFERED": "1",
+    }
+    with log.open("wb") as out:
+        process = subprocess.Popen([sys.executable, "-m", "aop", *arguments], env=environment, stdout=out, stderr=out)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.wait(10)
+
+
+def wait_serving(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + _READY_SECONDS
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"the Agent is not ready:\n{log.read_text()}") from None
+            time.sleep(0.05)
+
+
+def wait_written(log: Path, text: str) -> None:
+    deadline = time.monotonic() + _READY_SECONDS
+    while text not in log.read_text():
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.02)

@@ -1,0 +1,87 @@
+"""`aop init` makes projects that run, pass every check of an Agent, and are known to the local platform."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aop.local.ports import any_free_port
+from tests.cli.conftest import Aop, Stack
+from tests.cli.programs import program, wait_serving
+from tools.agent_env import agent_python
+
+# The environment of a sample Agent holds what the template on the same runtime needs.
+ENVIRONMENTS = {"plain": "summarizer", "langgraph": "action-items", "pydantic-ai": "meeting-brief"}
+
+
+@pytest.mark.parametrize("template", ENVIRONMENTS)
+def test_a_new_project_runs_with_one_command_and_passes_every_check(
+    aop: Aop, stack: Stack, tmp_path: Path, template: str
+) -> None:
+    port, project = any_free_port(), tmp_path / "my-greeter"
+    made = aop("init", str(project), "--template", template, "--port", str(port), "--json").json
+    assert (made["agentId"], made["endpoint"]) == ("local:my-greeter", f"http://127.0.0.1:{port}/")
+    assert set(made["files"]) >= {"card.json", "README.md", "requirements.txt", "my_greeter/skills.py", ".gitignore"}
+    assert aop("card", "check", str(project / "card.json")).code == 0
+    log, python = tmp_path / "log", str(agent_python(ENVIRONMENTS[template]))
+    with program("agent", "run", str(project), "--python", python, data=stack.platform.data, log=log) as process:
+        wait_serving(port, process, log)
+        checked = aop("agent", "check", made["endpoint"], "--card", str(project / "card.json"), "--json")
+    assert checked.code == 0, checked.out
+    assert all(row["passed"] for row in checked.lines)
+
+
+def test_nothing_of_the_template_is_left_in_a_project(aop: Aop, tmp_path: Path) -> None:
+    assert aop("init", str(tmp_path / "word-counter"), "--owner", "alice").code == 0
+    for path in (tmp_path / "word-counter").rglob("*"):
+        text = str(path.relative_to(tmp_path)) + (path.read_text() if path.is_file() else "")
+        assert not any(word in text for word in ("my_agent", "my-agent", "My Agent", "RUNTIME")), path
+    card = json.loads((tmp_path / "word-counter" / "card.json").read_text())
+    assert (card["agentId"], card["owner"]["id"], card["name"]) == ("alice:word-counter", "alice", "Word Counter")
+    assert card["protocol"]["endpoint"] == "http://127.0.0.1:8099/"
+
+
+def test_the_next_steps_are_told(alone: Aop, tmp_path: Path) -> None:
+    shown = alone("init", "my-agent").out
+    for step in ("aop agent run my-agent", "aop publish my-agent/card.json", "aop install local:my-agent"):
+        assert step in shown
+
+
+def test_a_folder_with_something_in_it_is_left_alone(alone: Aop, tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").touch()
+    done = alone("init", "taken", "--json")
+    assert (done.code, "nothing was changed" in done.error["message"]) == (1, True)
+    assert [path.name for path in (tmp_path / "taken").iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(("folder", "module"), [("json", "json_agent"), ("My Agent!", "my_agent"), ("a.b", "a_b")])
+def test_a_name_that_would_hide_a_module_or_is_none_is_changed(
+    alone: Aop, tmp_path: Path, folder: str, module: str
+) -> None:
+    assert alone("init", folder).code == 0
+    assert (tmp_path / folder / module / "__main__.py").is_file()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("123",), ("ok", "--owner", "a b"), ("ok", "--port", "0"), ("ok", "--template", "other")]
+)
+def test_what_makes_no_agent_is_wrong_usage(alone: Aop, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    assert alone("init", *arguments).code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_port_than_the_allowed_one_is_told_with_the_option_that_allows_it(alone: Aop) -> None:
+    assert "aop up --allow 127.0.0.1:9999" in alone("init", "far", "--port", "9999").err
+
+
+def test_a_project_without_a_platform_nearby_says_which_settings_it_lacks(alone: Aop, tmp_path: Path) -> None:
+    alone("init", "lonely")
+    done = alone("agent", "run", "lonely", "--python", "/bin/false")
+    assert (done.code, "PLATFORM_AGENT_ROUTER_ISSUER" in done.err, "aop up" in done.err) == (78, True, True)
+
+
+@pytest.mark.parametrize("folder", ["nowhere", "."])
+def test_a_folder_that_is_no_project_is_named(alone: Aop, folder: str) -> None:
+    done = alone("agent", "run", folder)
+    assert (done.code, "card.json cannot be read" in done.err) == (1, True)

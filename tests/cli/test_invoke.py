@@ -1,0 +1,224 @@
+"""`aop invoke` and the reads of what ran: inputs, results, streams, failures, Ctrl-C, and the lineage as a tree."""
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Aop, Greeter, Stack
+from tests.cli.programs import program, wait_written
+
+TEXT = '{"text": "Tea is grown in hills. Tea needs rain.", "sentences": 1}'
+SUMMARIZE = ("invoke", "aop:summarizer", "summarize")
+
+
+def test_the_result_is_written_and_the_rest_is_beside_it(aop: Aop) -> None:
+    done = aop("invoke", "aop:summarizer", "summarize", TEXT)
+    assert (done.code, done.out) == (0, "Tea is grown in hills.\n")
+    assert re.search(r"succeeded in .*: inv_[0-9a-f]{32}, trace [0-9a-f]{32}", done.err)
+
+
+def test_the_input_may_be_an_argument_a_file_or_the_standard_input(aop: Aop, tmp_path: Path) -> None:
+    (tmp_path / "input.json").write_text(TEXT)
+    answers = {
+        aop(*SUMMARIZE, TEXT).out,
+        aop(*SUMMARIZE, f"@{tmp_path / 'input.json'}").out,
+        aop(*SUMMARIZE, "-", given=TEXT).out,
+        aop(*SUMMARIZE, given=TEXT).out,
+    }
+    assert answers == {"Tea is grown in hills.\n"}
+
+
+def test_where_an_agent_has_one_skill_its_name_may_be_left_out(aop: Aop) -> None:
+    assert "Alice" in aop("invoke", "aop:action-items", "--example").out
+    assert '"items"' in aop("invoke", "aop:action-items", '{"notes": "Bob will call."}').out
+    several = aop("invoke", "aop:summarizer", TEXT)
+    assert (several.code, "rank-sentences" in several.err) == (2, True)
+
+
+def test_with_json_the_result_is_the_contracts_document(aop: Aop) -> None:
+    result = aop(*SUMMARIZE, TEXT, "--json").json
+    assert (result["schemaVersion"], result["status"], result["result"]) == ("1", "succeeded", "Tea is grown in hills.")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("{", "json_syntax"),
+        ("[1]", "must be a JSON object"),
+        ('{"a": 1, "a": 2}', "duplicate_member"),
+        ("", "json_syntax"),
+    ],
+)
+def test_an_input_that_is_no_strict_json_object_is_not_sent(aop: Aop, given: str, said: str) -> None:
+    done = aop(*SUMMARIZE, "-", given=given)
+    assert (done.code, said in done.err) == (2, True)
+
+
+def test_an_input_file_that_is_not_there_and_two_inputs_are_told(aop: Aop) -> None:
+    assert "nowhere.json cannot be read" in aop(*SUMMARIZE, "@nowhere.json").err
+    assert aop(*SUMMARIZE, TEXT, "--example").code == 2
+
+
+def test_an_input_the_skill_does_not_take_is_told_by_place(aop: Aop) -> None:
+    done = aop(*SUMMARIZE, '{"words": 1}')
+    assert done.code == 1
+    for text in ("VALIDATION_ERROR", "/input/text: required", "what to do", "trace"):
+        assert text in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "recovery"),
+    [
+        (("nobody:nothing", "summarize"), "AGENT_NOT_INSTALLED", "aop install"),
+        (("aop:summarizer", "sing"), "CAPABILITY_NOT_ALLOWED", "aop agent show"),
+    ],
+)
+def test_a_refusal_is_told_with_its_code_and_the_command_that_helps(
+    aop: Aop, arguments: tuple[str, str], code: str, recovery: str
+) -> None:
+    refused = aop("invoke", *arguments, TEXT, "--json")
+    assert (refused.code, refused.out, refused.error["code"]) == (1, "", code)
+    assert recovery in refused.error["recovery"]
+    assert "invocationId" not in refused.error
+
+
+def test_a_disabled_installation_names_the_command_that_enables_it(aop: Aop, workspace: str) -> None:
+    aop("install", "aop:summarizer", "-w", workspace, "--yes")
+    aop("disable", "aop:summarizer", "-w", workspace)
+    refused = aop(*SUMMARIZE, TEXT, "-w", workspace, "--json")
+    assert (refused.error["code"], "aop enable" in refused.error["recovery"]) == ("INSTALLATION_DISABLED", True)
+
+
+def test_a_stream_is_shown_as_it_comes_and_ends_its_line(aop: Aop) -> None:
+    done = aop(*SUMMARIZE, TEXT, "--stream")
+    assert (done.code, done.out) == (0, "Tea is grown in hills.\n")
+    values = aop("invoke", "aop:action-items", "--example", "--stream").out.splitlines()
+    assert [len(json.loads(value)["items"]) for value in values] == [1, 1, 1]
+
+
+def test_with_json_a_stream_is_an_event_per_line(aop: Aop) -> None:
+    events = aop(*SUMMARIZE, TEXT, "--stream", "--json").lines
+    assert [event["sequence"] for event in events] == list(range(len(events)))
+    assert (events[0]["type"], events[-1]["type"]) == ("accepted", "completed")
+
+
+def failing(greeter: Greeter) -> str:
+    """A Card whose outputSchema the Agent's answers do not follow."""
+    card = json.loads((greeter.project / "card.json").read_text())
+    skills = [card["skills"][0] | {"outputSchema": {"type": "integer"}}]
+    return greeter.card(skills=skills)[0]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_failure_after_acceptance_is_told_with_both_ids_and_its_lineage_can_be_read(
+    aop: Aop, greeter: Greeter, workspace: str, stream: bool
+) -> None:
+    agent = aop("publish", failing(greeter), "--json").json["agentId"]
+    aop("install", agent, "-w", workspace, "--yes")
+    mode = ["--stream"] if stream else []
+    failed = aop("invoke", agent, '{"name": "Ada"}', "-w", workspace, "--trace", *mode)
+    assert failed.code == 1
+    assert re.search(r"A2A_PROTOCOL_ERROR: .*\n(.*\n)*  invocation  inv_\w+\n  trace       \w+", failed.err)
+    assert f"{agent} greet  failed A2A_PROTOCOL_ERROR" in failed.out
+    told = aop("invoke", agent, '{"name": "Ada"}', "-w", workspace, "--json", *mode)
+    assert (told.error["code"], told.error["invocationId"][:4]) == ("A2A_PROTOCOL_ERROR", "inv_")
+
+
+def test_what_others_write_cannot_steer_the_terminal(aop: Aop) -> None:
+    text = json.dumps({"text": "Tea \x1b[31mis\x07 red.", "sentences": 1})
+    assert aop(*SUMMARIZE, text).out == "Tea \ufffd[31mis\ufffd red.\n"
+    assert "\\u001b" in aop(*SUMMARIZE, text, "--json").out
+
+
+SLOW = json.dumps({"text": "word " * 200, "wordsPerMinute": 120})
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_ctrl_c_cancels_the_invocation_and_says_so(aop: Aop, stack: Stack, tmp_path: Path, stream: bool) -> None:
+    log, data = tmp_path / "log", stack.platform.data
+    mode = ["--stream"] if stream else []
+    with program("invoke", "aop:summarizer", "read-aloud", SLOW, *mode, data=data, log=log) as process:
+        if stream:
+            wait_written(log, "word")
+        else:
+            running(aop)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+    assert "canceled" in log.read_text()
+    assert "Traceback" not in log.read_text()
+    newest = latest(aop)
+    assert (newest["capability"], newest["status"]) == ("read-aloud", "canceled")
+
+
+def latest(aop: Aop) -> dict[str, str]:
+    """The newest Invocation, once it has ended."""
+    for _ in range(100):
+        newest: dict[str, str] = aop("invocations", "--limit", "1", "--json").json["items"][0]
+        if newest["status"] not in {"pending", "routing", "running"}:
+            break
+    return newest
+
+
+def running(aop: Aop) -> None:
+    for _ in range(200):
+        if aop("invocations", "--status", "running", "--limit", "1", "--json").json["items"]:
+            return
+    raise AssertionError("nothing runs")
+
+
+def test_a_time_limit_of_the_caller_cancels(aop: Aop) -> None:
+    late = aop("invoke", "aop:summarizer", "read-aloud", SLOW, "--timeout", "0.5", "--json")
+    assert (late.code, late.error["code"]) == (3, "answer_lost")
+    assert latest(aop)["status"] == "canceled"
+
+
+def test_invocations_are_listed_by_filter_and_shown_with_their_events(aop: Aop) -> None:
+    made = aop(*SUMMARIZE, TEXT, "--stream", "--json").lines[0]
+    listed = aop("invocations", "--agent", "aop:summarizer", "-c", "summarize", "--status", "succeeded", "--json").json
+    assert made["invocationId"] in [item["invocationId"] for item in listed["items"]]
+    assert made["invocationId"] in aop("invocations").out
+    assert aop("invocations", "--until", "2020-01-01T00:00:00Z").out == "nothing was invoked\n"
+    assert aop("invocations", "--since", "yesterday").code == 2
+    assert "there are more" in aop("invocations", "--limit", "1").err
+    detail = aop("invocations", made["invocationId"], "--json").json
+    assert [event["type"] for event in detail["events"]] == ["created", "routing", "started", "stream", "succeeded"]
+    shown = aop("invocations", made["invocationId"]).out
+    for text in ("aop:summarizer 1.0.0", "user local", "succeeded", "chunks"):
+        assert text in shown.lower()
+    assert aop("invocations", "inv_unknown", "--json").error["code"] == "NOT_FOUND"
+
+
+def tree(out: str) -> list[str]:
+    """The branches and names, without outcome, time and bar."""
+    return [re.split(r"  +(?:succeeded|canceled|failed)", line)[0] for line in out.splitlines()[1:]]
+
+
+def test_a_trace_shows_who_called_whom_as_a_tree_with_times(aop: Aop) -> None:
+    nested = aop("invoke", "aop:meeting-brief", "brief-meeting", "--example", "--json").json
+    shown = aop("trace", nested["traceId"]).out
+    assert shown.splitlines()[0].startswith(f"trace {nested['traceId']}  3 Invocations, ")
+    root, *children = tree(shown)
+    assert root == "aop:meeting-brief brief-meeting"
+    assert {child[3:] for child in children} == {"aop:summarizer summarize", "aop:action-items extract-action-items"}
+    assert [child[:3] for child in children] == ["├─ ", "└─ "]
+    assert all(re.search(r"\d+ ms  +[█▏]", line) for line in shown.splitlines()[1:])
+    assert aop("trace", nested["invocationId"]).out == shown
+    assert aop("trace", "--last").out == shown
+    document = aop("trace", nested["traceId"], "--json").json
+    assert (document["traceId"], len(document["invocations"])) == (nested["traceId"], 3)
+
+
+def test_the_lineage_can_be_shown_right_after_the_result(aop: Aop) -> None:
+    result, trace = aop("invoke", "aop:meeting-brief", "brief-meeting", "--example", "--trace", "--json").lines
+    assert (trace["traceId"], len(trace["invocations"])) == (result["traceId"], 3)
+
+
+def test_a_trace_that_is_not_there_is_told(aop: Aop, workspace: str) -> None:
+    assert aop("trace", "0" * 31 + "1", "--json").error["code"] == "NOT_FOUND"
+    empty = aop("trace", "--last", "-w", workspace)
+    assert (empty.code, "nothing was invoked" in empty.err) == (1, True)
+    assert aop("trace").code == 2
+    assert aop("trace", "0" * 31 + "1", "--last").code == 2

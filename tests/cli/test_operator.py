@@ -1,0 +1,61 @@
+"""`aop status`, `ledger check`, `router close` and machine output of the operator's commands."""
+
+from tests.cli.conftest import Aop, Stack
+
+
+def test_status_shows_each_unit_and_where_the_platform_was_found(aop: Aop, stack: Stack) -> None:
+    shown = aop("status")
+    assert shown.code == 0
+    for text in (stack.run["gateway"], "local platform", "Control Plane   ok", "Router          ok", "live"):
+        assert text in shown.out
+    assert aop("status", "--json").json == {"controlPlane": "ok", "router": "ok", "topology": "live"}
+
+
+def test_a_token_of_the_local_platform_that_is_over_names_the_way_to_a_new_one(aop: Aop) -> None:
+    refused = aop("status", "--json", AOP_TOKEN="aop_0000000000000000000000000000000000000000000")
+    assert (refused.code, refused.error["code"]) == (1, "UNAUTHENTICATED")
+    assert "aop up" in refused.error["recovery"]
+
+
+def test_tokens_are_made_listed_and_revoked_as_documents(aop: Aop, stack: Stack) -> None:
+    data = str(stack.platform.data)
+    made = aop("token", "create", "--principal", "carol", "--label", "ci", "--data", data, "--json").json
+    assert made["token"].startswith("aop_")
+    listed = aop("token", "list", "--data", data, "--json").json["items"]
+    (found,) = [item for item in listed if item["tokenId"] == made["tokenId"]]
+    assert (found["principalId"], found["label"], "token" in found) == ("carol", "ci", False)
+    assert aop("token", "revoke", made["tokenId"], "--data", data, "--json").json["revoked"] is True
+    unknown = aop("token", "revoke", "tok_unknown", "--data", data, "--json")
+    assert (unknown.code, unknown.error["message"]) == (1, "no token has this id")
+
+
+def test_the_ledger_is_checked_and_counted(aop: Aop, stack: Stack) -> None:
+    aop("invoke", "aop:summarizer", "summarize", "--example")
+    checked = aop("ledger", "check", "--data", str(stack.platform.data), "--json")
+    assert checked.code == 0
+    counts = checked.lines[-1]
+    assert (counts["broken"], counts["checked"] >= 1) == (0, True)
+    assert "every invariant holds" in aop("ledger", "check", "--data", str(stack.platform.data)).out
+    assert aop("ledger", "check", "--since", "yesterday", "--data", str(stack.platform.data)).code == 2
+
+
+def test_a_router_that_never_was_cannot_be_closed(aop: Aop, stack: Stack) -> None:
+    done = aop("router", "close", "--router-id", "router-9", "--data", str(stack.platform.data), "--json")
+    assert (done.code, "has ever written" in done.error["message"]) == (1, True)
+    assert aop("router", "close", "--router-id", "not an id").code == 2
+
+
+def test_migrations_are_told_as_a_document(aop: Aop, stack: Stack) -> None:
+    urls = stack.run["databaseUrls"]
+    done = aop("migrate", "--json", PLATFORM_MIGRATION_DATABASE_URL=urls["migration"])
+    assert (done.code, done.json) == (0, {"applied": []})
+
+
+def test_an_operators_command_without_its_setting_says_which(alone: Aop) -> None:
+    for words, setting in (
+        (("migrate",), "PLATFORM_MIGRATION_DATABASE_URL"),
+        (("token", "list"), "PLATFORM_DATABASE_URL"),
+        (("ledger", "check"), "PLATFORM_ROUTER_DATABASE_URL"),
+    ):
+        done = alone(*words, "--json")
+        assert (done.code != 0, setting in done.error["message"]) == (True, True)
