@@ -46,6 +46,7 @@ class StreamPlatform:
     gateway: Target
     agent: Target
     token: str
+    database_url: str
 
     @property
     def path(self) -> str:
@@ -90,7 +91,14 @@ async def stream_platform() -> AsyncIterator[StreamPlatform]:
                 peer_process(partial(_router_peer, url, router_port, gateway_port, agent_port)) as (router_pid, _),
             ):
                 platform = StreamPlatform(
-                    gateway_pid, router_pid, server.pid, agent_pid, _local(gateway_port), _local(agent_port), token
+                    gateway_pid=gateway_pid,
+                    router_pid=router_pid,
+                    store_pid=server.pid,
+                    agent_pid=agent_pid,
+                    gateway=_local(gateway_port),
+                    agent=_local(agent_port),
+                    token=token,
+                    database_url=url,
                 )
                 await _install(platform)
                 yield platform

@@ -1,0 +1,1 @@
+"""Costs that must not quietly grow."""

@@ -12,6 +12,7 @@ from aop.base import json as strict_json
 from aop.base.http import Answer, AnswerStream, HttpClient, HttpError, Target
 from aop.base.origin import parse_origin
 from aop.base.secret import Secret
+from aop.base.traceparent import NAME as TRACEPARENT
 from aop.contracts.invocation import InvocationResult, NestedInvocationRequest
 from aop.contracts.platform_error import InvocationError
 
@@ -37,13 +38,17 @@ class NestedCall:
     trace_id: str
     root_task_id: str
     timeout: float | None
+    traceparent: str | None = None
 
     def headers(self, accept: bytes) -> list[tuple[bytes, bytes]]:
-        return [
+        headers = [
             (b"authorization", b"Bearer " + self.delegation.reveal().encode("latin-1")),
             (b"content-type", JSON),
             (b"accept", accept),
         ]
+        if self.traceparent is not None:
+            headers.append((TRACEPARENT, self.traceparent.encode("latin-1")))
+        return headers
 
     def body(self, *, stream: bool) -> bytes:
         return msgspec.json.encode(

@@ -32,9 +32,17 @@ class AgentContext:
     capability: str
     _delegation: Secret | None = field(repr=False, compare=False)
     _calls: NestedCalls = field(repr=False, compare=False)
+    traceparent: str | None = field(default=None, compare=False)
+    """The span the Router calls from, as W3C Trace Context writes it; None when the platform sends no spans."""
 
     @classmethod
-    def of(cls, claims: CredentialClaims, delegations: Sequence[bytes], calls: NestedCalls) -> Self:
+    def of(
+        cls,
+        claims: CredentialClaims,
+        delegations: Sequence[bytes],
+        calls: NestedCalls,
+        traceparents: Sequence[bytes] = (),
+    ) -> Self:
         parent = claims.parent_invocation_id
         return cls(
             invocation_id=claims.invocation_id,
@@ -49,6 +57,7 @@ class AgentContext:
             capability=claims.capability,
             _delegation=Secret(delegations[0].decode("latin-1")) if len(delegations) == 1 else None,
             _calls=calls,
+            traceparent=traceparents[0].decode("latin-1") if len(traceparents) == 1 else None,
         )
 
     async def call(
@@ -58,12 +67,14 @@ class AgentContext:
         input: Mapping[str, Any],  # noqa: A002  the contract's own name
         *,
         timeout: float | None = None,
+        traceparent: str | None = None,
     ) -> Any:
         """The result of a child invocation; NestedCallFailed when there is none.
 
-        Cancelling this call cancels the child. Nothing is ever sent twice.
+        Cancelling this call cancels the child. Nothing is ever sent twice. In traces the child stands below the span
+        this request came from, or below `traceparent`, a span of your own.
         """
-        return await self._calls.result(self._nested(agent_id, capability, input, timeout))
+        return await self._calls.result(self._nested(agent_id, capability, input, timeout, traceparent))
 
     def stream(
         self,
@@ -72,6 +83,7 @@ class AgentContext:
         input: Mapping[str, Any],  # noqa: A002  the contract's own name
         *,
         timeout: float | None = None,
+        traceparent: str | None = None,
     ) -> NestedStream:
         """The chunks of a child invocation as they come; leaving early cancels the child.
 
@@ -81,9 +93,11 @@ class AgentContext:
 
         The iteration ends after `completed`; every other end raises NestedCallFailed.
         """
-        return NestedStream(self._calls, self._nested(agent_id, capability, input, timeout))
+        return NestedStream(self._calls, self._nested(agent_id, capability, input, timeout, traceparent))
 
-    def _nested(self, agent_id: str, capability: str, given: Mapping[str, Any], timeout: float | None) -> NestedCall:
+    def _nested(
+        self, agent_id: str, capability: str, given: Mapping[str, Any], timeout: float | None, traceparent: str | None
+    ) -> NestedCall:
         if self._delegation is None:
             raise DelegationMissing("this request carries no delegation")
         return NestedCall(
@@ -94,4 +108,5 @@ class AgentContext:
             self.trace_id,
             self.root_task_id,
             timeout,
+            traceparent or self.traceparent,
         )

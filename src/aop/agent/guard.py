@@ -9,6 +9,7 @@ from aop.agent.calls import NestedCalls
 from aop.agent.context import AgentContext
 from aop.agent.proofs import PROOF_PREFIX, Proofs, proof_at
 from aop.agent.verifier import Rejected, Verifier
+from aop.base.traceparent import NAME as TRACEPARENT
 from aop.contracts.delegation import DELEGATION_HEADER
 
 Scope = MutableMapping[str, Any]
@@ -91,7 +92,8 @@ class Guard:
             await _reject(rejected.status, send)
             return
         delegations = [value for name, value in scope["headers"] if name == _DELEGATION]
-        context = AgentContext.of(claims, delegations, self._calls)
+        traceparents = [value for name, value in scope["headers"] if name == TRACEPARENT]
+        context = AgentContext.of(claims, delegations, self._calls, traceparents)
         headers = [line for line in scope["headers"] if line[0] not in _SPENT]
         token = _current.set(context)
         try:

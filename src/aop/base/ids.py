@@ -10,7 +10,7 @@ PREFIXED_ID = re.compile(r"([a-z]+)_([0-9a-f]{32})", re.ASCII)
 TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}", re.ASCII)
 
 _COUNTER_BITS = 12
-_NO_TRACE = "0" * 32
+_NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
 _WITH_VARIANT = tuple(f"{byte & 0x3F | 0x80:02x}" for byte in range(256))
 _ROUNDED_DOWN = {f"{digit:x}": f"{digit & ~0b11:x}" for digit in range(16)}
 _RANDOM_BYTES = 4096
@@ -67,6 +67,14 @@ def new_trace_id() -> str:
             trace_id = _random_bytes(16).hex()
         if trace_id != _NO_TRACE:
             return trace_id
+
+
+def new_span_id() -> str:
+    while True:
+        with _lock:
+            span_id = _random_bytes(8).hex()
+        if span_id != _NO_SPAN:
+            return span_id
 
 
 def _random_bytes(count: int) -> bytes:

@@ -51,6 +51,7 @@ from aop.serving.health import Check, Readiness, health_routes
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.routing import Route
+from aop.serving.telemetry import Observed, start_telemetry
 from aop.serving.unit import Serving, Unit, require_descriptors, serve
 
 UNIT = "control-plane"
@@ -121,6 +122,8 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     settings, database = parts.settings, parts.database
     log, metrics = UnitLog(UNIT, settings.unit.log_level), UnitMetrics(UNIT)
     readiness = Readiness({owner: _store_check(database, owner) for owner in STORES}, log, metrics)
+    observed = Observed(log, metrics, readiness, parts.resolver)
+    tracing = start_telemetry(settings.unit.telemetry, observed, opened)
     oidc = None if settings.oidc is None else OidcCallers(settings.oidc, parts.client, parts.resolver, parts.clock)
     gates = Gates(
         Callers(TokenCallers(database, parts.clock), oidc),
@@ -128,6 +131,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         Slots(settings.max_in_flight_requests),
         Slots(settings.max_in_flight_requests),
     )
+    metrics.in_flight(lambda: gates.invocations.taken)
     router = RouterClient(
         Peer(settings.router_origin, parts.client, parts.resolver),
         settings.router_token,
@@ -141,7 +145,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         *_workspace_routes(parts, gates, router),
         *topology_watch_routes(Changes(database), parts.signal, settings.internal_principals, _snapshots(settings)),
     ]
-    application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins))
+    application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins), tracing)
     slots = ((gates.invocations, gates.requests), (gates.resolves,))
     return Unit(application, readiness, slots, log, opened.aclose, end_watches=parts.signal.end)
 

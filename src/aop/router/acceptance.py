@@ -16,6 +16,7 @@ from aop.ledger.lane import EpochFenced
 from aop.ledger.model import LOST, TIMED_OUT, Acceptance, Context, Opening, Place, Terminal
 from aop.router.a2a.known_task import KnownTask
 from aop.router.credential import CallContext
+from aop.router.metrics import Phases
 from aop.router.outcome import Outcome
 from aop.router.output_check import require_input
 from aop.router.resolution import Resolution
@@ -23,6 +24,8 @@ from aop.router.running import Running
 from aop.router.target import TargetCard
 from aop.router.topology import Topology
 from aop.serving.body import CallerLeft
+from aop.telemetry.spans import Attribute
+from aop.telemetry.trail import Trail
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class Call:
     stream: bool
     depth: int
     received: float
+    trail: Trail
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +62,32 @@ class Over:
 
 class Accepting:
     def __init__(
-        self, topology: Topology, resolution: Resolution, journal: Journal, *, longest_ms: int, most_input: int
+        self,
+        topology: Topology,
+        resolution: Resolution,
+        journal: Journal,
+        phases: Phases,
+        *,
+        longest_ms: int,
+        most_input: int,
     ) -> None:
         self._topology = topology
         self._resolution = resolution
         self._journal = journal
+        self._phases = phases
         self._longest_ms = longest_ms
         self._most_input = most_input
 
     async def accept(self, call: Call, caller_left: Callable[[], bool]) -> Running | Over:
         """Raises a Refusal before anything is recorded, or returns after the first transaction committed."""
+        trail = call.trail
+        if trail.span is not None:
+            trail.span.attributes.update(_told_of(call))
+        trail.enter(self._phases.resolve)
         self._require_usable(call.release_id)
-        card = await self._resolution.card(_resolve_request(call), call.release_id, call.card_digest)
+        pin = (call.release_id, call.card_digest)
+        card = await self._resolution.card(_resolve_request(call), *pin, trail.headers())
+        trail.enter(self._phases.accept)
         if len(call.content) > min(self._most_input, card.max_input_bytes):
             raise PayloadTooLarge("input")
         await require_input(card.skills[call.capability].input, call.value, len(call.content))
@@ -77,7 +95,9 @@ class Accepting:
             raise CallerLeft("before acceptance")
         # Again, because a change may have arrived while the Card was asked for or the input checked.
         self._require_usable(call.release_id)
-        return await self._record(call, card)
+        accepted = await self._record(call, card)
+        trail.end()
+        return accepted
 
     def _require_usable(self, release_id: str) -> None:
         refusal = self._topology.refusal(release_id)
@@ -137,6 +157,22 @@ def _resolve_request(call: Call) -> ResolveAgentRequest:
     )
 
 
+def _told_of(call: Call) -> dict[str, Attribute]:
+    """What a span says of the call: ids and names, never content."""
+    told: dict[str, Attribute] = {
+        "aop.root_task.id": call.root_task_id,
+        "aop.workspace.id": call.workspace_id,
+        "aop.agent.id": call.agent_id,
+        "aop.agent.version": call.version,
+        "aop.release.id": call.release_id,
+        "aop.capability": call.capability,
+        "aop.stream": call.stream,
+    }
+    if call.parent_invocation_id is not None:
+        told["aop.parent_invocation.id"] = call.parent_invocation_id
+    return told
+
+
 def _ledger_context(call: Call) -> Context:
     parent = call.parent_invocation_id
     return Context(
@@ -170,4 +206,4 @@ def _running(call: Call, card: TargetCard, place: Place, deadline: float, deadli
         audience=card.endpoint.origin,
         depth=call.depth,
     )
-    return Running(context, card, call.content, deadline, deadline_at, place, KnownTask(call.invocation_id))
+    return Running(context, card, call.content, deadline, deadline_at, place, KnownTask(call.invocation_id), call.trail)

@@ -38,6 +38,7 @@ from aop.serving.health import Readiness, health_routes
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import Level, UnitLog
 from aop.serving.routing import Route
+from aop.serving.telemetry import Observed, start_telemetry
 from aop.serving.unit import Serving, Unit, require_descriptors, serve
 
 UNIT = "router"
@@ -93,7 +94,8 @@ async def build(settings: RouterSettings, outside: Outside | None = None) -> Uni
         async with database.connection() as connection:
             await require_version(connection, STORE)
         metrics, supervisor = UnitMetrics(UNIT), Supervisor()
-        counts = RouterMetrics(metrics, supervisor.__len__)
+        counts = RouterMetrics(metrics)
+        counts.running(supervisor.__len__, supervisor.streams)
         journal, fenced = await _open_journal(settings, outside.clock, log, counts)
         opened.push_async_callback(journal.close)
         resolver = Resolver(outside.look_up)
@@ -143,6 +145,7 @@ def _assemble(parts: _Parts, fenced: asyncio.Event, opened: AsyncExitStack) -> U
     metrics, supervisor, cards = parts.metrics, parts.supervisor, CardCache()
     topology = Topology(parts.outside.clock, cards.forget)
     watch = TopologyWatch(parts.peer, settings.control_plane_token, topology)
+    parts.counts.watched(topology)
     watch.start()
     opened.push_async_callback(watch.close)
     checkpoints = Checkpoints(database, parts.journal)
@@ -158,6 +161,8 @@ def _assemble(parts: _Parts, fenced: asyncio.Event, opened: AsyncExitStack) -> U
             raise TopologyNotLive
 
     readiness = Readiness({STORE: ledger_store, "topology": topology_live}, log, metrics)
+    observed = Observed(log, metrics, readiness, parts.resolver, settings.router_id)
+    tracing = start_telemetry(settings.unit.telemetry, observed, opened)
     roots, children = Slots(settings.max_in_flight_invocations), Slots(settings.max_in_flight_children)
     lineage = Lineage(database)
     parents = ParentWatch(lineage, supervisor)
@@ -171,7 +176,7 @@ def _assemble(parts: _Parts, fenced: asyncio.Event, opened: AsyncExitStack) -> U
         *invocations,
     ]
     return Unit(
-        Application(routes, log, metrics),
+        Application(routes, log, metrics, tracing=tracing),
         readiness,
         ((roots,), (children,)),
         log,
@@ -204,7 +209,8 @@ def _invocation_routes(
         answer_limit=settings.control_plane_response_limit_bytes,
     )
     longest, most_input = unit.invocation_deadline_ms, unit.invocation_request_max_bytes
-    accepting = Accepting(topology, resolution, parts.journal, longest_ms=longest, most_input=most_input)
+    phases = parts.counts.phases
+    accepting = Accepting(topology, resolution, parts.journal, phases, longest_ms=longest, most_input=most_input)
     limits = AnswerLimits(settings.agent_response_limit_bytes, settings.a2a_event_limit_bytes)
     execution = Execution(agents, parts.journal, parts.supervisor, parts.log, parts.counts, parts.outside.clock, limits)
     answers = RunningAnswers(execution, unit.sse_frame_max_bytes)
@@ -212,5 +218,5 @@ def _invocation_routes(
     roots, children = slots
     return [
         *InvocationCalls(accepting, answers, most_input).routes(settings.service_principals, roots),
-        *NestedCalls(lineage, resolution, accepting, answers, most_input).routes(delegations, children),
+        *NestedCalls(lineage, resolution, accepting, answers, phases, most_input).routes(delegations, children),
     ]

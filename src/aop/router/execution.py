@@ -7,6 +7,7 @@ from contextlib import suppress
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.contracts.errors import ErrorCode
+from aop.contracts.lineage import EventType
 from aop.ledger.journal import Journal
 from aop.ledger.lane import EpochFenced
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Fact, Place, terminal_fact
@@ -23,9 +24,13 @@ from aop.router.progress import ProgressKeeper
 from aop.router.running import TERMINAL_OF, Running, StopReason
 from aop.router.supervisor import Supervisor
 from aop.serving.request_log import Level, UnitLog, safe_cause
+from aop.telemetry.spans import agent_span_id
+from aop.telemetry.trail import Trail
 
 NOTE_SECONDS = 1.0
 """How long a caller's leaving may take to be noted before the work is stopped without the note."""
+
+_FAILURES = frozenset({EventType.FAILED, EventType.TIMED_OUT})
 
 
 class Execution:
@@ -69,13 +74,31 @@ class Execution:
                     await self._journal.request_cancel(running.place.context.invocation)
         running.stop(StopReason.CALLER_LEFT)
 
+    def conclude(self, trail: Trail, outcome: Outcome) -> None:
+        """Counts an accepted Invocation as ended; its span tells how."""
+        terminal = outcome.terminal
+        self._metrics.ended(terminal, trail.seconds)
+        if trail.span is not None:
+            trail.span.attributes["aop.outcome"] = terminal.type.value
+            trail.span.failed = terminal.type in _FAILURES
+            if terminal.error is not None:
+                trail.span.attributes["error.type"] = terminal.error.value
+
     async def _run(self, running: Running) -> None:
         limits = AnswerLimits(min(self._limits.answer, running.card.max_output_bytes), self._limits.event)
-        conversation = AgentConversation(self._agents, running.card.endpoint, running.context, limits)
+        trail, context, phases = running.trail, running.context, self._metrics.phases
+        trail.enter(phases.agent, None if trail.span is None else agent_span_id(context.invocation_id))
+        conversation = AgentConversation(self._agents, running.card.endpoint, context, limits, trail.headers())
         outcome, leaves_task = await self._worked(running, conversation)
-        outcome = await self._recorded(running, outcome)
+        trail.end(outcome.terminal.error)
+        trail.enter(phases.terminal)
+        told = await self._recorded(running, outcome)
+        trail.end(None if told is outcome else told.terminal.error)
+        outcome = told
         self._supervisor.ended(running, outcome)
-        self._metrics.ended(outcome.terminal)
+        self.conclude(trail, outcome)
+        if running.stream is not None and trail.span is not None:
+            trail.span.attributes["aop.stream.chunks"] = running.stream.frames.chunks
         running.ended.set_result(outcome)
         if leaves_task and running.task.may_run:
             await conversation.cancel(running.task.task_id or "")
@@ -117,8 +140,10 @@ class Execution:
         async def hand_on(chunk: bytes) -> None:
             if not await conforms(output, chunk):
                 raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
-            if running.stream is not None and not running.stream.chunk(chunk):
-                await running.stream.outbox.room()
+            if running.stream is not None:
+                self._metrics.chunks += 1
+                if not running.stream.chunk(chunk):
+                    await running.stream.outbox.room()
 
         message, task, deadline = running.content, running.task, running.deadline
         if running.stream is None:

@@ -1,38 +1,91 @@
-"""What the Router counts beside its requests: Invocations by outcome, how many run, how long the Ledger takes."""
+"""What the Router counts beside its requests: Invocations, their phases, streams, Ledger writes, the watch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import Counter, Gauge
+from prometheus_client.metrics_core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from aop.ledger.model import Terminal
-from aop.serving.metrics import UnitMetrics
+from aop.router.topology import Topology
+from aop.serving.durations import Durations, Observe
+from aop.serving.metrics import BUCKETS, UnitMetrics
+from aop.telemetry.spans import SpanKind
+from aop.telemetry.trail import Phase
 
 _WRITE_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 
 
-class RouterMetrics:
-    def __init__(self, unit: UnitMetrics, in_flight: Callable[[], int]) -> None:
+@dataclass(frozen=True)
+class Phases:
+    """What an Invocation goes through, in this order."""
+
+    resolve: Phase
+    accept: Phase
+    agent: Phase
+    terminal: Phase
+
+
+class RouterMetrics(Collector):
+    def __init__(self, unit: UnitMetrics) -> None:
+        self._unit = unit
         self._ended = Counter(
             "aop_invocations_total",
             "Accepted Invocations that ended.",
             ("unit", "outcome", "code"),
             registry=unit.registry,
         )
-        running = Gauge("aop_invocations_in_flight", "Invocations that run here.", ("unit",), registry=unit.registry)
-        running.labels(unit.unit).set_function(in_flight)
-        writes = Histogram(
+        self._seconds = Durations(
+            unit.registry,
+            "aop_invocation_seconds",
+            "Time from an Invocation's receipt to its recorded terminal.",
+            ("unit", "outcome"),
+            BUCKETS,
+        )
+        self.phases = Phases(
+            Phase("resolve", self._observe("aop_resolve_seconds", "Time to the exact Card, known or asked for.")),
+            Phase("accept", self._observe("aop_accept_seconds", "Input check and first Ledger transaction.")),
+            Phase("agent", self._observe("aop_agent_seconds", "Time an Agent had the work."), SpanKind.CLIENT),
+            Phase("terminal", self._observe("aop_terminal_seconds", "Time until the terminal was recorded.")),
+        )
+        self.ledger_wrote = self._observe(
             "aop_ledger_write_seconds",
             "Time from a write's begin to its commit, one write for all that waited.",
-            ("unit",),
-            buckets=_WRITE_BUCKETS,
-            registry=unit.registry,
+            _WRITE_BUCKETS,
         )
-        self.ledger_wrote: Callable[[float], None] = writes.labels(unit.unit).observe
-        self._unit = unit.unit
-        self._known: dict[Terminal, Callable[[], None]] = {}
+        self.chunks = 0
+        """Of all streams so far; counted by those who send them, read when somebody looks."""
+        unit.registry.register(self)
+        self._known: dict[Terminal, tuple[Callable[[], None], Observe]] = {}
 
-    def ended(self, terminal: Terminal) -> None:
+    def ended(self, terminal: Terminal, seconds: float) -> None:
         known = self._known.get(terminal)
         if known is None:
-            known = self._known[terminal] = self._ended.labels(self._unit, terminal.type, terminal.error or "").inc
-        known()
+            known = self._known[terminal] = (
+                self._ended.labels(self._unit.unit, terminal.type, terminal.error or "").inc,
+                self._seconds.of(self._unit.unit, terminal.type),
+            )
+        count, observe = known
+        count()
+        observe(seconds)
+
+    def running(self, invocations: Callable[[], int], streams: Callable[[], int]) -> None:
+        self._unit.in_flight(invocations)
+        self._gauge("aop_streams_open", "Result streams that run here.", streams)
+
+    def watched(self, topology: Topology) -> None:
+        self._gauge("aop_topology_live", "1 while the watch of Release states is live.", lambda: topology.live)
+        self._gauge("aop_topology_age_seconds", "Time since the watch last spoke.", lambda: topology.silent_seconds)
+        self._gauge("aop_topology_releases", "Releases whose state is known.", topology.known_releases)
+
+    def collect(self) -> Iterator[Metric]:
+        chunks = CounterMetricFamily("aop_stream_chunks", "Chunks handed to callers.", labels=("unit",))
+        chunks.add_metric((self._unit.unit,), self.chunks)
+        yield chunks
+
+    def _observe(self, name: str, text: str, buckets: tuple[float, ...] = BUCKETS) -> Observe:
+        return Durations(self._unit.registry, name, text, ("unit",), buckets).of(self._unit.unit)
+
+    def _gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
+        Gauge(name, text, ("unit",), registry=self._unit.registry).labels(self._unit.unit).set_function(value)

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from aop.base import json
-from aop.base.http import Answer, HttpError
+from aop.base.http import Answer, Headers, HttpError
 from aop.base.network_policy import NameNotResolved
 from aop.base.peer import Peer
 from aop.base.secret import Secret
@@ -76,31 +76,34 @@ class Resolution:
         self._seconds = seconds
         self._answer_limit = answer_limit
 
-    async def card(self, request: ResolveAgentRequest, release_id: str, digest: str) -> TargetCard:
-        """The Card of this pin. Refusals of the Control Plane pass on as they are; all else is DEPENDENCY_ERROR."""
+    async def card(self, request: ResolveAgentRequest, release_id: str, digest: str, below: Headers = ()) -> TargetCard:
+        """The Card of this pin; `below` names the span it is asked from.
+
+        Refusals of the Control Plane pass on as they are; all else is DEPENDENCY_ERROR.
+        """
         if self._topology.vouches_for(release_id, digest):
             cached = self._cards.get(release_id, digest)
             if cached is not None and _is_of(cached, request):
                 return cached
-        resolved = await self._ask("resolve-agent", request, ResolvedAgent)
+        resolved = await self._ask("resolve-agent", request, ResolvedAgent, below)
         card = _agreed(resolved, request, release_id, digest)
         if self._topology.vouches_for(release_id, digest):
             self._cards.put(release_id, card)
         return card
 
-    async def installed(self, request: ResolveInstalledVersionRequest) -> InstalledVersion:
+    async def installed(self, request: ResolveInstalledVersionRequest, below: Headers = ()) -> InstalledVersion:
         """The enabled pin of a nested call, asked every time."""
-        pin = await self._ask("resolve-installed-version", request, InstalledVersion)
+        pin = await self._ask("resolve-installed-version", request, InstalledVersion, below)
         if not document("resolve-installed-version/1#response").is_valid(msgspec.to_builtins(pin)):
             raise DependencyFailed("resolve: not a pin")
         return pin
 
-    async def _ask(self, name: str, request: ResolveRequest, kind: type[T]) -> T:
+    async def _ask(self, name: str, request: ResolveRequest, kind: type[T], below: Headers) -> T:
         deadline = asyncio.get_running_loop().time() + self._seconds
         body = msgspec.json.encode(request)
         try:
             answer = await self._peer.post(
-                _PATH + name, self._headers, body, deadline=deadline, max_body=self._answer_limit
+                _PATH + name, (*self._headers, *below), body, deadline=deadline, max_body=self._answer_limit
             )
             value = _strict_json(answer)
         except (HttpError, NameNotResolved, TimeoutError, json.JsonRefused) as failure:

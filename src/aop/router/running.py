@@ -10,6 +10,7 @@ from aop.router.credential import CallContext
 from aop.router.delivery import StreamDelivery
 from aop.router.outcome import Outcome
 from aop.router.target import TargetCard
+from aop.telemetry.trail import Trail
 
 
 class StopReason(StrEnum):
@@ -40,6 +41,7 @@ class Running:
     deadline_at: float
     place: Place
     task: KnownTask
+    trail: Trail
     ended: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     stream: StreamDelivery | None = None
     stop_reason: StopReason | None = None

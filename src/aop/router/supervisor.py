@@ -25,6 +25,9 @@ class Supervisor:
     def __len__(self) -> int:
         return len(self._running)
 
+    def streams(self) -> int:
+        return sum(running.stream is not None for running in self._running.values())
+
     def start(self, running: Running, work: Coroutine[Any, Any, None]) -> None:
         context = running.context
         self._running[context.invocation_id] = running

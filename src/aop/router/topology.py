@@ -62,6 +62,14 @@ class Topology:
         recent = asyncio.get_running_loop().time() - self._spoken_at < SILENCE_SECONDS
         return self._state is SourceState.LIVE and recent
 
+    @property
+    def silent_seconds(self) -> float:
+        """Since the source last spoke; infinite before it ever did."""
+        return asyncio.get_running_loop().time() - self._spoken_at
+
+    def known_releases(self) -> int:
+        return len(self._known)
+
     def refusal(self, release_id: str) -> ErrorCode | None:
         known = self._known.get(release_id)
         return None if known is None else REFUSALS.get(known.release.state)

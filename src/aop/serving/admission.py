@@ -14,6 +14,10 @@ class Slots:
         self._taken = 0
         self._emptied = asyncio.Event()
 
+    @property
+    def taken(self) -> int:
+        return self._taken
+
     @contextmanager
     def hold(self) -> Iterator[None]:
         if not self._open or self._taken >= self._limit:

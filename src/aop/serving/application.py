@@ -9,31 +9,40 @@ from contextlib import ExitStack
 
 from aop.base.clock import now_text
 from aop.base.database import StoreUnavailable
-from aop.contracts.errors import ErrorCode, NotFound, Refusal
+from aop.contracts.errors import ErrorCode, NotFound, Overloaded, Refusal
+from aop.serving.admission import Slots
 from aop.serving.cors import CrossOrigin
 from aop.serving.metrics import UnitMetrics
 from aop.serving.query import read_query
 from aop.serving.request import Receive, Request, Scope, Send
 from aop.serving.request_log import Level, RequestRecord, UnitLog, safe_cause
 from aop.serving.response import Response, error_response, refusal_response
-from aop.serving.routing import Answer, Route, RouteTable, require_path_values
+from aop.serving.routing import Answer, Route, RouteTable, Spanned, require_path_values
+from aop.telemetry.spans import Attribute
+from aop.telemetry.tracing import Served, Tracing
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"})
 
 
 class Application:
     def __init__(
-        self, routes: Sequence[Route], log: UnitLog, metrics: UnitMetrics, cross_origin: CrossOrigin | None = None
+        self,
+        routes: Sequence[Route],
+        log: UnitLog,
+        metrics: UnitMetrics,
+        cross_origin: CrossOrigin | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         self.routes = tuple(routes)
         self._table = RouteTable(routes)
         self._log = log
         self._metrics = metrics
         self._cross_origin = cross_origin or CrossOrigin()
+        self._tracing = tracing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        exchange = _Exchange(Request(scope, receive), self._cross_origin, send)
+        exchange = _Exchange(Request(scope, receive, tracing=self._tracing), self._cross_origin, send)
         try:
             await exchange.run(self._table)
         finally:
@@ -43,8 +52,15 @@ class Application:
         request, route = exchange.request, exchange.route
         template = None if route is None else route.path
         method = request.method if request.method in _METHODS else "other"
-        code, seconds = exchange.code, time.perf_counter() - started
+        code, ended = exchange.code, time.perf_counter()
+        seconds = ended - started
+        if request.trail is not None:
+            request.trail.end(code)
         self._metrics.answered(template or "unknown", method, exchange.status, code or "", seconds)
+        if exchange.unadmitted:
+            self._metrics.refused(template or "unknown")
+        if self._tracing is not None:
+            _trace(self._tracing, exchange, method, started, ended)
         self._log.request(
             exchange.level,
             RequestRecord(
@@ -75,6 +91,7 @@ class _Exchange:
         self.code: ErrorCode | None = None
         self.cause: str | None = None
         self.level = Level.INFO
+        self.unadmitted = False
         self._cross_origin = cross_origin
         self._send = send
 
@@ -112,13 +129,39 @@ class _Exchange:
         self.route = route or next(iter(routes.values()))
         if route is None:
             return self._cross_origin.preflight(self.request) or _not_offered(routes)
+        self.request.joins_trace = route.spanned is Spanned.BELOW_CALLER
         await route.access(self.request)
         if route.slots is not None:
-            held.enter_context(route.slots.hold())
+            self._admit(route.slots, held)
         require_path_values(self.request.path)
         if route.query is not None:
             self.request.query = read_query(self.request.query_string, route.query)
         return await route.call(self.request)
+
+    def _admit(self, slots: Slots, held: ExitStack) -> None:
+        try:
+            held.enter_context(slots.hold())
+        except Overloaded:
+            self.unadmitted = True
+            raise
+
+
+def _trace(tracing: Tracing, exchange: _Exchange, method: str, started: float, ended: float) -> None:
+    request, route = exchange.request, exchange.route
+    span = None if route is None or route.spanned is Spanned.NOT else request.span()
+    if span is None or route is None:
+        return
+    attributes: dict[str, Attribute] = {
+        "http.request.method": method,
+        "http.route": route.path,
+        "http.response.status_code": exchange.status,
+    }
+    if request.invocation_id is not None:
+        attributes["aop.invocation.id"] = request.invocation_id
+    if exchange.code is not None:
+        attributes["error.type"] = exchange.code.value
+    served = Served(f"{method} {route.path}", started, ended, attributes, exchange.status >= 500)
+    tracing.served(span, served, request.trail)
 
 
 def _not_offered(methods: Iterable[str]) -> Response:

@@ -8,7 +8,7 @@ from aop.serving.metrics import CONTENT_TYPE, UnitMetrics
 from aop.serving.request import Request
 from aop.serving.request_log import Level, UnitLog
 from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.routing import Route, Spanned
 
 Check = Callable[[], Awaitable[None]]
 """Raises when its subject is not ready; the class and text of the exception go to the log only."""
@@ -69,4 +69,4 @@ def health_routes(readiness: Readiness, metrics: UnitMetrics) -> Sequence[Route]
         return Response(200, metrics.text(), ((b"content-type", CONTENT_TYPE),))
 
     paths = (("/livez", livez), ("/readyz", readyz), ("/metrics", scrape))
-    return [Route("GET", path, call, query=None) for path, call in paths]
+    return [Route("GET", path, call, query=None, spanned=Spanned.NOT) for path, call in paths]

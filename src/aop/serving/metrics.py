@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
-_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+from aop.serving.durations import Durations
+
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4.encode()
 
 
@@ -21,11 +23,17 @@ class UnitMetrics:
             ("unit", "route", "method", "status", "code"),
             registry=self.registry,
         )
-        self._seconds = Histogram(
+        self._seconds = Durations(
+            self.registry,
             "aop_http_request_seconds",
             "Time from the request's arrival to the end of its answer.",
             ("unit", "route", "method"),
-            buckets=_BUCKETS,
+            BUCKETS,
+        )
+        self._refused = Counter(
+            "aop_admission_refusals_total",
+            "Requests refused because the unit had no free slot or was draining.",
+            ("unit", "route"),
             registry=self.registry,
         )
         self._ready = Gauge(
@@ -40,11 +48,19 @@ class UnitMetrics:
         if known is None:
             known = self._known[route, method, status, code] = (
                 self._requests.labels(self.unit, route, method, str(status), code).inc,
-                self._seconds.labels(self.unit, route, method).observe,
+                self._seconds.of(self.unit, route, method),
             )
         count, observe = known
         count()
         observe(seconds)
+
+    def refused(self, route: str) -> None:
+        self._refused.labels(self.unit, route).inc()
+
+    def in_flight(self, invocations: Callable[[], int]) -> None:
+        """Tells how many Invocations the unit works on, asked when somebody looks."""
+        gauge = Gauge("aop_invocations_in_flight", "Invocations that run here.", ("unit",), registry=self.registry)
+        gauge.labels(self.unit).set_function(invocations)
 
     def ready(self, check: str, passed: bool) -> None:
         self._ready.labels(self.unit, check).set(1 if passed else 0)

@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aop.base.ids import new_trace_id
+from aop.base.traceparent import NAME as TRACEPARENT
+from aop.telemetry.spans import OpenSpan
+from aop.telemetry.tracing import Tracing
+from aop.telemetry.trail import Trail
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -24,6 +28,12 @@ class Request:
     grant: object = None
     """What authentication found beside the caller, for the one route that asked for it."""
     close_connection: bool = False
+    tracing: Tracing | None = None
+    """None unless somebody wants spans."""
+    joins_trace: bool = False
+    """Whether the caller is one of us, so that the span it names counts."""
+    trail: Trail | None = None
+    _span: OpenSpan | None = None
     _headers: dict[bytes, Sequence[bytes]] | None = None
 
     @property
@@ -32,6 +42,16 @@ class Request:
         if self.caller is None:
             raise RuntimeError("the route does not authenticate its callers")
         return self.caller
+
+    def span(self, called_by: str | None = None) -> OpenSpan | None:
+        """The span of this request, to be asked for once its trace is certain; None unless somebody wants spans.
+
+        `called_by` is the Invocation whose Agent makes the request, should it not say itself under which span.
+        """
+        if self._span is None and self.tracing is not None:
+            named = self.single_header(TRACEPARENT) if self.joins_trace else None
+            self._span = self.tracing.open(self.trace_id, named, called_by)
+        return self._span
 
     @property
     def method(self) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Protocol
 from urllib.parse import unquote_to_bytes
 
@@ -35,6 +36,14 @@ async def anyone(request: Request) -> None:
     """Access rule of the public read, health and metrics: no authentication."""
 
 
+class Spanned(Enum):
+    """Whether calls of a route have a span, and whose word on the parent of that span counts."""
+
+    NOT = "not"
+    AS_ROOT = "as root"
+    BELOW_CALLER = "below caller"
+
+
 @dataclass(frozen=True)
 class Route:
     method: str
@@ -45,6 +54,7 @@ class Route:
     slots: Slots | None = None
     query: QueryRules | None = field(default_factory=dict)
     head: bool = True
+    spanned: Spanned = Spanned.AS_ROOT
 
 
 @dataclass

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aop.base import settings as read
 from aop.base.network_policy import AllowList
+from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class UnitSettings:
     database_pool_size: int
     shutdown_grace_seconds: int
     log_level: str
+    telemetry: TelemetrySettings | None
 
 
 def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
@@ -31,6 +33,7 @@ def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
         database_pool_size=reader.optional("PLATFORM_DATABASE_POOL_SIZE", read.integer(1, 200), 20),
         shutdown_grace_seconds=reader.optional("PLATFORM_SHUTDOWN_GRACE_SECONDS", read.integer(0, 600), 30),
         log_level=reader.optional("PLATFORM_LOG_LEVEL", read.choice("debug", "info", "warning", "error"), "info"),
+        telemetry=read_telemetry_settings(reader),
     )
 
 

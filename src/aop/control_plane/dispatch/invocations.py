@@ -66,13 +66,15 @@ class Invocations:
     async def authorize(self, caller: str, workspace_id: str, wanted: InvocationRequest) -> Authorized:
         return await self._authorization.for_owner(caller, Wanted(workspace_id, wanted.agent_id, wanted.capability))
 
-    async def run(self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity) -> Forwarded:
+    async def run(
+        self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity, below: Headers = ()
+    ) -> Forwarded:
         """JSON mode: the whole answer, checked."""
         body = dispatch_body(caller, pin, wanted, identity)
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
             answer = await self._router.dispatch(
-                body, trace_id=identity.trace_id, deadline=deadline, max_body=self._most_result
+                body, below, trace_id=identity.trace_id, deadline=deadline, max_body=self._most_result
             )
         except HttpError as failure:  # what broke off behind its head is still an answer about this Invocation
             seen = identity if failure.headers is None else seen_identity(failure.headers, identity)

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from aop.base.http import Answer, AnswerStream, HttpError
+from aop.base.http import Answer, AnswerStream, Headers, HttpError
 from aop.base.network_policy import NameNotResolved
 from aop.base.peer import Peer
 from aop.base.secret import Secret
@@ -46,14 +46,14 @@ class RouterClient:
         except FAILURES as failure:
             raise RouterUnavailable(type(failure).__name__) from failure
 
-    async def dispatch(self, body: bytes, *, trace_id: str, deadline: float, max_body: int) -> Answer:
-        """Sends an invocation whose answer is one JSON document."""
-        headers = (*self._dispatch_headers, _ACCEPT_JSON, _trace_header(trace_id))
+    async def dispatch(self, body: bytes, below: Headers, *, trace_id: str, deadline: float, max_body: int) -> Answer:
+        """Sends an invocation whose answer is one JSON document; `below` names the span it is sent from."""
+        headers = (*self._dispatch_headers, _ACCEPT_JSON, _trace_header(trace_id), *below)
         return await self._peer.post(_DISPATCH, headers, body, deadline=deadline, max_body=max_body)
 
-    async def open_stream(self, body: bytes, *, trace_id: str, deadline: float) -> AnswerStream:
+    async def open_stream(self, body: bytes, below: Headers, *, trace_id: str, deadline: float) -> AnswerStream:
         """Sends an invocation answered by a stream: its head is there on entry, its body is the reader's to take."""
-        headers = (*self._dispatch_headers, _ACCEPT_STREAM, _trace_header(trace_id))
+        headers = (*self._dispatch_headers, _ACCEPT_STREAM, _trace_header(trace_id), *below)
         return await self._peer.stream("POST", _DISPATCH, headers, body=body, deadline=deadline)
 
 

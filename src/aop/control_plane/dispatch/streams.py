@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from aop.base.http import StreamedAnswer
+from aop.base.http import Headers, StreamedAnswer
 from aop.base.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 from aop.contracts.invocation import InvocationRequest
 from aop.control_plane.dispatch.authorization import Authorized
@@ -41,7 +41,7 @@ class Streams:
         self._most_frame = most_frame
 
     async def open(
-        self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity
+        self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity, below: Headers = ()
     ) -> OpenedStream | Forwarded:
         """An open stream, or the error that came instead of its first frame."""
         body = dispatch_body(caller, pin, wanted, identity)
@@ -49,7 +49,7 @@ class Streams:
         try:
             async with AsyncExitStack() as opened:
                 answer = await opened.enter_async_context(
-                    await self._router.open_stream(body, trace_id=identity.trace_id, deadline=deadline)
+                    await self._router.open_stream(body, below, trace_id=identity.trace_id, deadline=deadline)
                 )
                 seen = seen_identity(answer.headers, identity)
                 if answer.status != 200:

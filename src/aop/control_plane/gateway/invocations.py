@@ -15,7 +15,7 @@ from aop.serving.event_stream import EventStream
 from aop.serving.leaving import EndedByLeaving
 from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
-from aop.serving.response import JSON, Response
+from aop.serving.response import JSON, Headers, Response
 from aop.serving.routing import Answer, Route
 
 _decode = msgspec.json.Decoder(InvocationRequest).decode
@@ -35,6 +35,7 @@ class InvocationCalls:
     async def invoke(self, request: Request) -> Answer:
         body = await read_json(request, document("invocation-request/1"), self._max_bytes)
         wanted = _decode(body.raw)
+        below = _spanned(request, wanted)
         require_agreement(request, stream=wanted.stream)
         pin = await self._invocations.authorize(request.principal, request.path["workspaceId"], wanted)
         identity = new_identity(request.trace_id)
@@ -42,7 +43,7 @@ class InvocationCalls:
         answer: Forwarded | OpenedStream | None = None
         try:
             async with EndedByLeaving(request):
-                answer = await run(request.principal, pin, wanted, identity)
+                answer = await run(request.principal, pin, wanted, identity, below)
         except RouterFailed as failure:
             if not failure.identity.correlated:
                 raise
@@ -51,6 +52,22 @@ class InvocationCalls:
         if isinstance(answer, OpenedStream):
             return EventStream(answer.frames)
         return _NOBODY if answer is None else _response(answer)
+
+
+def _spanned(request: Request, wanted: InvocationRequest) -> Headers:
+    """What tells the Router below which span it works; the span says what is asked for, never with what input."""
+    span = request.span()
+    if span is None:
+        return ()
+    span.attributes.update(
+        {
+            "aop.workspace.id": request.path["workspaceId"],
+            "aop.agent.id": wanted.agent_id,
+            "aop.capability": wanted.capability,
+            "aop.stream": wanted.stream,
+        }
+    )
+    return (span.header(),)
 
 
 _NOBODY = Response(503)

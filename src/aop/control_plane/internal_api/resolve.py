@@ -19,7 +19,7 @@ from aop.serving.bearer import ServicePrincipals
 from aop.serving.body import read_json
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
-from aop.serving.routing import Call, Route
+from aop.serving.routing import Call, Route, Spanned
 
 _PATH = "/internal/v1"
 
@@ -31,7 +31,8 @@ class ResolveCalls:
 
     def routes(self, principals: ServicePrincipals, slots: Slots) -> Sequence[Route]:
         def route(path: str, call: Call) -> Route:
-            return Route("POST", f"{_PATH}/{path}", call, Envelope.WORKSPACE, principals.authenticate, slots)
+            v3, known, below = Envelope.WORKSPACE, principals.authenticate, Spanned.BELOW_CALLER
+            return Route("POST", f"{_PATH}/{path}", call, v3, known, slots, spanned=below)
 
         return [
             route("resolve-agent", self.resolve_agent),

@@ -15,7 +15,7 @@ from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.event_stream import EventStream
 from aop.serving.request import Request
-from aop.serving.routing import Answer, Route
+from aop.serving.routing import Answer, Route, Spanned
 
 HEARTBEAT_SECONDS = 4.0
 LOOK_SECONDS = 1.0
@@ -49,6 +49,7 @@ def topology_watch_routes(
             principals.authenticate,
             query={"after": _revision},
             head=False,
+            spanned=Spanned.NOT,
         )
     ]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 
-from aop.base.http import Answer, AnswerTooLarge, HttpClient, HttpError, StreamedAnswer, Target
+from aop.base.http import Answer, AnswerTooLarge, Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.base.network_policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.base.origin import Endpoint
 from aop.base.sse import EventParser
@@ -41,16 +41,18 @@ class AnswerLimits:
 
 
 class AgentConversation:
-    """The address is judged once, at the first request, and holds for all of them."""
+    """The address is judged once, at the first request, and holds for all of them; `below` names the span of them."""
 
-    def __init__(self, agents: Agents, endpoint: Endpoint, context: CallContext, limits: AnswerLimits) -> None:
+    def __init__(
+        self, agents: Agents, endpoint: Endpoint, context: CallContext, limits: AnswerLimits, below: Headers = ()
+    ) -> None:
         self._agents = agents
         self._endpoint = endpoint
         self._context = context
         self._max_answer = limits.answer
         self._max_event = limits.event
         self._target: Target | None = None
-        self._context_headers = context.headers()
+        self._context_headers = (*context.headers(), *below)
         self._numbers = count(1)
 
     def next_id(self) -> str:

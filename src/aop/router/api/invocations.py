@@ -19,7 +19,8 @@ from aop.serving.body import JsonBody, read_json
 from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
 from aop.serving.response import TRACE_HEADER
-from aop.serving.routing import Answer, Route
+from aop.serving.routing import Answer, Route, Spanned
+from aop.telemetry.trail import Trail
 
 CONTEXT_BYTES = 64 * 1024
 """What a dispatch may hold beside the caller's own body."""
@@ -39,15 +40,16 @@ class InvocationCalls:
             _take_named_trace(request)
 
         path = "/internal/v1/invocations"
-        return [Route("POST", path, self.dispatch, Envelope.INVOCATION, known, roots)]
+        return [Route("POST", path, self.dispatch, Envelope.INVOCATION, known, roots, spanned=Spanned.BELOW_CALLER)]
 
     async def dispatch(self, request: Request) -> Answer:
-        received = asyncio.get_running_loop().time()
+        received, trail = asyncio.get_running_loop().time(), Trail()
         body = await read_json(request, document("router-dispatch/1"), self._max_bytes)
         wanted = _decode(body.raw)
         request.trace_id = wanted.trace_id
+        request.trail, trail.span = trail, request.span()
         require_agreement(request, stream=wanted.stream)
-        call = _call(wanted, body, received)
+        call = _call(wanted, body, received, trail)
         accepted = await self._accepting.accept(call, request.scope["aop.disconnected"].is_set)
         return await self._answers.answer(request, call, accepted)
 
@@ -59,7 +61,7 @@ def _take_named_trace(request: Request) -> None:
         request.trace_id = named
 
 
-def _call(wanted: RouterDispatch, body: JsonBody, received: float) -> Call:
+def _call(wanted: RouterDispatch, body: JsonBody, received: float, trail: Trail) -> Call:
     return Call(
         invocation_id=wanted.invocation_id,
         root_task_id=wanted.root_task_id,
@@ -78,4 +80,5 @@ def _call(wanted: RouterDispatch, body: JsonBody, received: float) -> Call:
         stream=wanted.stream,
         depth=0,
         received=received,
+        trail=trail,
     )

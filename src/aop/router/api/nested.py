@@ -17,39 +17,51 @@ from aop.ledger.lineage import Lineage
 from aop.router.acceptance import Accepting, Call
 from aop.router.api.running_answer import RunningAnswers
 from aop.router.delegation import Delegations
+from aop.router.metrics import Phases
 from aop.router.parents import require_running_parent
 from aop.router.resolution import Resolution
 from aop.serving.admission import Slots
 from aop.serving.body import JsonBody, read_json
 from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
-from aop.serving.routing import Answer, Route
+from aop.serving.routing import Answer, Route, Spanned
+from aop.telemetry.trail import Trail
 
 _decode = msgspec.json.Decoder(NestedInvocationRequest).decode
 
 
 class NestedCalls:
     def __init__(
-        self, lineage: Lineage, resolution: Resolution, accepting: Accepting, answers: RunningAnswers, max_bytes: int
+        self,
+        lineage: Lineage,
+        resolution: Resolution,
+        accepting: Accepting,
+        answers: RunningAnswers,
+        phases: Phases,
+        max_bytes: int,
     ) -> None:
         self._lineage = lineage
         self._resolution = resolution
         self._accepting = accepting
         self._answers = answers
+        self._phases = phases
         self._max_bytes = max_bytes
 
     def routes(self, delegations: Delegations, children: Slots) -> Sequence[Route]:
         path = "/agent/v1/invocations"
-        return [Route("POST", path, self.invoke, Envelope.INVOCATION, delegations.authenticate, children)]
+        known, below = delegations.authenticate, Spanned.BELOW_CALLER
+        return [Route("POST", path, self.invoke, Envelope.INVOCATION, known, children, spanned=below)]
 
     async def invoke(self, request: Request) -> Answer:
-        received = asyncio.get_running_loop().time()
+        received, trail = asyncio.get_running_loop().time(), Trail()
+        claims = cast("DelegationClaims", request.grant)
+        request.trail, trail.span = trail, request.span(called_by=claims.invocation_id)
         body = await read_json(request, document("nested-invocation-request/1"), self._max_bytes)
         wanted = _decode(body.raw)
         require_agreement(request, stream=wanted.stream)
-        claims = cast("DelegationClaims", request.grant)
         await require_running_parent(self._lineage, claims)
         invocation_id = new_id("inv")
+        trail.enter(self._phases.resolve)
         pin = await self._resolution.installed(
             ResolveInstalledVersionRequest(
                 invocation_id=invocation_id,
@@ -58,9 +70,10 @@ class NestedCalls:
                 workspace_id=claims.workspace_id,
                 agent_id=wanted.target_agent_id,
                 capability=wanted.capability,
-            )
+            ),
+            trail.headers(),
         )
-        call = _call(invocation_id, wanted, claims, pin, body, received)
+        call = _call(invocation_id, wanted, claims, pin, body, received, trail)
         accepted = await self._accepting.accept(call, request.scope["aop.disconnected"].is_set)
         return await self._answers.answer(request, call, accepted)
 
@@ -72,6 +85,7 @@ def _call(
     pin: InstalledVersion,
     body: JsonBody,
     received: float,
+    trail: Trail,
 ) -> Call:
     return Call(
         invocation_id=invocation_id,
@@ -91,4 +105,5 @@ def _call(
         stream=wanted.stream,
         depth=claims.depth + 1,
         received=received,
+        trail=trail,
     )

@@ -16,7 +16,7 @@ from aop.serving.paging import PAGE_QUERY, ListAnswer, Paging
 from aop.serving.query import QueryRules
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.routing import Route, Spanned
 
 _WORKSPACE = "/internal/v1/workspaces/:workspaceId"
 LIST_QUERY: QueryRules = {
@@ -34,11 +34,12 @@ class ReadCalls:
         self._lineage = lineage
 
     def routes(self, principals: ServicePrincipals) -> Sequence[Route]:
-        v4, known = Envelope.INVOCATION, principals.authenticate
+        # Each has a trace of its own, so that its span would stand alone beside the Gateway's.
+        v4, known, no = Envelope.INVOCATION, principals.authenticate, Spanned.NOT
         return [
-            Route("GET", f"{_WORKSPACE}/invocations", self.page, v4, known, query=LIST_QUERY),
-            Route("GET", f"{_WORKSPACE}/invocations/:invocationId", self.detail, v4, known),
-            Route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4, known),
+            Route("GET", f"{_WORKSPACE}/invocations", self.page, v4, known, query=LIST_QUERY, spanned=no),
+            Route("GET", f"{_WORKSPACE}/invocations/:invocationId", self.detail, v4, known, spanned=no),
+            Route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4, known, spanned=no),
         ]
 
     async def page(self, request: Request) -> Response:

@@ -23,6 +23,7 @@ class RunningAnswers:
     async def answer(self, request: Request, call: Call, accepted: Running | Over) -> Answer:
         request.invocation_id = call.invocation_id
         if isinstance(accepted, Over):
+            self._execution.conclude(call.trail, accepted.outcome)
             return outcome_response(accepted.outcome, call.invocation_id, call.root_task_id, call.trace_id)
         if request.scope["aop.disconnected"].is_set():
             accepted.stop(StopReason.CALLER_LEFT)

@@ -7,13 +7,12 @@ from aop.router.topology import Topology
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.routing import Route, Spanned
 
 
 def topology_status_routes(topology: Topology, principals: ServicePrincipals) -> Sequence[Route]:
     async def read(request: Request) -> Response:
         return json_response(200, topology.status())
 
-    return [
-        Route("GET", "/internal/v1/topology/status", read, Envelope.INVOCATION, principals.authenticate),
-    ]
+    path, known = "/internal/v1/topology/status", principals.authenticate
+    return [Route("GET", path, read, Envelope.INVOCATION, known, spanned=Spanned.NOT)]

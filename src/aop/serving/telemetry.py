@@ -1,0 +1,54 @@
+"""Starts a unit's telemetry when its settings name a collector; without one nothing of it is even imported."""
+
+import os
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from aop.base.network_policy import Resolver
+from aop.serving.health import Readiness
+from aop.serving.metrics import UnitMetrics
+from aop.serving.request_log import Level, UnitLog
+from aop.serving.unit import CannotStart
+from aop.telemetry.settings import ENDPOINT, TelemetrySettings
+from aop.telemetry.tracing import Tracing
+
+_EXTRA = "opentelemetry"
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The unit whose spans and metrics are sent; `instance` tells it from others of its kind."""
+
+    log: UnitLog
+    metrics: UnitMetrics
+    readiness: Readiness
+    resolver: Resolver
+    instance: str | None = None
+
+
+def start_telemetry(settings: TelemetrySettings | None, unit: Observed, opened: AsyncExitStack) -> Tracing | None:
+    """What traces requests from now on, until `opened` is closed; None when no traces are wanted."""
+    if settings is None:
+        return None
+    try:
+        from aop.telemetry.pipeline import Pipeline  # noqa: PLC0415  needs the extra
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.partition(".")[0] not in {_EXTRA, "google"}:
+            raise
+        raise CannotStart(f"{ENDPOINT}: sending telemetry needs the extra: pip install 'aop[otel]'") from None
+
+    def tell(event: str, cause: str | None) -> None:
+        level = Level.INFO if event == "telemetry.recovered" else Level.WARNING
+        unit.log.event(event, level=level, cause=cause)
+
+    resource = {
+        "service.namespace": "aop",
+        "service.name": settings.service_name or f"aop-{unit.log.unit}",
+        "service.instance.id": unit.instance or os.urandom(8).hex(),
+        **settings.resource,
+    }
+    pipeline = Pipeline(settings, unit.resolver, resource, tell)
+    opened.push_async_callback(pipeline.close)
+    if settings.metrics is not None:
+        pipeline.send_metrics(settings.metrics, unit.metrics.registry, unit.readiness.ready)
+    return None if settings.traces is None else pipeline.trace(settings.traces, unit.metrics.registry, unit.log.unit)

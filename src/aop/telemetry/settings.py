@@ -1,0 +1,120 @@
+"""Settings of telemetry: the standard OTEL_* names, as far as they mean something here."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from aop.base import settings as read
+from aop.base.origin import Endpoint
+from aop.base.secret import Secret
+from aop.telemetry.tracing import Sampler
+
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+_SAMPLER_ARG = "OTEL_TRACES_SAMPLER_ARG"
+_SAMPLERS: Mapping[str, tuple[float | None, bool]] = {
+    "always_on": (1.0, False),
+    "always_off": (0.0, False),
+    "traceidratio": (None, False),
+    "parentbased_always_on": (1.0, True),
+    "parentbased_always_off": (0.0, True),
+    "parentbased_traceidratio": (None, True),
+}
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+_HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?", re.ASCII)
+_RATIO = re.compile(r"0(?:\.[0-9]{1,17})?|1(?:\.0{1,17})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class TelemetrySettings:
+    """An endpoint that is None means: that signal is not sent."""
+
+    traces: Endpoint | None
+    metrics: Endpoint | None
+    headers: Secret
+    """As the operator wrote them; `header_lines` reads them."""
+    send_seconds: float
+    sampler: Sampler
+    most_queued: int
+    most_in_batch: int
+    batch_seconds: float
+    metric_seconds: float
+    service_name: str | None
+    resource: Mapping[str, str]
+
+    def header_lines(self) -> Sequence[tuple[bytes, bytes]]:
+        pairs = read_pairs(self.headers.reveal())
+        return tuple((name.lower().encode("ascii"), value.encode("ascii")) for name, value in pairs.items())
+
+
+def read_telemetry_settings(reader: read.SettingsReader) -> TelemetrySettings | None:
+    """None, and nothing of telemetry is ever loaded, unless a collector is named that something is to be sent to."""
+    base = reader.optional(ENDPOINT, _endpoint, None)
+    reader.optional("OTEL_EXPORTER_OTLP_PROTOCOL", read.choice("http/protobuf"), "")
+    settings = TelemetrySettings(
+        traces=_read_signal(reader, base, "traces"),
+        metrics=_read_signal(reader, base, "metrics"),
+        headers=reader.optional("OTEL_EXPORTER_OTLP_HEADERS", _headers, Secret("")),
+        send_seconds=reader.optional("OTEL_EXPORTER_OTLP_TIMEOUT", _seconds(60_000), 10.0),
+        sampler=_read_sampler(reader),
+        most_queued=reader.optional("OTEL_BSP_MAX_QUEUE_SIZE", read.integer(1, 1_000_000), 8192),
+        most_in_batch=reader.optional("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", read.integer(1, 10_000), 512),
+        batch_seconds=reader.optional("OTEL_BSP_SCHEDULE_DELAY", _seconds(60_000), 1.0),
+        metric_seconds=reader.optional("OTEL_METRIC_EXPORT_INTERVAL", _seconds(3_600_000), 60.0),
+        service_name=reader.optional("OTEL_SERVICE_NAME", read.visible_ascii, None),
+        resource=reader.optional("OTEL_RESOURCE_ATTRIBUTES", read_pairs, {}),
+    )
+    disabled = reader.optional("OTEL_SDK_DISABLED", read.choice("true", "false"), "false") == "true"
+    return None if disabled or (settings.traces is None and settings.metrics is None) else settings
+
+
+def read_pairs(text: str) -> Mapping[str, str]:
+    """`name=value,name=value`, values percent-encoded, as OpenTelemetry writes headers and resource attributes."""
+    pairs: dict[str, str] = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = item.partition("=")
+        if not equals or not name.strip():
+            raise ValueError("must be name=value pairs with commas between them")
+        pairs[name.strip()] = unquote(value.strip())
+    return pairs
+
+
+def _read_signal(reader: read.SettingsReader, base: Endpoint | None, signal: str) -> Endpoint | None:
+    named = reader.optional(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT", _endpoint, None)
+    sent = reader.optional(f"OTEL_{signal.upper()}_EXPORTER", read.choice("otlp", "none"), "otlp")
+    if sent == "none":
+        return None
+    if named is None and base is not None:
+        return Endpoint(base.scheme, base.host, base.port, f"{base.path.rstrip('/')}/v1/{signal}")
+    return named
+
+
+def _read_sampler(reader: read.SettingsReader) -> Sampler:
+    name = reader.optional("OTEL_TRACES_SAMPLER", read.choice(*_SAMPLERS), "parentbased_always_on")
+    ratio = reader.optional(_SAMPLER_ARG, _ratio, None)
+    fixed, parent_based = _SAMPLERS.get(name, (1.0, True))
+    if fixed is not None and ratio is not None:
+        reader.refuse(_SAMPLER_ARG, "needs OTEL_TRACES_SAMPLER to be traceidratio or parentbased_traceidratio")
+    return Sampler(fixed if fixed is not None else 1.0 if ratio is None else ratio, parent_based)
+
+
+def _endpoint(text: str) -> Endpoint:
+    return Endpoint.parse(read.http_url(text))
+
+
+def _seconds(most: int) -> read.Parse[float]:
+    milliseconds = read.integer(1, most)
+    return lambda text: milliseconds(text) / 1000
+
+
+def _ratio(text: str) -> float:
+    if _RATIO.fullmatch(text) is None:
+        raise ValueError("must be a number between 0 and 1, such as 0.1")
+    return float(text)
+
+
+def _headers(text: str) -> Secret:
+    for name, value in read_pairs(text).items():
+        if _HEADER_NAME.fullmatch(name) is None or _HEADER_VALUE.fullmatch(value) is None:
+            raise ValueError("holds what cannot stand in a header")
+    return Secret(text)

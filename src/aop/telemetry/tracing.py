@@ -1,0 +1,97 @@
+"""Which requests are traced, under which parent; hands spans that are over to whoever exports them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter_ns, time_ns
+
+from aop.base.ids import new_span_id
+from aop.base.traceparent import read_traceparent
+from aop.telemetry.spans import Attribute, Attributes, EndedSpan, OpenSpan, SpanKind, agent_span_id
+from aop.telemetry.trail import Passage, Trail
+
+Take = Callable[[Sequence[EndedSpan]], None]
+_BILLION = 1_000_000_000
+_REPEATED = ("aop.invocation.id", "aop.agent.id", "aop.agent.version", "aop.capability")
+"""Said on each phase too, because tools search spans one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """Decides by the trace id, so that every unit with the same ratio decides alike; a parent's word goes first."""
+
+    ratio: float = 1.0
+    parent_based: bool = True
+
+    def samples(self, trace_id: str) -> bool:
+        return int(trace_id[16:], 16) < round(self.ratio * 2**64)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One request that was answered. `begun` and `ended` are seconds of the process's own clock."""
+
+    name: str
+    begun: float
+    ended: float
+    attributes: Mapping[str, Attribute]
+    failed: bool
+
+
+class Tracing:
+    def __init__(self, sampler: Sampler, take: Take) -> None:
+        self._sampler = sampler
+        self._take = take
+
+    def open(self, trace_id: str, named: bytes | None, called_by: str | None) -> OpenSpan:
+        """The span of a request that belongs to this trace.
+
+        Its parent is what the request names, if that is of the same trace; else the span of the Agent that is running
+        the Invocation `called_by`; else there is none.
+        """
+        parent = None if named is None else read_traceparent(named)
+        if parent is not None and parent.trace_id == trace_id:
+            sampled = parent.sampled if self._sampler.parent_based else self._sampler.samples(trace_id)
+            return OpenSpan(trace_id, new_span_id(), parent.span_id, sampled)
+        parent_id = None if called_by is None else agent_span_id(called_by)
+        return OpenSpan(trace_id, new_span_id(), parent_id, self._sampler.samples(trace_id))
+
+    def served(self, span: OpenSpan, served: Served, trail: Trail | None) -> None:
+        if not span.sampled:
+            return
+        # One look at the wall clock for all of them: children never stick out of their parent.
+        shift = time_ns() - perf_counter_ns()
+        spans = [_server_span(span, served, shift)]
+        if trail is not None:
+            spans += [_phase_span(span, passage, spans[0].attributes, shift) for passage in trail.passages]
+        self._take(spans)
+
+
+def _server_span(span: OpenSpan, served: Served, shift: int) -> EndedSpan:
+    return EndedSpan(
+        span.trace_id,
+        span.span_id,
+        span.parent_id,
+        served.name,
+        SpanKind.SERVER,
+        int(served.begun * _BILLION) + shift,
+        int(served.ended * _BILLION) + shift,
+        {**served.attributes, **span.attributes},
+        served.failed or span.failed,
+    )
+
+
+def _phase_span(span: OpenSpan, passage: Passage, whole: Attributes, shift: int) -> EndedSpan:
+    attributes = {name: whole[name] for name in _REPEATED if name in whole}
+    if passage.fault is not None:
+        attributes["error.type"] = passage.fault
+    return EndedSpan(
+        span.trace_id,
+        passage.span_id,
+        span.span_id,
+        passage.phase.name,
+        passage.phase.kind,
+        int(passage.begun * _BILLION) + shift,
+        int(passage.ended * _BILLION) + shift,
+        attributes,
+        passage.fault is not None,
+    )

@@ -1,0 +1,71 @@
+"""The phases a request goes through, one behind the other: how long each took, and its span when there is one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from aop.base.ids import new_span_id
+from aop.telemetry.spans import OpenSpan, SpanKind
+
+Observe = Callable[[float], None]
+Headers = Sequence[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Phase:
+    """`observe` learns the seconds of every passage."""
+
+    name: str
+    observe: Observe
+    kind: SpanKind = SpanKind.INTERNAL
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One phase, gone through; `fault` is the code it failed with. Seconds of the process's own clock."""
+
+    phase: Phase
+    span_id: str
+    begun: float
+    ended: float
+    fault: str | None
+
+
+class Trail:
+    __slots__ = ("_begun", "_phase", "_span_id", "begun", "passages", "span")
+
+    def __init__(self) -> None:
+        self.begun = perf_counter()
+        self.span: OpenSpan | None = None
+        self.passages: tuple[Passage, ...] = ()
+        self._phase: Phase | None = None
+        self._begun = 0.0
+        self._span_id = ""
+
+    def enter(self, phase: Phase, span_id: str | None = None) -> None:
+        """Ends the phase before; being in this one already changes nothing."""
+        if phase is self._phase:
+            return
+        if self._phase is not None:
+            self.end()
+        self._phase, self._begun = phase, perf_counter()
+        if self.span is not None:
+            self._span_id = span_id or new_span_id()
+
+    def end(self, fault: str | None = None) -> None:
+        phase = self._phase
+        if phase is None:
+            return
+        ended, self._phase = perf_counter(), None
+        phase.observe(ended - self._begun)
+        if self.span is not None and self.span.sampled:
+            self.passages += (Passage(phase, self._span_id, self._begun, ended, fault),)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been going on."""
+        return perf_counter() - self.begun
+
+    def headers(self) -> Headers:
+        """For a request that is made in this phase."""
+        return () if self.span is None else (self.span.header_of(self._span_id),)

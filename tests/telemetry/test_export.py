@@ -1,0 +1,161 @@
+"""Sending never stands in the way: a collector that is gone, slow or unwilling costs spans, which are counted."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from aop.local.state import DatabaseUrls
+from tests.support.collector import OtlpCollector, attributes_of, running_collector
+from tests.support.loop import Changes, Platform, running_platform
+from tests.support.metrics import numbers
+from tests.support.waiting import becomes_true
+
+SAMPLED_OUT = {"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0"}
+
+
+def both(settings: Mapping[str, str]) -> Changes:
+    return Changes(control_plane=settings, router=settings)
+
+
+async def spans_counted(platform: Platform) -> tuple[float, float]:
+    """By the Router: exported, lost."""
+    found = await numbers(platform.router, "aop_telemetry_spans_total")
+    return found[("exported",)], found[("lost",)]
+
+
+async def lost(platform: Platform, number: int) -> None:
+    async def counted() -> bool:
+        return (await spans_counted(platform))[1] >= number
+
+    await becomes_true(counted)
+
+
+async def test_without_a_collector_agents_get_no_trace_context(stores: DatabaseUrls) -> None:
+    async with running_platform(stores) as platform:
+        assert (await platform.invoke()).status == 200
+        assert platform.agent.calls("message/send")[-1].values("traceparent") == []
+        assert "aop_telemetry" not in (await platform.router.get("/metrics")).body.decode()
+
+
+async def test_a_dead_collector_loses_spans_and_nothing_else(stores: DatabaseUrls) -> None:
+    async with running_collector() as gone:
+        settings = gone.settings()
+    async with running_platform(stores, both(settings)) as platform:
+        for _ in range(3):
+            assert (await platform.invoke()).status == 200
+        await lost(platform, 15)
+        assert (await spans_counted(platform))[0] == 0
+
+
+@pytest.mark.parametrize("status", [400, 429, 503])
+async def test_a_collector_that_says_no_is_not_asked_again_for_the_same_spans(
+    stores: DatabaseUrls, status: int
+) -> None:
+    async with running_collector() as collector:
+        collector.status = status
+        settings = collector.settings(OTEL_METRICS_EXPORTER="none")
+        async with running_platform(stores, both(settings)) as platform:
+            reply = await platform.invoke()
+            await lost(platform, 5)
+            collector.status = 200
+            again = await platform.invoke()
+            await collector.trace(again.json["traceId"], 6)
+            sent = {span.trace_id for span in collector.spans if span.unit == "aop-router"}
+            assert reply.json["traceId"] not in sent
+
+
+async def test_spans_a_collector_rejects_count_as_lost(stores: DatabaseUrls) -> None:
+    async with running_collector() as collector:
+        collector.rejected = 2
+        async with running_platform(stores, both(collector.settings())) as platform:
+            await platform.invoke()
+            await lost(platform, 2)
+
+
+async def test_a_full_queue_takes_no_more_and_a_silent_collector_delays_no_stop(stores: DatabaseUrls) -> None:
+    async with running_collector() as collector:
+        collector.silent = True
+        settings = collector.settings(OTEL_BSP_MAX_QUEUE_SIZE="7", OTEL_METRICS_EXPORTER="none")
+        async with running_platform(stores, both(settings)) as platform:
+            for _ in range(4):
+                assert (await platform.invoke()).status == 200
+            await lost(platform, 5)
+            stopping = asyncio.get_running_loop().time()
+        assert asyncio.get_running_loop().time() - stopping < 10
+
+
+async def test_an_unsampled_trace_is_passed_on_as_such_and_not_exported(stores: DatabaseUrls) -> None:
+    async with running_collector() as collector:
+        settings = collector.settings(**SAMPLED_OUT)
+        async with running_platform(stores, both(settings)) as platform:
+            reply = await platform.invoke()
+            (parent,) = platform.agent.calls("message/send")[-1].values("traceparent")
+        assert parent.startswith(f"00-{reply.json['traceId']}-")
+        assert parent.endswith("-00")
+        assert collector.spans == []
+
+
+async def test_the_gateways_word_on_sampling_holds_at_the_router(stores: DatabaseUrls) -> None:
+    async with running_collector() as collector:
+        changes = Changes(control_plane=collector.settings(), router=collector.settings(**SAMPLED_OUT))
+        async with running_platform(stores, changes) as platform:
+            reply = await platform.invoke()
+            await collector.trace(reply.json["traceId"], 6)
+
+
+async def test_what_is_queued_at_the_end_is_still_sent(stores: DatabaseUrls) -> None:
+    async with running_collector() as collector:
+        settings = collector.settings(OTEL_BSP_SCHEDULE_DELAY="60000", OTEL_METRIC_EXPORT_INTERVAL="60000")
+        async with running_platform(stores, both(settings)) as platform:
+            reply = await platform.invoke()
+            assert collector.spans == []
+        assert len(await collector.trace(reply.json["traceId"], 6)) >= 6
+        assert len(collector.metrics) == 2
+
+
+async def test_headers_for_the_collector_are_sent_and_never_shown(stores: DatabaseUrls) -> None:
+    async with running_collector() as collector:
+        settings = collector.settings(OTEL_EXPORTER_OTLP_HEADERS="x-api-key=canary%20key")
+        async with running_platform(stores, both(settings)) as platform:
+            reply = await platform.invoke()
+            await collector.trace(reply.json["traceId"], 6)
+            assert "canary" not in (await platform.router.get("/metrics")).body.decode()
+        assert {sent[b"x-api-key"] for sent in collector.headers} == {b"canary key"}
+        assert {sent[b"content-type"] for sent in collector.headers} == {b"application/x-protobuf"}
+
+
+async def test_the_collector_gets_the_same_metrics_as_a_scraper(stores: DatabaseUrls) -> None:
+    async with running_collector() as collector:
+        async with running_platform(stores, both(collector.settings(OTEL_METRIC_EXPORT_INTERVAL="60000"))) as platform:
+            await platform.invoke()
+            scraped = {
+                sample.name: sample.value
+                for family in text_string_to_metric_families((await platform.router.get("/metrics")).body.decode())
+                for sample in family.samples
+                if sample.name
+                in {"aop_invocations_total", "aop_invocation_seconds_count", "aop_invocation_seconds_sum"}
+            }
+        told = _of_unit(collector, "aop-router")
+    (point,) = told["aop_invocations"].sum.data_points
+    assert attributes_of(point.attributes) == {"unit": "router", "outcome": "succeeded", "code": ""}
+    assert (point.as_double, told["aop_invocations"].sum.is_monotonic) == (scraped["aop_invocations_total"], True)
+    (histogram,) = told["aop_invocation_seconds"].histogram.data_points
+    assert histogram.count == sum(histogram.bucket_counts) == scraped["aop_invocation_seconds_count"] == 1
+    assert histogram.sum == scraped["aop_invocation_seconds_sum"]
+    assert len(histogram.bucket_counts) == len(histogram.explicit_bounds) + 1
+    (live,) = told["aop_topology_live"].gauge.data_points
+    assert live.as_double == 1
+    assert told["aop_invocation_seconds"].unit == "s"
+
+
+def _of_unit(collector: OtlpCollector, service: str) -> dict[str, Any]:
+    """The last word of a unit on each of its metrics."""
+    found = {}
+    for request in collector.metrics:
+        for resource in request.resource_metrics:
+            if attributes_of(resource.resource.attributes)["service.name"] == service:
+                found |= {metric.name: metric for scope in resource.scope_metrics for metric in scope.metrics}
+    return found

@@ -1,0 +1,151 @@
+"""The OTEL_* settings: off unless a collector is named, and every problem by name, never by value."""
+
+import subprocess
+import sys
+
+import pytest
+
+from aop.base.settings import SettingsReader, SettingsRefused
+from aop.control_plane.settings import read_control_plane_settings
+from aop.router.settings import read_router_settings
+from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
+from aop.telemetry.tracing import Sampler
+from tests.support.settings import control_plane_environment, router_environment
+
+CANARY = "canary-value-4711"
+HERE = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
+
+
+def settings(**environment: str) -> TelemetrySettings | None:
+    reader = SettingsReader(environment)
+    found = read_telemetry_settings(reader)
+    reader.conclude()
+    return found
+
+
+def on(**environment: str) -> TelemetrySettings:
+    found = settings(**{**HERE, **environment})
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        {"OTEL_SERVICE_NAME": "mine", "OTEL_TRACES_SAMPLER": "always_on"},
+        {**HERE, "OTEL_SDK_DISABLED": "true"},
+        {**HERE, "OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "none"},
+    ],
+)
+def test_nothing_is_sent_unless_a_collector_is_named(environment: dict[str, str]) -> None:
+    assert settings(**environment) is None
+
+
+def test_each_signal_goes_to_its_own_path_below_the_collector_or_to_an_endpoint_of_its_own() -> None:
+    found = on(OTEL_EXPORTER_OTLP_ENDPOINT="https://otel.example/base/")
+    assert found.traces is not None
+    assert found.metrics is not None
+    assert found.traces.canonical == "https://otel.example/base/v1/traces"
+    assert found.metrics.canonical == "https://otel.example/base/v1/metrics"
+    own = settings(OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="http://127.0.0.1:9/in")
+    assert own is not None
+    assert own.traces is not None
+    assert (own.traces.canonical, own.metrics) == ("http://127.0.0.1:9/in", None)
+
+
+def test_headers_are_read_as_opentelemetry_writes_them_and_do_not_show() -> None:
+    found = on(OTEL_EXPORTER_OTLP_HEADERS=f"Authorization=Bearer%20{CANARY}, x-tenant=a")
+    assert found.header_lines() == ((b"authorization", f"Bearer {CANARY}".encode()), (b"x-tenant", b"a"))
+    assert CANARY not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("environment", "sampler"),
+    [
+        ({}, Sampler(1.0, True)),
+        ({"OTEL_TRACES_SAMPLER": "always_off"}, Sampler(0.0, False)),
+        ({"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.25"}, Sampler(0.25, False)),
+        ({"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "1"}, Sampler(1.0, True)),
+    ],
+)
+def test_the_sampler_is_chosen_by_its_standard_name(environment: dict[str, str], sampler: Sampler) -> None:
+    assert on(**environment).sampler == sampler
+
+
+def test_a_ratio_keeps_its_share_of_the_traces_and_the_same_ones_everywhere() -> None:
+    ids = [f"{'0' * 16}{number * 2**54:016x}" for number in range(1, 1000)]
+    kept = [trace_id for trace_id in ids if Sampler(0.25).samples(trace_id)]
+    assert len(kept) == 255
+    assert all(Sampler(0.5).samples(trace_id) for trace_id in kept)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", CANARY),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://user:{CANARY}@host"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", ""),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", f"grpc://{CANARY}"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", CANARY),
+        ("OTEL_EXPORTER_OTLP_HEADERS", f"a={CANARY}%0d%0aX: y"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "0"),
+        ("OTEL_TRACES_EXPORTER", "console"),
+        ("OTEL_TRACES_SAMPLER", CANARY),
+        ("OTEL_TRACES_SAMPLER_ARG", "0.5"),
+        ("OTEL_TRACES_SAMPLER_ARG", "1.1"),
+        ("OTEL_BSP_MAX_QUEUE_SIZE", "many"),
+        ("OTEL_BSP_SCHEDULE_DELAY", "1.5"),
+        ("OTEL_METRIC_EXPORT_INTERVAL", "-1"),
+        ("OTEL_RESOURCE_ATTRIBUTES", CANARY),
+        ("OTEL_SDK_DISABLED", "yes"),
+    ],
+)
+def test_a_bad_value_stops_both_units_with_the_name_of_the_setting(name: str, value: str) -> None:
+    for read, environment in (
+        (read_control_plane_settings, control_plane_environment()),
+        (read_router_settings, router_environment()),
+    ):
+        with pytest.raises(SettingsRefused) as refused:
+            read({**environment, **HERE, name: value})
+        assert {problem.name for problem in refused.value.problems} == {name}
+        assert CANARY not in str(refused.value)
+
+
+def test_a_unit_without_a_collector_loads_nothing_of_opentelemetry() -> None:
+    code = (
+        "import sys, aop.control_plane.app, aop.router.app, aop.serving.telemetry\n"
+        "print([name for name in sys.modules if name.partition('.')[0] in {'opentelemetry', 'google'}])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_a_collector_without_the_extra_stops_the_start_with_what_to_install() -> None:
+    code = (
+        "import sys, asyncio\n"
+        "sys.modules['opentelemetry'] = None\n"
+        "from contextlib import AsyncExitStack\n"
+        "from aop.base.network_policy import Resolver, system_look_up\n"
+        "from aop.base.settings import SettingsReader\n"
+        "from aop.serving.health import Readiness\n"
+        "from aop.serving.metrics import UnitMetrics\n"
+        "from aop.serving.request_log import UnitLog\n"
+        "from aop.serving.telemetry import Observed, start_telemetry\n"
+        "from aop.serving.unit import CannotStart\n"
+        "from aop.telemetry.settings import read_telemetry_settings\n"
+        "async def main():\n"
+        "    log, metrics = UnitLog('router'), UnitMetrics('router')\n"
+        "    observed = Observed(log, metrics, Readiness({}, log, metrics), Resolver(system_look_up))\n"
+        f"    settings = read_telemetry_settings(SettingsReader({HERE!r}))\n"
+        "    try:\n"
+        "        start_telemetry(settings, observed, AsyncExitStack())\n"
+        "    except CannotStart as problem:\n"
+        "        print(problem)\n"
+        "asyncio.run(main())\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == (
+        "OTEL_EXPORTER_OTLP_ENDPOINT: sending telemetry needs the extra: pip install 'aop[otel]'"
+    )
