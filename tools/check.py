@@ -17,6 +17,10 @@ CHECKS: dict[str, list[str]] = {
     "structure": [_PYTHON, "-m", "tools.structure"],
     "contracts": [_PYTHON, "-m", "tools.contracts"],
     "agreement": [_PYTHON, "-m", "pytest", "tests/contracts"],
+    "console-types": [_PYTHON, "-m", "tools.console_types", "--check"],
+    "console": [_PYTHON, "-m", "tools.console_build", "--all", "format", "lint", "types", "test"],
+    "cli-reference": [_PYTHON, "-m", "tools.cli_reference", "--check"],
+    "docs": [_PYTHON, "-m", "tools.docs", "check"],
     "acceptance": [_PYTHON, "-m", "tools.acceptance", "--check"],
 }
 

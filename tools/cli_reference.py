@@ -48,7 +48,9 @@ The outcome goes to the standard output, everything else (notes, progress, probl
 the outcome is JSON, one document per line: the documents of the [contract](../../contracts/README.md) where there is
 one, lists as `{"items": […]}`. A problem is then one line on the error channel:
 
-    {"error": {"code": "NOT_FOUND", "message": "…", "traceId": "…", "recovery": "…"}}
+```text
+{"error": {"code": "NOT_FOUND", "message": "…", "traceId": "…", "recovery": "…"}}
+```
 
 `code` is a code of the contract, or, where the platform did not answer one, a word in lower case such as `unreachable`,
 `answer_lost`, `broken_answer`, `stream_interrupted`, `not_configured`, `declined`, `usage`.
@@ -62,7 +64,9 @@ one, lists as `{"items": […]}`. A problem is then one line on the error channe
 _ROUTER = """
 ### `aop router`
 
-    aop router
+```text
+aop router
+```
 
 Serve the A2A Router. Settings come from PLATFORM_* environment variables; stops on SIGTERM after a drain."""
 
@@ -93,7 +97,7 @@ def _section(entry: Entry) -> Iterator[str]:
     options = [parameter for parameter in command.params if isinstance(parameter, TyperOption)]
     usage = " ".join([_shape(argument) for argument in arguments])
     paragraphs = help_of(entry, entry.function()).split("\n\n")
-    yield from ("", f"### `aop {entry.name}`", "", f"    aop {entry.name} [OPTION…] {usage}".rstrip())
+    yield from ("", f"### `aop {entry.name}`", "", "```text", f"aop {entry.name} [OPTION…] {usage}".rstrip(), "```")
     for paragraph in paragraphs:
         if not paragraph.startswith("Example"):
             yield from ("", paragraph)
@@ -101,10 +105,11 @@ def _section(entry: Entry) -> Iterator[str]:
     rows += [(_names(option), _meaning(option)) for option in options if option.name != "help"]
     if rows:
         yield from ("", "| | |", "|---|---|", *(f"| {name} | {meaning} |" for name, meaning in rows))
-    yield ""
+    yield from ("", "```shell")
     for paragraph in paragraphs:
         if paragraph.startswith("Example"):
-            yield from (f"    {line.removeprefix('Example: ')}" for line in paragraph.splitlines())
+            yield from (line.removeprefix("Example: ") for line in paragraph.splitlines())
+    yield "```"
 
 
 def _shape(argument: TyperArgument) -> str:

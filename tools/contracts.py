@@ -1,20 +1,15 @@
-"""Checks every contract schema and OpenAPI document, and renders one reference page per surface.
-
-`python -m tools.contracts [FOLDER]` writes the pages to FOLDER, by default `.dev/contracts-html`.
-"""
+"""Checks every contract schema and OpenAPI document; tools.docs makes the reference pages of them."""
 
 import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from aop.contracts.documents import document
 from tools.contract_bundle import (
     CONTRACTS,
-    ROOT,
     BrokenReferenceError,
     Json,
     bundled,
@@ -23,29 +18,19 @@ from tools.contract_bundle import (
     schemas,
     surfaces,
 )
-from tools.contract_pages import page
 
-_DEFAULT_FOLDER = ROOT / ".dev" / "contracts-html"
 _METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 
 
-def main(arguments: list[str]) -> int:
-    folder = Path(arguments[0]) if arguments else _DEFAULT_FOLDER
+def main() -> int:
     problems = list(schema_problems())
-    pages: dict[str, str] = {}
     for name, surface in surfaces().items():
-        found = list(surface_problems(surface))
-        problems += [f"{name}: {problem}" for problem in found]
-        if not found:
-            pages[name] = page(bundled(surface))
+        problems += [f"{name}: {problem}" for problem in surface_problems(surface)]
     for problem in problems:
         print(problem)
     if problems:
         return 1
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in pages.items():
-        (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    print(f"{len(schemas())} schemas and {len(pages)} OpenAPI documents are sound; pages in {folder}")
+    print(f"{len(schemas())} schemas and {len(surfaces())} OpenAPI documents are sound")
     return 0
 
 
@@ -110,4 +95,4 @@ def _code_problems(operation: Json) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

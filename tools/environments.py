@@ -68,7 +68,7 @@ def ready_uv(say: Say) -> str:
         return installed
     folder, lock = PRIVATE / "uv", ROOT / "requirements-uv.lock"
     program, stamp, wanted = folder / "bin" / "uv", folder / ".stamp", _fingerprint(lock, sys.version)
-    with _one_at_a_time("uv", say):
+    with one_at_a_time("uv", say):
         if _read(stamp) == wanted and _uv_version(str(program)) >= UV_MINIMUM:
             return str(program)
         say("installing uv, the package installer, into .dev/uv (first time, ~5 s)")
@@ -89,7 +89,7 @@ def child_environment() -> dict[str, str]:
 
 
 def _make_ready(environment: Environment, uv: str, say: Say) -> None:
-    with _one_at_a_time(environment.name, say):
+    with one_at_a_time(environment.name, say):
         if not _is_ready(environment):
             _install(environment, uv, say)
             environment.stamp.write_text(_wanted(environment))
@@ -128,7 +128,7 @@ def _uv_version(program: str) -> tuple[int, ...]:
 
 
 @contextmanager
-def _one_at_a_time(name: str, say: Say) -> Iterator[None]:
+def one_at_a_time(name: str, say: Say) -> Iterator[None]:
     """Two calls at the same moment do not set up the same folder; the later one waits and then finds it ready."""
     path = PRIVATE / f"{name}.lock"
     try:

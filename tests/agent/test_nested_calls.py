@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -117,6 +117,18 @@ async def test_a_call_sends_the_delegation_and_gives_the_result() -> None:
     assert (headers[b"accept"], headers[b"content-type"]) == (b"application/json", b"application/json")
     assert body == {"targetAgentId": "acme:adder", "capability": "add", "input": {"terms": [1, 2]}, "stream": False}
     assert document("nested-invocation-request/1").is_valid(body)
+
+
+async def test_a_call_names_the_span_it_is_made_from_when_there_is_one() -> None:
+    router = ScriptedRouter(pieces=[json.dumps(RESULT).encode()])
+    given, own = f"00-{TRACE}-{'a' * 16}-01", f"00-{TRACE}-{'b' * 16}-01"
+    async with calling(router) as context:
+        await context.call("acme:adder", "add", {})
+        traced = replace(context, traceparent=given)
+        await traced.call("acme:adder", "add", {})
+        await traced.call("acme:adder", "add", {}, traceparent=own)
+    named = [headers.get(b"traceparent") for headers, _ in router.requests]
+    assert named == [None, given.encode(), own.encode()]
 
 
 async def test_two_calls_at_once_are_two_requests() -> None:

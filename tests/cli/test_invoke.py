@@ -169,9 +169,10 @@ def running(aop: Aop) -> None:
     raise AssertionError("nothing runs")
 
 
-def test_a_time_limit_of_the_caller_cancels(aop: Aop) -> None:
-    late = aop("invoke", "aop:summarizer", "read-aloud", SLOW, "--timeout", "0.5", "--json")
-    assert (late.code, late.error["code"]) == (3, "answer_lost")
+@pytest.mark.parametrize("mode", [(), ("--stream",)])
+def test_a_time_limit_of_the_caller_cancels(aop: Aop, mode: tuple[str, ...]) -> None:
+    late = aop("invoke", "aop:summarizer", "read-aloud", SLOW, "--timeout", "0.5", "--json", *mode)
+    assert (late.code, late.error["code"]) == (1, "timeout")
     assert latest(aop)["status"] == "canceled"
 
 

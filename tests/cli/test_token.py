@@ -48,8 +48,8 @@ def test_a_command_without_its_database_says_which_setting_it_needs() -> None:
         (("token", "list"), "PLATFORM_DATABASE_URL"),
         (("migrate",), "PLATFORM_MIGRATION_DATABASE_URL"),
     ):
-        ended = aop(*arguments)
-        assert ended.returncode != 0
+        ended = aop(*arguments, AOP_DATA="/nowhere")
+        assert ended.returncode == 78
         assert f"{setting} is required and not set" in ended.stderr
         assert "Traceback" not in ended.stderr
 

@@ -1,15 +1,12 @@
-"""The OpenAPI documents are valid, complete for the contract's endpoint table, and render."""
+"""The OpenAPI documents are valid, and complete for the contract's endpoint table."""
 
 from copy import deepcopy
-from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
 from tests.support.openapi import openapi_operations
 from tools import contracts
 from tools.contract_bundle import bundled, references, resolve, surfaces
-from tools.contract_pages import page
 
 # Contract 0.4, path by path.
 GATEWAY = {
@@ -119,21 +116,9 @@ def test_a_code_of_another_envelope_is_a_problem() -> None:
     assert any("another envelope" in problem for problem in contracts.surface_problems(surface))
 
 
-@pytest.mark.parametrize("name", sorted(ENDPOINTS))
-def test_a_page_shows_every_operation_and_schema_and_loads_nothing(name: str) -> None:
-    surface = bundled(SURFACES[name])
-    reader = _Page()
-    reader.feed(page(surface))
-    operations = {operation["operationId"] for _, _, operation in contracts.operations_of(surface)}
-    assert operations <= reader.anchors
-    assert {f"schema-{schema}" for schema in surface["components"]["schemas"]} <= reader.anchors
-    assert reader.links <= reader.anchors
-    assert not reader.tags & {"script", "link", "img", "iframe"}
-
-
-def test_the_command_writes_one_page_per_surface(tmp_path: Path) -> None:
-    assert contracts.main([str(tmp_path)]) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.html" for name in ENDPOINTS}
+def test_the_command_finds_nothing_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    assert contracts.main() == 0
+    assert f"{len(ENDPOINTS)} OpenAPI documents are sound" in capsys.readouterr().out
 
 
 def test_a_bundle_refers_to_nothing_outside_itself() -> None:
@@ -145,19 +130,3 @@ def _envelope(path: str) -> str:
     if path.startswith(V3) and not any(part in path for part in ("/invocations", "/traces")):
         return "3"
     return "4" if path.startswith((*V3, *V4)) else "2"
-
-
-class _Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.anchors: set[str] = set()
-        self.links: set[str] = set()
-        self.tags: set[str] = set()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        for name, value in attrs:
-            if name == "id" and value:
-                self.anchors.add(value)
-            if name == "href" and value:
-                self.links.add(value.removeprefix("#"))

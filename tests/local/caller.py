@@ -35,6 +35,12 @@ class Caller:
     def post(self, path: str, body: Any = None) -> Reply:
         return self._ask("POST", path, body)
 
+    def patch(self, path: str, body: Any) -> Reply:
+        return self._ask("PATCH", path, body)
+
+    def delete(self, path: str) -> Reply:
+        return self._ask("DELETE", path, None)
+
     def _ask(self, method: str, path: str, body: Any) -> Reply:
         streamed = isinstance(body, dict) and body.get("stream") is True
         headers = {

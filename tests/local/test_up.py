@@ -47,7 +47,8 @@ def test_without_configuration_both_units_are_ready_and_the_record_says_where(pl
     assert get(run["gateway"] + "/readyz")[0] == get(run["router"] + "/readyz")[0] == 200
     assert get(run["console"] + "/readyz")[0] == 200
     assert set(run) == {
-        "gateway", "router", "console", "principal", "token", "routerCredential", "serviceTokens", "databaseUrls", "pids"
+        "gateway", "router", "console", "principal", "token", "routerCredential", "serviceTokens", "databaseUrls",
+        "pids",
     }  # fmt: skip
     assert set(run["pids"]) == {"postgres", "control-plane", "router", "console"}
     assert all(is_alive(pid) for pid in run["pids"].values())

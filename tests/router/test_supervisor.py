@@ -16,7 +16,7 @@ UNUSED: Any = None
 def running(invocation_id: str, parent: str | None = None) -> Running:
     names = ("space", "acme:agent", "1.0.0", "rel_1", "0" * 64, "work")
     context = CallContext(*names, invocation_id, "task_1", "1" * 32, parent, "http://127.0.0.1", 0)
-    return Running(context, UNUSED, b"{}", 0.0, 0.0, UNUSED, UNUSED)
+    return Running(context, UNUSED, b"{}", 0.0, 0.0, UNUSED, UNUSED, UNUSED)
 
 
 async def nothing() -> None:

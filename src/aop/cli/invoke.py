@@ -12,8 +12,9 @@ from rich.text import Text
 from aop.cli.invoke_input import Work, work_of
 from aop.cli.lineage import milliseconds
 from aop.cli.platform import InWorkspace
+from aop.cli.problems import Problem
 from aop.cli.trace import show_trace
-from aop.client import ClientError, PlatformError, ResultStream
+from aop.client import ClientError, DeadlinePassed, PlatformError, ResultStream, StreamInterrupted
 from aop.contracts.invocation import StreamEvent
 
 
@@ -50,10 +51,12 @@ async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its paramet
     call = _Invocation(platform, agent, work, timeout)
     try:
         await (call.streamed() if stream else call.whole())
-    except ClientError:
+    except ClientError as error:
         # Not every failure has a lineage; this one's own error is what counts.
         with suppress(ClientError):
             await _show_lineage(platform, call, show_lineage)
+        if timeout is not None and _is_late(error):
+            raise _late(timeout, error) from error
         raise
     await _show_lineage(platform, call, show_lineage)
 
@@ -61,6 +64,20 @@ async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its paramet
 async def _show_lineage(platform: InWorkspace, call: "_Invocation", wanted: bool) -> None:
     if wanted and call.trace_id is not None:
         await show_trace(platform, call.trace_id)
+
+
+def _is_late(error: ClientError) -> bool:
+    return isinstance(error, DeadlinePassed) or (isinstance(error, StreamInterrupted) and error.rule == "deadline")
+
+
+def _late(seconds: float, error: ClientError) -> Problem:
+    problem = Problem(
+        f"canceled: it had not ended after {seconds:g} s",
+        code="timeout",
+        recovery="give it more time with --timeout; `aop trace --last` shows how far it came",
+    )
+    problem.trace_id, problem.invocation_id = error.trace_id, error.invocation_id
+    return problem
 
 
 class _Invocation:

@@ -11,7 +11,7 @@ from aop.base.clock import from_text
 from aop.base.database import StoreUnavailable, connect
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_REFUSED, Problem
-from aop.cli.router_store import Data, router_database
+from aop.cli.stores import RouterData, router_database
 from aop.ledger.check import Breach, LedgerCheck, Span
 
 _SHOWN = 100
@@ -23,7 +23,7 @@ def check(
         str | None, typer.Option(metavar="TIME", help="Only what was created at or after it (RFC 3339).")
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Only what was created before it.")] = None,
-    data: Data = None,
+    data: RouterData = None,
 ) -> None:
     """Exit code 1 when there is one. With --json each is a line, and the last line counts them.
 

@@ -11,14 +11,14 @@ from aop.base.ids import is_safe_identifier
 from aop.base.store_check import StoreNotAsExpected, require_version
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, Problem
-from aop.cli.router_store import Data, router_database
+from aop.cli.stores import RouterData, router_database
 from aop.ledger.epochs import Closing, close_earlier, open_epoch
 
 
 def close(
     out: Output,
     router_id: Annotated[str, typer.Option(metavar="ID", help="The PLATFORM_ROUTER_ID of the Router.")],
-    data: Data = None,
+    data: RouterData = None,
 ) -> None:
     """Should it still run, it ends with code 78.
 

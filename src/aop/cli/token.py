@@ -11,20 +11,14 @@ import typer
 from aop.base.clock import to_text
 from aop.base.database import StoreUnavailable, connect
 from aop.base.ids import is_safe_identifier
-from aop.base.settings import SettingsReader, SettingsRefused, database_url, integer
+from aop.base.settings import SettingsReader, SettingsRefused, integer
 from aop.cli.output import Output, table
-from aop.cli.problems import Problem
+from aop.cli.problems import EXIT_CONFIGURATION, Problem
+from aop.cli.stores import ControlPlaneData, control_plane_database
 from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
-from aop.local.problems import NotRunning
-from aop.local.state import load_run
 
 T = TypeVar("T")
-_SETTING = "PLATFORM_DATABASE_URL"
 _HEADINGS = ["token id", "principal", "label", "created", "expires", "revoked", "last used"]
-Data = Annotated[
-    Path | None,
-    typer.Option(help="Data folder of a running `aop up`. Without it, PLATFORM_DATABASE_URL names the database."),
-]
 
 
 def create(
@@ -32,7 +26,7 @@ def create(
     principal: Annotated[str, typer.Option(help="Whom the token stands for (a safe identifier).")],
     label: Annotated[str, typer.Option(help="A note to recognise the token by.")] = "",
     days: Annotated[int | None, typer.Option(min=1, max=3650, help="Lifetime; default 90 days.")] = None,
-    data: Data = None,
+    data: ControlPlaneData = None,
 ) -> None:
     """It is printed once, as the last line, and stored only as a hash.
 
@@ -48,7 +42,7 @@ def create(
     out.tell(_document(issued.record) | {"token": issued.token.reveal()}, issued.token.reveal())
 
 
-def list_tokens(out: Output, data: Data = None) -> None:
+def list_tokens(out: Output, data: ControlPlaneData = None) -> None:
     """Example: aop token list"""
     records = _on_store(data, lambda tokens: tokens.all())
     out.tell({"items": [_document(record) for record in records]}, *table(_HEADINGS, [_row(one) for one in records]))
@@ -57,7 +51,7 @@ def list_tokens(out: Output, data: Data = None) -> None:
 def revoke(
     out: Output,
     token_id: Annotated[str, typer.Argument(help="The tok_… id shown by `aop token list`.")],
-    data: Data = None,
+    data: ControlPlaneData = None,
 ) -> None:
     """Example: aop token revoke tok_0192f0c0c0de7000a000000000000001"""
     if not _on_store(data, lambda tokens: tokens.revoke(token_id)):
@@ -90,25 +84,9 @@ def _on_store(data: Path | None, act: Callable[[Tokens], Awaitable[T]]) -> T:
             await connection.close()
 
     try:
-        return asyncio.run(run(_database_url(data)))
+        return asyncio.run(run(control_plane_database(data)))
     except StoreUnavailable as failure:
         raise Problem(f"the database cannot be reached or refused ({failure})") from None
-
-
-def _database_url(data: Path | None) -> str:
-    try:
-        if data is not None:
-            return load_run(data).database_urls.control_plane
-        reader = SettingsReader(os.environ)  # noqa: TID251
-        url = reader.required(_SETTING, database_url)
-        reader.conclude()
-        return url.reveal()
-    except NotRunning as problem:
-        raise Problem(str(problem)) from None
-    except SettingsRefused as refused:
-        raise Problem(
-            f"{_SETTING} {refused.problems[0].reason}", recovery="set it, or pass --data DIR of a running `aop up`"
-        ) from None
 
 
 def _default_days() -> int:
@@ -117,5 +95,6 @@ def _default_days() -> int:
     try:
         reader.conclude()
     except SettingsRefused as refused:
-        raise Problem(f"PLATFORM_ACCESS_TOKEN_DAYS {refused.problems[0].reason}") from None
+        text = f"PLATFORM_ACCESS_TOKEN_DAYS {refused.problems[0].reason}"
+        raise Problem(text, exit_code=EXIT_CONFIGURATION) from None
     return days

@@ -49,7 +49,9 @@ class Readiness:
             cause = f"{name}: {type(failure).__name__} {failure}".strip()
         if cause is None and self._passed[name] is False:
             self._log.event("check.passed", cause=name)
-        elif cause is not None and self._passed[name] is not False:
+        elif cause is not None and self._passed[name] is None:
+            self._log.event("check.waiting", cause=cause)
+        elif cause is not None and self._passed[name]:
             self._log.event("check.failed", level=Level.WARNING, cause=cause)
         self._passed[name] = cause is None
         self._metrics.ready(name, cause is None)

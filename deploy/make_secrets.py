@@ -1,0 +1,91 @@
+"""Makes the secrets of a deployment: one file of settings for each unit, one for Agents, and the logins as SQL.
+
+    python deploy/make_secrets.py --database db.internal:5432/aop --to secrets
+
+Needs PyNaCl, which `aop[platform]` brings. The files are readable by their maker alone; nothing is printed but their
+names. A folder that exists already is left as it is.
+"""
+
+import argparse
+import base64
+import hashlib
+import json
+import os
+import secrets
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from nacl.signing import SigningKey
+
+LOGINS = {
+    "aop_migration": "aop_owner",
+    "aop_control_plane_1": "aop_control_plane",
+    "aop_router_1": "aop_router",
+}
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="Make the secrets of a deployment.")
+    parser.add_argument("--database", required=True, metavar="HOST:PORT/NAME", help="the PostgreSQL database")
+    parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="the folder to make")
+    chosen = parser.parse_args(arguments)
+    try:
+        chosen.to.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        sys.stderr.write(f"{chosen.to} exists; nothing was changed\n")
+        return 1
+    passwords = {login: secrets.token_urlsafe(24) for login in LOGINS}
+    for name, text in files(chosen.database, passwords).items():
+        with os.fdopen(os.open(chosen.to / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+        sys.stdout.write(f"{chosen.to / name}\n")
+    return 0
+
+
+def files(database: str, passwords: Mapping[str, str]) -> dict[str, str]:
+    to_router, to_control_plane, key = secrets.token_urlsafe(32), secrets.token_urlsafe(32), SigningKey.generate()
+    urls = {login: f"postgresql://{login}:{password}@{database}" for login, password in passwords.items()}
+    return {
+        "migration.env": _settings(PLATFORM_MIGRATION_DATABASE_URL=urls["aop_migration"]),
+        "control-plane.env": _settings(
+            PLATFORM_DATABASE_URL=urls["aop_control_plane_1"],
+            PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN=to_router,
+            PLATFORM_INTERNAL_PRINCIPALS_JSON=_principals("router", to_control_plane),
+        ),
+        "router.env": _settings(
+            PLATFORM_ROUTER_DATABASE_URL=urls["aop_router_1"],
+            PLATFORM_CONTROL_PLANE_SERVICE_TOKEN=to_control_plane,
+            PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON=_principals("control-plane", to_router),
+            PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL=_base64url(bytes(key) + bytes(key.verify_key)),
+        ),
+        "agents.env": _settings(PLATFORM_AGENT_ROUTER_PUBLIC_KEY_BASE64URL=_base64url(bytes(key.verify_key))),
+        "logins.sql": _sql(database.rpartition("/")[2], passwords),
+    }
+
+
+def _settings(**values: str) -> str:
+    """Unquoted, which systemd, Compose and kubectl all take as it stands."""
+    return "".join(f"{name}={value}\n" for name, value in values.items())
+
+
+def _principals(name: str, token: str) -> str:
+    digest = hashlib.sha256(token.encode()).hexdigest()
+    return json.dumps([{"id": name, "tokenSha256": digest}], separators=(",", ":"))
+
+
+def _base64url(value: bytes) -> str:
+    return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
+
+
+def _sql(database: str, passwords: Mapping[str, str]) -> str:
+    groups = [f"CREATE ROLE {group} NOLOGIN;" for group in LOGINS.values()]
+    logins = [
+        f"CREATE ROLE {login} LOGIN PASSWORD '{password}' IN ROLE {LOGINS[login]};"
+        for login, password in passwords.items()
+    ]
+    return "\n".join([*groups, *logins, f'CREATE DATABASE "{database}" OWNER aop_migration;']) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

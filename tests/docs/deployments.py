@@ -1,0 +1,89 @@
+"""Reads the deployments in deploy/ as their tools would: which unit runs with which settings, on which port."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.docs.blocks import ROOT
+
+DEPLOY = ROOT / "deploy"
+_HOST, _INSTANCES = "app-1", {"aop-control-plane@": ("8080", "8180"), "aop-router@": ("8081", "8181")}
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One process of a deployment: the words of its command and its whole environment, secrets included."""
+
+    place: str
+    command: tuple[str, ...]
+    settings: Mapping[str, str]
+
+    @property
+    def kind(self) -> str:
+        return self.command[-1]
+
+
+def settings_file(path: Path) -> dict[str, str]:
+    lines = [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    return dict(line.split("=", 1) for line in lines)
+
+
+def compose() -> Json:
+    document: Json = yaml.safe_load((DEPLOY / "compose" / "compose.yaml").read_text("utf-8"))
+    return document
+
+
+def compose_units(secrets: Path) -> Iterator[Unit]:
+    for name, service in compose()["services"].items():
+        if service["command"][0] == "aop" if "command" in service else False:
+            kept = settings_file(secrets / Path(service["env_file"]).name) if "env_file" in service else {}
+            yield Unit(f"compose {name}", tuple(service["command"]), {**kept, **service.get("environment", {})})
+
+
+def kubernetes() -> list[Json]:
+    files = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+    return [document for file in files for document in yaml.safe_load_all(file.read_text("utf-8"))]
+
+
+def of_kind(kind: str) -> dict[str, Json]:
+    return {document["metadata"]["name"]: document for document in kubernetes() if document["kind"] == kind}
+
+
+def workloads() -> list[Json]:
+    return [document for document in kubernetes() if document["kind"] in {"Deployment", "StatefulSet", "Job"}]
+
+
+def kubernetes_units(secrets: Path) -> Iterator[Unit]:
+    maps = of_kind("ConfigMap")
+    for workload in workloads():
+        container = workload["spec"]["template"]["spec"]["containers"][0]
+        settings: dict[str, str] = {}
+        for source in container["envFrom"]:
+            if "configMapRef" in source:
+                settings |= maps[source["configMapRef"]["name"]]["data"]
+            else:
+                settings |= settings_file(secrets / f"{source['secretRef']['name'].removeprefix('aop-')}.env")
+        for replica in range(workload["spec"].get("replicas", 1)):
+            name = f"{workload['metadata']['name']}-{replica}"
+            named = {variable["name"]: name for variable in container.get("env", []) if _is_pod_name(variable)}
+            yield Unit(f"kubernetes {name}", tuple(container["args"]), {**settings, **named})
+
+
+def systemd_units(secrets: Path) -> Iterator[Unit]:
+    for file in sorted((DEPLOY / "systemd").glob("*.service")):
+        for instance in _INSTANCES.get(file.stem, ("",)):
+            text = file.read_text("utf-8").replace("%i", instance).replace("%H", _HOST)
+            settings = dict(line.split("=", 1) for line in re.findall(r"^Environment=(.*)$", text, re.MULTILINE))
+            for named in re.findall(r"^EnvironmentFile=/etc/aop/(.*)$", text, re.MULTILINE):
+                settings |= settings_file((secrets if named.endswith(".env") else DEPLOY / "systemd") / named)
+            command = re.findall(r"^ExecStart=/opt/aop/bin/(.*)$", text, re.MULTILINE)[0]
+            yield Unit(f"systemd {file.stem}{instance}", tuple(command.split()), settings)
+
+
+def _is_pod_name(variable: Json) -> bool:
+    return bool(variable["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.name")

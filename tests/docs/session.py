@@ -1,0 +1,136 @@
+"""Follows a page in one shell: every block in order, what each wrote kept apart, long-running ones ended afterwards."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.docs.blocks import RUN, Block
+
+_SECONDS = 120
+_PLATFORM = "./dev up"
+# As in the README, `aop` stands for `./dev aop`. Tests run side by side, so an Agent has a port of its own, and the
+# Python of a sample instead of an environment that would have to be made.
+_PREPARE = """
+set -e -o pipefail
+aop() {
+    case "$1 ${2-}" in
+        "init "*) shift; python3 -m aop init --port "$AGENT_PORT" "$@" ;;
+        "agent run") shift 2; python3 -m aop agent run --python "$AGENT_PYTHON" "$@" ;;
+        *) python3 -m aop "$@" ;;
+    esac
+}
+serving() {
+    for _ in $(seq 100); do
+        if python3 -c "import urllib.request as r; r.urlopen('http://127.0.0.1:$AGENT_PORT/readyz')"; then return 0; fi
+        kill -0 "$1" || break
+        sleep 0.2
+    done 2> /dev/null
+    echo "the Agent does not serve"; return 1
+}
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a page is followed: an empty folder, a running platform, and the addresses pages have for real ones."""
+
+    folder: Path
+    data: Path
+    agent_port: int
+    agent_python: Path
+    addresses: Mapping[str, str]
+
+    def real(self, text: str) -> str:
+        for written, real in self.addresses.items():
+            text = text.replace(written, real)
+        return text
+
+    def written(self, text: str) -> str:
+        for written, real in self.addresses.items():
+            text = text.replace(real, written)
+        return text
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "PATH": f"{Path(sys.executable).parent}:{os.defpath}:{self.folder / '.bin'}",
+            "HOME": str(self.folder),
+            "XDG_CONFIG_HOME": str(self.folder / ".config"),
+            "COLUMNS": "120",
+            "LANG": "C.UTF-8",
+            "AGENT_PORT": str(self.agent_port),
+            "AGENT_PYTHON": str(self.agent_python),
+        }
+
+
+def follow(blocks: Sequence[Block], place: Place) -> list[tuple[Block, str]]:
+    """The blocks that ran, each with what it wrote; the first that does not go as the page says is reported."""
+    (place.folder / ".aop").symlink_to(place.data)
+    (place.folder / ".output").mkdir()
+    (place.folder / ".bin").mkdir()
+    (place.folder / ".bin" / "curl").symlink_to(Path(__file__).with_name("plain_curl.py"))
+    runs = [block for block in blocks if block.word in RUN]
+    script = place.folder / ".page.sh"
+    script.write_text(_PREPARE + "".join(_step(number, block, place) for number, block in enumerate(runs)))
+    process = subprocess.Popen(
+        ["/bin/bash", str(script)],
+        cwd=place.folder,
+        env=place.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        code = process.wait(_SECONDS)
+    finally:
+        _end_group(process)
+    outputs = [place.written(path.read_text()) for path in _outputs(place, len(runs)) if path.exists()]
+    assert code == 0, f"line {runs[len(outputs) - 1].line} ended with {code}:\n{outputs[-1]}"
+    return list(zip(runs, outputs, strict=True))
+
+
+def missing_lines(expected: str, output: str) -> list[str]:
+    """Lines of the page that the output does not have, in the page's order; blanks count as one."""
+    written, missing = iter([_squeezed(line) for line in output.splitlines()]), list[str]()
+    for line in filter(None, map(_squeezed, expected.splitlines())):
+        pattern = re.compile(".*".join(map(re.escape, line.split("…"))))
+        if not any(pattern.fullmatch(candidate) for candidate in written):
+            missing.append(line)
+            break
+    return missing
+
+
+def _step(number: int, block: Block, place: Place) -> str:
+    text = place.real(block.text).replace("./dev aop", "aop")
+    start = f'\nexec >"{place.folder}/.output/{number}" 2>&1\n'
+    if block.word == "python":
+        program = place.folder / f".block{number}.py"
+        program.write_text(text)
+        return f"{start}python3 {program}\n"
+    if block.background:
+        return start + ("" if text.strip() == _PLATFORM else f"(\n{text}\n) &\nserving $!\n")
+    if block.refused is not None:
+        return f'{start}if (\nset -e\n{text}\n); then echo "this was not refused"; exit 1; fi\n'
+    return f"{start}{text}\n"
+
+
+def _outputs(place: Place, count: int) -> list[Path]:
+    return [place.folder / ".output" / str(number) for number in range(count)]
+
+
+def _end_group(process: "subprocess.Popen[bytes]") -> None:
+    """What the page left running, and the shell if it hangs."""
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return
+    process.wait(10)
+
+
+def _squeezed(line: str) -> str:
+    return " ".join(line.split())

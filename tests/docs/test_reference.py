@@ -1,0 +1,85 @@
+"""The generated reference is complete, and the pages that people write about it leave nothing out."""
+
+import json
+import re
+import shlex
+
+import pytest
+
+from aop.cli.commands import COMMANDS
+from aop.cli.loading import built
+from tests.docs.blocks import ROOT, blocks_of
+from tools.contract_bundle import bundled, schemas, surfaces
+from tools.contracts import operations_of
+from tools.docs import REFERENCE, outdated
+from tools.docs_setting_meanings import MEANINGS
+from tools.docs_settings import setting_names
+from tools.docs_shapes import document_heading
+
+CODES = [entry["code"] for entry in json.loads((ROOT / "contracts/platform-error/codes.json").read_bytes())["codes"]]
+
+
+def headings(page: str) -> set[str]:
+    return set(re.findall(r"^#+ (.*)$", (ROOT / "docs" / page).read_text("utf-8"), re.MULTILINE))
+
+
+def test_every_generated_page_is_current() -> None:
+    assert outdated() == []
+
+
+@pytest.mark.parametrize("name", sorted(surfaces()))
+def test_the_page_of_a_surface_shows_every_operation_with_its_codes(name: str) -> None:
+    page = f"reference/api/{name.removesuffix('.v1')}.md"
+    text, surface = (ROOT / "docs" / page).read_text("utf-8"), bundled(surfaces()[name])
+    for method, path, operation in operations_of(surface):
+        assert operation["summary"] in headings(page)
+        assert f"`{method} {path}`" in text
+        assert all(f"[{code}](../errors.md#" in text for code in operation.get("x-codes", []))
+
+
+def test_the_page_of_documents_shows_every_schema() -> None:
+    shown = headings("reference/documents.md")
+    for identity in schemas():
+        name, _, version = identity.removeprefix("urn:aop:contract:").rpartition(":")
+        assert document_heading(f"{name}.{version}") in shown
+
+
+def test_every_error_code_is_in_the_reference_and_in_the_guide_to_recovery() -> None:
+    assert set(CODES) <= headings("reference/errors.md")
+    assert set(CODES) <= headings("guides/recover.md")
+
+
+def test_every_setting_that_is_read_has_a_meaning_and_no_other_has() -> None:
+    assert setting_names() == set(MEANINGS)
+    assert all(f"`{name}`" in (REFERENCE / "settings.md").read_text("utf-8") for name in MEANINGS)
+
+
+def test_every_command_in_a_page_exists_with_its_options() -> None:
+    """Those for other machines too, which are not run."""
+    known = {entry.name: {name for option in built(entry).params for name in option.opts} for entry in COMMANDS}
+    known |= {"router": {"--help"}}
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        for block in blocks_of(page):
+            if block.word in {"sh", "shell"}:
+                for words in _commands(block.text):
+                    name = max(
+                        (name for name in known if words[: len(name.split())] == name.split()), key=len, default=""
+                    )
+                    assert name or words[0].startswith("-"), f"{page}:{block.line}: aop {' '.join(words)}"
+                    options = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+                    assert options <= known.get(name, options) | {"--help"}, f"{page}:{block.line}: {options}"
+
+
+def _commands(text: str) -> list[list[str]]:
+    """The words after `aop`, up to where the shell takes over again."""
+    found = []
+    for line in text.replace("\\\n", " ").splitlines():
+        match = re.search(r"(?:^|\$\(|\| |\./dev |[A-Z_]+=\S+ )aop ([a-z-].*)$", line)
+        if match and not line.startswith("alias"):
+            lexer = shlex.shlex(re.split(r"\s(?:\||>|2>|\|\||#)", match[1])[0], posix=True, punctuation_chars=True)
+            lexer.whitespace_split = True
+            try:
+                found.append([word for word in lexer if word not in {"|", ")", "||"}])
+            except ValueError:
+                continue
+    return found
