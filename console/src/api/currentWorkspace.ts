@@ -1,0 +1,27 @@
+/** The Workspace one works in: the one in the address, else the last one used, else the only or first one. */
+
+import { useQuery } from "@tanstack/react-query"
+import { useParams } from "@tanstack/react-router"
+import { useEffect } from "react"
+
+import type { Workspace } from "@/api/contract.gen"
+import { whole } from "@/api/queries"
+import { prefer, preferred } from "@/config/preferences"
+
+interface CurrentWorkspace {
+  readonly workspaceId: string | undefined
+  readonly workspaces: ReadonlyArray<Workspace>
+  /** The list is still on its way. */
+  readonly isPending: boolean
+}
+
+export function useCurrentWorkspace(): CurrentWorkspace {
+  const { workspaceId: addressed } = useParams({ strict: false })
+  const { data: workspaces = [], isPending } = useQuery(whole("listWorkspaces", { query: {} }))
+  useEffect(() => {
+    if (addressed !== undefined) prefer("workspace", addressed)
+  }, [addressed])
+  const last = preferred("workspace")
+  const known = workspaces.find((workspace) => workspace.workspaceId === last) ?? workspaces[0]
+  return { workspaceId: addressed ?? known?.workspaceId, workspaces, isPending }
+}

@@ -1,0 +1,104 @@
+/** Server state: one query per operation and input, lists page by page, and actions that make reads stale. */
+
+import {
+  infiniteQueryOptions,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+  type UseMutationResult,
+} from "@tanstack/react-query"
+
+import type { OperationId, Operations } from "@/api/contract.gen"
+import { call, type Answer, type Input } from "@/api/http"
+import type { Problem } from "@/api/problem"
+
+/** Operations that answer a page: `{items, nextCursor?}`. */
+export type ListId = {
+  [Id in OperationId]: Operations[Id]["answer"] extends { items: ReadonlyArray<unknown> } ? Id : never
+}[OperationId]
+
+/** `useQuery(read("readWorkspace", { path: { workspaceId } }))` */
+export function read<Id extends OperationId>(id: Id, input: Input<Id>) {
+  return queryOptions<Answer<Id>, Problem>({
+    queryKey: [id, input],
+    queryFn: ({ signal }) => call(id, input, signal),
+  })
+}
+
+/** `useInfiniteQuery(pages("listInstallations", { path: { workspaceId }, query: {} }))` */
+export function pages<Id extends ListId>(id: Id, input: Input<Id>) {
+  return infiniteQueryOptions({
+    queryKey: [id, input, "pages"],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }): Promise<Answer<Id>> => {
+      const { query } = input as { query?: object }
+      return call(id, { ...input, query: { ...query, cursor: pageParam } }, signal)
+    },
+    getNextPageParam: (last) => (last as { nextCursor?: string }).nextCursor,
+  })
+}
+
+type Item<Id extends ListId> = Answer<Id> extends { items: ReadonlyArray<infer Each> } ? Each : never
+
+/** The items of all pages read so far, in their order. */
+export function itemsOf<Id extends ListId>(
+  result: { pages: ReadonlyArray<Answer<Id>> } | undefined,
+): ReadonlyArray<Item<Id>> {
+  return (result?.pages ?? []).flatMap((page) => (page as { items: ReadonlyArray<Item<Id>> }).items)
+}
+
+/** Every item of a list, all pages read one after the other; for lists that are small by their nature. */
+export function whole<Id extends ListId>(id: Id, input: Input<Id>) {
+  return queryOptions<ReadonlyArray<Item<Id>>, Problem>({
+    queryKey: [id, input, "whole"],
+    queryFn: ({ signal }) => everyItem(id, input, signal),
+  })
+}
+
+export async function everyItem<Id extends ListId>(
+  id: Id,
+  input: Input<Id>,
+  signal: AbortSignal,
+): Promise<ReadonlyArray<Item<Id>>> {
+  const { query } = input as { query?: object }
+  const found: Item<Id>[] = []
+  let cursor: string | undefined
+  do {
+    const page = await call(id, { ...input, query: { ...query, limit: 100, cursor } }, signal)
+    found.push(...(page as { items: ReadonlyArray<Item<Id>> }).items)
+    cursor = (page as { nextCursor?: string }).nextCursor
+  } while (cursor !== undefined)
+  return found
+}
+
+/** An Agent with every version the caller may see, newest registration first. */
+export function agentVersions(agentId: string) {
+  return queryOptions<Answer<"readAgentOverview">, Problem>({
+    queryKey: ["readAgentOverview", { path: { agentId } }, "whole"],
+    queryFn: async ({ signal }) => {
+      let page = await call("readAgentOverview", { path: { agentId }, query: { limit: 100 } }, signal)
+      const versions = [...page.versions]
+      while (page.nextCursor !== undefined) {
+        const query = { limit: 100, cursor: page.nextCursor }
+        page = await call("readAgentOverview", { path: { agentId }, query }, signal)
+        versions.push(...page.versions)
+      }
+      return { ...page, versions }
+    },
+  })
+}
+
+/** An action on the Gateway; once it ended, well or not, the named reads are asked again. */
+export function useAction<Id extends OperationId>(
+  id: Id,
+  stale: ReadonlyArray<OperationId> = [],
+): UseMutationResult<Answer<Id>, Problem, Input<Id>> {
+  const client = useQueryClient()
+  return useMutation<Answer<Id>, Problem, Input<Id>>({
+    mutationFn: (input) => call(id, input),
+    // Not waited for: what the caller does next must not depend on whether its screen survives the refresh.
+    onSettled: () => {
+      for (const name of stale) void client.invalidateQueries({ queryKey: [name] })
+    },
+  })
+}

@@ -1,0 +1,56 @@
+/** The frame around every signed-in screen: navigation at the side, or behind a button where there is no room. */
+
+import { Outlet, useLocation } from "@tanstack/react-router"
+import { Menu as MenuIcon } from "lucide-react"
+import { useEffect, useRef, useState } from "react"
+
+import { Brand } from "@/components/Brand"
+import { Navigation } from "@/app/Navigation"
+import { Button } from "@/components/Button"
+
+export function Shell() {
+  const main = useRef<HTMLElement>(null)
+  const { pathname } = useLocation()
+  const [openedAt, setOpenedAt] = useState<string>()
+  const [first] = useState(pathname)
+  const open = openedAt === pathname // a navigation closes the menu
+  useEffect(() => {
+    // A new screen is announced and read from its top; the first one keeps the browser's own focus.
+    if (pathname !== first) main.current?.focus({ preventScroll: true })
+  }, [pathname, first])
+  return (
+    <div className="flex min-h-dvh flex-col lg:flex-row">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-raised focus:px-3 focus:py-2"
+      >
+        Skip to content
+      </a>
+      <header className="flex items-center justify-between border-b border-line bg-surface px-4 py-2 lg:hidden">
+        <Brand />
+        <Button
+          tone="quiet"
+          size="icon"
+          aria-label="Navigation"
+          aria-expanded={open}
+          aria-controls="navigation"
+          onClick={() => setOpenedAt(open ? undefined : pathname)}
+        >
+          <MenuIcon aria-hidden />
+        </Button>
+      </header>
+      <aside
+        id="navigation"
+        className={`${open ? "block" : "hidden"} border-b border-line bg-surface lg:sticky lg:top-0 lg:flex lg:h-dvh lg:w-60 lg:shrink-0 lg:flex-col lg:border-r lg:border-b-0`}
+      >
+        <div className="hidden px-4 pt-4 pb-3 lg:block">
+          <Brand />
+        </div>
+        <Navigation />
+      </aside>
+      <main id="main" ref={main} tabIndex={-1} className="min-w-0 flex-1 outline-none">
+        <Outlet />
+      </main>
+    </div>
+  )
+}

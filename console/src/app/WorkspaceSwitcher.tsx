@@ -1,0 +1,43 @@
+/** Chooses the Workspace to work in; leads to the list, where new ones are made. */
+
+import { Link } from "@tanstack/react-router"
+import { Check, ChevronsUpDown, Plus } from "lucide-react"
+
+import { useCurrentWorkspace } from "@/api/currentWorkspace"
+import { Button } from "@/components/Button"
+import { Menu, MenuItem, MenuLabel, MenuSeparator } from "@/components/Menu"
+
+export function WorkspaceSwitcher() {
+  const { workspaceId, workspaces } = useCurrentWorkspace()
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <Button
+          className="mb-1 w-full justify-between"
+          aria-label={`Workspace: ${workspaceId ?? "none chosen"}`}
+        >
+          <span className="truncate">{workspaceId ?? "Choose a Workspace"}</span>
+          <ChevronsUpDown aria-hidden className="text-muted" />
+        </Button>
+      }
+    >
+      {workspaces.length > 0 ? <MenuLabel>Your Workspaces</MenuLabel> : null}
+      {workspaces.map((workspace) => (
+        <MenuItem key={workspace.workspaceId} asChild>
+          <Link to="/workspaces/$workspaceId" params={{ workspaceId: workspace.workspaceId }}>
+            <span className="min-w-0 flex-1 truncate">{workspace.workspaceId}</span>
+            {workspace.workspaceId === workspaceId ? <Check aria-label="current" /> : null}
+          </Link>
+        </MenuItem>
+      ))}
+      {workspaces.length > 0 ? <MenuSeparator /> : null}
+      <MenuItem asChild>
+        <Link to="/workspaces">
+          <Plus aria-hidden />
+          All Workspaces, new Workspace
+        </Link>
+      </MenuItem>
+    </Menu>
+  )
+}

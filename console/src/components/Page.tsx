@@ -1,0 +1,38 @@
+/** The frame of a screen: its heading, what it is for, its actions; also names the browser tab. */
+
+import { useEffect, type ReactNode } from "react"
+
+import { cn } from "@/components/classes"
+
+interface PageProps {
+  /** Names the tab, and is the heading unless `heading` says it differently. */
+  readonly title: string
+  readonly heading?: ReactNode
+  readonly above?: ReactNode
+  readonly description?: ReactNode
+  readonly actions?: ReactNode
+  /** `wide` for tables and traces. */
+  readonly width?: "normal" | "wide" | "narrow"
+  readonly children: ReactNode
+}
+
+const WIDTHS = { narrow: "max-w-xl", normal: "max-w-5xl", wide: "max-w-7xl" } as const
+
+export function Page({ title, heading, above, description, actions, width = "normal", children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Agent Operating Platform`
+  }, [title])
+  return (
+    <div className={cn("mx-auto w-full px-4 py-6 sm:px-6 lg:px-8", WIDTHS[width])}>
+      <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0 flex-1 basis-72">
+          {above ? <div className="mb-1 text-sm text-muted">{above}</div> : null}
+          <h1 className="text-xl font-semibold tracking-tight break-words">{heading ?? title}</h1>
+          {description ? <div className="mt-1 max-w-prose text-muted">{description}</div> : null}
+        </div>
+        {actions ? <div className="flex flex-wrap items-center gap-2">{actions}</div> : null}
+      </header>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,45 @@
+/** Several views of one thing, one at a time. */
+
+import * as Radix from "@radix-ui/react-tabs"
+import type { ReactNode } from "react"
+
+export interface Tab<Name extends string> {
+  readonly name: Name
+  readonly label: ReactNode
+  readonly content: ReactNode
+}
+
+interface TabsProps<Name extends string> {
+  readonly label: string
+  readonly tabs: ReadonlyArray<Tab<Name>>
+  /** Which is shown; without it the tabs keep that to themselves. */
+  readonly value?: Name
+  readonly onChange?: (name: Name) => void
+}
+
+export function Tabs<Name extends string>({ label, tabs, value, onChange }: TabsProps<Name>) {
+  return (
+    <Radix.Root
+      value={value}
+      defaultValue={value === undefined ? tabs[0]?.name : undefined}
+      onValueChange={(name) => onChange?.(name as Name)}
+    >
+      <Radix.List aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+        {tabs.map((tab) => (
+          <Radix.Trigger
+            key={tab.name}
+            value={tab.name}
+            className="-mb-px cursor-pointer border-b-2 border-transparent px-3 py-2 text-base whitespace-nowrap text-muted hover:text-ink focus-visible:-outline-offset-2 data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+          >
+            {tab.label}
+          </Radix.Trigger>
+        ))}
+      </Radix.List>
+      {tabs.map((tab) => (
+        <Radix.Content key={tab.name} value={tab.name} tabIndex={-1} className="outline-none">
+          {tab.content}
+        </Radix.Content>
+      ))}
+    </Radix.Root>
+  )
+}

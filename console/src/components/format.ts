@@ -1,0 +1,61 @@
+/** How times, durations, sizes and long identifiers are written. */
+
+const DATE_TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" })
+const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" })
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" })
+const NUMBER = new Intl.NumberFormat("en")
+const STEPS: ReadonlyArray<[Intl.RelativeTimeFormatUnit, number]> = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+]
+
+export function dateTime(timestamp: string): string {
+  return DATE_TIME.format(new Date(timestamp))
+}
+
+export function date(timestamp: string): string {
+  return DATE.format(new Date(timestamp))
+}
+
+/** "5 min. ago", "in 2 days"; what is less than a minute away is "now". */
+export function relative(timestamp: string, now: number = Date.now()): string {
+  const seconds = (new Date(timestamp).getTime() - now) / 1000
+  for (const [unit, length] of STEPS) {
+    if (Math.abs(seconds) >= length) return RELATIVE.format(Math.trunc(seconds / length), unit)
+  }
+  return "now"
+}
+
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 60_000) return `${trimmed(milliseconds / 1000)} s`
+  const minutes = Math.floor(milliseconds / 60_000)
+  const seconds = Math.round((milliseconds % 60_000) / 1000)
+  return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`
+}
+
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`
+  if (count < 1_048_576) return `${trimmed(count / 1024)} KiB`
+  return `${trimmed(count / 1_048_576)} MiB`
+}
+
+export function count(value: number): string {
+  return NUMBER.format(value)
+}
+
+/** The first and last characters of a long identifier or digest; the whole one belongs in a title or a copy button. */
+export function shortened(text: string, start = 10, end = 6): string {
+  return text.length <= start + end + 1 ? text : `${text.slice(0, start)}…${text.slice(-end)}`
+}
+
+export function plural(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`
+}
+
+function trimmed(value: number): string {
+  return value.toFixed(value < 10 ? 2 : 1).replace(/\.?0+$/, "")
+}

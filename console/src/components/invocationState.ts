@@ -1,0 +1,32 @@
+/** What the record of an Invocation says about where it stands: its status, or that nothing ended it in time. */
+
+import type { InvocationRecord, InvocationRecordStatus } from "@/api/contract.gen"
+
+export type InvocationState = InvocationRecordStatus | "interrupted"
+
+type Standing = Pick<InvocationRecord, "status" | "deadlineAt">
+
+const ENDED: ReadonlySet<InvocationRecordStatus> = new Set(["succeeded", "failed", "canceled", "timed_out"])
+const TROUBLE: ReadonlySet<InvocationState> = new Set(["failed", "timed_out", "interrupted"])
+/** The longest a Router takes to write an end after the deadline. */
+const LAST_WRITE_MILLISECONDS = 15_000
+
+export function isEnded(status: InvocationRecordStatus): boolean {
+  return ENDED.has(status)
+}
+
+/** Past its deadline without an end, an Invocation is interrupted: no Router is at work on it any more. */
+export function stateOf(record: Standing, now: number): InvocationState {
+  if (isEnded(record.status)) return record.status
+  return Date.parse(record.deadlineAt) < now ? "interrupted" : record.status
+}
+
+/** Whether the record may still change while one looks at it. */
+export function isLive(record: Standing, now: number): boolean {
+  return !isEnded(record.status) && now < Date.parse(record.deadlineAt) + LAST_WRITE_MILLISECONDS
+}
+
+/** Whether somebody should look into it; a cancellation is the caller's own wish. */
+export function isTrouble(state: InvocationState): boolean {
+  return TROUBLE.has(state)
+}

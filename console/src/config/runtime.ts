@@ -1,0 +1,43 @@
+/** Where this deployment's Gateway and share links are: read once from the page, refused visibly when unusable. */
+
+export interface RuntimeConfig {
+  /** Origin of the Gateway. */
+  readonly apiBaseUrl: string
+  /** Exact origin of share links. */
+  readonly publicAgentOrigin: string
+}
+
+export class ConfigurationUnusable extends Error {}
+
+/** An origin in the one form that equals what a browser sends; everything else is refused. */
+export function exactOrigin(name: string, text: string): string {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw new ConfigurationUnusable(`${name} is not an http or https origin.`)
+  }
+  if (!["http:", "https:"].includes(url.protocol) || url.origin !== text) {
+    throw new ConfigurationUnusable(`${name} is not an exact http or https origin.`)
+  }
+  return text
+}
+
+export function readConfig(content: (name: string) => string): RuntimeConfig {
+  return {
+    apiBaseUrl: exactOrigin("VITE_PLATFORM_API_BASE_URL", content("platform-api-base-url")),
+    publicAgentOrigin: exactOrigin(
+      "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN",
+      content("platform-public-agent-origin"),
+    ),
+  }
+}
+
+let known: RuntimeConfig | undefined
+
+export function runtimeConfig(): RuntimeConfig {
+  known ??= readConfig(
+    (name) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "",
+  )
+  return known
+}

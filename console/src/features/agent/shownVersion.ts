@@ -1,0 +1,27 @@
+/** Which version an Agent page shows: the one asked for, else the newest installable, published or registered one. */
+
+import type { CatalogEntry } from "@/api/contract.gen"
+
+export function shownVersion(versions: ReadonlyArray<CatalogEntry>, asked: string | undefined): CatalogEntry {
+  const found =
+    versions.find((entry) => entry.version === asked) ??
+    versions.find((entry) => entry.installable) ??
+    versions.find((entry) => entry.publicationStatus === "published") ??
+    versions[0]
+  if (found === undefined) throw new Error("an Agent without a visible version is never answered")
+  return found
+}
+
+/** What a version is compared with when nobody said: the one registered before it, else the one after it. */
+export function comparedVersion(
+  versions: ReadonlyArray<CatalogEntry>,
+  shown: string,
+  asked: string | undefined,
+): CatalogEntry | undefined {
+  const at = versions.findIndex((entry) => entry.version === shown)
+  return (
+    versions.find((entry) => entry.version === asked && entry.version !== shown) ??
+    versions[at + 1] ??
+    (at > 0 ? versions[at - 1] : undefined)
+  )
+}

@@ -1,0 +1,99 @@
+/** Finding an Agent: search as one types, filters, results page by page; all of it in the address. */
+
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
+import { getRouteApi } from "@tanstack/react-router"
+import { PackageSearch } from "lucide-react"
+
+import { itemsOf, pages } from "@/api/queries"
+import { Button } from "@/components/Button"
+import { EmptyState } from "@/components/EmptyState"
+import { plural } from "@/components/format"
+import { LoadMore } from "@/components/LoadMore"
+import { Page } from "@/components/Page"
+import { ProblemNotice } from "@/components/Problems"
+import { Loading } from "@/components/Skeleton"
+import { AgentResult } from "@/features/discover/AgentResult"
+import { DiscoverFilters } from "@/features/discover/DiscoverFilters"
+import { OpenShareLink } from "@/features/discover/OpenShareLink"
+import { isFiltered, type DiscoverSearch } from "@/features/discover/search"
+
+const route = getRouteApi("/console/discover")
+
+export function DiscoverPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const change = (next: DiscoverSearch) => void navigate({ search: next, replace: true, resetScroll: false })
+  return (
+    <Page
+      title="Discover"
+      description="Published Agents, by what they can do. Installing one needs a proven endpoint."
+      actions={<OpenShareLink />}
+    >
+      <DiscoverFilters search={search} onChange={change} />
+      <Results search={search} onChange={change} />
+    </Page>
+  )
+}
+
+interface ResultsProps {
+  readonly search: DiscoverSearch
+  readonly onChange: (search: DiscoverSearch) => void
+}
+
+function Results({ search, onChange }: ResultsProps) {
+  const list = useInfiniteQuery({
+    ...pages("discoverAgents", { query: wanted(search) }),
+    placeholderData: keepPreviousData,
+  })
+  if (list.isError && list.data === undefined) {
+    return (
+      <ProblemNotice
+        title="Agents could not be loaded"
+        problem={list.error}
+        onRetry={() => void list.refetch()}
+      />
+    )
+  }
+  if (list.data === undefined) return <Loading what="Agents" rows={4} />
+  const items = itemsOf<"discoverAgents">(list.data)
+  if (items.length === 0) return <NothingFound search={search} onChange={onChange} />
+  return (
+    <div aria-busy={list.isPlaceholderData} className={list.isPlaceholderData ? "opacity-60" : undefined}>
+      <p role="status" className="mb-2 text-sm text-muted">
+        {plural(items.length, search.latest === false ? "version" : "Agent")}
+        {list.hasNextPage ? " so far" : ""}
+      </p>
+      <ul className="space-y-3">
+        {items.map((item) => (
+          <li key={`${item.agentId} ${item.version}`}>
+            <AgentResult item={item} onCapability={(capability) => onChange({ ...search, capability })} />
+          </li>
+        ))}
+      </ul>
+      <LoadMore list={list} />
+    </div>
+  )
+}
+
+function wanted({ query, capability, owner, latest, installable }: DiscoverSearch) {
+  return { query, capability, ownerId: owner, latest: latest ?? true, installable }
+}
+
+function NothingFound({ search, onChange }: ResultsProps) {
+  if (!isFiltered(search)) {
+    return (
+      <EmptyState icon={<PackageSearch aria-hidden />} title="No Agent is published yet.">
+        A provider publishes one on the Publish page, or with <code className="id-text">aop publish</code>.
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState
+      icon={<PackageSearch aria-hidden />}
+      title="No published Agent matches."
+      action={<Button onClick={() => onChange({ latest: search.latest })}>Clear search and filters</Button>}
+    >
+      Search looks for the exact text in names and descriptions; a capability is the exact id of a Skill.
+    </EmptyState>
+  )
+}

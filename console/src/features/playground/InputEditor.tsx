@@ -1,0 +1,147 @@
+/** The input of a Skill: as a form and as JSON, two views of one value. */
+
+import { Braces, Eraser, WandSparkles } from "lucide-react"
+import { useMemo } from "react"
+
+import type { JsonObject } from "@/api/contract.gen"
+import type { Violation } from "@/api/problem"
+import { Button } from "@/components/Button"
+import { Field, TextArea } from "@/components/Field"
+import { schemaExample } from "@/components/schemaExample"
+import { Tabs } from "@/components/Tabs"
+import { FormContext } from "@/features/playground/formContext"
+import { emptyInput, fieldPointers } from "@/features/playground/formValue"
+import { readInput, writeInput } from "@/features/playground/inputText"
+import { isObject } from "@/features/playground/json"
+import { formField } from "@/features/playground/schemaForm"
+import { SchemaField } from "@/features/playground/SchemaField"
+import { placed } from "@/features/playground/violations"
+import { ViolationTexts } from "@/features/playground/ViolationTexts"
+
+export interface EditedInput {
+  readonly value: JsonObject
+  /** The text of the JSON view, while it is not just the value written out. */
+  readonly text?: string
+}
+
+interface InputEditorProps {
+  readonly schema: JsonObject
+  readonly input: EditedInput
+  readonly violations: ReadonlyArray<Violation>
+  readonly view: "form" | "json"
+  readonly onView: (view: "form" | "json") => void
+  readonly onChange: (input: EditedInput) => void
+  readonly onUnfinished: (pointer: string, isUnfinished: boolean) => void
+}
+
+export function InputEditor(props: InputEditorProps) {
+  const { schema, input, view, onView, onChange } = props
+  const hasForm = formField(schema, schema).control.kind === "object"
+  const isReadable = input.text === undefined || readInput(input.text).error === undefined
+  const json = { name: "json" as const, label: "JSON", content: <JsonInput {...props} /> }
+  const form = {
+    name: "form" as const,
+    label: "Form",
+    content: isReadable ? <InputForm {...props} /> : <Unread />,
+  }
+  return (
+    <div className="relative">
+      <div className="absolute top-1 right-0 z-10 flex gap-1">
+        <Button tone="quiet" size="small" onClick={() => onChange({ value: example(schema) })}>
+          <WandSparkles aria-hidden />
+          Example
+        </Button>
+        <Button tone="quiet" size="small" onClick={() => onChange({ value: emptyInput(schema) })}>
+          <Eraser aria-hidden />
+          Clear
+        </Button>
+      </div>
+      <Tabs
+        label="Input"
+        value={hasForm ? view : "json"}
+        onChange={onView}
+        tabs={hasForm ? [form, json] : [json]}
+      />
+    </div>
+  )
+}
+
+function InputForm({ schema, input, violations, onChange, onUnfinished }: InputEditorProps) {
+  const form = useMemo(
+    () => ({
+      root: schema,
+      violations: placed(violations, fieldPointers(schema, input.value)),
+      onUnfinished,
+    }),
+    [schema, input.value, violations, onUnfinished],
+  )
+  return (
+    <FormContext value={form}>
+      <SchemaField
+        schema={schema}
+        label="input"
+        required
+        pointer=""
+        depth={0}
+        value={input.value}
+        onChange={(value) => onChange({ value: isObject(value) ? value : {} })}
+      />
+    </FormContext>
+  )
+}
+
+function Unread() {
+  return (
+    <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+      The JSON view holds text that is not a JSON object. Correct it there, or press Clear.
+    </p>
+  )
+}
+
+function JsonInput({ input, violations, onChange }: InputEditorProps) {
+  const text = input.text ?? writeInput(input.value)
+  const { error } = readInput(text)
+  const change = (typed: string) => {
+    const read = readInput(typed)
+    // The last readable value is kept beside the text, so that nothing is lost while one types.
+    onChange({ value: read.value ?? input.value, text: typed })
+  }
+  return (
+    <div className="space-y-2">
+      <Field
+        label="Input as JSON"
+        error={
+          error !== undefined || violations.length > 0 ? (
+            <>
+              {error}
+              <ViolationTexts violations={violations} />
+            </>
+          ) : undefined
+        }
+      >
+        {(ids) => (
+          <TextArea
+            {...ids}
+            className="block field-sizing-content max-h-[32rem] min-h-48 font-mono text-xs leading-5"
+            value={text}
+            onChange={(event) => change(event.target.value)}
+          />
+        )}
+      </Field>
+      <Button
+        tone="quiet"
+        size="small"
+        disabled={error !== undefined}
+        onClick={() => onChange({ value: input.value })}
+      >
+        <Braces aria-hidden />
+        Format
+      </Button>
+    </div>
+  )
+}
+
+function example(schema: JsonObject): JsonObject {
+  const made = schemaExample(schema)
+  return isObject(made) ? made : {}
+}

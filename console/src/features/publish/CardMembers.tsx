@@ -1,0 +1,130 @@
+/** Single members of the Card as controls. */
+
+import { useState } from "react"
+
+import type { Json, JsonObject } from "@/api/contract.gen"
+import { valueAt } from "@/api/json"
+import type { Violation } from "@/api/problem"
+import { Field, Select, TextArea, TextInput } from "@/components/Field"
+import { brokenAt, type Pointer } from "@/features/publish/cardDraft"
+
+/** The Card that is edited, what is wrong with it, and how to change it. */
+export interface Edited {
+  readonly card: JsonObject
+  readonly violations: ReadonlyArray<Violation>
+  readonly set: (pointer: Pointer, value: Json) => void
+}
+
+interface MemberProps extends Edited {
+  readonly pointer: Pointer
+  readonly label: string
+  readonly hint?: string
+  readonly className?: string
+}
+
+export function TextMember({
+  card,
+  violations,
+  set,
+  pointer,
+  label,
+  hint,
+  className,
+  long = false,
+}: MemberProps & { readonly long?: boolean }) {
+  const value = valueAt(card, pointer)
+  const Control = long ? TextArea : TextInput
+  return (
+    <Field label={label} hint={hint} error={brokenAt(violations, pointer)} className={className}>
+      {(control) => (
+        <Control
+          {...control}
+          value={typeof value === "string" ? value : ""}
+          onChange={(event: { target: { value: string } }) => set(pointer, event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+export function NumberMember({ card, violations, set, pointer, label, hint, className }: MemberProps) {
+  const value = valueAt(card, pointer)
+  return (
+    <Field label={label} hint={hint} error={brokenAt(violations, pointer)} className={className}>
+      {(control) => (
+        <TextInput
+          {...control}
+          inputMode="numeric"
+          value={typeof value === "number" || typeof value === "string" ? value : ""}
+          onChange={({ target }) =>
+            set(pointer, /^[0-9]{1,15}$/.test(target.value) ? Number(target.value) : target.value)
+          }
+        />
+      )}
+    </Field>
+  )
+}
+
+export function SelectMember({
+  card,
+  violations,
+  set,
+  pointer,
+  label,
+  hint,
+  options,
+}: MemberProps & { readonly options: ReadonlyArray<string> }) {
+  const value = valueAt(card, pointer)
+  return (
+    <Field label={label} hint={hint} error={brokenAt(violations, pointer)}>
+      {(control) => (
+        <Select
+          {...control}
+          value={typeof value === "string" ? value : ""}
+          onChange={({ target }) => set(pointer, target.value)}
+        >
+          {options.map((option) => (
+            <option key={option}>{option}</option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  )
+}
+
+/** A JSON value of its own, a schema for instance; taken over whenever it can be read. */
+export function JsonMember({ card, violations, set, pointer, label, hint }: MemberProps) {
+  const value = valueAt(card, pointer)
+  const [typed, setTyped] = useState<{ text: string; value: Json | undefined }>()
+  // What was typed is kept as long as it stands for the value of the Card.
+  const text =
+    typed !== undefined && (typed.value === undefined || typed.value === value)
+      ? typed.text
+      : JSON.stringify(value, null, 2)
+  const unreadable = typed !== undefined && typed.value === undefined
+  const type = (next: string) => {
+    try {
+      const read = JSON.parse(next) as Json
+      setTyped({ text: next, value: read })
+      set(pointer, read)
+    } catch {
+      setTyped({ text: next, value: undefined })
+    }
+  }
+  return (
+    <Field
+      label={label}
+      hint={hint}
+      error={unreadable ? "This is not JSON yet." : brokenAt(violations, pointer, true)}
+    >
+      {(control) => (
+        <TextArea
+          {...control}
+          value={text}
+          onChange={({ target }) => type(target.value)}
+          className="h-40 font-mono text-xs leading-5"
+        />
+      )}
+    </Field>
+  )
+}

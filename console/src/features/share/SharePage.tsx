@@ -1,0 +1,104 @@
+/** What anyone with the link may know of an Agent, and the way to installing it. */
+
+import { useQuery } from "@tanstack/react-query"
+import { getRouteApi, Link, useLocation } from "@tanstack/react-router"
+import { Link2Off, PackageX } from "lucide-react"
+import type { ReactNode } from "react"
+
+import type { PublicAgentShare } from "@/api/contract.gen"
+import { read } from "@/api/queries"
+import { useSignedIn } from "@/api/useSignedIn"
+import { Brand } from "@/components/Brand"
+import { Button } from "@/components/Button"
+import { EmptyState } from "@/components/EmptyState"
+import { Loaded } from "@/components/Loaded"
+import { Page } from "@/components/Page"
+import { runtimeConfig } from "@/config/runtime"
+import { openedAddress, publicAgentIdOf } from "@/config/shareLink"
+import { SharedReleases } from "@/features/share/SharedReleases"
+
+const route = getRouteApi("/a/$publicAgentId")
+
+export function SharePage() {
+  const { publicAgentId } = route.useParams()
+  const index = useLocation({ select: (location) => location.state.__TSR_index })
+  // The router tidies addresses up; the first one counts as it was typed.
+  const address = index === 0 ? (openedAddress() ?? location.href) : location.href
+  return (
+    <Frame>
+      {publicAgentIdOf(address, runtimeConfig().publicAgentOrigin) === publicAgentId ? (
+        <SharedAgent publicAgentId={publicAgentId} />
+      ) : (
+        <NotCanonical />
+      )}
+    </Frame>
+  )
+}
+
+function SharedAgent({ publicAgentId }: { readonly publicAgentId: string }) {
+  const share = useQuery(read("readPublicAgent", { path: { publicAgentId } }))
+  const title = share.data?.releases[0]?.name ?? "Shared Agent"
+  return (
+    <Page
+      title={title}
+      above="Shared Agent"
+      description={share.data?.releases[0]?.description}
+      width="normal"
+    >
+      <Loaded query={share} what="Agent">
+        {(shared) => <Releases share={shared} />}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Releases({ share }: { readonly share: PublicAgentShare }) {
+  if (share.availability === "not_installable") {
+    return (
+      <EmptyState icon={<PackageX aria-hidden />} title="This Agent cannot be installed at present.">
+        It has no published Release with a proven endpoint. The link stays valid: if its provider publishes a
+        new version, it appears here.
+      </EmptyState>
+    )
+  }
+  return <SharedReleases share={share} />
+}
+
+function NotCanonical() {
+  const { publicAgentOrigin } = runtimeConfig()
+  return (
+    <Page title="Not a share link">
+      <EmptyState
+        icon={<Link2Off aria-hidden />}
+        title="This address is not a share link of this platform."
+        action={
+          <Button asChild>
+            <Link to="/discover">Go to Discover</Link>
+          </Button>
+        }
+      >
+        A share link is exactly <span className="id-text">{publicAgentOrigin}/a/</span> and the id of an
+        Agent, with nothing before, between or after. Ask for the link again.
+      </EmptyState>
+    </Page>
+  )
+}
+
+function Frame({ children }: { readonly children: ReactNode }) {
+  const signedIn = useSignedIn()
+  return (
+    <div className="min-h-dvh">
+      <header className="border-b border-line bg-surface">
+        <div className="mx-auto flex max-w-5xl items-center justify-between px-4 py-2.5 sm:px-6 lg:px-8">
+          <Brand />
+          {signedIn ? (
+            <Button asChild tone="quiet">
+              <Link to="/discover">Open the Console</Link>
+            </Button>
+          ) : null}
+        </div>
+      </header>
+      <main>{children}</main>
+    </div>
+  )
+}

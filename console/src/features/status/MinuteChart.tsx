@@ -1,0 +1,84 @@
+/** Invocations per minute over the last hour, well ones, those in trouble and the rest on top of each other. */
+
+import { useMemo } from "react"
+
+import { plural } from "@/components/format"
+import type { Minute } from "@/features/status/figures"
+
+const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" })
+
+export function MinuteChart({ minutes }: { readonly minutes: ReadonlyArray<Minute> }) {
+  const busiest = useMemo(
+    () => minutes.reduce((best, minute) => (callsOf(minute) > callsOf(best) ? minute : best)),
+    [minutes],
+  )
+  const most = Math.max(1, callsOf(busiest))
+  const troubled = minutes.reduce((sum, minute) => sum + minute.troubled, 0)
+  return (
+    <figure>
+      <div
+        role="img"
+        aria-label={`Invocations per minute in the last hour: at most ${callsOf(busiest)}, at ${clock(busiest)}; ${troubled} did not end well.`}
+        className="relative flex h-36 items-end gap-px border-b border-line-strong"
+      >
+        <span className="absolute top-0 left-0 rounded bg-surface/80 pr-1 text-xs text-muted tabular-nums">
+          {plural(most, "Invocation")} a minute
+        </span>
+        {minutes.map((minute) => (
+          <MinuteBar key={minute.start} minute={minute} most={most} />
+        ))}
+      </div>
+      <div aria-hidden className="mt-1 flex justify-between text-xs text-muted tabular-nums">
+        <span>{clock(minutes[0])}</span>
+        <span>{clock(minutes[minutes.length / 2])}</span>
+        <span>now</span>
+      </div>
+      <figcaption className="mt-2 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
+        <Key color="bg-ok">succeeded</Key>
+        <Key color="bg-bad">failed, timed out, interrupted</Key>
+        <Key color="bg-control">running, canceled</Key>
+      </figcaption>
+    </figure>
+  )
+}
+
+function MinuteBar({ minute, most }: { readonly minute: Minute; readonly most: number }) {
+  const parts = [
+    ["bg-control", minute.other],
+    ["bg-bad", minute.troubled],
+    ["bg-ok", minute.succeeded],
+  ] as const
+  return (
+    <div
+      title={`${clock(minute)}: ${minute.succeeded} succeeded, ${minute.troubled} in trouble, ${minute.other} other`}
+      className="flex h-full flex-1 flex-col justify-end hover:bg-hover"
+    >
+      {parts.map(([color, number]) =>
+        number === 0 ? null : (
+          <div
+            key={color}
+            className={`${color} min-h-px first:rounded-t-xs`}
+            style={{ height: `${(number / most) * 80}%` }}
+          />
+        ),
+      )}
+    </div>
+  )
+}
+
+function Key({ color, children }: { readonly color: string; readonly children: string }) {
+  return (
+    <span className="inline-flex items-center gap-1.5">
+      <span aria-hidden className={`${color} size-2.5 rounded-xs`} />
+      {children}
+    </span>
+  )
+}
+
+function callsOf({ succeeded, troubled, other }: Minute): number {
+  return succeeded + troubled + other
+}
+
+function clock(minute: Minute | undefined): string {
+  return minute === undefined ? "" : CLOCK.format(minute.start)
+}

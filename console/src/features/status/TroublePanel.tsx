@@ -1,0 +1,80 @@
+/** Which Skills were called in the last hour and which failures they met; each leads to its Invocations. */
+
+import { Link } from "@tanstack/react-router"
+
+import { recoveryOf } from "@/api/recovery"
+import { Badge } from "@/components/Badge"
+import { duration, plural } from "@/components/format"
+import { Panel } from "@/components/Panel"
+import type { Figures, SkillShare } from "@/features/status/figures"
+
+const SHOWN_SKILLS = 20
+
+interface TroublePanelProps {
+  readonly workspaceId: string
+  readonly figures: Figures
+  readonly since: string
+}
+
+export function TroublePanel({ workspaceId, figures, since }: TroublePanelProps) {
+  if (figures.skills.length === 0) return null
+  return (
+    <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
+      <Panel title="By Skill" description="Those in trouble first." padded={false}>
+        <ul className="divide-y divide-line">
+          {figures.skills.slice(0, SHOWN_SKILLS).map((skill) => (
+            <SkillRow
+              key={`${skill.agentId} ${skill.capability}`}
+              workspaceId={workspaceId}
+              skill={skill}
+              since={since}
+            />
+          ))}
+        </ul>
+      </Panel>
+      <Panel title="Failures" description="By code, with what to do about each.">
+        {figures.codes.length === 0 ? (
+          <p className="text-sm text-muted">No Invocation failed or timed out.</p>
+        ) : (
+          <ul className="space-y-3 text-sm">
+            {figures.codes.map(([code, times]) => (
+              <li key={code}>
+                <div className="flex flex-wrap items-center gap-2">
+                  <code className="id-text font-medium">{code}</code>
+                  <Badge tone="bad">{plural(times, "time")}</Badge>
+                </div>
+                <p className="text-muted">{recoveryOf({ code })?.action}</p>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Panel>
+    </div>
+  )
+}
+
+interface SkillRowProps {
+  readonly workspaceId: string
+  readonly skill: SkillShare
+  readonly since: string
+}
+
+function SkillRow({ workspaceId, skill, since }: SkillRowProps) {
+  const { agentId, capability, calls, troubled, p95 } = skill
+  return (
+    <li className="relative flex flex-wrap items-center gap-x-4 gap-y-0.5 px-4 py-2 text-sm hover:bg-hover">
+      <Link
+        to="/workspaces/$workspaceId/invocations"
+        params={{ workspaceId }}
+        search={{ agent: agentId, capability, since }}
+        className="min-w-0 flex-1 basis-40 truncate after:absolute after:inset-0 hover:text-accent-strong"
+      >
+        <span className="font-medium">{capability}</span>{" "}
+        <span className="id-text text-muted">{agentId}</span>
+      </Link>
+      <span className="text-muted tabular-nums">{plural(calls, "call")}</span>
+      <span className="text-muted tabular-nums">p95 {p95 === undefined ? "–" : duration(p95)}</span>
+      {troubled > 0 ? <Badge tone="bad">{troubled} not well</Badge> : <Badge tone="ok">well</Badge>}
+    </li>
+  )
+}

@@ -1,0 +1,74 @@
+/** Installations that are over; their records are kept. */
+
+import { Link } from "@tanstack/react-router"
+import { Archive } from "lucide-react"
+
+import type { Installation } from "@/api/contract.gen"
+import { DataTable, type Column } from "@/components/DataTable"
+import { EmptyState } from "@/components/EmptyState"
+import { Identifier } from "@/components/Identifier"
+import { Time } from "@/components/Time"
+
+const COLUMNS: ReadonlyArray<Column<Installation>> = [
+  {
+    name: "Agent",
+    width: "minmax(0,2fr)",
+    cell: ({ agentId, installedVersion }) => (
+      <>
+        <Link
+          to="/agents/$agentId"
+          params={{ agentId }}
+          search={{ version: installedVersion }}
+          title={agentId}
+          className="block truncate id-text text-accent-strong hover:underline"
+        >
+          {agentId}
+        </Link>
+        <span className="block truncate id-text text-muted">{installedVersion}</span>
+      </>
+    ),
+  },
+  {
+    name: "Accepted permissions",
+    width: "minmax(0,2fr)",
+    wideOnly: true,
+    cell: ({ acceptedPermissions }) =>
+      acceptedPermissions.length === 0 ? (
+        <span className="text-muted">none</span>
+      ) : (
+        <span className="id-text" title={acceptedPermissions.join(", ")}>
+          {acceptedPermissions.join(", ")}
+        </span>
+      ),
+  },
+  {
+    name: "Release",
+    width: "13rem",
+    wideOnly: true,
+    cell: ({ installedReleaseId }) => <Identifier value={installedReleaseId} what="Release id" />,
+  },
+  { name: "Installed", width: "7rem", wideOnly: true, cell: ({ installedAt }) => <Time at={installedAt} /> },
+  { name: "Uninstalled", width: "6rem", cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+]
+
+/** Two lines: the Agent and its version. */
+const ROW_HEIGHT = 58
+
+export function History({ records }: { readonly records: ReadonlyArray<Installation> }) {
+  if (records.length === 0) {
+    return (
+      <EmptyState icon={<Archive aria-hidden />} title="Nothing was uninstalled yet.">
+        Installations that are over stay listed here, with the version, Release and permissions they had.
+      </EmptyState>
+    )
+  }
+  return (
+    <DataTable
+      label="Past Installations"
+      columns={COLUMNS}
+      rows={records}
+      keyOf={({ installationId }) => installationId}
+      rowHeight={ROW_HEIGHT}
+    />
+  )
+}

@@ -1,0 +1,206 @@
+/** One current Installation: its pin, permissions and state, what stands in its way, and what can be done with it. */
+
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { CircleArrowUp, FlaskConical, TriangleAlert } from "lucide-react"
+import type { ReactNode } from "react"
+
+import type { Installation } from "@/api/contract.gen"
+import { agentVersions } from "@/api/queries"
+import { recoveryOf } from "@/api/recovery"
+import { Badge } from "@/components/Badge"
+import { Button } from "@/components/Button"
+import { CopyButton } from "@/components/CopyButton"
+import { Facts } from "@/components/Facts"
+import { shortened } from "@/components/format"
+import { Identifier } from "@/components/Identifier"
+import { Panel } from "@/components/Panel"
+import { ProblemNotice } from "@/components/Problems"
+import { StateBadge } from "@/components/StateBadge"
+import { Time } from "@/components/Time"
+import { InstallationActions } from "@/features/workspace/InstallationActions"
+import type { PlannedMove } from "@/features/workspace/MoveDialog"
+import { standingOf, type Standing } from "@/features/workspace/standing"
+import { otherVersions } from "@/features/workspace/versions"
+
+interface InstallationPanelProps {
+  readonly installation: Installation
+  /** The owner wants to see what another version would change. */
+  readonly onMove: (plan: PlannedMove) => void
+}
+
+export function InstallationPanel({ installation, onMove }: InstallationPanelProps) {
+  const { agentId, installedVersion, workspaceId, status } = installation
+  const agent = useQuery(agentVersions(agentId))
+  const entry = agent.data?.versions.find(({ version }) => version === installedVersion)
+  // FORBIDDEN: the Agent is known, and none of its versions is shown to this caller.
+  const versions = agent.data?.versions ?? (agent.error?.code === "FORBIDDEN" ? [] : undefined)
+  const standing = versions ? standingOf(installation, versions) : undefined
+  const others = otherVersions(versions ?? [], installedVersion)
+  const move = () => onMove({ installation, installed: entry, choices: others.all, suggested: others.newer })
+  return (
+    <Panel
+      title={
+        <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+          <Link
+            to="/agents/$agentId"
+            params={{ agentId }}
+            search={{ version: installedVersion }}
+            className="hover:text-accent-strong"
+          >
+            {entry?.card.name ?? agentId}
+          </Link>
+          <span className="id-text font-normal text-muted">{installedVersion}</span>
+          <StateBadge state={status} />
+        </span>
+      }
+      actions={
+        <>
+          {status === "enabled" && standing?.refusal === undefined ? (
+            <Button asChild size="small">
+              <Link
+                to="/workspaces/$workspaceId/playground"
+                params={{ workspaceId }}
+                search={{ agent: agentId }}
+              >
+                <FlaskConical aria-hidden />
+                Try it
+              </Link>
+            </Button>
+          ) : null}
+          {others.all.length > 0 && others.newer === undefined ? (
+            <Button size="small" onClick={move}>
+              Change version
+            </Button>
+          ) : null}
+          <InstallationActions installation={installation} name={entry?.card.name ?? agentId} />
+        </>
+      }
+    >
+      <div className="space-y-4">
+        {others.newer ? (
+          <Notice tone="accent" icon={<CircleArrowUp aria-hidden />}>
+            <span>
+              Version <span className="id-text font-medium">{others.newer.version}</span> is available.
+            </span>
+            <Button size="small" onClick={move}>
+              See what changes
+            </Button>
+          </Notice>
+        ) : null}
+        {agent.isError && versions === undefined ? (
+          <ProblemNotice
+            title="What the Catalog says about it could not be loaded"
+            problem={agent.error}
+            onRetry={() => void agent.refetch()}
+          />
+        ) : null}
+        {standing ? <StandingNotices standing={standing} /> : null}
+        <InstallationFacts installation={installation} />
+      </div>
+    </Panel>
+  )
+}
+
+function InstallationFacts({ installation }: { readonly installation: Installation }) {
+  const { acceptedPermissions, installedReleaseId: releaseId } = installation
+  return (
+    <Facts
+      className="items-baseline"
+      facts={[
+        ["Agent", <Identifier key="" whole value={installation.agentId} what="Agent id" />],
+        [
+          "Pinned to",
+          <span key="" className="flex flex-wrap items-center gap-x-2">
+            <span className="id-text">{installation.installedVersion}</span>
+            <span className="inline-flex items-center gap-0.5">
+              <Link
+                to="/releases/$releaseId"
+                params={{ releaseId }}
+                title={releaseId}
+                className="id-text text-accent-strong underline underline-offset-2"
+              >
+                {shortened(releaseId)}
+              </Link>
+              <CopyButton text={releaseId} what="Release id" className="size-6 [&_svg]:size-3.5" />
+            </span>
+            {installation.versionConstraint === installation.installedVersion ? null : (
+              <span className="text-muted">
+                chosen for <span className="id-text">{installation.versionConstraint}</span>
+              </span>
+            )}
+          </span>,
+        ],
+        [
+          "Accepted permissions",
+          <span key="" className="flex flex-wrap gap-1.5">
+            {acceptedPermissions.length === 0 ? <span className="text-muted">none</span> : null}
+            {acceptedPermissions.map((id) => (
+              <Badge key={id} className="id-text">
+                {id}
+              </Badge>
+            ))}
+          </span>,
+        ],
+        ["Installed", <Time key="" at={installation.installedAt} exact />],
+        [
+          "Last change",
+          installation.updatedAt === installation.installedAt ? undefined : (
+            <Time key="" at={installation.updatedAt} exact />
+          ),
+        ],
+      ]}
+    />
+  )
+}
+
+function StandingNotices({ standing: { refusal, isHidden, unusable } }: { readonly standing: Standing }) {
+  return (
+    <>
+      {refusal === undefined ? null : (
+        <Notice tone="warn" icon={<TriangleAlert aria-hidden />}>
+          <span>
+            {isHidden ? "This version is no longer shown by its provider. " : ""}
+            Invocations are refused with <span className="id-text font-medium">{refusal}</span>. Next step (
+            {recoveryOf({ code: refusal })?.owner}): {recoveryOf({ code: refusal })?.action}
+          </span>
+        </Notice>
+      )}
+      {unusable.length === 0 ? null : (
+        <Notice tone="warn" icon={<TriangleAlert aria-hidden />}>
+          <div>
+            <ul>
+              {unusable.map(({ skill, missing }) => (
+                <li key={skill.id}>
+                  The Skill <span className="id-text font-medium">{skill.id}</span> cannot be used:{" "}
+                  <span className="id-text">{missing.join(", ")}</span> was not accepted.
+                </li>
+              ))}
+            </ul>
+            To accept more, uninstall the Agent and install it again.
+          </div>
+        </Notice>
+      )}
+    </>
+  )
+}
+
+interface NoticeProps {
+  readonly tone: "accent" | "warn"
+  readonly icon: ReactNode
+  readonly children: ReactNode
+}
+
+function Notice({ tone, icon, children }: NoticeProps) {
+  const look = tone === "accent" ? "bg-accent-soft text-accent-strong" : "bg-warn-soft text-warn"
+  return (
+    <div
+      className={`flex gap-2.5 rounded-md px-3 py-2 text-sm [&>svg]:mt-1 [&>svg]:size-4 [&>svg]:shrink-0 ${look}`}
+    >
+      {icon}
+      <div className="flex min-w-0 flex-1 flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        {children}
+      </div>
+    </div>
+  )
+}

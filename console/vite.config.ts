@@ -1,0 +1,19 @@
+import { fileURLToPath } from "node:url"
+
+import tailwindcss from "@tailwindcss/vite"
+import react from "@vitejs/plugin-react"
+import { defineConfig } from "vitest/config"
+
+export default defineConfig({
+  plugins: [react(), tailwindcss()],
+  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  build: {
+    // No inlined assets: the content security policy allows files of the Console's own origin only.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    target: "es2023",
+  },
+  server: { host: "127.0.0.1", port: 8082, strictPort: true },
+  test: { include: ["src/**/*.test.ts"], environment: "node" },
+})

@@ -1,0 +1,32 @@
+"""Settings of the Console (contract 16.4); none of them is a secret."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aop.base import settings as read
+
+LISTEN_ADDRESS = "PLATFORM_CONSOLE_LISTEN_ADDRESS"
+API_BASE_URL = "VITE_PLATFORM_API_BASE_URL"
+PUBLIC_AGENT_ORIGIN = "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN"
+
+
+@dataclass(frozen=True)
+class ConsoleSettings:
+    listen_address: read.ListenAddress
+    api_base_url: str
+    public_agent_origin: str
+    log_level: str
+
+
+def read_console_settings(environment: Mapping[str, str]) -> ConsoleSettings:
+    reader = read.SettingsReader(environment)
+    listen = read.ListenAddress("127.0.0.1", 8082)
+    levels = read.choice("debug", "info", "warning", "error")
+    settings = ConsoleSettings(
+        listen_address=reader.optional(LISTEN_ADDRESS, read.listen_address, listen),
+        api_base_url=reader.optional(API_BASE_URL, read.origin, "http://127.0.0.1:8080"),
+        public_agent_origin=reader.optional(PUBLIC_AGENT_ORIGIN, read.origin, "http://127.0.0.1:8082"),
+        log_level=reader.optional("PLATFORM_LOG_LEVEL", levels, "info"),
+    )
+    reader.conclude()
+    return settings

@@ -1,0 +1,132 @@
+"""The Console's files as they are served: read once, compressed once, each with its headers."""
+
+import gzip
+import hashlib
+import mimetypes
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from aop.base import assets
+from aop.console.settings import API_BASE_URL, PUBLIC_AGENT_ORIGIN, ConsoleSettings
+
+Headers = tuple[tuple[bytes, bytes], ...]
+
+INDEX = "index.html"
+_HASHED = "/assets/"
+"""Names below it hold a digest of the content, so what is there never changes."""
+_COMPRESSED_TYPES = ("text/", "application/json", "image/svg+xml")
+_LEAST_COMPRESSED = 1024
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
+
+
+class ConsoleNotBuilt(Exception):
+    """There are no built files to serve."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    content: bytes
+    compressed: bytes | None
+    headers: Headers
+    etag: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    files: Mapping[str, File]
+    """By path; the page itself, which also answers every address of the Console, is under `/`."""
+
+    def find(self, path: str) -> File | None:
+        """The file of a path; for a path that is no file but an address of the Console, the page."""
+        found = self.files.get(path)
+        if found is None and not path.startswith(_HASHED):
+            return self.files["/"]
+        return found
+
+
+def built_folder() -> Path | None:
+    """Where the built files are: in the package, or in the source checkout after a build."""
+    packaged = assets.folder("console")
+    for folder in (packaged / "dist", packaged):
+        if (folder / INDEX).is_file() and not (folder / "package.json").is_file():
+            return folder
+    return None
+
+
+def read_site(folder: Path, settings: ConsoleSettings) -> Site:
+    secure = security_headers(settings)
+    files: dict[str, File] = {}
+    for path in _paths(folder):
+        name = "/" + path.relative_to(folder).as_posix()
+        if name != f"/{INDEX}":
+            files[name] = _file(path.read_bytes(), _kind(path), secure, forever=name.startswith(_HASHED))
+    page = configured(path_text(folder / INDEX), settings)
+    files["/"] = _file(page.encode(), "text/html; charset=utf-8", secure, forever=False)
+    return Site(files)
+
+
+def configured(page: str, settings: ConsoleSettings) -> str:
+    """The page with the two settings in their places; the values are origins, escaped all the same."""
+    for name, value in ((API_BASE_URL, settings.api_base_url), (PUBLIC_AGENT_ORIGIN, settings.public_agent_origin)):
+        place = f"%{name}%"
+        if place not in page:
+            raise ConsoleNotBuilt(f"{INDEX} has no place for {name}: build the Console again")
+        page = page.replace(place, escape(value))
+    return page
+
+
+def security_headers(settings: ConsoleSettings) -> Headers:
+    """Own files only, requests to the Gateway only, no frame, no referrer, nothing inline."""
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self'",
+            f"connect-src {settings.api_base_url}",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        ]
+    )
+    return (
+        (b"content-security-policy", policy.encode()),
+        (b"referrer-policy", b"no-referrer"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-frame-options", b"DENY"),
+        (b"cross-origin-opener-policy", b"same-origin"),
+        (b"cross-origin-resource-policy", b"same-origin"),
+        (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), payment=(), usb=()"),
+    )
+
+
+def path_text(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+def _paths(folder: Path) -> Iterable[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _kind(path: Path) -> str:
+    kind = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+
+
+def _file(content: bytes, kind: str, secure: Headers, *, forever: bool) -> File:
+    worth = len(content) >= _LEAST_COMPRESSED and kind.startswith(_COMPRESSED_TYPES)
+    caching = b"public, max-age=31536000, immutable" if forever else b"no-cache"
+    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'.encode()
+    headers = (
+        (b"content-type", kind.encode()),
+        (b"cache-control", caching),
+        (b"etag", etag),
+        (b"vary", b"Accept-Encoding"),
+        *secure,
+    )
+    # mtime 0: the same content gives the same bytes on every machine.
+    return File(content, gzip.compress(content, 9, mtime=0) if worth else None, headers, etag)

@@ -1,0 +1,1 @@
+"""Tests of the Console in a real browser against the real stack."""

@@ -1,0 +1,117 @@
+"""One browser tab with guards: what it may ask, what it may log, where the token may be."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+from tests.console.stack import Stack
+from tools.chromium import find_chromium
+
+AXE = Path(__file__).resolve().parents[2] / "console" / "node_modules" / "axe-core" / "axe.min.js"
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+WIDE, NARROW = (1280, 800), (390, 844)
+Scheme = Literal["light", "dark"]
+
+# A refusal of the Gateway is part of many tests; Chromium also writes it to the console.
+_REFUSED = re.compile(r"^Failed to load resource: the server responded with a status of [45]\d\d")
+
+
+@dataclass
+class Tab:
+    page: Page
+    stack: Stack
+    requests: list[Request] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def open(self, path: str = "/", *, signed_in: bool = True) -> Page:
+        """Opens an address of the Console; a sign-in link may lead anywhere in it."""
+        link = f"#token={self.stack.token}" if signed_in and not self.has_token() else ""
+        self.page.goto(self.stack.console + path + link)
+        return self.page
+
+    def has_token(self) -> bool:
+        if not self.page.url.startswith(self.stack.console):
+            return False
+        return bool(self.page.evaluate("sessionStorage.getItem('aop.token') !== null"))
+
+    def require_accessible(self) -> None:
+        """axe finds nothing against WCAG 2.2 AA, and nothing sticks out at the side."""
+        self.page.evaluate("() => Promise.all(document.getAnimations().map((each) => each.finished.catch(() => 0)))")
+        if self.page.evaluate("typeof axe === 'undefined'"):
+            self.page.evaluate(AXE.read_text("utf-8") + "; undefined")
+        found = self.page.evaluate(
+            "() => axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })"
+        )
+        violations = [_violation(violation) for violation in found["violations"]]
+        assert not violations, "\n".join(violations)
+        self.require_no_sideways_scrolling()
+
+    def require_no_sideways_scrolling(self) -> None:
+        wide, room = self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= room, f"{self.page.url} is {wide} px wide in a window of {room}"
+
+    def require_clean(self) -> None:
+        """Nothing was logged as an error, and nothing was asked of anybody but the Gateway."""
+        assert not self.problems, "\n".join(self.problems)
+        strangers = [request.url for request in self.requests if not self._is_expected(request)]
+        assert not strangers, f"asked of somebody else: {strangers}"
+
+    def _is_expected(self, request: Request) -> bool:
+        parts = urlsplit(request.url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        if origin == self.stack.gateway:
+            return parts.path.startswith("/v1/")
+        return origin == self.stack.console and request.method == "GET"
+
+    def note(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"} and not _REFUSED.match(message.text):
+            self.problems.append(f"{message.type}: {message.text}")
+
+
+def _violation(violation: dict[str, Any]) -> str:
+    nodes = [f"{node['html'][:200]} ({node['failureSummary']})" for node in violation["nodes"]]
+    return json.dumps({"rule": violation["id"], "nodes": nodes}, indent=1)
+
+
+@contextmanager
+def running_browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def opened_tab(browser: Browser, stack: Stack, size: tuple[int, int] = WIDE, scheme: Scheme = "light") -> Iterator[Tab]:
+    """A tab with storage of its own; not checked in the end, which is the fixture's doing."""
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    context.set_default_timeout(10_000)
+    try:
+        tab = Tab(context.new_page(), stack)
+        tab.page.on("console", tab.note)
+        tab.page.on("pageerror", lambda error: tab.problems.append(f"page error: {error}"))
+        tab.page.on("request", lambda request: tab.requests.append(request))  # noqa: PLW0108  it wants a plain function
+        yield tab
+    finally:
+        context.close()

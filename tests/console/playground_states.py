@@ -1,0 +1,99 @@
+"""The Playground in states worth looking at: what is chosen, filled in, running or over."""
+
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, expect
+
+from tests.console.stack import Json, Stack, a_card
+from tests.console.workspace_states import update
+
+MANY_KINDS: Json = {
+    "type": "object",
+    "required": ["text", "language", "window"],
+    "properties": {
+        "text": {"type": "string", "description": "What is to be summarized.", "minLength": 1},
+        "language": {"enum": ["en", "de", "fr"], "description": "The language of the summary."},
+        "sentences": {"type": "integer", "minimum": 1, "maximum": 20, "default": 3},
+        "quote": {"type": "boolean", "description": "Whether sentences are taken over as they are."},
+        "tags": {"type": "array", "maxItems": 3, "items": {"type": "string", "maxLength": 40}},
+        "window": {"$ref": "#/$defs/window"},
+        "author": {"type": ["string", "null"], "maxLength": 80},
+        "source": {"oneOf": [{"type": "string"}, {"type": "object", "properties": {"url": {"type": "string"}}}]},
+    },
+    "$defs": {
+        "window": {
+            "type": "object",
+            "required": ["from"],
+            "properties": {
+                "from": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+                "days": {"type": "number", "minimum": 0},
+            },
+        }
+    },
+}
+
+
+def playground(workspace_id: str, **search: str) -> str:
+    query = f"?{urlencode(search)}" if search else ""
+    return f"/workspaces/{workspace_id}/playground{query}"
+
+
+def with_samples(stack: Stack, **search: str) -> str:
+    """The three sample Agents installed, one of them disabled."""
+    workspace_id = stack.workspace("play")
+    stack.install(workspace_id, "aop:summarizer", ["text.read"])
+    stack.install(workspace_id, "aop:meeting-brief", ["notes.read"])
+    update(stack, stack.install(workspace_id, "aop:action-items", ["notes.read"]), "disabled")
+    return playground(workspace_id, **search)
+
+
+def with_many_kinds(stack: Stack) -> str:
+    """A Skill whose input has a field of every kind; its Agent does not run."""
+    skill = {**a_card(stack)["skills"][0], "inputSchema": MANY_KINDS}
+    release = stack.publish(name="Many kinds", skills=[skill])
+    workspace_id = stack.workspace("kinds")
+    stack.install(workspace_id, release["agentId"], ["text.read"])
+    return playground(workspace_id)
+
+
+def fill_in(page: Page, label: str, text: str) -> None:
+    page.get_by_role("textbox", name=label).fill(text)
+
+
+def run(page: Page) -> None:
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
+def expect_state(page: Page, state: str) -> None:
+    """How the run ended, or that it goes on."""
+    expect(page.get_by_role("status").filter(has_text=state).first).to_be_visible()
+
+
+def run_to_its_end(page: Page, stack: Stack) -> None:
+    run(page)
+    expect_state(page, "Succeeded")
+
+
+def read_aloud_and_stop(page: Page, stack: Stack) -> None:
+    fill_in(page, "text", "one two three four five six seven eight nine ten " * 20)
+    fill_in(page, "wordsPerMinute", "600")
+    run(page)
+    expect(page.get_by_role("region", name="Output")).to_contain_text("two")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("The Ledger says")).to_contain_text("Canceled")
+
+
+def run_what_is_refused(page: Page, stack: Stack) -> None:
+    """Nothing the form asks for is there."""
+    page.get_by_role("button", name="Clear").click()
+    run(page)
+    expect_state(page, "Not accepted")
+
+
+def run_what_fails(page: Page, stack: Stack) -> None:
+    """The endpoint of this Agent serves proofs and nothing else."""
+    fill_in(page, "text", "Some text.")
+    page.get_by_label("language").select_option("de")
+    fill_in(page, "from", "2026-03-02")
+    run(page)
+    expect_state(page, "Failed")

@@ -1,0 +1,112 @@
+"""The Agent page: what a version offers, how it differs from another, how it is installed and called."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.browser import Tab
+from tests.console.screens import two_versions
+
+
+def test_the_page_names_the_release_and_the_digest_and_the_command_verifies_it(tab: Tab) -> None:
+    page = tab.open("/agents/aop:summarizer")
+    entry = tab.stack.caller.get("/v1/agents/aop:summarizer").json["versions"][0]
+    page.get_by_role("button", name="Copy Card digest").click()
+    assert page.evaluate("navigator.clipboard.readText()") == entry["cardDigest"]
+    command = page.get_by_role("region", name="command that verifies the digest").inner_text()
+    assert _shell(command, tab).split()[0] == entry["cardDigest"]
+    card = tab.stack.caller.get("/v1/agents/aop:summarizer/versions/1.0.0").body
+    assert hashlib.sha256(card).hexdigest() == entry["cardDigest"]
+    expect(page.get_by_role("link", name=entry["release"]["releaseId"][:8])).to_be_visible()
+
+
+def test_the_snippets_work_as_pasted(tab: Tab) -> None:
+    page = tab.open("/agents/aop:summarizer?tab=use")
+    curl = page.get_by_role("region", name="curl snippet").inner_text()
+    answers = _shell(curl, tab)
+    assert '"status":"succeeded"' in answers
+    assert '"type":"completed"' in answers
+    page.get_by_role("tab", name="Python").click()
+    python = page.get_by_role("region", name="Python snippet").inner_text()
+    ran = subprocess.run(
+        [sys.executable, "-c", python], env=_environment(tab), capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "harbour" in ran.stdout
+    page.get_by_role("tab", name="Command line").click()
+    commands = page.get_by_role("region", name="Command line snippet").inner_text().splitlines()
+    invoke = "\n".join(line for line in commands if not line.startswith("aop install"))
+    assert "harbour" in _shell(invoke, tab)
+
+
+def test_the_difference_between_two_versions_is_readable_and_in_the_address(tab: Tab) -> None:
+    page = tab.open(two_versions(tab.stack))
+    permissions = page.get_by_role("region", name="Permissions")
+    expect(permissions).to_contain_text("mail.send")
+    expect(permissions).to_contain_text("Sends the summary by mail.")
+    expect(page.get_by_role("region", name="Skill summarize: input")).to_contain_text("language")
+    expect(page.get_by_role("region", name="Limits")).to_contain_text("30 s → 10 s")
+    page.get_by_role("button", name="Swap").click()
+    expect(page.get_by_role("region", name="Limits")).to_contain_text("10 s → 30 s")
+    address = page.url
+    page.reload()
+    expect(page).to_have_url(address)
+    expect(page.get_by_role("region", name="Limits")).to_contain_text("10 s → 30 s")
+
+
+def test_installing_asks_for_every_permission_and_pins_the_shown_version(tab: Tab) -> None:
+    workspace_id = tab.stack.workspace("install")
+    page = tab.open("/agents/aop:summarizer")
+    page.get_by_role("button", name="Install", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("checkbox", name="text.read")).not_to_be_checked()
+    expect(dialog).to_contain_text("Not usable with this choice")
+    dialog.get_by_label("Workspace", exact=True).select_option(workspace_id)
+    dialog.get_by_role("checkbox", name="text.read").check()
+    dialog.get_by_role("button", name="Install").click()
+    expect(page).to_have_url(f"{tab.stack.console}/workspaces/{workspace_id}")
+    (installation,) = tab.stack.caller.get(f"/v1/workspaces/{workspace_id}/installations").json["items"]
+    assert (installation["installedVersion"], installation["versionConstraint"]) == ("1.0.0", "1.0.0")
+    assert installation["acceptedPermissions"] == ["text.read"]
+
+
+@pytest.mark.rows("CON-06")
+def test_a_second_installation_is_refused_with_code_trace_and_next_step(tab: Tab) -> None:
+    page = tab.open("/agents/aop:summarizer")
+    page.get_by_role("button", name="Install", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Workspace", exact=True).select_option("demo")
+    dialog.get_by_role("button", name="Install").click()
+    notice = dialog.get_by_role("alert")
+    expect(notice).to_contain_text("CONFLICT")
+    expect(notice).to_contain_text("HTTP 409")
+    expect(notice).to_contain_text("Next step")
+    expect(notice.get_by_role("button", name="Copy trace id")).to_be_visible()
+    expect(notice.get_by_role("link", name="Look at demo")).to_be_visible()
+
+
+def test_a_version_without_a_published_release_cannot_be_installed(tab: Tab) -> None:
+    entry = tab.stack.register(agentId=tab.stack.agent_id("draft"))
+    page = tab.open(f"/agents/{entry['agentId']}")
+    expect(page.get_by_role("button", name="Install", exact=True)).to_be_disabled()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Draft")
+
+
+def _environment(tab: Tab) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("AOP_", "PLATFORM_"))}  # noqa: TID251
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{inherited['PATH']}"
+    return inherited | {"AOP_TOKEN": tab.stack.token, "PATH": programs, "HOME": str(tab.stack.platform.data)}
+
+
+def _shell(command: str, tab: Tab) -> str:
+    aop = f'aop() {{ {json.dumps(sys.executable)} -P -m aop "$@"; }}\n'
+    ran = subprocess.run(
+        ["/bin/sh", "-c", aop + command], env=_environment(tab), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout

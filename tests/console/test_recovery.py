@@ -1,0 +1,42 @@
+"""Every failure the Gateway can tell is shown with its code, status, trace and next action."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.console.browser import Tab
+
+_ERRORS = Path(__file__).resolve().parents[2] / "contracts" / "platform-error"
+_TRACE = "5" * 32
+
+
+def _entries(name: str) -> dict[str, dict[str, Any]]:
+    return {entry["code"]: entry for entry in json.loads((_ERRORS / name).read_text())["codes"]}
+
+
+@pytest.mark.rows("CON-06")
+def test_every_code_is_shown_with_status_trace_and_recovery(tab: Tab) -> None:
+    codes, recovery = _entries("codes.json"), _entries("recovery.json")
+    code = ""
+
+    def refuse(route: Route) -> None:
+        body = {"code": code, "message": "text that must not be shown", "traceId": _TRACE}
+        origin = {"access-control-allow-origin": tab.stack.console}
+        route.fulfill(status=codes[code]["status"], json=body, headers=origin)
+
+    page = tab.open("/discover")
+    page.get_by_role("article").first.wait_for()
+    page.route("**/v1/agents/broken?**", refuse)
+    # A token that is no longer taken leads to sign-in instead; that has a test of its own.
+    for code in sorted(set(codes) - {"UNAUTHENTICATED"}):
+        page.goto(f"{tab.stack.console}/agents/broken")
+        notice = page.get_by_role("alert")
+        expect(notice).to_contain_text(codes[code]["message"])
+        expect(notice).to_contain_text(code)
+        expect(notice).to_contain_text(f"HTTP {codes[code]['status']}")
+        expect(notice).to_contain_text(recovery[code]["action"])
+        expect(notice.get_by_title(_TRACE)).to_be_visible()
+        assert "must not be shown" not in page.content()
