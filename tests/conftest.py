@@ -9,6 +9,15 @@ from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests, running_postgres
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="also every state of every screen in every look")
+
+
+@pytest.fixture
+def thorough(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--thorough"))
+
+
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresForTests]:
     with running_postgres(tmp_path_factory.mktemp("postgres")) as server:
