@@ -67,16 +67,16 @@ def ready_uv(say: Say) -> str:
     if installed is not None and _uv_version(installed) >= UV_MINIMUM:
         return installed
     folder, lock = PRIVATE / "uv", ROOT / "requirements-uv.lock"
-    program, stamp, wanted = folder / "bin" / "uv", folder / ".stamp", _fingerprint(lock, sys.version)
+    program, stamp, wanted = folder / "bin" / "uv", folder / ".stamp", _fingerprint(lock)
     with one_at_a_time("uv", say):
         if _read(stamp) == wanted and _uv_version(str(program)) >= UV_MINIMUM:
             return str(program)
-        say("installing uv, the package installer, into .dev/uv (first time, ~5 s)")
-        shutil.rmtree(folder, ignore_errors=True)
         if importlib.util.find_spec("pip") is None:
             raise SetupFailed(
                 "this Python has no pip: install it (on Debian: apt install python3-pip) or uv, then repeat"
             )
+        say("installing uv, the package installer, into .dev/uv (first time, ~5 s)")
+        shutil.rmtree(folder, ignore_errors=True)
         quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"]
         pinned = ["--no-deps", "--require-hashes", "--only-binary=:all:", "--target", str(folder), "-r", str(lock)]
         _call([sys.executable, "-m", "pip", "install", *quiet, *pinned])

@@ -60,6 +60,8 @@ def _watched(process: "subprocess.Popen[bytes]", screen: int, answers: dict[str,
         for question in [question for question in answers if question in written]:
             answer = answers.pop(question)
             if answer == CTRL_C:
+                # Nobody is as fast as to press it between the question and the reading of the answer.
+                time.sleep(0.5)
                 process.send_signal(signal.SIGINT)
             else:
                 os.write(screen, answer.encode())
