@@ -27,12 +27,13 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     chosen.to.mkdir(parents=True, exist_ok=True)
     screens = [screen for screen in SCREENS if not chosen.names or screen.name in chosen.names]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running_stack(Path(folder)) as stack,
-        running_browser() as browser,
-    ):
-        for look in chosen.look or LOOKS:
+    for look in chosen.look or LOOKS:
+        # What a screen needs is made for its picture; the next look begins with an empty platform again.
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            running_stack(Path(folder)) as stack,
+            running_browser() as browser,
+        ):
             for screen in screens:
                 path = chosen.to / f"{screen.name}-{look}.png"
                 _take(browser, stack, screen, look, path)
