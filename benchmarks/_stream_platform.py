@@ -14,13 +14,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, cast
 
-import nacl.signing
 import uvloop
 
 from aop.base import migrations
-from aop.base.base64url import to_base64url
 from aop.base.http import Answer, HttpClient, Target
 from aop.base.server import HttpServer, listening_socket
+from aop.contracts.signing import SigningKey
 from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
@@ -212,8 +211,7 @@ def _router_peer(url: str, port: int, control_plane_port: int, agent_port: int, 
 
 
 def _a_key() -> str:
-    key = nacl.signing.SigningKey.generate()
-    return to_base64url(key.encode() + key.verify_key.encode())
+    return SigningKey.generate().text
 
 
 def _serve(build: Callable[[], Awaitable[Unit]], port: int, report: Connection) -> None:

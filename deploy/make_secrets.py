@@ -2,12 +2,11 @@
 
     python deploy/make_secrets.py --database db.internal:5432/aop --to secrets
 
-Needs PyNaCl, which `aop[platform]` brings. The files are readable by their maker alone; nothing is printed but their
-names. A folder that exists already is left as it is.
+Needs `aop[agent]`, which `aop[platform]` brings. The files are readable by their maker alone; nothing is printed but
+their names. A folder that exists already is left as it is.
 """
 
 import argparse
-import base64
 import hashlib
 import json
 import os
@@ -16,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from nacl.signing import SigningKey
+from aop.contracts.signing import SigningKey
 
 LOGINS = {
     "aop_migration": "aop_owner",
@@ -57,9 +56,9 @@ def files(database: str, passwords: Mapping[str, str]) -> dict[str, str]:
             PLATFORM_ROUTER_DATABASE_URL=urls["aop_router_1"],
             PLATFORM_CONTROL_PLANE_SERVICE_TOKEN=to_control_plane,
             PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON=_principals("control-plane", to_router),
-            PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL=_base64url(bytes(key) + bytes(key.verify_key)),
+            PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL=key.text,
         ),
-        "agents.env": _settings(PLATFORM_AGENT_ROUTER_PUBLIC_KEY_BASE64URL=_base64url(bytes(key.verify_key))),
+        "agents.env": _settings(PLATFORM_AGENT_ROUTER_PUBLIC_KEY_BASE64URL=key.public_text),
         "logins.sql": _sql(database.rpartition("/")[2], passwords),
     }
 
@@ -72,10 +71,6 @@ def _settings(**values: str) -> str:
 def _principals(name: str, token: str) -> str:
     digest = hashlib.sha256(token.encode()).hexdigest()
     return json.dumps([{"id": name, "tokenSha256": digest}], separators=(",", ":"))
-
-
-def _base64url(value: bytes) -> str:
-    return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
 
 
 def _sql(database: str, passwords: Mapping[str, str]) -> str:

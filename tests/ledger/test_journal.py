@@ -1,10 +1,10 @@
 """Writing to the Ledger: group commit, refusals told one by one, races, the fence, and closing an epoch."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from aop.base.clock import utc_now
 from aop.base.database import connect

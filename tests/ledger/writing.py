@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
+from msgspec.structs import replace
 
 from aop.base.clock import utc_now
 from aop.base.database import Connection, Database, connect

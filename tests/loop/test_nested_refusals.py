@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from aop.agent.testing import sealed, signing_key
+from aop.agent.testing import sealed
 from aop.contracts.publication import ReleaseState
+from aop.contracts.signing import SigningKey
 from tests.support.agent import Token, a_message, a_task, data, rpc_error
 from tests.support.cards import a_skill, some_limits
 from tests.support.errors import require_error
@@ -17,7 +18,7 @@ from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_SEED, ROUTER_
 from tests.support.units import Reply
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-KEY = signing_key(ROUTER_SEED)
+KEY = SigningKey.of_seed(ROUTER_SEED)
 HEADER = {"alg": "EdDSA", "typ": "platform-delegation+jwt", "kid": "router-1"}
 FURTHER = {
     "invocationId": "inv_" + "0" * 32,
@@ -137,7 +138,7 @@ async def test_who_shows_no_delegation_of_this_router_is_unauthenticated(platfor
         credential = parent.request.values("authorization")[0].removeprefix("Bearer ")
         tokens = {
             "none": None,
-            "another key": sealed(HEADER, parent.claims, signing_key(bytes(32))),
+            "another key": sealed(HEADER, parent.claims, SigningKey.of_seed(bytes(32))),
             "expired": forged(parent, exp=parent.claims["iat"] - 1),
             "another audience": forged(parent, aud=[platform.agent.origin]),
             "another issuer": forged(parent, iss="http://127.0.0.1:8099"),

@@ -51,8 +51,8 @@ def learned(event: bytes) -> Repetition:
 @pytest.mark.parametrize("first", VALUES)
 def test_another_value_in_the_same_place_is_that_value(first: bytes) -> None:
     repetition = learned(envelope(first))
-    assert [repetition.value(envelope(value)) for value in VALUES] == VALUES
-    assert repetition.value(envelope(b"\t7 ")) == b"7"
+    assert [repetition.value(envelope(value)) for value in VALUES] == [(value, json.loads(value)) for value in VALUES]
+    assert repetition.value(envelope(b"\t7 ")) == (b"7", 7)
 
 
 @pytest.mark.parametrize("other", NO_VALUES)
@@ -82,7 +82,7 @@ def test_only_a_further_piece_of_an_artifact_that_goes_on_may_be_repeated(member
 def test_a_text_stays_a_text() -> None:
     event = envelope(b'"one"').replace(b'"kind": "data", "data"', b'"kind": "text", "text"')
     repetition = learned(event)
-    assert repetition.value(event.replace(b'"one"', b'"two"')) == b'"two"'
+    assert repetition.value(event.replace(b'"one"', b'"two"')) == (b'"two"', "two")
     assert repetition.value(event.replace(b'"one"', b"1")) is None
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-from aop.agent.testing import Draft, SignedRequest, sealed, signing_key
+from aop.agent.testing import Draft, SignedRequest, sealed
 from aop.base.base64url import to_base64url
 from aop.contracts.credential import CONTEXT_HEADERS
+from aop.contracts.signing import SigningKey
 
 Make = Callable[[Draft], SignedRequest]
 
@@ -75,7 +76,7 @@ def _headers_and_signature() -> Iterator[Attack]:
     }
     for name, change in changes.items():
         yield Attack(name, 401, _headed(change))
-    stranger = signing_key(hashlib.sha256(b"a key no Agent believes").digest())
+    stranger = SigningKey.of_seed(hashlib.sha256(b"a key no Agent believes").digest())
     yield Attack("forged with another key", 401, lambda d: _bearing(d, sealed(d.header, d.claims, stranger)))
     yield Attack("repeated header member", 401, lambda d: _sealed(d, header=_repeated(d.header, "kid")))
 

@@ -1,14 +1,12 @@
 """For Agent authors' own tests: signs requests as a Router would, with a key that belongs to no deployment."""
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
-from nacl import signing
 
 from aop.agent import settings
 from aop.base.base64url import to_base64url
@@ -83,7 +81,7 @@ class SignedRouter:
     @classmethod
     def new(cls, audience: str, seed: bytes | None = None, **members: Any) -> Self:
         """With a key of its own, from 32 bytes or fresh."""
-        return cls(audience, signing_key(os.urandom(32) if seed is None else seed), **members)
+        return cls(audience, SigningKey.generate() if seed is None else SigningKey.of_seed(seed), **members)
 
     def environment(self, challenge_directory: Path, **more: str) -> dict[str, str]:
         """The settings with which an Agent believes this Router."""
@@ -135,11 +133,6 @@ class SignedRouter:
         times = {"iat": claims["iat"], "exp": claims["exp"], "depth": 0}
         body = {"iss": self.issuer, "aud": [self.issuer], **times, **{name: claims[name] for name in same}}
         return sealed({"alg": "EdDSA", "typ": DELEGATION_TYP, "kid": self.key_id}, body, self.key)
-
-
-def signing_key(seed: bytes) -> SigningKey:
-    key = signing.SigningKey(seed)
-    return SigningKey.parse(to_base64url(bytes(key) + bytes(key.verify_key)))
 
 
 def sealed(header: Mapping[str, Any] | bytes, claims: Mapping[str, Any] | bytes, key: SigningKey) -> str:

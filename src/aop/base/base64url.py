@@ -2,12 +2,14 @@
 
 import base64
 import re
+from binascii import b2a_base64
 
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _BASE64URL = re.compile(r"[-0-9A-Z_a-z]+", re.ASCII)
 
 
 def to_base64url(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
+    return b2a_base64(raw, newline=False).translate(_URL_SAFE, b"=").decode("ascii")
 
 
 def from_base64url(text: str) -> bytes:

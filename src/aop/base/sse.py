@@ -56,29 +56,29 @@ class EventParser:
         buffer = self._buffer
         if not self._started and not self._start():
             return
-        start = 0
-        try:
-            while True:
-                while buffer.startswith(b"\n", start):
-                    start += 1
-                    self._searched = start
-                end = buffer.find(_END, max(start, self._searched))
-                size = (len(buffer) if end < 0 else end + 2) - start
-                if size > self._max_event:
-                    raise EventTooLarge
-                if end < 0:
-                    self._searched = max(start, len(buffer) - 1)
-                    return
-                if buffer.startswith(_PREFIX, start) and buffer.find(b"\n", start, end) < 0:
-                    event: bytes | None = bytes(buffer[start + 6 : end])
-                else:
-                    event = _joined_lines(bytes(buffer[start:end]))
-                start = self._searched = end + 2
-                if event is not None:
-                    yield event
-        finally:
-            del buffer[:start]
-            self._searched -= start
+        last = buffer.rfind(_END, self._searched)
+        blocks = bytes(buffer[: max(last, 0)]).split(_END)
+        if last >= 0:
+            del buffer[: last + 2]
+        self._searched = max(0, len(buffer) - 1)
+        most = self._max_event - 2
+        for block in blocks:
+            event = block.strip(b"\n")  # line ends between two events belong to neither
+            if len(event) > most:
+                raise EventTooLarge
+            if event.startswith(_PREFIX) and b"\n" not in event:
+                yield event[6:]
+            elif (joined := _joined_lines(event)) is not None:
+                yield joined
+        if len(buffer) - self._blanks() > self._max_event:
+            raise EventTooLarge
+
+    def _blanks(self) -> int:
+        """Line ends in front of what has arrived of the next event."""
+        buffer, count = self._buffer, 0
+        while buffer.startswith(b"\n", count):
+            count += 1
+        return count
 
     def _start(self) -> bool:
         """False while the first bytes may still become a byte order mark."""

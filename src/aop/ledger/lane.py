@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 import asyncpg
+import msgspec
 
 from aop.base.database import CONNECTION_LOST, Connection
 
@@ -46,8 +47,7 @@ class EpochFenced(Exception):
     """A newer epoch of this Router exists: this process may write nothing more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Told(Generic[R]):
+class Told(msgspec.Struct, Generic[R], frozen=True):
     verdict: Verdict
     result: R | None = None
 

@@ -1,8 +1,9 @@
 """What the Ledger is told: how an Invocation opens, and each fact after that; every illegal one is unbuildable."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+import msgspec
 
 from aop.contracts.errors import ErrorCode
 from aop.contracts.lineage import CallerType, EventType, InvocationStatus
@@ -29,8 +30,7 @@ STATUS_AFTER = {
 _FIXED_CODES = {EventType.TIMED_OUT: ErrorCode.TIMEOUT, EventType.CANCELED: ErrorCode.CANCELED}
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """What every fact of an Invocation shares; ids are the 32 hex digits behind their prefix."""
 
     invocation: str
@@ -47,8 +47,7 @@ class Context:
     capability: str
 
 
-@dataclass(frozen=True, slots=True)
-class Acceptance:
+class Acceptance(msgspec.Struct, frozen=True):
     context: Context
     opening: Opening
     event: str
@@ -56,8 +55,7 @@ class Acceptance:
     deadline_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(msgspec.Struct, frozen=True):
     """How an Invocation ended. TIMEOUT belongs to timed_out and CANCELED to canceled, and failed has neither."""
 
     type: EventType
@@ -82,16 +80,14 @@ LOST = Terminal(EventType.FAILED, ErrorCode.DEPENDENCY_ERROR)
 """The end of an Invocation whose outcome the platform could not keep."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """Chunks since the previous fact: how many, how many bytes of JSON."""
 
     count: int
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where in its chain an Invocation stands: its opening, or the last progress behind it."""
 
     context: Context
@@ -107,8 +103,7 @@ class Place:
         return cls(acceptance.context, acceptance.opening, created_at, last, None, created_at)
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(msgspec.Struct, frozen=True):
     """One event behind a place: progress or the terminal."""
 
     behind: Place

@@ -3,9 +3,8 @@
 import secrets
 
 import msgspec
-from nacl.signing import SigningKey
 
-from aop.base.base64url import to_base64url
+from aop.contracts.signing import SigningKey
 from aop.local.problems import DataFolderUnusable
 from aop.local.state import DataFolder
 
@@ -44,7 +43,7 @@ def _new_secrets() -> LocalSecrets:
     return LocalSecrets(
         control_plane_to_router=secrets.token_urlsafe(32),
         router_to_control_plane=secrets.token_urlsafe(32),
-        router_credential_key=to_base64url(bytes(key) + bytes(key.verify_key)),
+        router_credential_key=key.text,
         control_plane_password=secrets.token_urlsafe(24),
         router_password=secrets.token_urlsafe(24),
         migration_password=secrets.token_urlsafe(24),

@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+import msgspec
 
 from aop.base.ids import new_opening_id
 from aop.contracts.card import AuthenticationType
@@ -28,8 +29,7 @@ from aop.telemetry.spans import Attribute
 from aop.telemetry.trail import Trail
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """An authorized call as it arrived. `received` is loop time; `input` the caller's bytes and their parsed value."""
 
     invocation_id: str
@@ -52,8 +52,7 @@ class Call:
     trail: Trail
 
 
-@dataclass(frozen=True, slots=True)
-class Over:
+class Over(msgspec.Struct, frozen=True):
     """Accepted and over at once: recorded with its terminal, the Agent never contacted."""
 
     call: Call

@@ -20,8 +20,7 @@ _encode = msgspec.json.Encoder().encode
 _HEADER_OF_CLAIM = {claim: header.encode("ascii") for header, claim in CONTEXT_HEADERS.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class CallContext:
+class CallContext(msgspec.Struct, frozen=True):
     """What a credential binds, and what the context headers repeat."""
 
     workspace_id: str

@@ -25,9 +25,8 @@ class StreamDelivery:
             framed, size = self.frames.chunk(value)
         except FrameTooLarge:
             raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
-        self.outbox.put(framed)
         self.progress.note(size)
-        return not self.outbox.is_full
+        return self.outbox.put(framed)
 
     def end(self, terminal: Terminal) -> None:
         self.outbox.put(self.frames.terminal(terminal))

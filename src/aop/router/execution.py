@@ -1,8 +1,10 @@
 """Runs an accepted Invocation: never refuses, ends in exactly one terminal, and records that before telling anyone."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
+
+from jsonschema_rs import Draft202012Validator
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
@@ -13,13 +15,13 @@ from aop.ledger.lane import EpochFenced
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Fact, Place, terminal_fact
 from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
 from aop.router.a2a.sending import send_and_follow
-from aop.router.a2a.streaming import stream_chunks
+from aop.router.a2a.streaming import UNREAD, HandOn, stream_chunks
 from aop.router.delivery import StreamDelivery
 from aop.router.frames import FrameWriter
 from aop.router.metrics import RouterMetrics
 from aop.router.outbox import Outbox
 from aop.router.outcome import AgentCanceled, AgentFault, Outcome, failed
-from aop.router.output_check import conforms
+from aop.router.output_check import IN_THREAD_BYTES, conforms, read_output
 from aop.router.progress import ProgressKeeper
 from aop.router.running import TERMINAL_OF, Running, StopReason
 from aop.router.supervisor import Supervisor
@@ -136,24 +138,36 @@ class Execution:
         delegation = self._agents.credentials.delegation(running.context, running.deadline_at)
         output = running.card.skills[running.context.capability].output
         value: bytes | None = None
-
-        async def hand_on(chunk: bytes) -> None:
-            if not await conforms(output, chunk):
-                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
-            if running.stream is not None:
-                self._metrics.chunks += 1
-                if not running.stream.chunk(chunk):
-                    await running.stream.outbox.room()
-
         message, task, deadline = running.content, running.task, running.deadline
         if running.stream is None:
             value = await send_and_follow(conversation, message, delegation, task, deadline)
-            await hand_on(value)
-        elif await stream_chunks(conversation, message, delegation, task, deadline, hand_on):
-            self._log.event("agent.after_terminal", level=Level.WARNING, cause=running.context.invocation_id)
+            await _require_conforming(output, value)
+        else:
+            hand_on = self._hand_on(running.stream, output)
+            if await stream_chunks(conversation, message, delegation, task, deadline, hand_on):
+                self._log.event("agent.after_terminal", level=Level.WARNING, cause=running.context.invocation_id)
         # An answer that came after the deadline is too late, whatever it says.
         late = asyncio.get_running_loop().time() >= running.deadline
         return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)
+
+    def _hand_on(self, stream: StreamDelivery, output: Draft202012Validator) -> HandOn:
+        """Checks chunks and sends them to the caller; what has to be waited for is a large one, or a slow caller."""
+
+        def hand_on(chunk: bytes, value: object) -> Awaitable[None] | None:
+            if len(chunk) > IN_THREAD_BYTES:
+                return large(chunk)
+            if not output.is_valid(read_output(chunk) if value is UNREAD else value):
+                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
+            self._metrics.chunks += 1
+            return None if stream.chunk(chunk) else stream.outbox.room()
+
+        async def large(chunk: bytes) -> None:
+            await _require_conforming(output, chunk)
+            self._metrics.chunks += 1
+            if not stream.chunk(chunk):
+                await stream.outbox.room()
+
+        return hand_on
 
     async def _recorded(self, running: Running, outcome: Outcome) -> Outcome:
         """What may be told: the outcome if its terminal is durable, else that the platform could not keep it."""
@@ -174,3 +188,12 @@ class Execution:
 
     async def _progress_of(self, running: Running) -> tuple[Place, Sequence[Fact]]:
         return (running.place, ()) if running.stream is None else await running.stream.progress.close()
+
+
+async def _require_conforming(output: Draft202012Validator, value: bytes) -> None:
+    if len(value) <= IN_THREAD_BYTES:
+        sound = conforms(output, value)
+    else:
+        sound = await asyncio.to_thread(conforms, output, value)
+    if not sound:
+        raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)

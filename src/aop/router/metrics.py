@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from prometheus_client import Counter, Gauge
+from prometheus_client import Gauge
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from aop.ledger.model import Terminal
 from aop.router.topology import Topology
+from aop.serving.counts import Counts
 from aop.serving.durations import Durations, Observe
 from aop.serving.metrics import BUCKETS, UnitMetrics
 from aop.telemetry.spans import SpanKind
@@ -30,11 +31,8 @@ class Phases:
 class RouterMetrics(Collector):
     def __init__(self, unit: UnitMetrics) -> None:
         self._unit = unit
-        self._ended = Counter(
-            "aop_invocations_total",
-            "Accepted Invocations that ended.",
-            ("unit", "outcome", "code"),
-            registry=unit.registry,
+        self._ended = Counts(
+            unit.registry, "aop_invocations", "Accepted Invocations that ended.", ("unit", "outcome", "code")
         )
         self._seconds = Durations(
             unit.registry,
@@ -63,7 +61,7 @@ class RouterMetrics(Collector):
         known = self._known.get(terminal)
         if known is None:
             known = self._known[terminal] = (
-                self._ended.labels(self._unit.unit, terminal.type, terminal.error or "").inc,
+                self._ended.of(self._unit.unit, terminal.type, terminal.error or ""),
                 self._seconds.of(self._unit.unit, terminal.type),
             )
         count, observe = known

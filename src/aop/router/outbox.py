@@ -14,21 +14,21 @@ class Outbox:
         self._ended = False
         self._changed: asyncio.Future[None] | None = None
 
-    def put(self, frame: bytes) -> None:
+    def put(self, frame: bytes) -> bool:
+        """Whether there is room for more."""
         self._frames.append(frame)
         self._size += len(frame)
-        self._wake()
+        changed = self._changed
+        if changed is not None and not changed.done():
+            changed.set_result(None)
+        return self._size < FULL_BYTES
 
     def end(self) -> None:
         self._ended = True
         self._wake()
 
-    @property
-    def is_full(self) -> bool:
-        return self._size >= FULL_BYTES
-
     async def room(self) -> None:
-        while self.is_full:
+        while self._size >= FULL_BYTES:
             await self._change()
 
     async def take(self) -> bytes | None:

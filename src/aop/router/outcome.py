@@ -1,6 +1,6 @@
 """How an Invocation ends, as values: what is recorded, and what its caller is told."""
 
-from dataclasses import dataclass
+import msgspec
 
 from aop.contracts.errors import ErrorCode
 from aop.contracts.lineage import EventType
@@ -23,8 +23,7 @@ class AgentCanceled(Exception):
     """The Agent reported its Task as canceled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """`value` is the result's bytes, with success only."""
 
     terminal: Terminal

@@ -18,16 +18,23 @@ class Slots:
     def taken(self) -> int:
         return self._taken
 
-    @contextmanager
-    def hold(self) -> Iterator[None]:
+    def take(self) -> None:
+        """Overloaded when there is none; whoever took one gives it back, whatever happens."""
         if not self._open or self._taken >= self._limit:
             raise Overloaded("no free slot" if self._open else "draining")
         self._taken += 1
+
+    def give_back(self) -> None:
+        self._taken -= 1
+        self._notice_empty()
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        self.take()
         try:
             yield
         finally:
-            self._taken -= 1
-            self._notice_empty()
+            self.give_back()
 
     def close(self) -> None:
         """Refuses new calls from now on; running ones keep their slot."""

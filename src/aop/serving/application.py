@@ -5,7 +5,6 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 
 from aop.base.clock import now_text
 from aop.base.database import StoreUnavailable
@@ -92,12 +91,13 @@ class _Exchange:
         self.cause: str | None = None
         self.level = Level.INFO
         self.unadmitted = False
+        self._slots: Slots | None = None
         self._cross_origin = cross_origin
         self._send = send
 
     async def run(self, table: RouteTable) -> None:
-        with ExitStack() as held:
-            answer = await self._answer(table, held)
+        try:
+            answer = await self._answer(table)
             self.status = answer.status
             self.code = answer.code
             try:
@@ -105,10 +105,13 @@ class _Exchange:
             except Exception as fault:
                 self.cause, self.level = safe_cause(fault), Level.ERROR
                 raise
+        finally:
+            if self._slots is not None:
+                self._slots.give_back()
 
-    async def _answer(self, table: RouteTable, held: ExitStack) -> Answer:
+    async def _answer(self, table: RouteTable) -> Answer:
         try:
-            return await self._checked(table, held)
+            return await self._checked(table)
         except Refusal as refusal:
             self.cause = str(refusal) or None
             return refusal_response(refusal, self.request)
@@ -120,7 +123,7 @@ class _Exchange:
             self.level = Level.ERROR
             return error_response(ErrorCode.INTERNAL_ERROR, self.request)
 
-    async def _checked(self, table: RouteTable, held: ExitStack) -> Answer:
+    async def _checked(self, table: RouteTable) -> Answer:
         found = table.find(self.request.scope["raw_path"])
         if found is None:
             raise NotFound("unknown path")
@@ -132,18 +135,20 @@ class _Exchange:
         self.request.joins_trace = route.spanned is Spanned.BELOW_CALLER
         await route.access(self.request)
         if route.slots is not None:
-            self._admit(route.slots, held)
+            self._admit(route.slots)
         require_path_values(self.request.path)
         if route.query is not None:
             self.request.query = read_query(self.request.query_string, route.query)
         return await route.call(self.request)
 
-    def _admit(self, slots: Slots, held: ExitStack) -> None:
+    def _admit(self, slots: Slots) -> None:
+        """The slot is held until the answer is delivered."""
         try:
-            held.enter_context(slots.hold())
+            slots.take()
         except Overloaded:
             self.unadmitted = True
             raise
+        self._slots = slots
 
 
 def _trace(tracing: Tracing, exchange: _Exchange, method: str, started: float, ended: float) -> None:

@@ -1,7 +1,8 @@
 """JSON request bodies: media type, size, receipt deadline, strict JSON, then the document's schema, in that order."""
 
 import asyncio
-from dataclasses import dataclass
+
+import msgspec
 
 from aop.base import json
 from aop.contracts.documents import Document
@@ -17,8 +18,7 @@ class CallerLeft(Refusal):
     code = InvalidRequest.code
 
 
-@dataclass(frozen=True)
-class JsonBody:
+class JsonBody(msgspec.Struct, frozen=True):
     """The exact bytes, and the value they hold as the schema checks see it."""
 
     raw: bytes

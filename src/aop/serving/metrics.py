@@ -5,6 +5,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
+from aop.serving.counts import Counts
 from aop.serving.durations import Durations
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
@@ -17,11 +18,8 @@ class UnitMetrics:
         self.registry = CollectorRegistry(auto_describe=False)
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.unit = unit
-        self._requests = Counter(
-            "aop_http_requests_total",
-            "Requests answered.",
-            ("unit", "route", "method", "status", "code"),
-            registry=self.registry,
+        self._requests = Counts(
+            self.registry, "aop_http_requests", "Requests answered.", ("unit", "route", "method", "status", "code")
         )
         self._seconds = Durations(
             self.registry,
@@ -47,7 +45,7 @@ class UnitMetrics:
         known = self._known.get((route, method, status, code))
         if known is None:
             known = self._known[route, method, status, code] = (
-                self._requests.labels(self.unit, route, method, str(status), code).inc,
+                self._requests.of(self.unit, route, method, str(status), code),
                 self._seconds.of(self.unit, route, method),
             )
         count, observe = known

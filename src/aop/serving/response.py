@@ -1,7 +1,6 @@
 """Answers: whole bodies and the error envelopes of contract section 8."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -18,8 +17,7 @@ _WITHOUT_BODY = frozenset({204, 304})
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(msgspec.Struct, frozen=True):
     status: int
     body: bytes = b""
     headers: Headers = ()

@@ -6,7 +6,8 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from aop.contracts.errors import ErrorCode, Forbidden, NotFound, Refusal
 from aop.contracts.workspace import InstallationStatus
@@ -26,8 +27,7 @@ class CapabilityNotAllowed(Refusal):
     code = ErrorCode.CAPABILITY_NOT_ALLOWED
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(msgspec.Struct, frozen=True):
     workspace_id: str
     agent_id: str
     capability: str
@@ -35,8 +35,7 @@ class Wanted:
     """The version that must be installed; None for whichever is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Authorized:
+class Authorized(msgspec.Struct, frozen=True):
     """The exact pin a call may run, and the Installation that says so."""
 
     workspace_id: str

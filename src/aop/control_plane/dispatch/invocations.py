@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -25,8 +24,7 @@ _encode = msgspec.json.Encoder().encode
 _decode_result = msgspec.json.Decoder(InvocationResult).decode
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(msgspec.Struct, frozen=True):
     """Names one Invocation; `correlated` once the Router has said that it was accepted."""
 
     invocation_id: str
@@ -45,8 +43,7 @@ class RouterFailed(Refusal):
         self.identity = identity
 
 
-@dataclass(frozen=True, slots=True)
-class Forwarded:
+class Forwarded(msgspec.Struct, frozen=True):
     """A checked answer of the Router, passed on byte for byte."""
 
     status: int

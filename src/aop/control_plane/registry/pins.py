@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+import msgspec
+
 from aop.base.canonical import digest as digest_of
 from aop.base.database import Database
 from aop.base.semver import Precedence, Version, VersionSyntax
@@ -37,14 +39,12 @@ class AgentDisabled(Refusal):
     code = ErrorCode.AGENT_DISABLED
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedRelease:
+class PinnedRelease(msgspec.Struct, frozen=True):
     release_id: str
     state: ReleaseState
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedVersion:
+class PinnedVersion(msgspec.Struct, frozen=True):
     """A Card version and its Release as they are now."""
 
     agent_id: str

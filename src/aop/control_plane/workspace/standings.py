@@ -1,8 +1,9 @@
 """How an Agent stands in a Workspace right now: owner, current Installation and pinned version, read together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from aop.base.database import Database
 from aop.base.grouped_reads import GroupedReads
@@ -12,8 +13,7 @@ from aop.control_plane.registry.pins import PinnedVersion
 from aop.control_plane.workspace import store
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentInstallation:
+class CurrentInstallation(msgspec.Struct, frozen=True):
     installation_id: str
     status: InstallationStatus
     version: str

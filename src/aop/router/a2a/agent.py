@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
+
+import msgspec
 
 from aop.base.http import Answer, AnswerTooLarge, Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.base.network_policy import AddressRefused, NameNotResolved, NetworkPolicy
@@ -32,8 +33,7 @@ class Agents:
         self.credentials = credentials
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerLimits:
+class AnswerLimits(msgspec.Struct, frozen=True):
     """In bytes: of a whole answer, streamed or not, and of one event in a stream."""
 
     answer: int

@@ -30,25 +30,24 @@ class Repetition:
         self._request_id = request_id
         self._before = b""
         self._behind = b""
+        self._place = slice(0, 0)
         self._opening = b""
         self._lessons = 0
 
-    def value(self, event: bytes) -> bytes | None:
-        before, behind = self._before, self._behind
-        if not before or not event.startswith(before) or not event.endswith(behind):
+    def value(self, event: bytes) -> tuple[bytes, object] | None:
+        """The bytes of the value, and the value."""
+        if not self._before or not event.startswith(self._before) or not event.endswith(self._behind):
             return None
-        value = event[len(before) : len(event) - len(behind)].strip(_BLANKS)
+        value = event[self._place].strip(_BLANKS)
         if not value.startswith(self._opening):
             return None
         try:
             # A string, or a text too short to be too deep with no two members, can break no rule but those of syntax.
             if value[:1] == b'"' or (len(value) <= _VALUE_DEPTH and value.count(b":") < 2):
-                _decode(value)
-            else:
-                json.parse(value, _VALUE_DEPTH)
+                return value, _decode(value)
+            return value, json.parse(value, _VALUE_DEPTH)
         except (json.JsonRefused, msgspec.DecodeError, UnicodeDecodeError):
             return None
-        return value
 
     def learn(self, event: bytes, result: Result) -> None:
         """After an event was read in full and the rules took it; only the very last one may be repeated."""
@@ -62,6 +61,7 @@ class Repetition:
         self._opening = {PartKind.DATA: b"", PartKind.TEXT: b'"', PartKind.FILE: b"{"}[kind]
         if self._is_place_of_value(before, behind, artifact):
             self._before, self._behind = before, behind
+            self._place = slice(len(before), -len(behind))
 
     def _is_place_of_value(self, before: bytes, behind: bytes, artifact: Artifact) -> bool:
         """The same bytes may stand elsewhere too: another value put in their place must be the one that is read."""

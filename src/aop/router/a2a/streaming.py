@@ -13,7 +13,9 @@ from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
 from aop.router.outcome import AgentFault
 
-HandOn = Callable[[bytes], Awaitable[None]]
+UNREAD = object()
+HandOn = Callable[[bytes, object], Awaitable[None] | None]
+"""Takes a chunk and its value, or UNREAD; what it gives, if anything, is to be awaited before the next one."""
 
 
 async def stream_chunks(
@@ -32,11 +34,13 @@ async def stream_chunks(
                 for event in events:
                     repeated = repetition.value(event)
                     if repeated is not None:
-                        await hand_on(repeated)
+                        if (waiting := hand_on(*repeated)) is not None:
+                            await waiting
                         continue
                     result = read_result(event, request_id, STREAM_KINDS)
                     for value in rules.take(result):
-                        await hand_on(value)
+                        if (waiting := hand_on(value, UNREAD)) is not None:
+                            await waiting
                     if rules.completed:
                         return _goes_on(events)
                     repetition.learn(event, result)
