@@ -6,17 +6,20 @@ import re
 import socket
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 import uvloop
 
 from aop.base.http import HttpClient
 from benchmarks._stream_platform import AGENT, CAPABILITY, StreamPlatform, resident_kib, stream_platform
-from benchmarks.measure import Figure, Report
+from benchmarks.measure import Figure, Plot, Report, Series, cpu_nanos
 
-STREAMS = 1000
+STREAMS = 2000
 SECONDS = 120
+SMALLER = (10, 100, 500, 1000)
+"""Held open for a shorter time, to see how lateness and cost grow."""
+SMALLER_SECONDS = 20
 STALLED = 500
 STALLED_SECONDS = 20
 HONEST_CALLERS = 4
@@ -40,7 +43,9 @@ async def _run() -> Report:
         callers = _Callers(platform, client)
         await callers.honest(2)
         waiting = await _waiting_calls(platform, callers)
-        slow = await _slow_streams(platform, callers)
+        curve = [(count, await _slow_streams(platform, callers, count, SMALLER_SECONDS)) for count in SMALLER]
+        slow = await _slow_streams(platform, callers, STREAMS, SECONDS)
+        curve.append((STREAMS, slow))
         stalled = await _stalled_readers(platform, callers)
         await client.close()
     rows: list[Mapping[str, Figure]] = [
@@ -56,14 +61,16 @@ async def _run() -> Report:
         <= LIMIT_STALLED_MIB,
     }
     unit = f"{STREAMS} streams for {SECONDS} s, {STALLED} stalled readers"
-    return Report("open_streams", unit, rows, targets)
+    return Report("open_streams", unit, rows, targets, _plots(curve))
 
 
 _WAITING = f"Router with {WAITING_CALLS} waiting calls, MiB"
 _AFTERWARDS = "Router after them, MiB"
 _WRONG = "chunks lost or out of order"
 _LATE_99 = "lateness of a chunk, 99th percentile, ms"
+_LATE_50 = "lateness of a chunk, median, ms"
 _PER_STREAM = "Router, KiB per open stream"
+_CHUNK_CPU = {"Gateway": "Gateway, µs CPU per chunk", "Router": "Router, µs CPU per chunk"}
 _RISE = "rise of the Router beside stalled readers, MiB"
 
 
@@ -132,23 +139,42 @@ async def _waiting_calls(platform: StreamPlatform, callers: _Callers) -> dict[st
     return {_WAITING: during, _AFTERWARDS: resident_kib(platform.router_pid) / 1024}
 
 
-async def _slow_streams(platform: StreamPlatform, callers: _Callers) -> dict[str, float]:
+async def _slow_streams(platform: StreamPlatform, callers: _Callers, streams: int, seconds: int) -> dict[str, float]:
+    """A chunk per second each."""
+    pids = {"Gateway": platform.gateway_pid, "Router": platform.router_pid}
     before, late = resident_kib(platform.router_pid), list[float]()
-    readers = []
-    for _ in range(STREAMS):  # opened over ten seconds, so that their chunks are spread over the second
-        readers.append(asyncio.create_task(callers.stream(SECONDS, late)))
-        await asyncio.sleep(10 / STREAMS)
-    await asyncio.sleep(SECONDS / 2)
-    during = resident_kib(platform.router_pid)
+    readers, opening = [], min(10, seconds / 2)
+    for _ in range(streams):  # opened one by one, so that their chunks are spread over the second
+        readers.append(asyncio.create_task(callers.stream(seconds, late)))
+        await asyncio.sleep(opening / streams)
+    spent, seen = {unit: cpu_nanos(pid) for unit, pid in pids.items()}, len(late)
+    await asyncio.sleep((seconds - opening) / 2)
+    during, seen = resident_kib(platform.router_pid), len(late) - seen
+    chunk = {_CHUNK_CPU[unit]: (cpu_nanos(pid) - spent[unit]) / 1000 / seen for unit, pid in pids.items()}
     wrong = sum(await asyncio.gather(*readers))
     late.sort()
     return {
         _WRONG: wrong,
-        "lateness of a chunk, median, ms": statistics.median(late),
+        **chunk,
+        _LATE_50: statistics.median(late),
         _LATE_99: late[len(late) * 99 // 100],
         "lateness of a chunk, greatest, ms": late[-1],
-        _PER_STREAM: (during - before) / STREAMS,
+        _PER_STREAM: (during - before) / streams,
     }
+
+
+def _plots(curve: Sequence[tuple[int, Mapping[str, float]]]) -> list[Plot]:
+    def lines(names: Mapping[str, str]) -> list[Series]:
+        return [Series(name, [(float(count), found[key]) for count, found in curve]) for name, key in names.items()]
+
+    def over_streams(name: str, title: str, y: str, series: Sequence[Series]) -> Plot:
+        return Plot(name, title, "open streams, a chunk per second each", y, series, logarithmic_x=True)
+
+    lateness = lines({"median": _LATE_50, "99th percentile": _LATE_99})
+    return [
+        over_streams("lateness", "Lateness of a chunk by open streams", "ms", lateness),
+        over_streams("cost", "CPU per chunk by open streams, each chunk alone", "µs", lines(_CHUNK_CPU)),
+    ]
 
 
 async def _stalled_readers(platform: StreamPlatform, callers: _Callers) -> dict[str, float]:

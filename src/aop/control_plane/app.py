@@ -125,8 +125,10 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     observed = Observed(log, metrics, readiness, parts.resolver)
     tracing = start_telemetry(settings.unit.telemetry, observed, opened)
     oidc = None if settings.oidc is None else OidcCallers(settings.oidc, parts.client, parts.resolver, parts.clock)
+    tokens = TokenCallers(database, parts.clock)
+    opened.push_async_callback(tokens.close)
     gates = Gates(
-        Callers(TokenCallers(database, parts.clock), oidc),
+        Callers(tokens, oidc),
         Slots(settings.max_in_flight_invocations),
         Slots(settings.max_in_flight_requests),
         Slots(settings.max_in_flight_requests),

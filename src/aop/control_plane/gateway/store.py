@@ -19,13 +19,13 @@ async def insert_token(connection: Connection, *, digest: bytes, values: Sequenc
     )
 
 
-async def usable_token(connection: Connection, digest: bytes, now: datetime) -> Any:
-    return await connection.fetchrow(
-        "SELECT token_id, principal_id, expires_at, last_used_at FROM gateway.access_token"
-        " WHERE token_sha256 = $1 AND revoked_at IS NULL AND expires_at > $2",
-        digest,
-        now,
+async def unrevoked_tokens(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, Any]:
+    rows = await connection.fetch(
+        "SELECT token_sha256, token_id, principal_id, expires_at, last_used_at FROM gateway.access_token"
+        " WHERE token_sha256 = ANY($1) AND revoked_at IS NULL",
+        digests,
     )
+    return {row["token_sha256"]: row for row in rows}
 
 
 async def note_use(connection: Connection, token_id: str, now: datetime) -> None:

@@ -5,9 +5,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from aop.base.clock import Clock, utc_now
 from aop.base.database import Connection, Database, connect, translated_failures
+from aop.base.grouped_reads import GroupedReads
 from aop.base.ids import new_id
 from aop.base.secret import Secret
 from aop.contracts.errors import Unauthenticated
@@ -69,6 +71,7 @@ class TokenCallers:
     def __init__(self, database: Database, clock: Clock = utc_now) -> None:
         self._database = database
         self._clock = clock
+        self._rows: GroupedReads[bytes, Any] = GroupedReads(database, store.unrevoked_tokens)
         self._remembered: dict[bytes, tuple[str, float, datetime]] = {}
 
     async def identify(self, text: str) -> str:
@@ -81,14 +84,16 @@ class TokenCallers:
             return known[0]
         return await self._ask(digest, now)
 
+    async def close(self) -> None:
+        await self._rows.close()
+
     async def _ask(self, digest: bytes, now: float) -> str:
-        moment = self._clock()
-        async with self._database.connection() as connection:
-            row = await store.usable_token(connection, digest, moment)
-            if row is None:
-                self._remembered.pop(digest, None)
-                raise Unauthenticated("unknown, expired or revoked token")
-            if row["last_used_at"] is None or row["last_used_at"] <= moment - store.USE_STEP:
+        moment, row = self._clock(), await self._rows.get(digest)
+        if row is None or row["expires_at"] <= moment:
+            self._remembered.pop(digest, None)
+            raise Unauthenticated("unknown, expired or revoked token")
+        if row["last_used_at"] is None or row["last_used_at"] <= moment - store.USE_STEP:
+            async with self._database.connection() as connection:
                 await store.note_use(connection, row["token_id"], moment)
         if len(self._remembered) >= _REMEMBERED_MOST:
             del self._remembered[next(iter(self._remembered))]
