@@ -42,7 +42,7 @@ def read_result(body: bytes, request_id: str, allowed: frozenset[str]) -> Result
 
 def _typed(parsed: Any, raw: bytes, allowed: frozenset[str]) -> Result:
     kind = parsed.get("kind") if isinstance(parsed, dict) else None
-    if kind not in allowed:
+    if not isinstance(kind, str) or kind not in allowed:
         raise protocol_error()
     try:
         result = _DECODE[kind](raw)
@@ -53,12 +53,19 @@ def _typed(parsed: Any, raw: bytes, allowed: frozenset[str]) -> Result:
 
 
 def _require_whole(result: Result) -> None:
-    """What the structs cannot say: ids are not empty and a Message has parts."""
+    """What the structs cannot say: no id is empty and a Message has parts."""
     if isinstance(result, Message):
-        whole = bool(result.message_id) and bool(result.parts)
-    elif isinstance(result, Task):
-        whole = bool(result.id) and bool(result.context_id)
+        whole = _is_whole(result)
+    elif isinstance(result, ArtifactUpdate):
+        whole = bool(result.task_id and result.context_id and result.artifact.artifact_id)
     else:
-        whole = bool(result.task_id) and bool(result.context_id)
+        task_id, artifacts = (result.id, result.artifacts) if isinstance(result, Task) else (result.task_id, ())
+        said = result.status.message
+        whole = bool(task_id and result.context_id) and (said is msgspec.UNSET or _is_whole(said))
+        whole = whole and (artifacts is msgspec.UNSET or all(artifact.artifact_id for artifact in artifacts))
     if not whole:
         raise protocol_error()
+
+
+def _is_whole(message: Message) -> bool:
+    return bool(message.message_id and message.parts) and "" not in {message.task_id, message.context_id}
