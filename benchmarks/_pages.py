@@ -3,13 +3,13 @@
 import json
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks._svg import drawn
-from benchmarks.measure import Report
+from benchmarks.measure import Plot, Report
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "performance"
 _FIGURES, _PAGE = FOLDER / "figures", FOLDER / "figures.md"
@@ -22,20 +22,29 @@ Written by `./dev bench --write`; each section is one run on the machine it name
 def keep(report: Report) -> None:
     _FIGURES.mkdir(parents=True, exist_ok=True)
     found = json.loads(report.as_json())
-    found["machine"] = {
+    found["machine"] = machine()
+    plots = found.pop("plots")
+    found["plots"] = [{"name": plot["name"], "title": plot["title"]} for plot in plots]
+    (_FIGURES / f"{report.name}.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    draw_all(_FIGURES, report.name, report.plots)
+    _PAGE.write_text(
+        _HEAD + "".join(_section(json.loads(path.read_text())) for path in sorted(_FIGURES.glob("*.json")))
+    )
+
+
+def machine() -> dict[str, Any]:
+    """What a reader of figures must know of where they come from, and no more."""
+    return {
         "measured": datetime.now(UTC).strftime("%Y-%m-%d"),
         "cores": os.cpu_count(),
         "architecture": platform.machine(),
         "python": platform.python_version(),
     }
-    plots = found.pop("plots")
-    found["plots"] = [{"name": plot["name"], "title": plot["title"]} for plot in plots]
-    (_FIGURES / f"{report.name}.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-    for plot in report.plots:
-        (_FIGURES / f"{report.name}-{plot.name}.svg").write_text(drawn(plot))
-    _PAGE.write_text(
-        _HEAD + "".join(_section(json.loads(path.read_text())) for path in sorted(_FIGURES.glob("*.json")))
-    )
+
+
+def draw_all(folder: Path, name: str, plots: Sequence[Plot]) -> None:
+    for plot in plots:
+        (folder / f"{name}-{plot.name}.svg").write_text(drawn(plot))
 
 
 def _section(found: dict[str, Any]) -> str:

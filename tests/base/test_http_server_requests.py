@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from aop.base.server import Receive, Scope, Send, ServerLimits
 from aop.base.server.request import BadRequest, RequestReader
 from tests.base.http_wire import echo, serving
+from tests.base.not_http import NOT_HTTP
 
 GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
 
@@ -70,55 +71,6 @@ async def test_a_body_is_read_by_its_length_or_its_chunks_however_it_arrives(req
             await asyncio.sleep(0)
             client.send(request_bytes[place:])
             assert json.loads((await client.answer())[2])["body"] == "hello"
-
-
-START = b"GET / HTTP/1.1\r\nhost: a\r\n"
-POST = b"POST / HTTP/1.1\r\nhost: a\r\n"
-
-NOT_HTTP = {
-    "not http": b"\x16\x03\x01\x02\x00\x01\x00",
-    "words": b"hello there\r\n\r\n",
-    "http 0.9": b"GET /\r\n\r\n",
-    "http 2 preface": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    "http 2": b"GET / HTTP/2.0\r\nhost: a\r\n\r\n",
-    "unknown method": b"FETCH / HTTP/1.1\r\nhost: a\r\n\r\n",
-    "no host": b"GET / HTTP/1.1\r\n\r\n",
-    "two hosts": START + b"Host: a\r\n\r\n",
-    "two hosts in 1.0": b"GET / HTTP/1.0\r\nhost: a\r\nhost: b\r\n\r\n",
-    "host with path": b"GET / HTTP/1.1\r\nhost: a/b\r\n\r\n",
-    "host with user": b"GET / HTTP/1.1\r\nhost: u@a\r\n\r\n",
-    "host list": b"GET / HTTP/1.1\r\nhost: a b\r\n\r\n",
-    "absolute form": b"GET http://a/ HTTP/1.1\r\nhost: a\r\n\r\n",
-    "asterisk form": b"OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n",
-    "authority form": b"CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n",
-    "fragment": b"GET /a#b HTTP/1.1\r\nhost: a\r\n\r\n",
-    "raw non-ascii": b"GET /\xc3\xa9 HTTP/1.1\r\nhost: a\r\n\r\n",
-    "underscore name": START + b"x_platform_trace_id: 1\r\n\r\n",
-    "space before colon": START + b"x-a : 1\r\n\r\n",
-    "folded": START + b"x-a: 1\r\n 2\r\n\r\n",
-    "bare lf": b"GET / HTTP/1.1\nhost: a\n\n",
-    "bare lf in head": b"GET / HTTP/1.1\r\nhost: a\nx-a: 1\r\n\r\n",
-    "nul in value": START + b"x-a: 1\x002\r\n\r\n",
-    "bare cr in value": START + b"x-a: 1\rx: 2\r\n\r\n",
-    "same length twice": POST + b"content-length: 1\r\ncontent-length: 1\r\n\r\na",
-    "other length twice": POST + b"content-length: 1\r\ncontent-length: 2\r\n\r\nab",
-    "length list": POST + b"content-length: 1, 1\r\n\r\na",
-    "signed length": POST + b"content-length: +1\r\n\r\na",
-    "negative length": POST + b"content-length: -1\r\n\r\na",
-    "hex length": POST + b"content-length: 0x1\r\n\r\na",
-    "empty length": POST + b"content-length: \r\n\r\n",
-    "endless length": POST + b"content-length: 99999999999999999999\r\n\r\n",
-    "length then chunked": POST + b"content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-    "chunked then length": POST + b"transfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n0\r\n\r\n",
-    "other coding": POST + b"transfer-encoding: gzip\r\n\r\n",
-    "coding before chunked": POST + b"transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-    "coding after chunked": POST + b"transfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
-    "two codings": POST + b"transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-    "chunked twice": POST + b"transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-    "almost chunked": POST + b"transfer-encoding: xchunked\r\n\r\n0\r\n\r\n",
-    "identity": POST + b"transfer-encoding: identity\r\n\r\n",
-    "chunked in 1.0": b"POST / HTTP/1.0\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-}
 
 
 @pytest.mark.parametrize("name", NOT_HTTP)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aop.base.sse import COMMENT, EventParser, EventTooLarge, FrameReader, FramingBroken, frame
+from tests.base.sse_standard import by_the_standard
 
 LIMIT = 1 << 20
 LINE_ENDS = (b"\n", b"\r", b"\r\n")
@@ -37,25 +38,6 @@ def frames(pieces: list[bytes], limit: int = LIMIT) -> tuple[list[bytes], type[E
     except (FramingBroken, EventTooLarge) as error:
         return seen, type(error)
     return seen, None
-
-
-def by_the_standard(data: bytes) -> list[bytes]:
-    """The standard's own wording, line by line, as slow as it reads."""
-    text = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    found: list[bytes] = []
-    lines: list[bytes] = []
-    has_data = False
-    for line in text.split(b"\n")[:-1]:
-        if not line:
-            if has_data:
-                found.append(b"\n".join(lines))
-            lines, has_data = [], False
-            continue
-        name, colon, value = line.partition(b":")
-        if name == b"data":
-            has_data = True
-            lines.append(value[1:] if colon and value[:1] == b" " else value)
-    return found
 
 
 def test_a_frame_is_one_data_line_and_an_empty_line() -> None:

@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from aop.contracts.publication import Release, ReleaseState
+from tests.faults.world import Plan, World, world
 from tests.ledger.writing import breaches
 from tests.support.agent import a_message, a_task, data, echo, invocation_of
 from tests.support.cards import Card, some_limits
@@ -21,7 +22,7 @@ from tests.support.loop import STATUS, Platform
 from tests.support.nested import Parent, asking_child, running_parent
 from tests.support.peers import after, hold
 from tests.support.postgres import PostgresForTests
-from tests.support.replicas import Replicas, dispatch_body, running_replicas
+from tests.support.replicas import dispatch_body
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
 from tests.support.units import Reply, RunningUnit
 from tests.support.waiting import becomes_true
@@ -34,19 +35,20 @@ EPOCHS = (
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def replicas(postgres: PostgresForTests, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Replicas]:
+async def replicas(postgres: PostgresForTests, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     urls = await postgres.new_platform()
-    async with running_replicas(urls, tmp_path_factory.mktemp("replicas")) as running:
+    database = urls.migration.rpartition("/")[2]
+    async with world(urls, postgres.url(database), tmp_path_factory.mktemp("replicas"), Plan(pairs=2)) as running:
         yield running
         assert await breaches(urls.router) == []
-    await postgres.drop(urls.migration.rpartition("/")[2])
+    await postgres.drop(database)
 
 
 async def status_of(platform: Platform, invocation_id: str) -> str:
     return str((await platform.detail(invocation_id))["invocation"]["status"])
 
 
-async def installed(replicas: Replicas, **members: Any) -> tuple[Card, Release]:
+async def installed(replicas: World, **members: Any) -> tuple[Card, Release]:
     """Both Routers know it as published."""
     card, release, _ = await replicas.first.installed(**members)
     await replicas.second.sees(release, "published")
@@ -61,7 +63,7 @@ def moment(record: dict[str, Any]) -> datetime:
     return datetime.fromisoformat(record["updatedAt"])
 
 
-async def test_each_gateway_reads_what_ran_through_the_other(replicas: Replicas) -> None:
+async def test_each_gateway_reads_what_ran_through_the_other(replicas: World) -> None:
     first, second = replicas.first, replicas.second
     for here, there in ((first, second), (second, first)):
         reply = await here.invoke(b'{"a":1}')
@@ -73,7 +75,7 @@ async def test_each_gateway_reads_what_ran_through_the_other(replicas: Replicas)
 
 
 @pytest.mark.rows("NEST-14")
-async def test_descendants_on_other_routers_are_canceled_within_two_seconds(replicas: Replicas) -> None:
+async def test_descendants_on_other_routers_are_canceled_within_two_seconds(replicas: World) -> None:
     """The parent runs on the first Router, its child on the second, the grandchild on the first again."""
     first, second, agent = replicas.first, replicas.second, replicas.first.agent
     number, cancels = len(agent.calls("tasks/get")), len(agent.calls("tasks/cancel"))
@@ -104,7 +106,7 @@ async def test_descendants_on_other_routers_are_canceled_within_two_seconds(repl
 
 @pytest.mark.rows("NEST-13", "NEST-14")
 async def test_a_parent_that_times_out_elsewhere_ends_its_child_and_one_that_succeeds_does_not(
-    replicas: Replicas,
+    replicas: World,
 ) -> None:
     first, second, agent = replicas.first, replicas.second, replicas.first.agent
     brief, _ = await installed(replicas, limits=some_limits(timeoutMs=500))
@@ -130,7 +132,7 @@ async def test_a_parent_that_times_out_elsewhere_ends_its_child_and_one_that_suc
 
 
 @pytest.mark.rows("TOP-02", "TOP-03", "TOP-04")
-async def test_a_suspension_through_one_gateway_is_obeyed_everywhere_and_no_cache_serves_it(replicas: Replicas) -> None:
+async def test_a_suspension_through_one_gateway_is_obeyed_everywhere_and_no_cache_serves_it(replicas: World) -> None:
     card, release = await installed(replicas)
     sides = (replicas.first, replicas.second)
     for side in sides:
@@ -157,7 +159,7 @@ async def test_a_suspension_through_one_gateway_is_obeyed_everywhere_and_no_cach
 
 
 @pytest.mark.rows("NEST-02", "NEST-03")
-async def test_many_calls_over_both_routers_keep_every_lineage_whole(replicas: Replicas) -> None:
+async def test_many_calls_over_both_routers_keep_every_lineage_whole(replicas: World) -> None:
     first, second, agent = replicas.first, replicas.second, replicas.first.agent
     async with running_parent(first) as one, running_parent(second) as other:
         agent.usual = (echo,)
@@ -187,7 +189,7 @@ async def _epochs(platform: Platform) -> dict[str, tuple[int, int]]:
         await connection.close()
 
 
-async def test_a_killed_router_is_its_own_loss_and_its_return_closes_its_own_epoch_only(replicas: Replicas) -> None:
+async def test_a_killed_router_is_its_own_loss_and_its_return_closes_its_own_epoch_only(replicas: World) -> None:
     first, second, agent = replicas.first, replicas.second, replicas.first.agent
     finish = asyncio.Event()
     async with running_parent(first) as lost, running_parent(second, after(finish, echo)) as kept:
@@ -229,7 +231,7 @@ async def test_a_killed_router_is_its_own_loss_and_its_return_closes_its_own_epo
 
 
 @pytest.mark.rows("TOP-05", "TOP-06")
-async def test_a_killed_control_plane_is_its_own_loss_and_its_router_catches_up(replicas: Replicas) -> None:
+async def test_a_killed_control_plane_is_its_own_loss_and_its_router_catches_up(replicas: World) -> None:
     first, second = replicas.first, replicas.second
     (card, release), (known, suspended) = await installed(replicas), await installed(replicas)
     await first.move(suspended, ReleaseState.SUSPENDED)

@@ -17,7 +17,7 @@ from aop.ledger.lane import EpochFenced
 from aop.ledger.model import LOST, SUCCEEDED, Acceptance, Place
 from aop.local.postgres import EmbeddedPostgres
 from aop.local.state import DatabaseUrls
-from tests.faults.store_proxy import StoreProxy, store_proxy
+from tests.faults.fault_proxy import Direction, FaultProxy, store_proxy
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.errors import require_error
 from tests.support.loop import Changes, Platform, running_platform
@@ -27,9 +27,9 @@ from tests.support.waiting import becomes_true
 WORKERS = 8
 
 
-def way_through(proxy: StoreProxy) -> Any:
+def way_through(proxy: FaultProxy, url: str) -> Any:
     async def connected() -> Connection:
-        return await connect(proxy.through, application="test journal")
+        return await connect(proxy.through(url), application="test journal")
 
     return connected
 
@@ -60,7 +60,7 @@ async def require_agreement(look: Connection, acceptance: Acceptance, told: str)
 async def test_the_first_write_cut_at_every_byte_leaves_nothing_or_one_terminal(stores: DatabaseUrls) -> None:
     tellings: dict[str, set[str]] = {"up": set(), "down": set()}
 
-    async def cut_at(proxy: StoreProxy, written: Writing, look: Connection, direction: str, behind: int) -> None:
+    async def cut_at(proxy: FaultProxy, written: Writing, look: Connection, direction: Direction, behind: int) -> None:
         await written.journal.accept(an_acceptance())
         acceptance = an_acceptance()
         proxy.cut(direction, behind)
@@ -72,7 +72,9 @@ async def test_the_first_write_cut_at_every_byte_leaves_nothing_or_one_terminal(
     async def worker(number: int) -> None:
         async with (
             store_proxy(stores.router) as proxy,
-            writing(stores.router, connect_by=way_through(proxy), router_id=f"router-{number}") as written,
+            writing(
+                stores.router, connect_by=way_through(proxy, stores.router), router_id=f"router-{number}"
+            ) as written,
         ):
             look = await connect(stores.router, application="test")
             await written.journal.accept(an_acceptance())
@@ -80,7 +82,8 @@ async def test_the_first_write_cut_at_every_byte_leaves_nothing_or_one_terminal(
             await written.journal.accept(an_acceptance())
             up, down = proxy.up - up, proxy.down - down
             # The name of the prepared statement grows with its number, so the last request is a little longer.
-            points = [("up", byte) for byte in range(1, up + 8)] + [("down", byte) for byte in range(1, down + 1)]
+            ways: dict[Direction, int] = {"up": up + 7, "down": down}
+            points = [(way, byte) for way, most in ways.items() for byte in range(1, most + 1)]
             for direction, behind in points[number::WORKERS]:
                 await cut_at(proxy, written, look, direction, behind)
             await look.close()
@@ -97,7 +100,7 @@ async def test_an_acceptance_nobody_can_decide_is_answered_without_ids_and_ends_
 ) -> None:
     async with (
         store_proxy(stores.router) as proxy,
-        writing(stores.router, connect_by=way_through(proxy), seconds=0.4) as written,
+        writing(stores.router, connect_by=way_through(proxy, stores.router), seconds=0.4) as written,
     ):
         await written.journal.accept(an_acceptance())
         place = await written.journal.accept(an_acceptance())
@@ -139,7 +142,7 @@ async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recor
 ) -> None:
     async with store_proxy(stores.router) as proxy:
         changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "800"})
-        through = DatabaseUrls(stores.control_plane, proxy.through, stores.migration)
+        through = DatabaseUrls(stores.control_plane, proxy.through(stores.router), stores.migration)
         async with running_platform(through, changes) as platform:
 
             async def cut_then_answer(received: Received) -> None:
@@ -237,7 +240,7 @@ async def test_killing_the_store_under_load_loses_nothing_that_was_acknowledged(
 async def test_what_a_cut_off_writer_left_open_is_ended_by_the_next_epoch(stores: DatabaseUrls) -> None:
     async with (
         store_proxy(stores.router) as proxy,
-        writing(stores.router, connect_by=way_through(proxy), seconds=0.3) as written,
+        writing(stores.router, connect_by=way_through(proxy, stores.router), seconds=0.3) as written,
     ):
         place = await written.journal.accept(an_acceptance())
         proxy.close()

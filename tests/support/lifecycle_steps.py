@@ -2,9 +2,9 @@
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from tests.support.lifecycle_model import MOVES, Model, Step
 
@@ -43,16 +43,18 @@ class Imagination:
     chance: random.Random
     prefix: str
     made: Counter[str] = field(default_factory=Counter)
+    weights: ClassVar[Mapping[str, int]] = WEIGHTS
+    rivals: ClassVar[Mapping[str, Sequence[str]]] = RIVALS
 
     def step(self, model: Model) -> Step:
-        [kind] = self.chance.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        [kind] = self.chance.choices(list(self.weights), list(self.weights.values()))
         target: tuple[str, ...] = getattr(self, f"_{kind}")(model)
         who = self.chance.choice(PRINCIPALS) if self.chance.random() < 0.15 else self._owner(model, kind, target)
         return Step(kind, who, target)
 
     def rival(self, model: Model, step: Step) -> Step:
         """A call that is likely to be in the way of the other."""
-        rivals = RIVALS.get(step.kind, ())
+        rivals = self.rivals.get(step.kind, ())
         if not rivals or self.chance.random() < 0.3:
             return self.step(model)
         kind = self.chance.choice(rivals)

@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
+from tests.support.accepting import accepting
+
 _WATCH = b"GET /internal/v1/topology/watch"
 
 
@@ -77,24 +79,6 @@ class WatchProxy:
 
 @asynccontextmanager
 async def watch_proxy(target: int) -> AsyncIterator[WatchProxy]:
-    proxy, tasks = WatchProxy(target), set[asyncio.Task[None]]()
-
-    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.add(task)
-        try:
-            with suppress(asyncio.CancelledError):
-                await proxy.pass_on(reader, writer)
-        finally:
-            tasks.discard(task)
-
-    server = await asyncio.start_server(meet, "127.0.0.1", 0)
-    proxy.port = server.sockets[0].getsockname()[1]
-    try:
+    proxy = WatchProxy(target)
+    async with accepting(proxy.pass_on) as proxy.port:
         yield proxy
-    finally:
-        server.close()
-        for task in tuple(tasks):
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,1 @@
+"""One file per area of the proof: what is provoked, and what must hold afterwards."""

@@ -1,0 +1,1 @@
+"""The authorization matrix: who may do what, and the world in which every cell of it is tried."""

@@ -1,0 +1,1 @@
+"""Callers that go away: at every stage of an invocation, in every way a connection can end."""

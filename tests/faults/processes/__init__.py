@@ -1,0 +1,1 @@
+"""Our own processes killed, frozen, stopped and started wrongly."""

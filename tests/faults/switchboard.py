@@ -1,0 +1,118 @@
+"""Inside a unit under test: what is to happen when a named point is passed, and its remote control."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+SLOW_SECONDS = 0.25
+
+
+class Action(StrEnum):
+    KILL = "kill"
+    STOP = "stop"
+    HANG = "hang"
+    SLOW = "slow"
+    RAISE = "raise"
+    DO_THEN_RAISE = "do-then-raise"
+    HOLD = "hold"
+    """Waits until it is released."""
+
+
+class Provoked(ConnectionResetError):
+    """Raised where a point is told to raise: what a broken connection raises too."""
+
+
+@dataclass(frozen=True)
+class Armed:
+    point: str
+    action: Action
+    at: int = 1
+    """The how-manieth passing from now on."""
+
+    @classmethod
+    def read(cls, text: str) -> "Armed":
+        """`POINT=ACTION` or `POINT=ACTION@N`."""
+        point, _, rest = text.partition("=")
+        action, _, number = rest.partition("@")
+        return cls(point, Action(action), int(number or 1))
+
+
+@dataclass
+class Switchboard:
+    """At most one point is armed; it acts once."""
+
+    armed: Armed | None = None
+    passed: Counter[str] = field(default_factory=Counter)
+    trail: list[str] = field(default_factory=list)
+    """What was passed since the last arming, in order."""
+    _hit: asyncio.Event = field(default_factory=asyncio.Event)
+    _released: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def arm(self, armed: Armed | None) -> None:
+        self.armed = armed
+        self.passed.clear()
+        self.trail.clear()
+        self._hit.clear()
+        self._released.clear()
+
+    def due(self, point: str) -> Action | None:
+        """What to do at this passing; a kill or a stop is done at once."""
+        self.passed[point] += 1
+        self.trail.append(point)
+        armed = self.armed
+        if armed is None or armed.point != point or armed.at != self.passed[point]:
+            return None
+        self.armed = None
+        self._hit.set()
+        # Written at once and by one call, so that it is there even if the next thing is the end.
+        os.write(sys.stderr.fileno(), f"failpoint {armed.point} {armed.action}\n".encode())
+        if armed.action is Action.KILL:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if armed.action is Action.STOP:
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return None
+        return armed.action
+
+    async def pause(self, action: Action) -> None:
+        """As long as the action says."""
+        if action is Action.HANG:
+            await asyncio.Event().wait()
+        elif action is Action.SLOW:
+            await asyncio.sleep(SLOW_SECONDS)
+        elif action is Action.HOLD:
+            await self._released.wait()
+
+    async def around(self, action: Action, call: Callable[[], Awaitable[Any]], broken: Callable[[], Exception]) -> Any:
+        """The call with the action around it; `broken` leaves what a failure leaves, and gives what it raises."""
+        if action is Action.RAISE:
+            raise broken()
+        await self.pause(action)
+        result = await call()
+        if action is Action.DO_THEN_RAISE:
+            raise broken()
+        return result
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One command a connection: a line of JSON each way."""
+        with suppress(OSError):
+            answer = await self._obey(json.loads(await reader.readline()))
+            writer.write(json.dumps(answer).encode() + b"\n")
+            await writer.drain()
+        writer.close()
+
+    async def _obey(self, command: dict[str, Any]) -> Any:
+        if "arm" in command:
+            self.arm(None if command["arm"] is None else Armed.read(command["arm"]))
+        elif command.get("await") == "hit":
+            await self._hit.wait()
+        elif command.get("release"):
+            self._released.set()
+        return {"trail": self.trail, "hit": self._hit.is_set()}

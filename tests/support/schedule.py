@@ -1,0 +1,28 @@
+"""Which tests one worker runs together, so that what they share is started once, and which come first."""
+
+from collections.abc import Sequence
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+_SHARED = frozenset({"console", "docs"})
+"""Folders whose tests share a platform."""
+_APART = "tests/faults/test_areas.py"
+"""Shares nothing: each of its tests may run anywhere."""
+_FIRST = ("console", "faults", "docs", "local", "gateway", "loop", "units", "telemetry", "cli", "conformance", "router")
+"""Long ones before short ones, so that all workers end at about the same time."""
+
+
+class ByWhatIsShared(LoadScopeScheduling):  # type: ignore[misc]
+    def _split_scope(self, nodeid: str) -> str:
+        file, folder = nodeid.partition("::")[0], _folder(nodeid)
+        return nodeid if file == _APART else folder if folder in _SHARED else file
+
+
+def by_length(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    places = {folder: place for place, folder in enumerate(_FIRST)}
+    return sorted(items, key=lambda item: places.get(_folder(item.nodeid), len(places)))
+
+
+def _folder(nodeid: str) -> str:
+    return nodeid.removeprefix("tests/").partition("/")[0]
