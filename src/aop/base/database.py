@@ -12,15 +12,19 @@ Connection = Any
 _ACQUIRE_SECONDS = 5.0
 _CONNECT_SECONDS = 5.0
 _COMMAND_SECONDS = 5.0
-CONNECTION_LOST = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-"""No answer of the server: the last one is what the driver raises on a connection that ended a moment ago."""
-
-# What a rule of ours may raise inside a transaction; everything else means the store failed.
-_RULES = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError)
 
 
 class StoreUnavailable(Exception):
     """The store failed or did not answer. Carries the class of the failure only: its text may repeat row contents."""
+
+
+_LOST = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+CONNECTION_LOST = (*_LOST, StoreUnavailable)
+"""No answer of the server. InternalClientError is what the driver raises on a connection that ended a moment ago,
+StoreUnavailable what `connect` makes of all of them."""
+
+# What a rule of ours may raise inside a transaction; everything else means the store failed.
+_RULES = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError)
 
 
 @asynccontextmanager
@@ -29,7 +33,7 @@ async def translated_failures() -> AsyncIterator[None]:
         yield
     except _RULES:
         raise
-    except (asyncpg.PostgresError, *CONNECTION_LOST) as failure:
+    except (asyncpg.PostgresError, *_LOST) as failure:
         raise StoreUnavailable(type(failure).__name__) from failure
 
 

@@ -174,8 +174,9 @@ class Journal:
             await store.add_checkpoint(connection, writer.router_id, writer.epoch, position)
 
     async def lose(self, place: Place) -> None:
-        """Ends an Invocation nobody may work on any more."""
-        await self.end(terminal_fact(place, new_hex_id(), self._clock(), LOST))
+        """Ends an Invocation nobody may work on any more; once fenced, that is the newer epoch's to do, and it does."""
+        with suppress(EpochFenced):
+            await self.end(terminal_fact(place, new_hex_id(), self._clock(), LOST))
 
     async def _collect_debts(self) -> None:
         while True:

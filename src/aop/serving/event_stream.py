@@ -77,12 +77,13 @@ class _Heartbeat:
             await asyncio.wait({self._beat})
 
     def _look(self) -> None:
-        due = self._last + self._seconds
-        if self._loop.time() >= due and (self._beat is None or self._beat.done()):
-            self._last = self._loop.time()
-            due = self._last + self._seconds
-            self._beat = self._loop.create_task(self._comment())
-        self._timer = self._loop.call_at(max(due, self._loop.time()), self._look)
+        now = self._loop.time()
+        if now >= self._last + self._seconds:
+            # Moved on also while the comment before still waits for its reader: a look must never be due at once again.
+            self._last = now
+            if self._beat is None or self._beat.done():
+                self._beat = self._loop.create_task(self._comment())
+        self._timer = self._loop.call_at(self._last + self._seconds, self._look)
 
     async def _comment(self) -> None:
         await self._send({"type": "http.response.body", "body": COMMENT, "more_body": True})

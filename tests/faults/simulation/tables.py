@@ -1,0 +1,258 @@
+"""The Ledger's tables with the rules its SQL functions and constraints give them; `test_tables.py` compares the two."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+Row = Mapping[str, Any]
+
+_ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}]+)')
+_ACCEPTANCE = (
+    *("position", "invocation_id", "root_task_id", "trace_id", "parent_invocation_id", "caller_type", "caller_id"),
+    *("workspace_id", "target_agent_id", "agent_card_version", "agent_release_id", "agent_card_digest", "capability"),
+    *("opening", "opening_event_id", "created_at", "deadline_at"),
+)
+_EVENT = (
+    *("invocation_id", "sequence", "event_id", "occurred_at", "type", "previous_status", "previous_sequence"),
+    *("previous_chunk_index", "previous_at", "opening", "trace_id", "root_task_id", "workspace_id", "created_at"),
+    *("chunk_index", "chunk_count", "chunk_bytes", "latency_ms", "error_code"),
+)
+_IDS = ("invocation_id", "root_task_id", "trace_id", "parent_invocation_id", "agent_release_id", "opening_event_id")
+_NUMBERS = ("position", "sequence", "previous_sequence", "previous_chunk_index", "chunk_index", "chunk_count")
+_KINDS: Mapping[str, Callable[[str], Any]] = {
+    **dict.fromkeys((*_ACCEPTANCE, *_EVENT), str),
+    **dict.fromkeys((*_IDS, "event_id"), UUID),
+    **dict.fromkeys((*_NUMBERS, "chunk_bytes", "latency_ms"), int),
+    **dict.fromkeys(("created_at", "deadline_at", "occurred_at", "previous_at"), datetime.fromisoformat),
+}
+_OPENINGS = {("started", 3, "running"), ("routing", 2, "routing"), ("created", 1, "pending")}
+_TRANSITIONS = {
+    "pending": {"canceled", "timed_out"},
+    "routing": {"failed", "canceled", "timed_out"},
+    "running": {"stream", "succeeded", "failed", "canceled", "timed_out"},
+}
+_FIXED_CODES = {"canceled": "CANCELED", "timed_out": "TIMEOUT"}
+
+
+def refusal(sqlstate: str) -> Exception:
+    error: Exception = asyncpg.PostgresError.new({"C": sqlstate, "M": "refused", "S": "ERROR", "V": "ERROR"})
+    return error
+
+
+@dataclass
+class Tables:
+    """`noted` learns of each row in the moment it is there for everybody."""
+
+    noted: Callable[[str, Row], None] = lambda _kind, _row: None
+    epochs: dict[str, int] = field(default_factory=dict)
+    closed: set[tuple[str, int]] = field(default_factory=set)
+    checkpoints: dict[tuple[str, int], int] = field(default_factory=dict)
+    invocations: dict[UUID, dict[str, Any]] = field(default_factory=dict)
+    events: dict[UUID, dict[int, dict[str, Any]]] = field(default_factory=dict)
+    cancels: set[UUID] = field(default_factory=set)
+
+    def fork(self) -> "Tables":
+        """What a transaction sees: changes to it are nobody else's."""
+        events = {invocation: dict(rows) for invocation, rows in self.events.items()}
+        return Tables(
+            epochs=dict(self.epochs),
+            closed=set(self.closed),
+            checkpoints=dict(self.checkpoints),
+            invocations=dict(self.invocations),
+            events=events,
+            cancels=set(self.cancels),
+        )
+
+    def terminal(self, invocation: UUID) -> Row | None:
+        return next((row for row in self.events.get(invocation, {}).values() if row["type"] != "stream"), None)
+
+    def execute(self, statement: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        """The rows of a statement of the Ledger; one that is not known here must be taught to this file first."""
+        for part, method in _STATEMENTS.items():
+            if part in statement:
+                return method(self, *arguments)
+        raise NotImplementedError(statement)
+
+    def require_epoch(self, router: str, epoch: int) -> Sequence[Row]:
+        if self.epochs.get(router) != epoch:
+            raise refusal("AOP01")
+        return ()
+
+    def accept(self, router: str, epoch: int, *columns: Any) -> Sequence[Row]:
+        self.require_epoch(router, epoch)
+        added = []
+        for row in _rows(_ACCEPTANCE, columns):
+            parent = None if row["parent_invocation_id"] is None else self.running(row["parent_invocation_id"])
+            if row["parent_invocation_id"] is not None and (
+                parent is None or parent["target_agent_id"] != row["caller_id"]
+            ):
+                continue
+            if row["invocation_id"] in self.invocations:
+                continue
+            if parent is not None:
+                row["created_at"] = max(row["created_at"], parent["created_at"])
+            row |= {"router_id": router, "epoch": epoch}
+            self.invocations[row["invocation_id"]] = row
+            added.append({"accepted_event_id": row["opening_event_id"], "accepted_at": row["created_at"]})
+            self.noted("accepted", row)
+        return added
+
+    def running(self, invocation: UUID) -> Row | None:
+        row = self.invocations.get(invocation)
+        is_running = row is not None and row["opening"] == "started" and self.terminal(invocation) is None
+        return row if is_running else None
+
+    def append(self, router: str, epoch: int, *columns: Any) -> Sequence[Row]:
+        self.require_epoch(router, epoch)
+        rows = _rows(_EVENT, columns)
+        for row in rows:
+            _check(row)
+        added: list[dict[str, Any]] = []
+        for row in rows:
+            here = self.events.setdefault(row["invocation_id"], {})
+            taken = row["sequence"] in here or (row["type"] != "stream" and self.terminal(row["invocation_id"]))
+            if not taken:
+                here[row["sequence"]] = row
+                added.append(row)
+        if not all(map(self._follows, added)):
+            for row in added:
+                del self.events[row["invocation_id"]][row["sequence"]]
+            raise refusal("23503")
+        for row in added:
+            self.noted("progress" if row["type"] == "stream" else "terminal", row)
+        return [{"appended_id": row["invocation_id"], "appended_sequence": row["sequence"]} for row in added]
+
+    def _follows(self, row: Row) -> bool:
+        """The two foreign keys: what a row names as before it must be there, and as the row says."""
+        opened = self.invocations.get(row["invocation_id"])
+        named = ("opening", "workspace_id", "trace_id", "root_task_id", "created_at")
+        if row["opening"] is not None and (opened is None or any(row[name] != opened[name] for name in named)):
+            return False
+        if row["previous_sequence"] is None:
+            return True
+        before = self.events[row["invocation_id"]].get(row["previous_sequence"])
+        told = (row["previous_chunk_index"], row["previous_at"])
+        return before is not None and told == (before["chunk_index"], before["occurred_at"])
+
+    def request_cancel(self, router: str, epoch: int, invocations: Sequence[str]) -> Sequence[Row]:
+        self.require_epoch(router, epoch)
+        named = [UUID(each) for each in invocations]
+        if not all(each in self.invocations for each in named):
+            raise refusal("23503")
+        self.cancels.update(named)
+        return ()
+
+    def known_acceptances(self, invocations: Sequence[str], events: Sequence[str]) -> Sequence[Row]:
+        found = [(self.invocations.get(UUID(one)), UUID(event)) for one, event in zip(invocations, events, strict=True)]
+        return [row for row, event in found if row is not None and row["opening_event_id"] == event]
+
+    def known_events(self, invocations: Sequence[str], sequences: Sequence[int]) -> Sequence[Row]:
+        keys = zip(invocations, sequences, strict=True)
+        found = [self.events.get(UUID(one), {}).get(sequence) for one, sequence in keys]
+        return [row for row in found if row is not None]
+
+    def parent(self, invocation: str) -> Sequence[Row]:
+        row = self.invocations.get(UUID(invocation))
+        if row is None:
+            return ()
+        ended = self.terminal(row["invocation_id"])
+        family = [one for one in self.invocations.values() if one["root_task_id"] == row["root_task_id"]]
+        return [row | {"outcome": ended and ended["type"], "of_root_task": len(family)}]
+
+    def ended_with_children(self, invocations: Sequence[str]) -> Sequence[Row]:
+        ends = [self.terminal(UUID(each)) for each in invocations]
+        return [end for end in ends if end is not None and end["type"] in _FIXED_CODES]
+
+    def open_epoch(self, router: str) -> Sequence[Row]:
+        self.epochs[router] = self.epochs.get(router, 0) + 1
+        return [{"open_epoch": self.epochs[router]}]
+
+    def unclosed_epochs(self, router: str, before: int) -> Sequence[Row]:
+        return [{"epoch": epoch} for epoch in range(1, before) if (router, epoch) not in self.closed]
+
+    def open_rows(self, router: str, epoch: int, limit: int) -> Sequence[Row]:
+        settled = self.checkpoints.get((router, epoch), 0)
+        found = [
+            row
+            for row in self.invocations.values()
+            if (row["router_id"], row["epoch"]) == (router, epoch)
+            and row["position"] >= settled
+            and self.terminal(row["invocation_id"]) is None
+        ]
+        return [self._with_last(row) for row in sorted(found, key=lambda row: int(row["position"]))][:limit]
+
+    def _with_last(self, row: Row) -> Row:
+        events = self.events.get(row["invocation_id"], {})
+        last = events[max(events)] if events else dict.fromkeys(("sequence", "chunk_index", "occurred_at"))
+        told = {name: last[name] for name in ("sequence", "chunk_index", "occurred_at")}
+        return {**row, **told, "cancel_requested": row["invocation_id"] in self.cancels}
+
+    def close_epoch(self, router: str, epoch: int) -> Sequence[Row]:
+        if self.epochs.get(router, 0) <= epoch or self.open_rows(router, epoch, 1):
+            raise refusal("P0001")
+        self.closed.add((router, epoch))
+        return ()
+
+    def checkpoint(self, router: str, epoch: int, position: int) -> Sequence[Row]:
+        self.require_epoch(router, epoch)
+        self.checkpoints[router, epoch] = max(position, self.checkpoints.get((router, epoch), 0))
+        return ()
+
+
+_STATEMENTS: Mapping[str, Callable[..., Sequence[Row]]] = {
+    "FROM ledger.accept(": Tables.accept,
+    "FROM ledger.append(": Tables.append,
+    "ledger.request_cancel(": Tables.request_cancel,
+    "ledger.require_epoch(": Tables.require_epoch,
+    "SELECT opening_event_id, created_at FROM ledger.invocation": Tables.known_acceptances,
+    "SELECT event_id FROM ledger.event": Tables.known_events,
+    "AS of_root_task": Tables.parent,
+    "SELECT invocation_id FROM ledger.event": Tables.ended_with_children,
+    "ledger.open_epoch(": Tables.open_epoch,
+    "SELECT epoch FROM ledger.epoch": Tables.unclosed_epochs,
+    "SELECT invocation.*": Tables.open_rows,
+    "INSERT INTO ledger.epoch_closed": Tables.close_epoch,
+    "INSERT INTO ledger.checkpoint": Tables.checkpoint,
+}
+
+
+def _check(row: Row) -> None:
+    """The constraints a row can break by itself."""
+    kind, before, code = row["type"], row["previous_sequence"], row["error_code"]
+    if before is None:
+        chained = (row["opening"], row["sequence"], row["previous_status"]) in _OPENINGS
+        chained = chained and row["created_at"] <= row["occurred_at"] and row["previous_chunk_index"] is None
+    else:
+        chained = before == row["sequence"] - 1 and row["previous_status"] == "running"
+        chained = chained and row["previous_chunk_index"] is not None and row["previous_at"] <= row["occurred_at"]
+    counted = (row["chunk_count"] or 0) > 0 and (row["chunk_bytes"] or 0) > 0
+    reaches = (-1 if row["previous_chunk_index"] is None else row["previous_chunk_index"]) + (row["chunk_count"] or 0)
+    progress = counted and row["chunk_index"] == reaches if kind == "stream" else row["chunk_index"] is None
+    told = code == _FIXED_CODES.get(kind) if kind != "failed" else code not in {None, *_FIXED_CODES.values()}
+    if not (chained and progress and told and kind in _TRANSITIONS[row["previous_status"]]):
+        raise refusal("23514")
+
+
+def _rows(names: Sequence[str], columns: Sequence[Any]) -> list[dict[str, Any]]:
+    read = [_column(_KINDS[name], values) for name, values in zip(names, columns, strict=True)]
+    return [dict(zip(names, values, strict=True)) for values in zip(*read, strict=True)]
+
+
+def _column(kind: Callable[[str], Any], values: Any) -> list[Any]:
+    """Columns come as lists, or as the text of an array."""
+    items = _items(values) if isinstance(values, str) else list(values)
+    return [kind(item) if isinstance(item, str) else item for item in items]
+
+
+def _items(text: str) -> list[str | None]:
+    if '"' not in text:
+        return [None if item == "NULL" else item for item in text[1:-1].split(",")]
+    found = [(quoted, plain) for quoted, plain in _ITEM.findall(text)]
+    return [
+        re.sub(r"\\(.)", r"\1", quoted) if quoted else None if plain == "NULL" else plain for quoted, plain in found
+    ]

@@ -1,0 +1,56 @@
+"""A token that is refused: its bearer is told so, and no record of it holds the token."""
+
+import io
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from aop.contracts.errors import Envelope
+from aop.serving.application import Application
+from aop.serving.bearer import ServicePrincipals
+from aop.serving.health import Readiness
+from aop.serving.metrics import UnitMetrics
+from aop.serving.request import Request
+from aop.serving.request_log import UnitLog
+from aop.serving.response import Response
+from aop.serving.routing import Route
+from aop.serving.unit import Unit
+from tests.support.errors import require_error
+from tests.support.settings import principals
+from tests.support.units import RunningUnit, running
+
+KNOWN, MISTYPED = "the-token-of-a-known-unit-0000", "the-token-of-a-known-unit-0001"
+
+
+@pytest.fixture
+def log() -> io.BytesIO:
+    return io.BytesIO()
+
+
+@pytest_asyncio.fixture
+async def unit(log: io.BytesIO) -> AsyncIterator[RunningUnit]:
+    known = ServicePrincipals.parse(principals("router", KNOWN))
+
+    async def nothing(request: Request) -> Response:
+        return Response(204)
+
+    async def built() -> Unit:
+        record, metrics = UnitLog("bench", "debug", log), UnitMetrics("bench")
+        routes = [Route("GET", "/internal", nothing, Envelope.INVOCATION, known.authenticate)]
+        return Unit(Application(routes, record, metrics), Readiness({}, record, metrics), (), record, closed)
+
+    async def closed() -> None:
+        pass
+
+    async with running(built) as started:
+        yield started
+
+
+async def test_a_refused_token_is_in_no_record(unit: RunningUnit, log: io.BytesIO) -> None:
+    assert (await unit.get("/internal", token=KNOWN)).status == 204
+    require_error(await unit.get("/internal", token=MISTYPED), 403, "FORBIDDEN", "4")
+    written = log.getvalue().decode()
+    assert '"caller":"router"' in written
+    assert '"code":"FORBIDDEN"' in written
+    assert [token for token in (KNOWN, MISTYPED) if token in written] == []
