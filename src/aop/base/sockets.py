@@ -5,6 +5,7 @@ from typing import Final
 
 BACKLOG: Final = 2048
 SEND_BUFFER_BYTES: Final = 64 * 1024
+RECEIVE_BUFFER_BYTES: Final = 256 * 1024
 PEER_SILENCE_SECONDS: Final = 5
 KEEPALIVE_IDLE_SECONDS: Final = 3
 KEEPALIVE_INTERVAL_SECONDS: Final = 1
@@ -32,6 +33,14 @@ def stream_socket(address: str) -> socket.socket:
     except BaseException:
         sock.close()
         raise
+    return sock
+
+
+def dialing_socket(address: str) -> socket.socket:
+    """A socket to connect with, whose receive buffer does not grow."""
+    sock = stream_socket(address)
+    # The kernel would let a peer that is read slowly fill it with tens of megabytes. Set before the window is agreed.
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
     return sock
 
 

@@ -75,6 +75,8 @@ class Execution:
                 async with asyncio.timeout(NOTE_SECONDS):
                     await self._journal.request_cancel(running.place.context.invocation)
         running.stop(StopReason.CALLER_LEFT)
+        if running.stream is not None:
+            running.stream.outbox.drop()  # what is left of an Invocation may wait long for the collector
 
     def conclude(self, trail: Trail, outcome: Outcome) -> None:
         """Counts an accepted Invocation as ended; its span tells how."""

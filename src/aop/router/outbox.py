@@ -23,6 +23,10 @@ class Outbox:
             changed.set_result(None)
         return self._size < FULL_BYTES
 
+    def drop(self) -> None:
+        """Nobody takes what waits here. The size stays: there is no room for more either."""
+        self._frames.clear()
+
     def end(self) -> None:
         self._ended = True
         self._wake()

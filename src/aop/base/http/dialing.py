@@ -9,7 +9,7 @@ import certifi
 from aop.base.http.connection import Connection
 from aop.base.http.errors import ConnectFailed, DeadlinePassed, Phase
 from aop.base.http.message import Target
-from aop.base.sockets import stream_socket
+from aop.base.sockets import dialing_socket
 
 
 def certified_context() -> ssl.SSLContext:
@@ -32,7 +32,7 @@ class Dialer:
         phase: Phase = "connect"
         try:
             async with asyncio.timeout_at(min(deadline, loop.time() + self._connect_seconds)):
-                sock = stream_socket(target.address)
+                sock = dialing_socket(target.address)
                 try:
                     await loop.sock_connect(sock, (target.address, target.port))
                 except BaseException:

@@ -1,0 +1,1 @@
+"""Agents that misbehave on purpose, and what must come of it."""

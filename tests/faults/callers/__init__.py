@@ -1,0 +1,1 @@
+"""Callers who are slow on purpose."""
