@@ -1,5 +1,6 @@
 """The replay memory admits each jti once, forgets the expired, and never forgets the living."""
 
+import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -35,6 +36,27 @@ def test_a_clock_that_steps_back_revives_nothing() -> None:
     assert memory.admits("jti_1", 1_000_010, NOW)
     assert memory.admits("jti_2", 1_000_060, NOW + 20)
     assert not memory.admits("jti_1", 1_000_010, NOW)
+
+
+def test_a_clock_that_went_ahead_and_came_back_refuses_nothing_before_it_is_there_again() -> None:
+    memory = ReplayMemory()
+    for second in range(0, 4_600, 10):
+        ahead = 3_600 if 1_000 <= second < 2_000 else 0
+        assert memory.admits(f"jti_{second}", 1_000_060 + second + ahead, NOW + second + ahead), second
+        assert not memory.admits(f"jti_{second}", 1_000_060 + second + ahead, NOW + second)
+
+
+def test_what_was_forgotten_stays_refused_wherever_the_clock_goes() -> None:
+    memory, chance = ReplayMemory(), random.Random(7)
+    admitted: dict[str, int] = {}
+    for number in range(20_000):
+        now = NOW + chance.uniform(-5_000, 5_000)
+        jti, expires = f"jti_{number}", int(now) + chance.randrange(1, 300)
+        if memory.admits(jti, expires, now):
+            admitted[jti] = expires
+    assert len(admitted) > 100
+    for jti, expires in admitted.items():
+        assert not memory.admits(jti, expires, expires - 0.5)
 
 
 def test_a_credential_that_expired_while_its_body_was_read_is_not_admitted() -> None:

@@ -1,65 +1,15 @@
 """TLS of the client: the name is the host's, whatever address is dialed."""
 
 import asyncio
-import datetime
 import ssl
 from pathlib import Path
 
 import pytest
 import uvloop
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from aop.base.http import ConnectFailed, DeadlinePassed, HttpClient, Target, TransferBroken, certified_context
 from tests.base.http_wire import OK, answering, read_request, scripted_peer
-
-
-class Authority:
-    """A certificate authority of the test's own."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test authority")])
-        self._certificate = self._signed(self._name, self._key, x509.BasicConstraints(ca=True, path_length=0))
-        self.roots = folder / "roots.pem"
-        self.roots.write_bytes(self._certificate.public_bytes(serialization.Encoding.PEM))
-
-    def server_context(self, host: str) -> ssl.SSLContext:
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-        certificate = self._signed(name, key, x509.SubjectAlternativeName([x509.DNSName(host)]))
-        path = self._folder / "server.pem"
-        path.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-            )
-            + certificate.public_bytes(serialization.Encoding.PEM)
-        )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(path)
-        return context
-
-    def client_context(self) -> ssl.SSLContext:
-        return ssl.create_default_context(cafile=str(self.roots))
-
-    def _signed(
-        self, name: x509.Name, key: ec.EllipticCurvePrivateKey, extension: x509.ExtensionType
-    ) -> x509.Certificate:
-        now = datetime.datetime.now(datetime.UTC)
-        return (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(self._name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(hours=1))
-            .not_valid_after(now + datetime.timedelta(hours=1))
-            .add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
-            .sign(self._key, hashes.SHA256())
-        )
+from tests.support.authority import Authority
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from aop.base.database import connect
 from aop.base.migrations import GROUP_ROLES, OWNERS, MigrationRefused, expected_version, migrate
 from aop.base.store_check import StoreNotAsExpected, expected_guards, found_guards, require_store, require_version
 from aop.local.state import DatabaseUrls
+from tests.faults.restore.next_version import migrated
 from tests.support.postgres import PostgresForTests
 
 
@@ -43,6 +44,25 @@ async def test_an_applied_migration_that_was_changed_is_refused(
     await _as_owner(postgres, stores, "UPDATE gateway.schema_version SET sha256 = 'other' WHERE number = 1")
     with pytest.raises(MigrationRefused, match="changed after it had been applied"):
         await migrate(stores.migration)
+
+
+async def test_a_migration_whose_table_is_in_use_gives_up_before_those_who_wait_behind_it(
+    postgres: PostgresForTests, stores: DatabaseUrls
+) -> None:
+    holder = await asyncpg.connect(postgres.url(stores.migration.rpartition("/")[2]))
+    try:
+        await holder.execute("BEGIN; LOCK TABLE ledger.event IN ACCESS SHARE MODE")
+        refused = await migrated(stores.migration)
+        await holder.execute("COMMIT")
+        applied = await migrated(stores.migration)
+    finally:
+        await holder.close()
+    assert refused == (
+        1,
+        "ledger 0003 next was not applied: another session, such as a backup, is using a table it"
+        " changes; repeat this when it has ended",
+    )
+    assert applied == (0, "applied ledger 0003 next")
 
 
 async def test_a_store_newer_than_the_code_is_refused(postgres: PostgresForTests, stores: DatabaseUrls) -> None:

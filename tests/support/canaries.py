@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Iterable, Mapping
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 _CHUNK = 8
 
@@ -16,6 +16,8 @@ def spellings(canary: str) -> set[str]:
     found = {canary, canary[::-1], digits, digits.upper(), repr(canary)[1:-1], json.dumps(canary)[1:-1]}
     found |= {
         quote(canary, safe=""),
+        quote(canary),
+        quote_plus(canary),
         "".join(f"%{pair}" for pair in pairs),
         "".join(f"%{pair.upper()}" for pair in pairs),
     }

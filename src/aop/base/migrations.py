@@ -17,6 +17,8 @@ GROUP_ROLES = (OWNER_ROLE, "aop_control_plane", "aop_router")
 OWNERS = ("gateway", "registry", "workspace", "ledger")
 
 _LOCK_KEY = 0x616F705F6D6967  # "aop_mig": any fixed number serves, as long as every version uses the same
+_LOCK_WAIT = "300ms"
+"""Everybody who wants a table waits behind a migration that waits for it: so it gives up well within a second."""
 _FILE_NAME = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 
 
@@ -132,15 +134,26 @@ async def _migrate_owner(connection: Connection, owner: str) -> Sequence[Migrati
             raise MigrationRefused(f"{migration} was changed after it had been applied")
     pending = known[len(rows) :]
     for migration in pending:
-        async with connection.transaction():
-            await connection.execute(migration.sql)
-            await connection.execute(
-                f"INSERT INTO {owner}.schema_version (number, name, sha256) VALUES ($1, $2, $3)",  # noqa: S608
-                migration.number,
-                migration.name,
-                migration.digest,
-            )
+        try:
+            await _apply(connection, migration)
+        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
+            raise MigrationRefused(
+                f"{migration} was not applied: another session, such as a backup, is using a table it changes;"
+                " repeat this when it has ended"
+            ) from None
     return pending
+
+
+async def _apply(connection: Connection, migration: Migration) -> None:
+    async with connection.transaction():
+        await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_WAIT}'")
+        await connection.execute(migration.sql)
+        await connection.execute(
+            f"INSERT INTO {migration.owner}.schema_version (number, name, sha256) VALUES ($1, $2, $3)",  # noqa: S608
+            migration.number,
+            migration.name,
+            migration.digest,
+        )
 
 
 async def _ensure_version_table(connection: Connection, owner: str) -> None:

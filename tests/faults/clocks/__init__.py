@@ -1,0 +1,1 @@
+"""Clocks that jump: of the Agent, of the Routers and of the Control Planes, each by itself."""

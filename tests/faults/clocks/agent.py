@@ -1,0 +1,84 @@
+"""An Agent that checks credentials by a clock of its own, and keeps each verdict beside the one the contract gives."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from nacl.signing import SigningKey
+
+from aop.agent import ReplayMemory, Trust, Verifier
+from aop.agent.verifier import Rejected
+from aop.base.base64url import to_base64url
+from aop.base.clock import utc_now
+from aop.contracts.signing import VerifyKey
+from tests.support.agent import credential_of
+from tests.support.nested import ISSUER
+from tests.support.peers import Behaviour, Received
+from tests.support.settings import ROUTER_SEED
+
+REJECTION = b'{"code":"UNAUTHENTICATED","message":"A valid credential is required."}'
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`after_issue` and `to_expiry` are seconds; a credential is valid from its issue until before its expiry."""
+
+    after_issue: float
+    to_expiry: float
+    accepted: bool
+    passed: bool
+    """This Agent's clock has been past the expiry before: the credential may be one that was forgotten."""
+
+    @property
+    def expected(self) -> bool:
+        return self.after_issue >= 0 and self.to_expiry > 0
+
+    @property
+    def right(self) -> bool:
+        return self.accepted == self.expected or (self.passed and not self.accepted)
+
+
+@dataclass
+class CheckingAgent:
+    """`ahead` is its clock against the machine's; `after_issue` and `before_expiry` set an exact moment instead."""
+
+    audience: str
+    does: Behaviour
+    ahead: float = 0.0
+    after_issue: float | None = None
+    before_expiry: float | None = None
+    verdicts: list[Verdict] = field(default_factory=list)
+    _now: datetime = field(default_factory=utc_now)
+    _latest: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """As an Agent that was just started, which has seen no credential yet."""
+        self._latest = 0.0
+        key = VerifyKey.parse(to_base64url(bytes(SigningKey(ROUTER_SEED).verify_key)))
+        self._verifier = Verifier(Trust(ISSUER, self.audience, "router-1", key), ReplayMemory(), lambda: self._now)
+
+    async def meet(self, request: Received) -> None:
+        claims = credential_of(request).claims
+        self._now = datetime.fromtimestamp(self._moment(claims["iat"], claims["exp"]), UTC)
+        accepted = self._accepts(request)
+        now, passed = self._now.timestamp(), self._latest >= claims["exp"]
+        self._latest = max(self._latest, now)
+        self.verdicts.append(Verdict(now - claims["iat"], claims["exp"] - now, accepted, passed))
+        await (self.does(request) if accepted else request.answer(REJECTION, 401))
+
+    def _moment(self, issued: int, expires: int) -> float:
+        if self.after_issue is not None:
+            return issued + self.after_issue
+        if self.before_expiry is not None:
+            return expires - self.before_expiry
+        return utc_now().timestamp() + self.ahead
+
+    def _accepts(self, request: Received) -> bool:
+        headers = [(name.encode(), value.encode()) for name, value in request.headers]
+        try:
+            self._verifier.verify(headers, request.body)
+        except Rejected:
+            return False
+        return True

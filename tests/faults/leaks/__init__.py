@@ -1,0 +1,1 @@
+"""A canary for every channel and provocation, and every place where one could turn up."""
