@@ -163,8 +163,13 @@ class Journal:
         if told.verdict in {Verdict.STORED, Verdict.FOUND, Verdict.REFUSED}:
             self._open.pop(invocation, None)
             return told.verdict is not Verdict.REFUSED
-        self._debts[invocation] = (*facts[:-1], terminal_fact(facts[-1].behind, new_hex_id(), self._clock(), LOST))
+        self.owe(*facts)
         return False
+
+    def owe(self, *facts: Fact) -> None:
+        """In place of this terminal `failed`/DEPENDENCY_ERROR will be appended, as soon as the store takes it."""
+        lost = terminal_fact(facts[-1].behind, new_hex_id(), self._clock(), LOST)
+        self._debts[lost.behind.context.invocation] = (*facts[:-1], lost)
 
     async def checkpoint(self, database: Database, position: int) -> None:
         """Notes that everything accepted before the position has its terminal."""

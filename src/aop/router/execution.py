@@ -184,6 +184,10 @@ class Execution:
             if running.stream is not None:
                 running.stream.interrupt()
             return Outcome(LOST)
+        except Exception as fault:  # noqa: BLE001  nobody may wait for a terminal that nobody writes any more
+            self._log.event("invocation.fault", level=Level.ERROR, cause=safe_cause(fault))
+            self._journal.owe(*facts, terminal)
+            told = Outcome(LOST)
         if running.stream is not None:
             running.stream.end(told.terminal)
         return told
