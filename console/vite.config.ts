@@ -15,5 +15,6 @@ export default defineConfig({
     target: "es2023",
   },
   server: { host: "127.0.0.1", port: 8082, strictPort: true },
-  test: { include: ["src/**/*.test.ts"], environment: "node" },
+  // What is tested here are pure functions: they share one module registry instead of a process per file.
+  test: { include: ["src/**/*.test.ts"], environment: "node", pool: "threads", isolate: false },
 })

@@ -1,16 +1,28 @@
-"""Shared parts of all tests: one PostgreSQL per test run, one database per test that asks for it."""
+"""Shared parts of all tests: one PostgreSQL per worker, one database per test that asks for it, the order of all."""
 
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests, running_postgres
+from tests.support.schedule import ByWhatIsShared, by_length
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="also every state of every screen in every look")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = by_length(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByWhatIsShared:
+    config.option.loadscopereorder = False
+    return ByWhatIsShared(config, log)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, sync_playwright
 
 from tests.console.stack import Stack
 from tools.chromium import find_chromium
@@ -24,6 +24,9 @@ FLAGS = (
     "--no-first-run",
 )
 WIDE, NARROW = (1280, 800), (390, 844)
+PLAIN_FILE = "/icon.svg"
+"""Of the Console's origin, without its scripts."""
+_MILLISECONDS = 10_000
 Scheme = Literal["light", "dark"]
 
 LookedAt = Literal["everything", "colours", "everything but colours"]
@@ -33,6 +36,8 @@ _RULES: dict[LookedAt, dict[str, Any]] = {
     "colours": {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}},
     "everything but colours": {"runOnly": _STANDARDS, "rules": {"color-contrast": {"enabled": False}}},
 }
+_ENDLESS = """() => document.getAnimations()
+  .filter((each) => each.effect.getComputedTiming().endTime === Infinity).length"""
 
 # A refusal of the Gateway is part of many tests; Chromium also writes it to the console.
 _REFUSED = re.compile(r"^Failed to load resource: the server responded with a status of [45]\d\d")
@@ -57,7 +62,8 @@ class Tab:
         return bool(self.page.evaluate("sessionStorage.getItem('aop.token') !== null"))
 
     def require_accessible(self, looked_at: LookedAt = "everything") -> None:
-        """axe finds nothing against WCAG 2.2 AA, and nothing sticks out at the side."""
+        """axe finds nothing against WCAG 2.2 AA, nothing sticks out at the side, nothing moves for ever."""
+        assert self.page.evaluate(_ENDLESS) == 0, "less motion was asked for"
         self.page.evaluate("() => Promise.all(document.getAnimations().map((each) => each.finished.catch(() => 0)))")
         if self.page.evaluate("typeof axe === 'undefined'"):
             self.page.evaluate(AXE.read_text("utf-8") + "; undefined")
@@ -90,6 +96,12 @@ class Tab:
         if message.type in {"error", "warning"} and not _REFUSED.match(message.text):
             self.problems.append(f"{message.type}: {message.text}")
 
+    def note_error(self, error: Error) -> None:
+        self.problems.append(f"page error: {error}")
+
+    def note_request(self, request: Request) -> None:
+        self.requests.append(request)
+
 
 def _violation(violation: dict[str, Any]) -> str:
     nodes = [f"{node['html'][:200]} ({node['failureSummary']})" for node in violation["nodes"]]
@@ -107,20 +119,47 @@ def running_browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened_tab(browser: Browser, stack: Stack, size: tuple[int, int] = WIDE, scheme: Scheme = "light") -> Iterator[Tab]:
-    """A tab with storage of its own; not checked in the end, which is the fixture's doing."""
+def opened_page(browser: Browser, size: tuple[int, int] = WIDE, scheme: Scheme = "light") -> Iterator[Page]:
+    """A page with storage of its own."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
         color_scheme=scheme,
         reduced_motion="reduce",
         permissions=["clipboard-read", "clipboard-write"],
     )
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(_MILLISECONDS)
     try:
-        tab = Tab(context.new_page(), stack)
-        tab.page.on("console", tab.note)
-        tab.page.on("pageerror", lambda error: tab.problems.append(f"page error: {error}"))
-        tab.page.on("request", lambda request: tab.requests.append(request))  # noqa: PLW0108  it wants a plain function
-        yield tab
+        yield context.new_page()
     finally:
         context.close()
+
+
+@contextmanager
+def guarded(page: Page, stack: Stack) -> Iterator[Tab]:
+    """What the page logs and asks is noted; not judged in the end, which is the fixture's doing."""
+    tab = Tab(page, stack)
+    guards: dict[Any, Any] = {"console": tab.note, "pageerror": tab.note_error, "request": tab.note_request}
+    for event, guard in guards.items():
+        page.on(event, guard)
+    try:
+        yield tab
+    finally:
+        for event, guard in guards.items():
+            page.remove_listener(event, guard)
+
+
+@contextmanager
+def opened_tab(browser: Browser, stack: Stack, size: tuple[int, int] = WIDE, scheme: Scheme = "light") -> Iterator[Tab]:
+    with opened_page(browser, size, scheme) as page, guarded(page, stack) as tab:
+        yield tab
+
+
+def emptied(page: Page, stack: Stack) -> None:
+    """As a new page would be, except that it has the scripts of the Console at hand."""
+    page.unroute_all(behavior="ignoreErrors")
+    page.goto(stack.console + PLAIN_FILE)  # a page of another origin would be another process, without the scripts
+    page.evaluate("() => { sessionStorage.clear(); localStorage.clear() }")
+    page.context.clear_cookies()
+    page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.set_default_timeout(_MILLISECONDS)

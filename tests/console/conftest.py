@@ -1,11 +1,11 @@
-"""One stack and one browser for all tests here, one guarded tab for each."""
+"""One stack, one browser and one page for all tests here; each finds the page as if it were new, with guards."""
 
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
-from tests.console.browser import Tab, opened_tab, running_browser
+from tests.console.browser import Tab, emptied, guarded, opened_page, opened_tab, running_browser
 from tests.console.stack import Stack, running_stack
 
 
@@ -22,9 +22,27 @@ def browser() -> Iterator[Browser]:
         yield running
 
 
+@pytest.fixture(scope="package")
+def kept_page(browser: Browser) -> Iterator[Page]:
+    """A page that has run the Console before opens it in half the time."""
+    with opened_page(browser) as page:
+        yield page
+
+
 @pytest.fixture
-def tab(browser: Browser, stack: Stack) -> Iterator[Tab]:
+def tab(kept_page: Page, stack: Stack) -> Iterator[Tab]:
     """Whatever a test does, the page logs no error and asks nobody but the Gateway."""
+    try:
+        with guarded(kept_page, stack) as opened:
+            yield opened
+            opened.require_clean()
+    finally:
+        emptied(kept_page, stack)
+
+
+@pytest.fixture
+def new_tab(browser: Browser, stack: Stack) -> Iterator[Tab]:
+    """The same in a page that nobody has used."""
     with opened_tab(browser, stack) as opened:
         yield opened
         opened.require_clean()

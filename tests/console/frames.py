@@ -1,5 +1,6 @@
 """How smoothly something scrolls: the times between frames, and the processor time the page needs for one."""
 
+import sys
 from dataclasses import dataclass
 
 from playwright.sync_api import Locator
@@ -43,11 +44,18 @@ class Frames:
         return self.millis[len(self.millis) * 95 // 100]
 
     def __str__(self) -> str:
-        return f"{self.busy:.1f} ms busy per frame; frames {self.median:.1f} ms apart, 1 in 20 over {self.slow:.1f}"
+        late = sum(millis > 1.5 * BUDGET for millis in self.millis)
+        return (
+            f"{self.busy:.1f} ms busy per frame; {len(self.millis)} frames {self.median:.1f} ms apart, 1 in 20 over"
+            f" {self.slow:.1f}, the longest {self.millis[-1]:.1f}; {late} late"
+        )
 
 
 def scrolled(inside: Locator, *, frames: int = 120, pixels: int = 200) -> Frames:
-    """Scrolls the region around an element down, so many pixels each frame (12,000 a second at 200 and 60)."""
+    """Scrolls the region around an element down, so many pixels each frame (12,000 a second at 200 and 60).
+
+    What was measured is shown by `./dev test tests/console -k smoothly -rP`.
+    """
     meter = inside.page.context.new_cdp_session(inside.page)
     meter.send("Performance.enable", {"timeDomain": "threadTicks"})
 
@@ -59,4 +67,6 @@ def scrolled(inside: Locator, *, frames: int = 120, pixels: int = 200) -> Frames
     millis: list[float] = inside.evaluate(_SCROLL, {"frames": frames, "pixels": pixels})
     busy = (busy_seconds() - before) * 1000 / frames
     meter.detach()
-    return Frames(sorted(millis), busy)
+    measured = Frames(sorted(millis), busy)
+    sys.stdout.write(f"{measured}\n")
+    return measured

@@ -63,10 +63,28 @@ def _failed_proof(page: Page, stack: Stack) -> None:
 
 
 def _without_agents(page: Page, stack: Stack) -> None:
-    answer = {"items": []}
+    answer: dict[str, list[str]] = {"items": []}
     page.route("**/v1/providers/*/agents*", lambda route: route.fulfill(json=answer, headers=_granted(stack)))
     page.reload()
     page.get_by_text("You have no Agent").wait_for()
+
+
+def _loading(what: str, asked: str) -> Act:
+    """The answer is on its way for as long as one looks."""
+
+    def act(page: Page, stack: Stack) -> None:
+        page.route(asked, lambda route: None)
+        page.reload()
+        page.get_by_role("status", name=f"Loading {what}").wait_for()
+
+    return act
+
+
+def _store_is_down(page: Page, stack: Stack) -> None:
+    refusal = {"code": "DEPENDENCY_ERROR", "message": "", "traceId": "5" * 32}
+    page.route("**/v1/agents?*", lambda route: route.fulfill(status=503, json=refusal, headers=_granted(stack)))
+    page.reload()
+    page.get_by_role("alert").wait_for()
 
 
 def _granted(stack: Stack) -> dict[str, str]:
@@ -127,6 +145,8 @@ SCREENS: tuple[Screen, ...] = (
     Screen("sign-in", "/sign-in", "Access token", signed_in=False),
     Screen("discover", "/discover", "Proven endpoint"),
     Screen("discover-empty", "/discover?query=no+such+agent+anywhere", "No published Agent matches."),
+    Screen("discover-loading", "/discover", "Proven endpoint", _loading("Agents", "**/v1/agents?*")),
+    Screen("discover-failed", "/discover", "Proven endpoint", _store_is_down),
     Screen("discover-share-link", "/discover", "Proven endpoint", pressed("Open a share link")),
     Screen("agent", "/agents/aop:summarizer", "Rank sentences"),
     Screen("agent-versions", "/agents/aop:summarizer?tab=versions", "1.0.0"),
@@ -143,8 +163,8 @@ SCREENS: tuple[Screen, ...] = (
     Screen("publish-proof", bound, "Create a challenge", pressed("Create a challenge")),
     Screen("publish-proof-failed", bound, "Create a challenge", _failed_proof),
     Screen("publish-done", _published, "Open the Agent page"),
-    Screen("my-agents", "/my-agents?provider=aop", "Summarizer"),
-    Screen("my-agents-empty", "/my-agents?provider=aop", "Summarizer", _without_agents),
+    Screen("my-agents", "/my-agents?provider=aop", "New version"),
+    Screen("my-agents-empty", "/my-agents?provider=aop", "New version", _without_agents),
     Screen("release", _release, "What it ties together"),
     Screen("release-revoke", _release, "What it ties together", pressed("Revoke")),
     Screen("workspaces", "/workspaces", "created"),
@@ -155,7 +175,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen("workspace-uninstall", _busy(), "is available", lambda page, stack: first_button(page, "Uninstall")),
     Screen("workspace-move", _busy(), "is available", pressed("See what changes")),
     Screen("workspace-unknown", "/workspaces/no-such-workspace", "Nothing is known under this address."),
-    Screen("playground", _playground(), "Nothing has run yet."),
+    Screen("playground", _playground(agent="aop:summarizer"), "Nothing has run yet."),
     Screen("playground-json", _playground(view="json"), "Nothing has run yet."),
     Screen("playground-list", _playground(agent="aop:meeting-brief", capability="write-agenda"), "Add to topics"),
     Screen("playground-kinds", playground_states.with_many_kinds, "Nothing has run yet."),
@@ -198,6 +218,9 @@ SCREENS: tuple[Screen, ...] = (
     Screen("playground-disabled", _playground(agent="aop:action-items"), "is disabled in this Workspace."),
     Screen("playground-empty", lambda stack: playground_states.playground(stack.workspace()), "No Agent can be"),
     Screen("invocations", lineage_states.invocations, "Interrupted"),
+    Screen(
+        "invocations-loading", lineage_states.invocations, "Interrupted", _loading("Invocations", "**/invocations?*")
+    ),
     Screen(
         "invocations-empty", lambda stack: f"/workspaces/{stack.workspace()}/invocations", "Nothing has been invoked"
     ),

@@ -1,50 +1,68 @@
-"""What a visit costs: script on the first load, and the time until a screen can be used."""
+"""What a visit costs, for every route of the Console: script on the first load, and the time until it can be used."""
 
 import re
 import time
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Response, expect
+from playwright.sync_api import Page, Response
 
 from tests.console.browser import Tab
 from tests.console.screens import SCREENS, Screen
 
+_ROUTES = Path(__file__).resolve().parents[2] / "console" / "src" / "app" / "routes.tsx"
 _MOST_SCRIPT = 250_000
 _MOST_SECONDS = 1.0
 _TRIES = 3
-_ADDRESSES = [screen for screen in SCREENS if isinstance(screen.path, str) and "-" not in screen.name]
+_NAMED = {screen.name: screen for screen in SCREENS}
+VISITS = {
+    "/sign-in": _NAMED["sign-in"],
+    "/a/$publicAgentId": _NAMED["share"],
+    "/": Screen("home", "/", "Proven endpoint"),
+    "/discover": _NAMED["discover"],
+    "/agents/$agentId": _NAMED["agent"],
+    "/publish": _NAMED["publish"],
+    "/my-agents": _NAMED["my-agents"],
+    "/releases/$releaseId": _NAMED["release"],
+    "/workspaces": _NAMED["workspaces"],
+    "/workspaces/$workspaceId": _NAMED["workspace"],
+    "/workspaces/$workspaceId/playground": _NAMED["playground"],
+    "/workspaces/$workspaceId/invocations": _NAMED["invocations"],
+    "/workspaces/$workspaceId/invocations/$invocationId": _NAMED["invocation"],
+    "/workspaces/$workspaceId/traces/$traceId": _NAMED["trace"],
+    "/status": _NAMED["status"],
+    "$": _NAMED["not-found"],
+}
 
 
-def test_the_first_load_of_every_screen_stays_within_the_script_budget(tab: Tab) -> None:
-    sizes: dict[str, int] = {}
+def test_every_route_of_the_console_is_visited_here() -> None:
+    assert set(re.findall(r'\bpath: "([^"]+)"', _ROUTES.read_text("utf-8"))) == set(VISITS)
+
+
+@pytest.mark.parametrize("route", VISITS)
+def test_a_first_visit_can_be_used_within_a_second_and_stays_within_the_script_budget(new_tab: Tab, route: str) -> None:
+    screen = VISITS[route]
+    link = screen.address(new_tab.stack) + (f"#token={new_tab.stack.token}" if screen.signed_in else "")
+    scripts: dict[str, int] = {}
 
     def weigh(response: Response) -> None:
         if response.request.resource_type == "script" and response.ok:
-            sizes[response.url] = int(response.headers["content-length"])
             assert response.headers.get("content-encoding", "gzip") == "gzip"
+            scripts[response.url] = int(response.headers["content-length"])
 
-    tab.page.on("response", weigh)
-    for screen in _ADDRESSES:
-        # Scripts are kept by the browser for ever: what all screens need is only loaded once, and counted each time.
-        tab.open(screen.address(tab.stack))
-        tab.page.get_by_text(screen.shows).filter(visible=True).first.wait_for()
-        own = {entry["name"] for entry in tab.page.evaluate(_SCRIPTS)}
-        assert sum(sizes[url] for url in own) <= _MOST_SCRIPT, screen.name
-
-
-_SCRIPTS = """performance.getEntriesByType("resource")
-  .filter((entry) => entry.name.endsWith(".js")).map((entry) => ({ name: entry.name }))"""
-
-
-@pytest.mark.parametrize("screen", _ADDRESSES, ids=lambda screen: screen.name)
-def test_a_screen_can_be_used_within_a_second(tab: Tab, screen: Screen) -> None:
-    tab.open(screen.address(tab.stack), signed_in=screen.signed_in)
-    tab.page.get_by_text(screen.shows).filter(visible=True).first.wait_for()
-    taken = []
-    for _ in range(_TRIES):
-        started = time.monotonic()
-        tab.page.reload(wait_until="commit")
-        expect(tab.page.get_by_text(re.compile(re.escape(screen.shows))).filter(visible=True).first).to_be_visible()
-        taken.append(time.monotonic() - started)
+    new_tab.page.on("response", weigh)
+    taken = [_seconds_until_usable(new_tab.page, new_tab.stack.console + link, screen)]
+    assert 0 < sum(scripts.values()) <= _MOST_SCRIPT, scripts
     # The machine may be busy with something else; the screen is as fast as its fastest.
+    while min(taken) > _MOST_SECONDS and len(taken) < _TRIES:
+        taken.append(_seconds_until_usable(new_tab.page, new_tab.stack.console + screen.address(new_tab.stack), screen))
     assert min(taken) <= _MOST_SECONDS, taken
+
+
+def _seconds_until_usable(page: Page, address: str, screen: Screen) -> float:
+    """Until its content is there and the page waits for whoever looks at it."""
+    started = time.monotonic()
+    page.goto(address, wait_until="commit")
+    page.get_by_text(screen.shows).filter(visible=True).first.wait_for()
+    page.evaluate("() => new Promise((idle) => requestIdleCallback(idle))")
+    return time.monotonic() - started

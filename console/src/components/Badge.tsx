@@ -28,7 +28,7 @@ export function Badge({ tone = "neutral", icon, title, className, children }: Ba
     <span
       title={title}
       className={cn(
-        "inline-flex h-5 max-w-full items-center gap-1 rounded-full border px-2 text-xs font-medium whitespace-nowrap [&_svg]:size-3 [&_svg]:shrink-0",
+        "inline-flex h-5 max-w-full items-center gap-1 rounded-full border px-2 text-xs font-medium tracking-normal whitespace-nowrap [&_svg]:size-3 [&_svg]:shrink-0",
         TONES[tone],
         className,
       )}

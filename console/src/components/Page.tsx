@@ -11,14 +11,14 @@ interface PageProps {
   readonly above?: ReactNode
   readonly description?: ReactNode
   readonly actions?: ReactNode
-  /** `wide` for tables and traces. */
-  readonly width?: "normal" | "wide" | "narrow"
+  /** `narrow` for a page that stands alone, without the navigation beside it. */
+  readonly width?: "wide" | "narrow"
   readonly children: ReactNode
 }
 
-const WIDTHS = { narrow: "max-w-xl", normal: "max-w-5xl", wide: "max-w-7xl" } as const
+const WIDTHS = { narrow: "max-w-5xl", wide: "max-w-7xl" } as const
 
-export function Page({ title, heading, above, description, actions, width = "normal", children }: PageProps) {
+export function Page({ title, heading, above, description, actions, width = "wide", children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Agent Operating Platform`
   }, [title])

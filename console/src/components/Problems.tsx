@@ -32,7 +32,7 @@ export function ProblemNotice({
     <div role="alert" className="rounded-lg border border-bad/40 bg-bad-soft p-4 text-sm">
       <div className="flex gap-3">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
-        <div className="min-w-0 flex-1 space-y-2">
+        <div className="flex min-w-0 flex-1 flex-col gap-2">
           <div>
             {title ? <p className="font-semibold">{title}</p> : null}
             <p className={title ? undefined : "font-semibold"}>{message}</p>
@@ -46,7 +46,7 @@ export function ProblemNotice({
           ) : null}
           <ProblemFacts problem={known} />
           {onRetry || action ? (
-            <div className="flex flex-wrap gap-2 pt-1">
+            <div className="flex flex-wrap gap-2 pt-1 empty:hidden">
               {onRetry ? (
                 <Button size="small" onClick={onRetry}>
                   <RotateCw aria-hidden />

@@ -29,7 +29,7 @@ export function Tabs<Name extends string>({ label, tabs, value, onChange }: Tabs
           <Radix.Trigger
             key={tab.name}
             value={tab.name}
-            className="-mb-px cursor-pointer border-b-2 border-transparent px-3 py-2 text-base whitespace-nowrap text-muted hover:text-ink focus-visible:-outline-offset-2 data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+            className="-mb-px cursor-pointer border-b-2 border-transparent px-2.5 py-2 text-base whitespace-nowrap text-muted hover:text-ink focus-visible:-outline-offset-2 data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink sm:px-3"
           >
             {tab.label}
           </Radix.Trigger>

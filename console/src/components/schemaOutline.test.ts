@@ -25,7 +25,7 @@ describe("the outline of a schema", () => {
         type: "array of object",
         required: true,
         description: undefined,
-        bounds: ["at least 1 items"],
+        bounds: ["at least 1 item"],
       },
       {
         path: "items[].title",
@@ -58,7 +58,7 @@ describe("the outline of a schema", () => {
 
   it("of a schema without members is the value itself", () => {
     expect(schemaOutline({ type: "string", minLength: 1 })).toEqual([
-      { path: "", type: "string", required: true, description: undefined, bounds: ["at least 1 characters"] },
+      { path: "", type: "string", required: true, description: undefined, bounds: ["at least 1 character"] },
     ])
     expect(schemaOutline({})[0]?.type).toBe("any")
   })

@@ -1,8 +1,8 @@
 /** A JSON Schema as people read it: its members with type, need, bounds and meaning. No validation happens here. */
 
 import type { Json, JsonObject } from "@/api/contract.gen"
-import { asNumber, asObject, isJsonObject, valueAt } from "@/api/json"
-import { count } from "@/components/format"
+import { asNumber, asObject, isObject, valueAt } from "@/api/json"
+import { count, plural } from "@/components/format"
 
 export interface SchemaMember {
   /** "notes", "items[].title"; the empty text for the value itself. */
@@ -20,7 +20,7 @@ const DEEPEST = 6
 export function schemaOutline(schema: JsonObject): ReadonlyArray<SchemaMember> {
   const found: SchemaMember[] = []
   const root = resolved(schema, schema)
-  if (!isJsonObject(root["properties"])) found.push(memberOf("", root, true))
+  if (!isObject(root["properties"])) found.push(memberOf("", root, true))
   descend(root, schema, "", 0, found)
   return found
 }
@@ -40,7 +40,7 @@ function descend(
     found.push(memberOf(place, member, required.includes(name)))
     descend(member, root, place, depth + 1, found)
   }
-  if (isJsonObject(node["items"])) descend(resolved(node["items"], root), root, `${path}[]`, depth + 1, found)
+  if (isObject(node["items"])) descend(resolved(node["items"], root), root, `${path}[]`, depth + 1, found)
 }
 
 function memberOf(path: string, schema: JsonObject, required: boolean): SchemaMember {
@@ -56,10 +56,10 @@ function memberOf(path: string, schema: JsonObject, required: boolean): SchemaMe
 
 function typeOf(schema: JsonObject): string {
   const { type } = schema
-  if (type === "array" && isJsonObject(schema["items"])) return `array of ${typeOf(schema["items"])}`
+  if (type === "array" && isObject(schema["items"])) return `array of ${typeOf(schema["items"])}`
   if (typeof type === "string") return type
   if (Array.isArray(type)) return type.join(" or ")
-  if (isJsonObject(schema["properties"])) return "object"
+  if (isObject(schema["properties"])) return "object"
   if ("enum" in schema || "const" in schema) return "choice"
   for (const branch of ["anyOf", "oneOf"]) {
     const options = schema[branch]
@@ -71,17 +71,18 @@ function typeOf(schema: JsonObject): string {
 
 function boundsOf(schema: JsonObject): string[] {
   const bounds: string[] = []
-  const range = (least: string, most: string, unit: string) => {
+  const range = (least: string, most: string, unit?: string) => {
+    const sized = (size: number) => (unit === undefined ? count(size) : plural(size, unit))
     const low = asNumber(schema[least])
     const high = asNumber(schema[most])
     if (low === undefined && high === undefined) return
-    if (high === undefined) bounds.push(`at least ${count(low ?? 0)}${unit}`)
-    else if (low === undefined) bounds.push(`at most ${count(high)}${unit}`)
-    else bounds.push(`${count(low)}–${count(high)}${unit}`)
+    if (high === undefined) bounds.push(`at least ${sized(low ?? 0)}`)
+    else if (low === undefined) bounds.push(`at most ${sized(high)}`)
+    else bounds.push(`${count(low)}–${sized(high)}`)
   }
-  range("minLength", "maxLength", " characters")
-  range("minimum", "maximum", "")
-  range("minItems", "maxItems", " items")
+  range("minLength", "maxLength", "character")
+  range("minimum", "maximum")
+  range("minItems", "maxItems", "item")
   if (Array.isArray(schema["enum"])) bounds.push(`one of ${schema["enum"].map(shown).join(", ")}`)
   if ("const" in schema) bounds.push(`always ${shown(schema["const"] ?? null)}`)
   if (typeof schema["pattern"] === "string") bounds.push(`matches ${schema["pattern"]}`)
@@ -96,7 +97,7 @@ export function resolved(schema: JsonObject, root: JsonObject, hops = 8): JsonOb
   if (typeof reference !== "string" || hops === 0) return schema
   if (reference === "#") return root
   const target = valueAt(root, reference.slice(1))
-  return isJsonObject(target) ? { ...resolved(target, root, hops - 1), ...without(schema) } : schema
+  return isObject(target) ? { ...resolved(target, root, hops - 1), ...without(schema) } : schema
 }
 
 function without(schema: JsonObject): JsonObject {

@@ -55,7 +55,11 @@ export function DiscoverFilters({ search, onChange }: DiscoverFiltersProps) {
           />
         </div>
         {isFiltered(search) ? (
-          <Button tone="quiet" onClick={() => onChange({ latest: search.latest })}>
+          <Button
+            tone="quiet"
+            className="justify-self-start"
+            onClick={() => onChange({ latest: search.latest })}
+          >
             <X aria-hidden />
             Clear
           </Button>

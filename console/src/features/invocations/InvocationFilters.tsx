@@ -6,7 +6,7 @@ import { X } from "lucide-react"
 import { PATTERNS } from "@/api/contract.gen"
 import { whole } from "@/api/queries"
 import { Button } from "@/components/Button"
-import { Field, Select, Switch, TextInput } from "@/components/Field"
+import { Field, Select, TextInput } from "@/components/Field"
 import { stateLabel } from "@/components/StateBadge"
 import { TypedText } from "@/components/TypedText"
 import {
@@ -55,7 +55,7 @@ export function InvocationFilters(props: InvocationFiltersProps) {
           </Select>
         )}
       </Field>
-      <Field label="Agent" className="xl:w-44">
+      <Field label="Agent" className="xl:w-40">
         {(control) => (
           <TypedText
             {...control}
@@ -67,7 +67,7 @@ export function InvocationFilters(props: InvocationFiltersProps) {
           />
         )}
       </Field>
-      <Field label="Capability" className="xl:w-40">
+      <Field label="Capability" className="col-span-2 sm:col-span-1 xl:w-36">
         {(control) => (
           <TypedText
             {...control}
@@ -81,19 +81,12 @@ export function InvocationFilters(props: InvocationFiltersProps) {
       </Field>
       <TimeFilter label="Created from" value={search.since} onChange={(since) => onChange({ since })} />
       <TimeFilter label="Created before" value={search.until} onChange={(until) => onChange({ until })} />
-      <div className="flex min-h-8 items-center gap-3">
-        <Switch
-          label="Live"
-          checked={search.live !== false}
-          onChange={(event) => onChange({ live: event.target.checked ? undefined : false })}
-        />
-        {isFiltered(search) ? (
-          <Button tone="quiet" onClick={() => onChange(NO_FILTERS)}>
-            <X aria-hidden />
-            Clear
-          </Button>
-        ) : null}
-      </div>
+      {isFiltered(search) ? (
+        <Button tone="quiet" className="justify-self-start" onClick={() => onChange(NO_FILTERS)}>
+          <X aria-hidden />
+          Clear
+        </Button>
+      ) : null}
     </div>
   )
 }
@@ -106,7 +99,7 @@ interface TimeFilterProps {
 
 function TimeFilter({ label, value, onChange }: TimeFilterProps) {
   return (
-    <Field label={label} className="xl:w-48">
+    <Field label={label} className="col-span-2 sm:col-span-1 xl:w-48">
       {(control) => (
         <TextInput
           {...control}

@@ -33,7 +33,6 @@ export function InvocationPage() {
     <Page
       title={record ? `${record.capability} on ${record.targetAgentId}` : "Invocation"}
       heading={record ? <Heading record={record} /> : undefined}
-      width="wide"
       above={
         <Link to="/workspaces/$workspaceId/invocations" params={{ workspaceId }} className="hover:text-ink">
           Invocations

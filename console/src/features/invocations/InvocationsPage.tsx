@@ -6,6 +6,7 @@ import { ArrowUp, ScrollText } from "lucide-react"
 import { useInvocationFeed } from "@/api/useInvocationFeed"
 import { Button } from "@/components/Button"
 import { EmptyState } from "@/components/EmptyState"
+import { Switch } from "@/components/Field"
 import { plural } from "@/components/format"
 import { Loaded } from "@/components/Loaded"
 import { LoadMore } from "@/components/LoadMore"
@@ -31,8 +32,15 @@ export function InvocationsPage() {
   return (
     <Page
       title="Invocations"
-      width="wide"
       description="What was called in this Workspace, by people and by Agents, newest first."
+      actions={
+        <Switch
+          label="Live"
+          className="min-h-8"
+          checked={live}
+          onChange={(event) => change({ live: event.target.checked ? undefined : false })}
+        />
+      }
     >
       <InvocationFilters
         workspaceId={workspaceId}

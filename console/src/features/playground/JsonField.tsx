@@ -3,10 +3,10 @@
 import { useEffect, useState } from "react"
 
 import type { Json } from "@/api/contract.gen"
+import { isSame } from "@/api/json"
 import { TextArea, type ControlIds } from "@/components/Field"
 import { useInputForm } from "@/features/playground/formContext"
 import { readValue } from "@/features/playground/inputText"
-import { isSame } from "@/features/playground/json"
 
 interface JsonFieldProps {
   readonly ids: ControlIds

@@ -4,11 +4,11 @@ import { Plus, Trash2 } from "lucide-react"
 import { useEffect, useId, useRef } from "react"
 
 import type { Json } from "@/api/contract.gen"
+import { below } from "@/api/json"
 import { Button } from "@/components/Button"
 import { GroupHead, OwnViolations } from "@/features/playground/FieldGroup"
 import { useInputForm } from "@/features/playground/formContext"
 import { begun } from "@/features/playground/formValue"
-import { below } from "@/features/playground/json"
 import { formField, hintOf, type Control, type FormField } from "@/features/playground/schemaForm"
 import { SchemaField, type SchemaFieldProps } from "@/features/playground/SchemaField"
 
@@ -36,7 +36,10 @@ export function ListField({
   const adder = useRef<HTMLButtonElement>(null)
   const hasAdded = useRef(false)
   const items = value ?? []
-  const each = hintOf(formField(control.item, root, depth + 1))
+  const itemField = formField(control.item, root, depth + 1)
+  // Its button stands beside its first line: the head of a group, else the control, which is below its label.
+  const isGroup = itemField.control.kind === "list" || itemField.control.kind === "object"
+  const each = hintOf(itemField)
   const hints = [hintOf(field), each === undefined ? undefined : `each: ${each}`]
     .filter((hint) => hint !== undefined)
     .join("; ")
@@ -76,6 +79,7 @@ export function ListField({
             <Button
               tone="quiet"
               size="iconSmall"
+              className={isGroup ? undefined : "mt-6.5"}
               aria-label={`Remove ${label} ${index + 1}`}
               onClick={() => remove(index)}
             >

@@ -4,11 +4,11 @@ import { Plus, Trash2 } from "lucide-react"
 import { useId } from "react"
 
 import type { Json, JsonObject } from "@/api/contract.gen"
+import { below, withMember } from "@/api/json"
 import { Button } from "@/components/Button"
 import { GroupHead, OwnViolations } from "@/features/playground/FieldGroup"
 import { useInputForm } from "@/features/playground/formContext"
 import { begun, hiddenMembers } from "@/features/playground/formValue"
-import { below, withMember } from "@/features/playground/json"
 import { hintOf, type FormField, type FormMember } from "@/features/playground/schemaForm"
 import { SchemaField, type SchemaFieldProps } from "@/features/playground/SchemaField"
 

@@ -29,7 +29,6 @@ export function PlaygroundPage() {
   return (
     <Page
       title="Playground"
-      width="wide"
       description={
         <>
           Invoke what is installed in{" "}

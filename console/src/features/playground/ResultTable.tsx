@@ -3,9 +3,9 @@
 import { memo, useState } from "react"
 
 import type { Json, JsonObject } from "@/api/contract.gen"
+import { isList } from "@/api/json"
 import { Button } from "@/components/Button"
 import { count } from "@/components/format"
-import { isList } from "@/features/playground/json"
 import type { Table } from "@/features/playground/shape"
 
 const PAGE_ROWS = 200

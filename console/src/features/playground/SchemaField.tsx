@@ -3,10 +3,10 @@
 import type { ReactNode } from "react"
 
 import type { Json } from "@/api/contract.gen"
+import { isList, isObject, isSame } from "@/api/json"
 import { Checkbox, Field, Select, TextArea, TextInput, type ControlIds } from "@/components/Field"
 import { useInputForm } from "@/features/playground/formContext"
 import { numberProblem } from "@/features/playground/inputText"
-import { isList, isObject, isSame } from "@/features/playground/json"
 import { JsonField } from "@/features/playground/JsonField"
 import { ListField } from "@/features/playground/ListField"
 import { NumberInput } from "@/features/playground/NumberInput"

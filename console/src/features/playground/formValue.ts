@@ -1,8 +1,8 @@
 /** Values of an input form: what it begins with, and which of its places have a field. */
 
 import type { Json, JsonObject } from "@/api/contract.gen"
+import { below, isList, isObject } from "@/api/json"
 import { resolved } from "@/components/schemaOutline"
-import { below, isList, isObject } from "@/features/playground/json"
 import { formField, type FormMember } from "@/features/playground/schemaForm"
 
 /** An input to begin with: the schema's own example, else its defaults and what is required and has one value. */

@@ -1,7 +1,7 @@
 /** The input as JSON text: read strictly, and refused where a browser could not keep it as written. */
 
 import type { Json, JsonObject } from "@/api/contract.gen"
-import { isObject } from "@/features/playground/json"
+import { isObject } from "@/api/json"
 
 export type Read<Value> =
   | { readonly value: Value; readonly error?: undefined }

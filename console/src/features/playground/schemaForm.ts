@@ -1,8 +1,8 @@
 /** Which form a JSON Schema makes: one field for each member, and plain JSON where a schema says more than fields can. */
 
 import type { Json, JsonObject } from "@/api/contract.gen"
+import { isList, isObject, isScalar } from "@/api/json"
 import { resolved, schemaOutline } from "@/components/schemaOutline"
-import { isList, isObject, isScalar } from "@/features/playground/json"
 
 export interface Option {
   readonly value: Json

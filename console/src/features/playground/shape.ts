@@ -1,7 +1,7 @@
 /** How a result is best shown: as text, as a table, or as a tree; chosen by its shape alone. */
 
 import type { Json, JsonObject } from "@/api/contract.gen"
-import { isList, isObject, isScalar } from "@/features/playground/json"
+import { isList, isObject, isScalar } from "@/api/json"
 
 export interface Table {
   /** The member that holds the rows; absent when the value itself is the list. */

@@ -1,8 +1,8 @@
 /** Puts the Gateway's violations next to the fields they are about. */
 
 import type { JsonObject } from "@/api/contract.gen"
+import { isSame, valueAt } from "@/api/json"
 import type { Violation } from "@/api/problem"
-import { isSame, valueAt } from "@/features/playground/json"
 
 const INPUT = "/input"
 

@@ -1,7 +1,7 @@
 /** A Card while it is being written: any JSON, changed at a place, judged by the Gateway and nobody else. */
 
 import type { AgentCard, Json, JsonObject } from "@/api/contract.gen"
-import { asList, asObject, isJsonObject, pointerSteps, valueAt } from "@/api/json"
+import { asList, asObject, isObject, pointerSteps, valueAt } from "@/api/json"
 import type { Violation } from "@/api/problem"
 
 /** A JSON Pointer, as violations have it: `/skills/0/id`. */
@@ -108,7 +108,7 @@ function told({ pointer, rule }: Violation, at: Pointer): string {
 export function parsedCard(text: string): JsonObject | string {
   try {
     const value = JSON.parse(text) as Json
-    return isJsonObject(value) ? value : "A Card is a JSON object."
+    return isObject(value) ? value : "A Card is a JSON object."
   } catch (fault) {
     return fault instanceof Error ? fault.message : "This is not JSON."
   }

@@ -43,7 +43,7 @@ function SharedAgent({ publicAgentId }: { readonly publicAgentId: string }) {
       title={title}
       above="Shared Agent"
       description={share.data?.releases[0]?.description}
-      width="normal"
+      width="narrow"
     >
       <Loaded query={share} what="Agent">
         {(shared) => <Releases share={shared} />}
@@ -67,7 +67,7 @@ function Releases({ share }: { readonly share: PublicAgentShare }) {
 function NotCanonical() {
   const { publicAgentOrigin } = runtimeConfig()
   return (
-    <Page title="Not a share link">
+    <Page title="Not a share link" width="narrow">
       <EmptyState
         icon={<Link2Off aria-hidden />}
         title="This address is not a share link of this platform."

@@ -78,7 +78,7 @@ export function SignInPage() {
                 type="password"
                 required
                 placeholder="aop_…"
-                className="font-mono"
+                className="font-mono text-sm"
               />
             )}
           </Field>

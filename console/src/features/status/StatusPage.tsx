@@ -18,7 +18,7 @@ const route = getRouteApi("/console/status")
 
 export function StatusPage() {
   return (
-    <Page title="Status" width="wide" description="The platform's units, asked every few seconds.">
+    <Page title="Status" description="The platform's units, asked every few seconds.">
       <UnitStates />
       <WorkspaceHour />
     </Page>

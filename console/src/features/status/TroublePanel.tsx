@@ -67,14 +67,18 @@ function SkillRow({ workspaceId, skill, since }: SkillRowProps) {
         to="/workspaces/$workspaceId/invocations"
         params={{ workspaceId }}
         search={{ agent: agentId, capability, since }}
-        className="min-w-0 flex-1 basis-40 truncate after:absolute after:inset-0 hover:text-accent-strong"
+        className="min-w-0 flex-1 basis-36 truncate after:absolute after:inset-0 hover:text-accent-strong"
       >
         <span className="font-medium">{capability}</span>{" "}
         <span className="id-text text-muted">{agentId}</span>
       </Link>
-      <span className="text-muted tabular-nums">{plural(calls, "call")}</span>
-      <span className="text-muted tabular-nums">p95 {p95 === undefined ? "–" : duration(p95)}</span>
-      {troubled > 0 ? <Badge tone="bad">{troubled} not well</Badge> : <Badge tone="ok">well</Badge>}
+      <span className="text-muted tabular-nums sm:w-14 sm:text-right">{plural(calls, "call")}</span>
+      <span className="text-muted tabular-nums sm:w-22 sm:text-right">
+        p95 {p95 === undefined ? "–" : duration(p95)}
+      </span>
+      <span className="flex sm:w-22 sm:justify-end">
+        {troubled > 0 ? <Badge tone="bad">{troubled} not well</Badge> : <Badge tone="ok">well</Badge>}
+      </span>
     </li>
   )
 }

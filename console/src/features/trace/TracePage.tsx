@@ -35,7 +35,6 @@ export function TracePage() {
           Trace <Identifier value={traceId} what="trace id" />
         </span>
       }
-      width="wide"
       above={
         <Link to="/workspaces/$workspaceId/invocations" params={{ workspaceId }} className="hover:text-ink">
           Invocations

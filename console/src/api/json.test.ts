@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { below, isSame, valueAt, withMember } from "@/features/playground/json"
+import { below, isSame, valueAt, withMember } from "@/api/json"
 
 describe("a place inside a value", () => {
   const value = { list: [{ "a/b": 1, "t~": 2 }], empty: null }
