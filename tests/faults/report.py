@@ -45,7 +45,7 @@ def keep(proved: Proved, seed: int, postgres_version: str, folder: Path = FOLDER
 
 def _page(found: list[dict[str, Any]]) -> str:
     rows = "".join(
-        f"| [{area['title']}](#{area['name']}) | {sum(area['hits'].values())} "
+        f"| [{area['title']}](#{area['name']}) | {sum(area['hits'].values()):,} "
         f"| {sum(not figure['held'] for figure in area['figures'])} | {len(area['problems'])} |\n"
         for area in found
     )
@@ -57,7 +57,7 @@ def _section(area: dict[str, Any]) -> Iterator[str]:
     yield from (f"- {claim}" for claim in area["claims"])
     if area["hits"]:
         yield "\n| Provoked | Times |\n|---|---|"
-        yield from (f"| {name} | {count} |" for name, count in area["hits"].items())
+        yield from (f"| {name} | {count:,} |" for name, count in area["hits"].items())
     if area["figures"]:
         yield "\n| Figure | Value | Bound | |\n|---|---|---|---|"
         yield from (_figure(figure) for figure in area["figures"])
@@ -72,10 +72,18 @@ def _section(area: dict[str, Any]) -> Iterator[str]:
 
 def _figure(figure: dict[str, Any]) -> str:
     bounds = [
-        f"{sign} {figure[name]:g}" for sign, name in (("≤", "at_most"), ("≥", "at_least")) if figure[name] is not None
+        f"{sign} {_number(figure[name])}"
+        for sign, name in (("≤", "at_most"), ("≥", "at_least"))
+        if figure[name] is not None
     ]
     verdict = ("held" if figure["held"] else "**missed**") if bounds else ""
-    return f"| {figure['name']} | {figure['value']:,.4g} {figure['unit']} | {' and '.join(bounds)} | {verdict} |"
+    value = f"{_number(figure['value'])} {figure['unit']}".rstrip()
+    return f"| {figure['name']} | {value} | {' and '.join(bounds)} | {verdict} |"
+
+
+def _number(value: float) -> str:
+    """Whole from a hundred on, below that with three digits that count."""
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
 
 
 def _circumstances(area: dict[str, Any]) -> str:
