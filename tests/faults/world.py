@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -156,7 +157,11 @@ async def world(stores: DatabaseUrls, superuser: str, folder: Path, plan: Plan =
         await made.first.owner.install(card["agentId"], accepted=[])
         for side in made.sides:
             await side.sees(release, "published")
-        yield made
+        try:
+            yield made
+        finally:
+            for unit in made.units:
+                _control_of(unit).unlink(missing_ok=True)
 
 
 async def _proxies(
@@ -217,7 +222,8 @@ def _launched(unit: Replica) -> Replica:
 
 
 def _control_of(unit: Replica) -> Path:
-    return unit.log.with_suffix(".control")
+    """The path of a socket has to be short, which that of a test's folder is not."""
+    return Path(gettempdir()) / f"aop-control-{unit.unit.port}"
 
 
 def _allowed(made: World) -> str:

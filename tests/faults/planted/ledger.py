@@ -52,8 +52,8 @@ LEDGER: Sequence[Mutant] = (
     Mutant(
         "an unknown write is taken for done",
         "src/aop/ledger/journal.py",
-        "        self._debts[invocation] = (*facts[:-1], terminal_fact(",
-        "        return True\n        self._debts[invocation] = (*facts[:-1], terminal_fact(",
+        "        self.owe(*facts)\n        return False\n",
+        "        self.owe(*facts)\n        return True\n",
         SIMULATED,
         "A caller would be told a result that no record shows.",
     ),
