@@ -39,6 +39,11 @@ class Figure:
     at_most: float | None = None
     at_least: float | None = None
 
+    def __str__(self) -> str:
+        bounds = {"at most": self.at_most, "at least": self.at_least}
+        told = " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
+        return f"{self.name} is {self.value:.3g} {self.unit}, allowed is {told}"
+
     @property
     def held(self) -> bool:
         over = self.at_most is not None and self.value > self.at_most
