@@ -202,16 +202,12 @@ def _router_peer(url: str, port: int, control_plane_port: int, agent_port: int, 
             "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN": _SERVICE_TOKEN,
             "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON": _PRINCIPALS,
             "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": _MOST_AT_ONCE,
-            "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": _a_key(),
+            "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": SigningKey.generate().text,
             "PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES": str(1 << 30),
             "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
         }
     )
     _serve(lambda: build_router(settings), port, report)
-
-
-def _a_key() -> str:
-    return SigningKey.generate().text
 
 
 def _serve(build: Callable[[], Awaitable[Unit]], port: int, report: Connection) -> None:

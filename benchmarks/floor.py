@@ -62,20 +62,8 @@ async def _sampled(pid: int, calls: Calls) -> dict[str, float]:
     """The share of each part in the samples of a process that works for many callers."""
     with tempfile.TemporaryDirectory() as folder:
         taken = str(Path(folder) / "perf.data")
-        command = [
-            "perf",
-            "record",
-            "-q",
-            "-e",
-            "cpu-clock",
-            "-F",
-            str(SAMPLES_PER_SECOND),
-            "-p",
-            str(pid),
-            "-o",
-            taken,
-        ]
-        recording = await asyncio.create_subprocess_exec(*command)
+        how = ("-q", "-e", "cpu-clock", "-F", str(SAMPLES_PER_SECOND), "-p", str(pid), "-o", taken)
+        recording = await asyncio.create_subprocess_exec("perf", "record", *how)
         await asyncio.sleep(0.5)
         await many(calls.managed, CALLERS, CALLS * 3)
         recording.send_signal(signal.SIGINT)

@@ -70,15 +70,9 @@ class EventParser:
                 yield event[6:]
             elif (joined := _joined_lines(event)) is not None:
                 yield joined
-        if len(buffer) - self._blanks() > self._max_event:
+        # What is left holds no empty line, so at most one line end stands in front of the next event.
+        if len(buffer) - buffer.startswith(b"\n") > self._max_event:
             raise EventTooLarge
-
-    def _blanks(self) -> int:
-        """Line ends in front of what has arrived of the next event."""
-        buffer, count = self._buffer, 0
-        while buffer.startswith(b"\n", count):
-            count += 1
-        return count
 
     def _start(self) -> bool:
         """False while the first bytes may still become a byte order mark."""

@@ -143,7 +143,8 @@ class Execution:
         message, task, deadline = running.content, running.task, running.deadline
         if running.stream is None:
             value = await send_and_follow(conversation, message, delegation, task, deadline)
-            await _require_conforming(output, value)
+            if not await conforms(output, value):
+                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
         else:
             hand_on = self._hand_on(running.stream, output)
             if await stream_chunks(conversation, message, delegation, task, deadline, hand_on):
@@ -164,7 +165,8 @@ class Execution:
             return None if stream.chunk(chunk) else stream.outbox.room()
 
         async def large(chunk: bytes) -> None:
-            await _require_conforming(output, chunk)
+            if not await conforms(output, chunk):
+                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
             self._metrics.chunks += 1
             if not stream.chunk(chunk):
                 await stream.outbox.room()
@@ -194,12 +196,3 @@ class Execution:
 
     async def _progress_of(self, running: Running) -> tuple[Place, Sequence[Fact]]:
         return (running.place, ()) if running.stream is None else await running.stream.progress.close()
-
-
-async def _require_conforming(output: Draft202012Validator, value: bytes) -> None:
-    if len(value) <= IN_THREAD_BYTES:
-        sound = conforms(output, value)
-    else:
-        sound = await asyncio.to_thread(conforms, output, value)
-    if not sound:
-        raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)

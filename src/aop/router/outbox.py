@@ -18,9 +18,7 @@ class Outbox:
         """Whether there is room for more."""
         self._frames.append(frame)
         self._size += len(frame)
-        changed = self._changed
-        if changed is not None and not changed.done():
-            changed.set_result(None)
+        self._wake()
         return self._size < FULL_BYTES
 
     def drop(self) -> None:

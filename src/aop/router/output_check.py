@@ -28,9 +28,9 @@ async def require_input(validator: jsonschema_rs.Draft202012Validator, value: ob
         raise InvalidRequest(*found)
 
 
-def conforms(validator: jsonschema_rs.Draft202012Validator, value: bytes) -> bool:
+async def conforms(validator: jsonschema_rs.Draft202012Validator, value: bytes) -> bool:
     """Whether an output value, given as the bytes it has in an answer that was read strictly, follows the schema."""
-    return validator.is_valid(read_output(value))
+    return await _run(lambda: validator.is_valid(read_output(value)), len(value))
 
 
 def read_output(value: bytes) -> object:
