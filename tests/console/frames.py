@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator
 
+from tests.console.processor import main_thread
+
 BUDGET = 1000 / 60
 """Milliseconds of one frame at 60 a second."""
 
@@ -56,17 +58,10 @@ def scrolled(inside: Locator, *, frames: int = 120, pixels: int = 200) -> Frames
 
     What was measured is shown by `./dev test tests/console -k smoothly -rP`.
     """
-    meter = inside.page.context.new_cdp_session(inside.page)
-    meter.send("Performance.enable", {"timeDomain": "threadTicks"})
-
-    def busy_seconds() -> float:
-        metrics = meter.send("Performance.getMetrics")["metrics"]
-        return float(next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration"))
-
-    before = busy_seconds()
-    millis: list[float] = inside.evaluate(_SCROLL, {"frames": frames, "pixels": pixels})
-    busy = (busy_seconds() - before) * 1000 / frames
-    meter.detach()
+    with main_thread(inside.page) as busy_seconds:
+        before = busy_seconds()
+        millis: list[float] = inside.evaluate(_SCROLL, {"frames": frames, "pixels": pixels})
+        busy = (busy_seconds() - before) * 1000 / frames
     measured = Frames(sorted(millis), busy)
     sys.stdout.write(f"{measured}\n")
     return measured

@@ -1,19 +1,25 @@
 """What a visit costs, for every route of the Console: script on the first load, and the time until it can be used."""
 
 import re
-import time
+import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Response
 
 from tests.console.browser import Tab
+from tests.console.processor import main_thread
 from tests.console.screens import SCREENS, Screen
 
 _ROUTES = Path(__file__).resolve().parents[2] / "console" / "src" / "app" / "routes.tsx"
 _MOST_SCRIPT = 250_000
 _MOST_SECONDS = 1.0
-_TRIES = 3
+_LEAST_BUSY, _MOST_BUSY = 0.01, 1.0
+"""Processor seconds of the page's main thread."""
+_STAMP_CHANGES = """
+new MutationObserver(() => { window.changedAt = performance.now() })
+  .observe(document, { attributes: true, characterData: true, childList: true, subtree: true })
+"""
 _NAMED = {screen.name: screen for screen in SCREENS}
 VISITS = {
     "/sign-in": _NAMED["sign-in"],
@@ -40,7 +46,9 @@ def test_every_route_of_the_console_is_visited_here() -> None:
 
 
 @pytest.mark.parametrize("route", VISITS)
-def test_a_first_visit_can_be_used_within_a_second_and_stays_within_the_script_budget(new_tab: Tab, route: str) -> None:
+def test_a_first_visit_can_be_used_within_a_second_and_stays_within_the_script_budget(
+    new_tab: Tab, route: str, thorough: bool
+) -> None:
     screen = VISITS[route]
     link = screen.address(new_tab.stack) + (f"#token={new_tab.stack.token}" if screen.signed_in else "")
     scripts: dict[str, int] = {}
@@ -51,18 +59,20 @@ def test_a_first_visit_can_be_used_within_a_second_and_stays_within_the_script_b
             scripts[response.url] = int(response.headers["content-length"])
 
     new_tab.page.on("response", weigh)
-    taken = [_seconds_until_usable(new_tab.page, new_tab.stack.console + link, screen)]
+    with main_thread(new_tab.page) as busy_seconds:
+        taken = _seconds_until_usable(new_tab.page, new_tab.stack.console + link, screen)
+        busy = busy_seconds()
+    sys.stdout.write(f"{route}: {taken:.2f} s, the page itself busy for {busy:.2f} s\n")
     assert 0 < sum(scripts.values()) <= _MOST_SCRIPT, scripts
-    # The machine may be busy with something else; the screen is as fast as its fastest.
-    while min(taken) > _MOST_SECONDS and len(taken) < _TRIES:
-        taken.append(_seconds_until_usable(new_tab.page, new_tab.stack.console + screen.address(new_tab.stack), screen))
-    assert min(taken) <= _MOST_SECONDS, taken
+    assert _LEAST_BUSY < busy <= _MOST_BUSY, busy
+    # By the clock only where the machine has nothing else to do.
+    assert taken <= _MOST_SECONDS or not thorough, taken
 
 
 def _seconds_until_usable(page: Page, address: str, screen: Screen) -> float:
-    """Until its content is there and the page waits for whoever looks at it."""
-    started = time.monotonic()
+    """Until its content is there and no longer changes, by the page's own clock."""
+    page.add_init_script(_STAMP_CHANGES)
     page.goto(address, wait_until="commit")
     page.get_by_text(screen.shows).filter(visible=True).first.wait_for()
-    page.evaluate("() => new Promise((idle) => requestIdleCallback(idle))")
-    return time.monotonic() - started
+    millis: float = page.evaluate("() => new Promise((idle) => requestIdleCallback(() => idle(window.changedAt)))")
+    return millis / 1000
