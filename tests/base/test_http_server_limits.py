@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import socket
 from contextlib import suppress
+
+import uvloop
 
 from aop.base.server import Receive, Scope, Send, ServerLimits
 from tests.base.http_wire import echo, serving
@@ -121,3 +124,18 @@ async def test_bytes_behind_a_running_request_close_it_and_tell_the_application(
             assert await client.rest() == b""
             async with asyncio.timeout(1):
                 await told.wait()
+
+
+def test_those_who_wait_are_let_in_many_at_a_time_however_long_a_turn_of_the_loop_takes() -> None:
+    async def turns_until_all_are_in(callers: int) -> int:
+        async with serving(echo) as server:
+            waiting = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(callers)]
+            turns = 0
+            while server.server.connection_count < callers:
+                await asyncio.sleep(0)
+                turns += 1
+            for caller in waiting:
+                caller.close()
+            return turns
+
+    assert uvloop.run(turns_until_all_are_in(64)) < 32

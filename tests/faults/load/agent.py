@@ -18,6 +18,7 @@ from typing import IO, Any, cast
 import uvloop
 
 from aop.base.http import HttpClient, Target
+from aop.base.sockets import listening_socket
 
 CAPABILITY = "work"
 FAULTS = {
@@ -194,10 +195,14 @@ async def serve(router_port: int, seen: Path) -> None:
     client = HttpClient(idle_seconds=5, connect_seconds=5, max_idle_per_target=1024)
     with seen.open("w", buffering=1 << 16) as file:
         record = Record(file, Target("http", "127.0.0.1", router_port, "127.0.0.1"), client)
-        server = await loop.create_server(lambda: Connection(record), "127.0.0.1", 0, backlog=1024)
-        print(server.sockets[0].getsockname()[1], flush=True)  # noqa: T201  what its parent waits for
+        listening = listening_socket("127.0.0.1", 0)
+        # Of each the loop accepts one connection a turn.
+        listeners = [listening, *(listening.dup() for _ in range(15))]
+        servers = [await loop.create_server(lambda: Connection(record), sock=one) for one in listeners]
+        print(listening.getsockname()[1], flush=True)  # noqa: T201  what its parent waits for
         await ended.wait()
-        server.close()
+        for server in servers:
+            server.close()
         await client.close()
 
 

@@ -10,13 +10,18 @@ from aop.base.http.errors import DeadlinePassed, HttpError, TransferBroken
 from aop.base.http.message import Target
 from aop.base.http.reader import AnswerReader
 
-READ_BUFFER_BYTES: Final = 64 * 1024
+READ_BUFFER_BYTES: Final = 32 * 1024
+"""The most that is read at a time, and the most that a streamed answer may let wait before it is read no further."""
 
 
-class Connection(asyncio.Protocol):
-    """A transport that belongs to a target; every failure closes it at once."""
+class Connection(asyncio.BufferedProtocol):
+    """A transport that belongs to a target; every failure closes it at once.
+
+    `buffer` may belong to all connections of a loop: what was read into it is taken out before anything else runs.
+    """
 
     __slots__ = (
+        "_buffer",
         "_busy",
         "_deadline",
         "_error",
@@ -34,10 +39,13 @@ class Connection(asyncio.Protocol):
         "target",
     )
 
-    def __init__(self, target: Target, loop: asyncio.AbstractEventLoop, lost: "Callable[[Connection], None]") -> None:
+    def __init__(
+        self, target: Target, buffer: memoryview, loop: asyncio.AbstractEventLoop, lost: "Callable[[Connection], None]"
+    ) -> None:
         self.target = target
         self.reader = AnswerReader()
         self.idle_since = 0.0
+        self._buffer = buffer
         self._loop = loop
         self._lost = lost
         self._transport: asyncio.Transport | None = None
@@ -125,13 +133,16 @@ class Connection(asyncio.Protocol):
             self._look = select.poll()
             self._look.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         if not self._busy:  # bytes that answer nothing
             self.abort()
             return
         reader = self.reader
         try:
-            reader.feed(data)
+            reader.feed(self._buffer[:nbytes])
         except HttpError as error:
             self.fail(error)
             return

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import certifi
 
-from aop.base.http.connection import Connection
+from aop.base.http.connection import READ_BUFFER_BYTES, Connection
 from aop.base.http.errors import ConnectFailed, DeadlinePassed, Phase
 from aop.base.http.message import Target
 from aop.base.sockets import dialing_socket
@@ -20,15 +20,16 @@ def certified_context() -> ssl.SSLContext:
 
 
 class Dialer:
-    """Opens connections; the default TLS context is read from disk at the first https target."""
+    """Opens connections of one loop; the default TLS context is read from disk at the first https target."""
 
     def __init__(self, tls: ssl.SSLContext | None, connect_seconds: float) -> None:
+        self._buffer = memoryview(bytearray(READ_BUFFER_BYTES))
         self._tls = tls
         self._connect_seconds = connect_seconds
 
     async def dial(self, target: Target, deadline: float, lost: Callable[[Connection], None]) -> Connection:
         loop = asyncio.get_running_loop()
-        connection = Connection(target, loop, lost)
+        connection = Connection(target, self._buffer, loop, lost)
         phase: Phase = "connect"
         try:
             async with asyncio.timeout_at(min(deadline, loop.time() + self._connect_seconds)):

@@ -60,7 +60,7 @@ class AnswerReader:
         self.headers = ()
         self._fields = []
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes | memoryview) -> None:
         self._received += len(data)
         try:
             self._parser.feed_data(data)

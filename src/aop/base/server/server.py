@@ -11,6 +11,10 @@ from aop.base.sockets import BACKLOG
 
 _DEFAULT_LIMITS = ServerLimits()
 
+# For each listening socket the loop accepts one connection a turn. While its turns are long, that is too few for those
+# who wait, so it is given each socket this often.
+_ACCEPTS_A_TURN = 16
+
 # A connection that the loop accepted just before its listener closed is made known a few turns later.
 _TURNS_FROM_ACCEPT = 4
 
@@ -39,8 +43,9 @@ class HttpServer:
     async def start(self, sockets: Sequence[socket.socket]) -> None:
         loop = asyncio.get_running_loop()
         for sock in sockets:
-            listener = await loop.create_server(lambda: ServerConnection(self, loop), sock=sock, backlog=BACKLOG)
-            self._listeners.append(listener)
+            for one in (sock, *(sock.dup() for _ in range(_ACCEPTS_A_TURN - 1))):
+                listener = await loop.create_server(lambda: ServerConnection(self, loop), sock=one, backlog=BACKLOG)
+                self._listeners.append(listener)
 
     def stop_accepting(self) -> None:
         for listener in self._listeners:
