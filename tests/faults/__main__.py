@@ -1,22 +1,17 @@
 """`./dev prove [AREA…] [--quick | --full] [--seed N]`: faults, load and hostile input against the running platform."""
 
 import argparse
-import asyncio
 import random
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import asyncpg
-
 from tests.faults import report
-from tests.faults.area import Area
-from tests.faults.load.soak import HOURS, SOAK, TELLING_HOURS, soak
-from tests.faults.proof import Proof, Proved, area_named, area_names, prove, summary
-from tests.support.postgres import PostgresForTests, running_postgres
+from tests.faults.lanes import Order, any_area, fill
+from tests.faults.load.soak import HOURS, SOAK, TELLING_HOURS
+from tests.faults.proof import Proved, area_names, summary
 
 _KEPT = Path(__file__).resolve().parents[2] / ".dev" / "prove"
 
@@ -25,22 +20,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = area_names()
     chosen = _parser([*known, SOAK]).parse_args(arguments)
     if chosen.list:
-        _say("\n".join(f"{name:16}  {_area(name).title}" for name in (*known, SOAK)))
+        _say("\n".join(f"{name:16}  {any_area(name).title}" for name in (*known, SOAK)))
         return 0
     seed = random.SystemRandom().randrange(2**31) if chosen.seed is None else chosen.seed
     folder = _KEPT / time.strftime("%Y%m%dT%H%M%S")
+    started = time.monotonic()
     _say(f"seed {seed}, {'full' if chosen.full else 'quick'}")
     proved: list[Proved] = []
     try:
-        with tempfile.TemporaryDirectory() as place, running_postgres(Path(place)) as postgres:
-            proof = Proof(chosen.full, seed, folder, postgres, _say)
-            for name in chosen.areas or known:
-                told = chosen.full or (name == SOAK and chosen.hours >= TELLING_HOURS)
-                proved.append(_proved(_area(name, chosen.hours), proof, told=told))
+        for filled in fill([Order(name, chosen.hours, chosen.full, seed, folder) for name in chosen.areas or known]):
+            proved.append(filled.proved)
+            if chosen.full or (filled.order.name == SOAK and chosen.hours >= TELLING_HOURS):
+                report.keep(filled.proved, seed, filled.postgres)
     except KeyboardInterrupt:
         _say(f"interrupted, seed {seed}")
         return 130
-    _say("\n" + "\n".join(summary(proved)))
+    _say("\n" + "\n".join(summary(proved)) + f"\n\n{(time.monotonic() - started) / 60:.1f} minutes")
     held = not any(one.findings.problems for one in proved)
     if held:
         shutil.rmtree(folder, ignore_errors=True)
@@ -49,28 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if held else 1
 
 
-def _area(name: str, hours: float = HOURS) -> Area:
-    return soak(hours) if name == SOAK else area_named(name)
-
-
-def _proved(area: Area, proof: Proof, *, told: bool) -> Proved:
-    """`told` renews its section of the report."""
-    one = prove(area, proof)
-    if told:
-        report.keep(one, proof.seed, asyncio.run(_version(proof.postgres)))
-    return one
-
-
 def _broken(proved: Sequence[Proved]) -> list[str]:
     return [one.area.name for one in proved if one.findings.problems]
-
-
-async def _version(postgres: PostgresForTests) -> str:
-    connection = await asyncpg.connect(postgres.url("postgres"))
-    try:
-        return str(await connection.fetchval("SHOW server_version"))
-    finally:
-        await connection.close()
 
 
 def _parser(names: list[str]) -> argparse.ArgumentParser:

@@ -1,5 +1,6 @@
 """What every area of the proof is made of: what it is given, and what it found."""
 
+import os
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -27,6 +28,11 @@ class Run:
 
     def pick(self, quick: int, full: int) -> int:
         return full if self.full else quick
+
+
+def give_way() -> None:
+    """In a process that only computes: areas that run beside it and look at the clock go first."""
+    os.nice(10)
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,13 @@ class Findings:
 
 @dataclass(frozen=True)
 class Area:
-    """`claims` are the sentences the report prints above the figures."""
+    """`claims` are the sentences the report prints above the figures.
+
+    One that is to be `alone` has bounds, mostly of time, that work beside it would spoil.
+    """
 
     name: str
     title: str
     claims: tuple[str, ...]
     run: Callable[[Run], Awaitable[Findings]]
+    alone: bool = False

@@ -10,6 +10,7 @@ from benchmarks._pages import draw_all, machine
 from tests.faults.proof import Proved
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reliability"
+_LONG_SECONDS = 3600
 _HEAD = """# Proof report
 
 Written by `./dev prove --full`, area by area; each section is the latest full run of its area. It tells what must hold,
@@ -41,6 +42,12 @@ def keep(proved: Proved, seed: int, postgres_version: str, folder: Path = FOLDER
     (areas / f"{area.name}.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     draw_all(areas, area.name, findings.plots)
     (folder / "report.md").write_text(_page([json.loads(path.read_text()) for path in sorted(areas.glob("*.json"))]))
+
+
+def seconds_of(name: str, folder: Path = FOLDER) -> int:
+    """How long the area took in its latest full run; one that never had any is taken for long."""
+    path = folder / "areas" / f"{name}.json"
+    return int(json.loads(path.read_text())["seconds"]) if path.exists() else _LONG_SECONDS
 
 
 def _page(found: list[dict[str, Any]]) -> str:

@@ -1,6 +1,7 @@
 """The ports of a local platform: each its default or the next free one, chosen once per data folder."""
 
 import errno
+import random
 import socket
 
 import msgspec
@@ -14,6 +15,9 @@ DEVELOPMENT_PORT = 8099
 
 _FILE = "ports.json"
 _LAST = 65535
+# Below those that systems give to outgoing connections, and above most that are known by number.
+_QUIET_PORTS = range(20_000, 32_000)
+_TRIES = 1_000
 
 
 class Ports(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,7 +89,8 @@ def _obstacle(address: ListenAddress) -> OSError | None:
 
 
 def any_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    """One that stays free until it is listened on, though others open connections meanwhile."""
+    for port in random.SystemRandom().sample(_QUIET_PORTS, k=_TRIES):
+        if is_free(ListenAddress("127.0.0.1", port)):
+            return port
+    raise PortTaken(f"no port from {_QUIET_PORTS.start} to {_QUIET_PORTS.stop - 1} is free")

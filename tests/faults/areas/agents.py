@@ -188,4 +188,5 @@ AREA = Area(
         "Honest callers beside them notice nothing, and the Agent's own words reach nobody.",
     ),
     run,
+    alone=True,
 )

@@ -153,4 +153,5 @@ AREA = Area(
         "What they make wait in sockets stays small, and everything they held is given back.",
     ),
     run,
+    alone=True,
 )

@@ -139,4 +139,5 @@ AREA = Area(
         "An Agent whose Task is known is told to stop exactly once, any other never.",
     ),
     run,
+    alone=True,
 )

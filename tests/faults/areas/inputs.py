@@ -7,7 +7,7 @@ from multiprocessing import get_context
 
 from aop.local.state import DatabaseUrls
 from tests.base.json_corpus import CORPUS
-from tests.faults.area import Area, Figure, Findings, Run
+from tests.faults.area import Area, Figure, Findings, Run, give_way
 from tests.faults.authorization.world import World, opened_world
 from tests.faults.inputs.credential_reader import Credentials
 from tests.faults.inputs.document_readers import Answers, Cards
@@ -42,7 +42,8 @@ async def _fuzz(run: Run, found: Findings) -> None:
     loop = asyncio.get_running_loop()
     count, seconds = run.pick(1500, 1_000_000), run.pick(2, 150)
     works = [(reader, run.seed + part, count // parts) for reader, parts in READERS.items() for part in range(parts)]
-    two: Executor = ProcessPoolExecutor(2, mp_context=get_context("spawn")) if run.full else ThreadPoolExecutor(1)
+    spawn = get_context("spawn")
+    two: Executor = ProcessPoolExecutor(2, spawn, initializer=give_way) if run.full else ThreadPoolExecutor(1)
     with two as workers:
         done = await asyncio.gather(*(loop.run_in_executor(workers, fuzz, *work, seconds) for work in works))
     for name in sorted({each.name for each in done}):

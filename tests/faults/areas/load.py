@@ -212,4 +212,5 @@ AREA = Area(
         "Memory and descriptors of the units return.",
     ),
     run,
+    alone=True,
 )

@@ -123,4 +123,5 @@ AREA = Area(
         "Lost, late and reordered packets change nothing but the time a call takes.",
     ),
     run,
+    alone=True,
 )

@@ -171,4 +171,5 @@ AREA = Area(
         " a long reader is in its way.",
     ),
     run,
+    alone=True,
 )

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import product
 from typing import Any
 
-from tests.faults.area import Area, Figure, Findings, Run
+from tests.faults.area import Area, Figure, Findings, Run, give_way
 from tests.faults.simulation.plan import Ending
 from tests.faults.simulation.scripts import JSON, STREAMS
 from tests.faults.simulation.store import FAULTED, STATEMENT_FAULTS, StoreFault
@@ -63,7 +63,10 @@ async def prove(run: Run) -> Findings:
 async def _run_seeds(first: int, count: int) -> dict[str, Any]:
     command = [sys.executable, "-m", "tests.faults.simulation", str(first), str(count)]
     process = await asyncio.create_subprocess_exec(
-        *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        *command,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        preexec_fn=give_way,
     )
     out, complaints = await process.communicate()
     if process.returncode:

@@ -7,6 +7,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tests.faults.area import Area, Figure, Findings, Run
@@ -35,9 +36,6 @@ _OUTCOMES = "SELECT type, count(*) AS number FROM ledger.event WHERE type <> 'st
 
 
 def soak(hours: float = HOURS) -> Area:
-    async def run(run: Run) -> Findings:
-        return await _soaked(run, hours)
-
     return Area(
         SOAK,
         "Soak",
@@ -46,7 +44,7 @@ def soak(hours: float = HOURS) -> Area:
             " call is told exactly what became of it, and the Ledger holds the same.",
             "The memory of the units grows by at most 2 MB an hour.",
         ),
-        run,
+        partial(_soaked, hours=hours),
     )
 
 
