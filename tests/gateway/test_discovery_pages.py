@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from aop.control_plane.discovery import store
 from aop.control_plane.registry.store import cards as card_store
 from tests.support.cards import Card, a_card, a_skill
 from tests.support.catalog import Catalog
@@ -159,6 +160,40 @@ async def test_a_position_that_no_page_gave_is_refused_even_when_it_is_sealed(ga
         sealed = hashlib.sha256(encoded + binding).digest()[:16] + encoded
         cursor = base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
         require_cursor_refused(await gateway.get(f"{AGENTS}?cursor={cursor}", token=bob))
+
+
+@pytest.mark.rows("CAT-25")
+@pytest.mark.parametrize(("short", "long", "ways"), [(2, 4, "walk gather"), (4, 40, "walk walk"), (40, 400, "walk")])
+async def test_a_page_is_the_same_whichever_way_it_is_found(
+    catalog: Catalog, gateway: RunningUnit, bob: str, monkeypatch: pytest.MonkeyPatch, short: int, long: int, ways: str
+) -> None:
+    wanted, other = [a_skill("summarize")], [a_skill("translate")]
+    cards = [
+        a_card(agent_id=f"agent-{number:02}", skills=other if number % 3 else wanted, description="Sorts mail.")
+        for number in range(30)
+    ]
+    await catalog.publish(*cards)
+    monkeypatch.setattr(store, "SHORT_WALK", short)
+    monkeypatch.setattr(store, "LONG_WALK", long)
+    taken = []
+
+    def noted(way: Any) -> Any:
+        def find(*given: Any) -> Any:
+            taken.append(way.__name__)
+            return way(*given)
+
+        return find
+
+    for way in (store.walk, store.gather):
+        monkeypatch.setattr(store, way.__name__, noted(way))
+    query, seen, cursor = "limit=4&capability=summarize&query=mail&latest=true", [], None
+    for _ in range(3):
+        answer = await page(gateway, bob, query, cursor)
+        seen += keys(answer)
+        cursor = answer.get("nextCursor")
+    assert " ".join(taken).startswith(ways)
+    assert seen == [f"agent-{number:02} 1.0.0" for number in range(27, -1, -3)]
+    assert cursor is None
 
 
 async def test_a_page_has_25_items_unless_another_limit_is_given(

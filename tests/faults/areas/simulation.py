@@ -13,7 +13,7 @@ from tests.faults.simulation.plan import Ending
 from tests.faults.simulation.scripts import JSON, STREAMS
 from tests.faults.simulation.store import FAULTED, STATEMENT_FAULTS, StoreFault
 
-QUICK_SEEDS = 5_000
+QUICK_SEEDS = 10_000
 FULL_SEEDS = 100_000
 _PROCESSES = 2
 _AT_ONCE = 2_500

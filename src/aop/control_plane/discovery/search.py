@@ -9,6 +9,9 @@ from aop.control_plane.discovery.conditions import After, Part, Wanted
 from aop.control_plane.discovery.shown import DiscoveryItem, discovery_item
 from aop.control_plane.registry.search_text import folded, query_grams
 
+_LIKELY = 1.25
+"""So many times more than needed is to be expected of a walk that is worth its time."""
+
 
 @dataclass(frozen=True)
 class Filters:
@@ -48,10 +51,17 @@ async def _rows(connection: Connection, wanted: Wanted, part: Part) -> Sequence[
     # What many versions fit is soon met on a walk, what few fit is soon gathered by an index. Which of the two a filter
     # is, statistics of the store do not tell reliably; so a short walk finds out.
     if wanted.sifts:
-        rows = await store.walk(connection, wanted, part)
+        rows = await store.walk(connection, wanted, part, store.SHORT_WALK)
+        if _found(rows) < part.rows and wanted.indexed and _is_soon_met(rows, part):
+            rows = await store.walk(connection, wanted, part, store.LONG_WALK)
         if _found(rows) == part.rows:
             return rows
     return await (store.gather if wanted.indexed else store.follow)(connection, wanted, part)
+
+
+def _is_soon_met(rows: Sequence[store.Row], part: Part) -> bool:
+    """Whether a long walk will fill the page, going by what a short one found."""
+    return _found(rows) * store.LONG_WALK >= _LIKELY * part.rows * store.SHORT_WALK
 
 
 def _wanted(filters: Filters) -> Wanted:

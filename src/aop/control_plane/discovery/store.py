@@ -12,7 +12,8 @@ Row = Any
 # statement itself: so the planner knows how few rows are wanted, whatever plan it keeps.
 _MOST_ROWS = 101
 # How many versions a walk looks at before it gives up; see docs/adr/0004-substring-search.md.
-_WALK_ROWS = 2000
+SHORT_WALK = 2_000
+LONG_WALK = 20_000
 
 _ORDER = "published_at DESC, agent_id, version"
 _KEYS = "agent_id, version, precedence, published_at"
@@ -35,13 +36,13 @@ async def follow(connection: Connection, wanted: Wanted, part: Part) -> Sequence
     return await _page(connection, conditions, part, found)
 
 
-async def walk(connection: Connection, wanted: Wanted, part: Part) -> Sequence[Row]:
-    """Follows the order of publication and keeps what fits. It gives up after some versions: fewer rows than asked for
-    do not mean that there are no more."""
+async def walk(connection: Connection, wanted: Wanted, part: Part, most: int) -> Sequence[Row]:
+    """Follows the order of publication and keeps what fits. It gives up after so many versions: fewer rows than asked
+    for do not mean that there are no more."""
     conditions = Conditions(wanted, part)
     near = (
         f"SELECT * FROM registry.published_version AS item{_where(conditions.placed())}"  # noqa: S608
-        f" ORDER BY {_ORDER} LIMIT {_WALK_ROWS}"
+        f" ORDER BY {_ORDER} LIMIT {most}"
     )
     found = f"SELECT {_KEYS} FROM ({near}) AS item{_where(conditions.fitting('item'))} ORDER BY {_ORDER}"  # noqa: S608
     return await _page(connection, conditions, part, _eligible(conditions, found))
