@@ -36,6 +36,7 @@ class Seen:
     outage: Sequence[OutageAnswer] = ()
     before: Mapping[str, int] | None = None
     """Descriptors of each unit before the work, as `descriptors` gives them."""
+    gateway_killed: Sequence[float] = ()
     router_lost: bool = False
     counts: bool = False
     """No Router began anew, so that their metrics tell of everything."""
@@ -72,6 +73,7 @@ async def history_of(made: World, seen: Seen) -> History:
         counted=await _counted(made) if seen.counts else None,
         resources=await _resources(made, seen.before) if seen.before is not None else (),
         outage=seen.outage,
+        gateway_killed=seen.gateway_killed,
         router_lost=seen.router_lost,
     )
 

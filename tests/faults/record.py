@@ -128,5 +128,7 @@ class History:
     """Ended Invocations by outcome as the Routers count them; None when one of them began anew."""
     resources: Sequence[Resources] = ()
     outage: Sequence[OutageAnswer] = ()
+    gateway_killed: Sequence[float] = ()
+    """When: what it answered just before may not be in its log."""
     router_lost: bool = False
     """The Gateway may have lost a Router that had accepted: then it cannot know the ids (contract 8.3)."""

@@ -211,3 +211,9 @@ def test_a_gateway_that_lost_its_router_cannot_know_the_ids() -> None:
     reached = replace(call(invocation_id=LOST_ID, jti="j9"), router_lost=True)
     assert violations(reached) == []
     assert violations(replace(reached, router_lost=False)) != []
+
+
+def test_a_gateway_that_was_killed_may_not_have_logged_what_it_answered_last() -> None:
+    unlogged = replace(SOUND, log=SOUND.log[1:])
+    assert violations(replace(unlogged, gateway_killed=(11.1,))) == []
+    assert violations(replace(unlogged, gateway_killed=(12.0,))) != []

@@ -49,6 +49,8 @@ async def _end_control_plane(stage: Stage, how: signal.Signals) -> None:
     async with traffic(stage.made, Load(json=4, streams=3, pause=0.02)) as going:
         await going.succeeds(5)
         asked = time.time()
+        if how is signal.SIGKILL:
+            stage.gateway_killed.append(asked)
         unit.send(how)
         code = await unit.ended(40)
         stage.found.hits[f"{how.name} of the Control Plane under load"] += 1

@@ -26,10 +26,12 @@ class Stage:
     found: Findings
     told: list[Told] = field(default_factory=list)
     restarts: list[float] = field(default_factory=list)
+    gateway_killed: list[float] = field(default_factory=list)
 
     async def require_sound(self, what: str, *, router_lost: bool = True) -> None:
         """All invariants, over everything that has happened so far."""
-        problems = await problems_of(self.made, Seen(self.told, router_lost=router_lost))
+        seen = Seen(self.told, gateway_killed=self.gateway_killed, router_lost=router_lost)
+        problems = await problems_of(self.made, seen)
         self.found.broken += [f"{what}: {problem}" for problem in problems]
 
     async def restart_router(self) -> None:
