@@ -46,9 +46,11 @@ class FaultProxy:
     _cut: tuple[Direction, int] | None = None
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
     _flowing: asyncio.Event = field(default_factory=asyncio.Event)
+    _at_rest: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         self._flowing.set()
+        self._at_rest.set()
 
     @property
     def origin(self) -> str:
@@ -73,6 +75,10 @@ class FaultProxy:
 
     def disarm(self) -> None:
         self._cut = None
+
+    async def has_cut(self) -> None:
+        """Returns once the connection that was to be cut is reset: that comes a moment behind the last byte."""
+        await self._at_rest.wait()
 
     def reset(self) -> None:
         """Every connection, at both ends, at once."""
@@ -153,10 +159,14 @@ class FaultProxy:
         """The far side gets all that was sent, then the end; who dialled learns nothing any more."""
         self._cut = None
         self.hits["cut"] += 1
-        if way == "down":
-            await writer.drain()
-            await asyncio.sleep(_SEEN_SECONDS)
-        _reset(near)
+        self._at_rest.clear()
+        try:
+            if way == "down":
+                await writer.drain()
+                await asyncio.sleep(_SEEN_SECONDS)
+        finally:
+            _reset(near)
+            self._at_rest.set()
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:

@@ -66,6 +66,7 @@ async def test_the_first_write_cut_at_every_byte_leaves_nothing_or_one_terminal(
         proxy.cut(direction, behind)
         told, _ = await accepted(written.journal, acceptance)
         proxy.disarm()
+        await proxy.has_cut()
         await require_agreement(look, acceptance, told)
         tellings[direction].add(told)
 

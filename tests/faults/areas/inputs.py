@@ -19,7 +19,7 @@ from tests.faults.inputs.lives import expect, live
 from tests.faults.inputs.readers import Accepts, Endpoints, Streams
 from tests.support.publication import publication_scene
 
-READERS: Mapping[Make, int] = {Cards: 4, Credentials: 2, Answers: 1, Accepts: 1, Streams: 1, Endpoints: 1}
+READERS: Mapping[Make, int] = {Cards: 4, Credentials: 4, Answers: 1, Accepts: 1, Streams: 1, Endpoints: 1}
 """And into how many parts the work with each is cut, so that two processes have about the same to do."""
 MOST_SECONDS_FOR_ONE_INPUT = 0.5
 
@@ -40,7 +40,7 @@ async def prove(run: Run) -> Findings:
 async def _fuzz(run: Run, found: Findings) -> None:
     """Quickly, one reader after the other; in full, in two processes beside each other."""
     loop = asyncio.get_running_loop()
-    count, seconds = run.pick(1500, 1_000_000), run.pick(2, 150)
+    count, seconds = run.pick(1500, 1_000_000), run.pick(2, 240)
     works = [(reader, run.seed + part, count // parts) for reader, parts in READERS.items() for part in range(parts)]
     spawn = get_context("spawn")
     two: Executor = ProcessPoolExecutor(2, spawn, initializer=give_way) if run.full else ThreadPoolExecutor(1)
@@ -57,7 +57,7 @@ def _report(done: list[Fuzzed], name: str, run: Run, found: Findings) -> None:
     found.hits[f"{name}: refused"] += executions - accepted
     slowest = max(each.slowest_seconds for each in done)
     found.figures += [
-        Figure(f"{name}: inputs", executions, at_least=run.pick(200, 500_000)),
+        Figure(f"{name}: inputs", executions, at_least=run.pick(200, 1_000_000)),
         Figure(f"{name}: the slowest", round(slowest * 1e3, 1), "ms", at_most=MOST_SECONDS_FOR_ONE_INPUT * 1e3),
     ]
     run.say(f"{name}: {executions} inputs")
@@ -89,7 +89,7 @@ async def _break_framing(run: Run, world: World, found: Findings) -> None:
 
 
 async def _call(run: Run, world: World, found: Findings) -> None:
-    calls = Calls(world, run.seed, run.pick(2, 105))
+    calls = Calls(world, run.seed, run.pick(2, 115))
     await asyncio.to_thread(calls.make)
     found.broken += calls.broken
     for (document, status), number in sorted(calls.statuses.items()):
