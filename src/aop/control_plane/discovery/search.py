@@ -9,8 +9,10 @@ from aop.control_plane.discovery.conditions import After, Part, Wanted
 from aop.control_plane.discovery.shown import DiscoveryItem, discovery_item
 from aop.control_plane.registry.search_text import folded, query_grams
 
-_LIKELY = 1.25
+_LIKELY = 1.4
 """So many times more than needed is to be expected of a walk that is worth its time."""
+_GATHERING = 8
+"""So many versions are passed on a walk in the time in which one is gathered."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +54,20 @@ async def _rows(connection: Connection, wanted: Wanted, part: Part) -> Sequence[
     # is, statistics of the store do not tell reliably; so a short walk finds out.
     if wanted.sifts:
         rows = await store.walk(connection, wanted, part, store.SHORT_WALK)
-        if _found(rows) < part.rows and wanted.indexed and _is_soon_met(rows, part):
+        if _found(rows) < part.rows and wanted.indexed and _is_sooner_met_than_gathered(rows, part):
             rows = await store.walk(connection, wanted, part, store.LONG_WALK)
         if _found(rows) == part.rows:
             return rows
     return await (store.gather if wanted.indexed else store.follow)(connection, wanted, part)
 
 
-def _is_soon_met(rows: Sequence[store.Row], part: Part) -> bool:
-    """Whether a long walk will fill the page, going by what a short one found."""
-    return _found(rows) * store.LONG_WALK >= _LIKELY * part.rows * store.SHORT_WALK
+def _is_sooner_met_than_gathered(rows: Sequence[store.Row], part: Part) -> bool:
+    """Going by what a short walk found, and by how many versions there are at most: the last one has that number."""
+    if not rows:
+        return False
+    met = _found(rows) / store.SHORT_WALK
+    ahead, to_gather = part.rows / met, met * rows[0]["boundary"]
+    return ahead * _LIKELY <= store.LONG_WALK and ahead < to_gather * _GATHERING
 
 
 def _wanted(filters: Filters) -> Wanted:

@@ -12,8 +12,8 @@ Row = Any
 # statement itself: so the planner knows how few rows are wanted, whatever plan it keeps.
 _MOST_ROWS = 101
 # How many versions a walk looks at before it gives up; see docs/adr/0004-substring-search.md.
-SHORT_WALK = 2_000
-LONG_WALK = 20_000
+SHORT_WALK = 3_000
+LONG_WALK = 24_000
 
 _ORDER = "published_at DESC, agent_id, version"
 _KEYS = "agent_id, version, precedence, published_at"
