@@ -12,7 +12,8 @@ from tests.support.schedule import ByWhatIsShared, by_length
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--thorough", action="store_true", help="also every state of every screen in every look")
+    told = "also every state of every screen in every look, and a cut behind every byte"
+    parser.addoption("--thorough", action="store_true", help=told)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -43,7 +43,7 @@ async def prove(run: Run) -> Findings:
 
     async def seeds(first: int) -> int:
         async with free:
-            told = await _run_seeds(first, min(_AT_ONCE, run.seed + count - first))
+            told = await _run_seeds(first, min(_AT_ONCE, run.seed + count - first), beside=run.full)
             findings.hits.update(told["hits"])
             findings.broken.extend(told["failing"])
             return int(told["count"])
@@ -60,13 +60,13 @@ async def prove(run: Run) -> Findings:
     return findings
 
 
-async def _run_seeds(first: int, count: int) -> dict[str, Any]:
+async def _run_seeds(first: int, count: int, *, beside: bool) -> dict[str, Any]:
     command = [sys.executable, "-m", "tests.faults.simulation", str(first), str(count)]
     process = await asyncio.create_subprocess_exec(
         *command,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        preexec_fn=give_way,
+        preexec_fn=give_way if beside else None,
     )
     out, complaints = await process.communicate()
     if process.returncode:
