@@ -1,8 +1,13 @@
 """TLS of the client: the name is the host's, whatever address is dialed."""
 
 import asyncio
+import socket
 import ssl
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvloop
@@ -17,10 +22,10 @@ def authority(tmp_path: Path) -> Authority:
     return Authority(tmp_path)
 
 
-async def ask(client: HttpClient, host: str, port: int, seconds: float = 5) -> bytes:
+async def ask(client: HttpClient, host: str, port: int, seconds: float = 5, max_body: int = 100) -> bytes:
     target = Target("https", host, port, "127.0.0.1")
     deadline = asyncio.get_running_loop().time() + seconds
-    return (await client.request(target, "GET", "/", deadline=deadline, max_body=100)).body
+    return (await client.request(target, "GET", "/", deadline=deadline, max_body=max_body)).body
 
 
 async def reused_twice(authority: Authority) -> int:
@@ -116,3 +121,38 @@ def test_a_cut_tls_stream_is_seen_on_uvloop_too(authority: Authority) -> None:
     assert uvloop.run(until_close(authority, alert=True)) == b"until the end"
     with pytest.raises(TransferBroken):
         uvloop.run(until_close(authority, alert=False))
+
+
+def says_and_goes(listener: socket.socket, context: ssl.SSLContext, answer: bytes) -> None:
+    """Sends all of it and closes at once, without waiting for the other side to say goodbye."""
+    accepted, _ = listener.accept()
+    with context.wrap_socket(accepted, server_side=True) as peer:
+        peer.recv(65536)
+        peer.sendall(answer)
+        peer.setblocking(False)
+        with suppress(ssl.SSLError, OSError):
+            peer.unwrap()
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+@pytest.mark.parametrize("framing", [b"content-length: 300000\r\n", b"connection: close\r\n"])
+def test_a_large_answer_is_whole_though_its_peer_leaves_at_once(
+    authority: Authority, run: Callable[[Coroutine[Any, Any, bytes]], bytes], framing: bytes
+) -> None:
+    body = bytes(range(250)) * 1200
+    answer = b"HTTP/1.1 200 OK\r\n%b\r\n%b" % (framing, body)
+
+    async def asked(port: int) -> bytes:
+        client = HttpClient(idle_seconds=5, connect_seconds=5, tls=authority.client_context())
+        try:
+            return await ask(client, "agent.test", port, max_body=1 << 20)
+        finally:
+            await client.close()
+
+    for _ in range(5):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            given = (listener, authority.server_context("agent.test"), answer)
+            peer = threading.Thread(target=says_and_goes, args=given)
+            peer.start()
+            assert run(asked(listener.getsockname()[1])) == body
+            peer.join()

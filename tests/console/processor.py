@@ -16,5 +16,7 @@ def main_thread(page: Page) -> Iterator[Callable[[], float]]:
         metrics = meter.send("Performance.getMetrics")["metrics"]
         return float(next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration"))
 
-    yield busy_seconds
-    meter.detach()
+    try:
+        yield busy_seconds
+    finally:
+        meter.detach()

@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _say(f"seed {seed}, {'full' if chosen.full else 'quick'}")
     proved: list[Proved] = []
     try:
-        for filled in fill([Order(name, chosen.hours, chosen.full, seed, folder) for name in chosen.areas or known]):
+        names = dict.fromkeys(chosen.areas or known)
+        for filled in fill([Order(name, chosen.hours, chosen.full, seed, folder) for name in names]):
             proved.append(filled.proved)
             if chosen.full or (filled.order.name == SOAK and chosen.hours >= TELLING_HOURS):
                 report.keep(filled.proved, seed, filled.postgres)

@@ -76,7 +76,7 @@ class FaultProxy:
     def disarm(self) -> None:
         self._cut = None
 
-    async def has_cut(self) -> None:
+    async def cut_done(self) -> None:
         """Returns once the connection that was to be cut is reset: that comes a moment behind the last byte."""
         await self._at_rest.wait()
 

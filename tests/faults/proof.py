@@ -1,4 +1,4 @@
-"""Finds the areas of the proof and runs them one after the other, each in a folder and a loop of its own."""
+"""Finds the areas of the proof and runs one, in a folder and a loop of its own."""
 
 import asyncio
 import importlib

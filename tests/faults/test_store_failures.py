@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from tests.support.waiting import becomes_true
 
 WORKERS = 8
 EVERY = 5
-"""In a usual run so many bytes lie between two cuts; a thorough one cuts behind each."""
+"""A usual run cuts behind one byte of so many; a thorough one behind each."""
 
 
 def way_through(proxy: FaultProxy, url: str) -> Any:
@@ -64,6 +65,7 @@ async def test_the_first_write_cut_at_any_byte_leaves_nothing_or_one_terminal(
     stores: DatabaseUrls, thorough: bool
 ) -> None:
     first, step = (0, 1) if thorough else (random.randrange(EVERY), EVERY)
+    sys.stdout.write(f"every {step}th byte from {first} on\n")
     tellings: dict[str, set[str]] = {"up": set(), "down": set()}
 
     async def cut_at(proxy: FaultProxy, written: Writing, look: Connection, direction: Direction, behind: int) -> None:
@@ -72,7 +74,7 @@ async def test_the_first_write_cut_at_any_byte_leaves_nothing_or_one_terminal(
         proxy.cut(direction, behind)
         told, _ = await accepted(written.journal, acceptance)
         proxy.disarm()
-        await proxy.has_cut()
+        await proxy.cut_done()
         await require_agreement(look, acceptance, told)
         tellings[direction].add(told)
 

@@ -187,11 +187,11 @@ async def test_a_page_is_the_same_whichever_way_it_is_found(
     for way in (store.walk, store.gather):
         monkeypatch.setattr(store, way.__name__, noted(way))
     query, seen, cursor = "limit=4&capability=summarize&query=mail&latest=true", [], None
-    for _ in range(3):
+    for number in range(3):
         answer = await page(gateway, bob, query, cursor)
         seen += keys(answer)
         cursor = answer.get("nextCursor")
-    assert " ".join(taken).startswith(ways)
+        assert number or " ".join(taken) == ways
     assert seen == [f"agent-{number:02} 1.0.0" for number in range(27, -1, -3)]
     assert cursor is None
 

@@ -15,7 +15,7 @@ DEVELOPMENT_PORT = 8099
 
 _FILE = "ports.json"
 _LAST = 65535
-# Below those that systems give to outgoing connections, and above most that are known by number.
+# Below those that systems by default give to outgoing connections, and above most that are known by number.
 _QUIET_PORTS = range(20_000, 32_000)
 _TRIES = 1_000
 
@@ -90,7 +90,9 @@ def _obstacle(address: ListenAddress) -> OSError | None:
 
 def any_free_port() -> int:
     """One that stays free until it is listened on, though others open connections meanwhile."""
-    for port in random.SystemRandom().sample(_QUIET_PORTS, k=_TRIES):
+    chance = random.SystemRandom()
+    for _ in range(_TRIES):
+        port = chance.choice(_QUIET_PORTS)
         if is_free(ListenAddress("127.0.0.1", port)):
             return port
-    raise PortTaken(f"no port from {_QUIET_PORTS.start} to {_QUIET_PORTS.stop - 1} is free")
+    raise PortTaken(f"of {_TRIES} ports tried from {_QUIET_PORTS.start} to {_QUIET_PORTS.stop - 1} none is free")

@@ -14,7 +14,7 @@ from tests.faults.world import Plan, World, world
 
 _FIRST_SUCCESS_SECONDS = 2.0
 _BESIDE_OTHERS_SECONDS = 6.0
-"""In a quick run, which shares its cores with other tests."""
+"""In a quick run, which shares its cores with all other tests."""
 _ANSWER_SECONDS = 16.0
 """A write and its probe, five seconds each, as much for the store of the Control Plane, and a second for the way."""
 

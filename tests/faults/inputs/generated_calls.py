@@ -99,8 +99,9 @@ class Calls:
 
         try:
             one()
-        except Exception as problem:  # noqa: BLE001  whatever it is, it is what is looked for
-            self.broken.append(f"{document} {operation.label}: {type(problem).__name__} {problem!s:.1500}")
+        except (Exception, BaseExceptionGroup) as problem:  # noqa: BLE001  whatever it is, it is what is looked for
+            told = "; ".join(_reasons(problem))
+            self.broken.append(f"{document} {operation.label}: {told:.2500}")
 
     def _send(self, document: str, operation: Operation, case: Case[Any], session: requests.Session) -> None:
         platform = self.world.platform
@@ -158,3 +159,12 @@ class Calls:
 def _operations(document: str) -> list[Operation]:
     schema = schemathesis.openapi.from_dict(bundled(surfaces()[document]))
     return [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
+
+
+def _reasons(problem: BaseException) -> Iterator[str]:
+    """Of a group, those of its members."""
+    if isinstance(problem, BaseExceptionGroup):
+        for member in problem.exceptions:
+            yield from _reasons(member)
+    else:
+        yield f"{type(problem).__name__} {problem}"

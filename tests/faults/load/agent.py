@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 import uvloop
 
 from aop.base.http import HttpClient, Target
-from aop.base.sockets import listening_socket
+from aop.base.sockets import BACKLOG, listening_socket
 
 CAPABILITY = "work"
 FAULTS = {
@@ -29,6 +29,7 @@ FAULTS = {
 }
 """What an order may name, and the code that its caller must be told."""
 
+_ACCEPTS_A_TURN = 16
 _NESTED_PATH = "/agent/v1/invocations"
 _MOST_UNSENT, _UNSENT_SECONDS = 256 * 1024, 0.05
 _TASK = '"taskId":"t-1","contextId":"c-1"'
@@ -197,8 +198,8 @@ async def serve(router_port: int, seen: Path) -> None:
         record = Record(file, Target("http", "127.0.0.1", router_port, "127.0.0.1"), client)
         listening = listening_socket("127.0.0.1", 0)
         # Of each the loop accepts one connection a turn.
-        listeners = [listening, *(listening.dup() for _ in range(15))]
-        servers = [await loop.create_server(lambda: Connection(record), sock=one) for one in listeners]
+        listeners = [listening, *(listening.dup() for _ in range(_ACCEPTS_A_TURN - 1))]
+        servers = [await loop.create_server(lambda: Connection(record), sock=one, backlog=BACKLOG) for one in listeners]
         print(listening.getsockname()[1], flush=True)  # noqa: T201  what its parent waits for
         await ended.wait()
         for server in servers:

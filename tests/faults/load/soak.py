@@ -45,6 +45,7 @@ def soak(hours: float = HOURS) -> Area:
             "The memory of the units grows by at most 2 MB an hour.",
         ),
         partial(_soaked, hours=hours),
+        alone=True,
     )
 
 

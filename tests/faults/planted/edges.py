@@ -68,8 +68,8 @@ EDGES: Sequence[Mutant] = (
     Mutant(
         "bytes push the deadline",
         "src/aop/base/http/connection.py",
-        "            reader.feed(self._buffer[:nbytes])\n",
-        "            reader.feed(self._buffer[:nbytes])\n            self._deadline += 60\n",
+        "            reader.feed(data)\n",
+        "            reader.feed(data)\n            self._deadline += 60\n",
         "tests/base/test_http_client_deadlines.py"
         "::test_the_deadline_holds_in_the_head_and_in_the_body_and_closes_the_connection",
         "An Agent that drips could hold an Invocation for ever.",

@@ -25,7 +25,7 @@ async def cut_everywhere(run: Run, made: World, found: Findings) -> Traffic:
         proxy.cut(way, behind)
         await calls.call(stream=False)
         proxy.disarm()
-        await proxy.has_cut()
+        await proxy.cut_done()
         found.hits[f"cut at an exact byte, {way}"] += proxy.hits["cut"] - before
     return calls
 

@@ -11,17 +11,13 @@ from aop.base.http.message import Target
 from aop.base.http.reader import AnswerReader
 
 READ_BUFFER_BYTES: Final = 32 * 1024
-"""The most that is read at a time, and the most that a streamed answer may let wait before it is read no further."""
+"""The most that a streamed answer may let wait before it is read no further."""
 
 
-class Connection(asyncio.BufferedProtocol):
-    """A transport that belongs to a target; every failure closes it at once.
-
-    `buffer` may belong to all connections of a loop: what was read into it is taken out before anything else runs.
-    """
+class Connection(asyncio.Protocol):
+    """A transport that belongs to a target; every failure closes it at once."""
 
     __slots__ = (
-        "_buffer",
         "_busy",
         "_deadline",
         "_error",
@@ -39,13 +35,10 @@ class Connection(asyncio.BufferedProtocol):
         "target",
     )
 
-    def __init__(
-        self, target: Target, buffer: memoryview, loop: asyncio.AbstractEventLoop, lost: "Callable[[Connection], None]"
-    ) -> None:
+    def __init__(self, target: Target, loop: asyncio.AbstractEventLoop, lost: "Callable[[Connection], None]") -> None:
         self.target = target
         self.reader = AnswerReader()
         self.idle_since = 0.0
-        self._buffer = buffer
         self._loop = loop
         self._lost = lost
         self._transport: asyncio.Transport | None = None
@@ -133,16 +126,13 @@ class Connection(asyncio.BufferedProtocol):
             self._look = select.poll()
             self._look.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
-    def get_buffer(self, sizehint: int) -> memoryview:
-        return self._buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
+    def data_received(self, data: bytes | memoryview) -> None:
         if not self._busy:  # bytes that answer nothing
             self.abort()
             return
         reader = self.reader
         try:
-            reader.feed(self._buffer[:nbytes])
+            reader.feed(data)
         except HttpError as error:
             self.fail(error)
             return
@@ -179,9 +169,11 @@ class Connection(asyncio.BufferedProtocol):
         tls = None if self._transport is None else self._transport.get_extra_info("ssl_object")
         if tls is not None:
             try:
-                tls.read(1)
+                unread = tls.read(1)
             except ssl.SSLError as error:
                 raise TransferBroken("the TLS stream was cut") from error
+            if unread:
+                raise TransferBroken("the TLS stream was left before its end")
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -203,3 +195,32 @@ class Connection(asyncio.BufferedProtocol):
             return
         self.reader.take()
         self.fail(DeadlinePassed("the deadline came before the end of the answer"))
+
+
+class InPieces(asyncio.BufferedProtocol):
+    """Reads for a connection into a buffer that all of its loop share, at most that much at a time.
+
+    A transport would otherwise read a quarter of a megabyte at once, which a stalled reader then keeps. Not for TLS:
+    there, what is left behind a piece is dropped when the peer closes.
+    """
+
+    __slots__ = ("_buffer", "_connection")
+
+    def __init__(self, connection: Connection, buffer: memoryview) -> None:
+        self._connection = connection
+        self._buffer = buffer
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._connection.connection_made(transport)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._connection.data_received(self._buffer[:nbytes])
+
+    def eof_received(self) -> None:
+        self._connection.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connection.connection_lost(exc)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import certifi
 
-from aop.base.http.connection import READ_BUFFER_BYTES, Connection
+from aop.base.http.connection import READ_BUFFER_BYTES, Connection, InPieces
 from aop.base.http.errors import ConnectFailed, DeadlinePassed, Phase
 from aop.base.http.message import Target
 from aop.base.sockets import dialing_socket
@@ -29,7 +29,7 @@ class Dialer:
 
     async def dial(self, target: Target, deadline: float, lost: Callable[[Connection], None]) -> Connection:
         loop = asyncio.get_running_loop()
-        connection = Connection(target, self._buffer, loop, lost)
+        connection = Connection(target, loop, lost)
         phase: Phase = "connect"
         try:
             async with asyncio.timeout_at(min(deadline, loop.time() + self._connect_seconds)):
@@ -40,7 +40,7 @@ class Dialer:
                     sock.close()
                     raise
                 if target.scheme == "http":
-                    await loop.create_connection(lambda: connection, sock=sock)
+                    await loop.create_connection(lambda: InPieces(connection, self._buffer), sock=sock)
                 else:
                     phase = "tls"
                     await loop.create_connection(
