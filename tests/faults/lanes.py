@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import asyncpg
 
 from tests.faults import report
-from tests.faults.area import Area
+from tests.faults.area import Area, Findings
 from tests.faults.load.soak import HOURS, SOAK, soak
 from tests.faults.proof import Proof, Proved, area_named, prove
 from tests.support.postgres import PostgresForTests, running_postgres
@@ -59,10 +60,17 @@ def _filled(orders: Sequence[Order], lanes: int) -> Iterator[Filled]:
         waiting: dict[Future[tuple[Proved, str]], Order] = {workers.submit(_work, order): order for order in orders}
         try:
             for done in as_completed(waiting):
-                yield Filled(waiting[done], *done.result())
+                yield Filled(waiting[done], *_outcome(done, waiting[done]))
         except BaseException:
             workers.shutdown(cancel_futures=True)
             raise
+
+
+def _outcome(done: "Future[tuple[Proved, str]]", order: Order) -> tuple[Proved, str]:
+    try:
+        return done.result()
+    except BrokenProcessPool as died:
+        return Proved(order.area, Findings(broken=[f"its process or one beside it died: {died}"]), 0.0), "unknown"
 
 
 def _work(order: Order) -> tuple[Proved, str]:

@@ -67,7 +67,7 @@ def prove(area: Area, proof: Proof) -> Proved:
 def _run(area: Area, run: Run) -> Findings:
     try:
         return asyncio.run(_awaited(area, run))
-    except Exception:  # noqa: BLE001  one area that breaks off is a finding, and the others still run
+    except (Exception, BaseExceptionGroup):  # noqa: BLE001  one area that breaks off is a finding, and the others still run
         (run.folder / "broke-off.txt").write_text(traceback.format_exc())
         last = traceback.format_exc().strip().splitlines()[-1]
         return Findings(broken=[f"the run broke off: {last}"])
