@@ -27,7 +27,7 @@ from tests.support.peers import Received
 from tests.support.waiting import becomes_true
 
 WORKERS = 8
-EVERY = 5
+EVERY = 10
 """A usual run cuts behind one byte of so many; a thorough one behind each."""
 
 

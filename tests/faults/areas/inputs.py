@@ -40,7 +40,7 @@ async def prove(run: Run) -> Findings:
 async def _fuzz(run: Run, found: Findings) -> None:
     """Quickly, one reader after the other; in full, in two processes beside each other."""
     loop = asyncio.get_running_loop()
-    count, seconds = run.pick(1500, 1_000_000), run.pick(2, 240)
+    count, seconds = run.pick(1500, 1_000_000), run.pick(1, 240)
     works = [(reader, run.seed + part, count // parts) for reader, parts in READERS.items() for part in range(parts)]
     spawn = get_context("spawn")
     two: Executor = ProcessPoolExecutor(2, spawn, initializer=give_way) if run.full else ThreadPoolExecutor(1)

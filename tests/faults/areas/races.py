@@ -26,10 +26,10 @@ async def prove(run: Run) -> Findings:
     ) as made:
         ring = Ring(made.first, [Corner.of(side) for side in made.sides], run.random)
         for contest in CONTESTS:
-            await _rounds(ring, contest, run.pick(20, 1000), found)
+            await _rounds(ring, contest, run.pick(10, 1000), found)
             run.say(f"{contest.name}: done")
         for act in WORDS:
-            await hear(ring, act, run.pick(40, 2000), found)
+            await hear(ring, act, run.pick(20, 2000), found)
             run.say(f"calls after {act}: done")
     found.require(not await breaches(stores.router), "the Ledger breaks its own rules")
     await run.postgres.drop(database)
