@@ -80,7 +80,7 @@ async def _offer_json(run: Run, world: World, found: Findings) -> None:
 async def _break_framing(run: Run, world: World, found: Findings) -> None:
     before = await world.platform.recorded()
     for wire in wires(world):
-        await send_all(wire, run.random, run.pick(2, 20), found)
+        await send_all(wire, run.random, run.pick(3, 20), found)
         asked = await (world.platform.gateway if wire.name == "Control Plane" else world.platform.router).get("/livez")
         found.require(asked.status == 200, f"the {wire.name} does not answer any more")
     known = [item["workspaceId"] for page in await world.platform.owner.pages("", 100) for item in page]
