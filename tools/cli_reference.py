@@ -123,7 +123,7 @@ def _names(option: TyperOption) -> str:
 
 
 def _value(option: TyperOption) -> str:
-    choices = option.type_descriptor.choices
+    choices = getattr(option.type, "choices", ())
     return "\\|".join(map(str, choices)) if choices else str(option.name).upper()
 
 

@@ -17,7 +17,9 @@ from aop.contracts.catalog import CatalogEntry
 async def show(
     platform: Platform,
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="The Agent's id.")],
-    version: Annotated[str | None, typer.Option(metavar="VERSION", help="This version; default: the newest.")] = None,
+    version: Annotated[
+        str | None, typer.Option("--version", metavar="VERSION", help="This version; default: the newest.")
+    ] = None,
     diff: Annotated[
         tuple[str, str] | None, typer.Option(metavar="OLD NEW", help="The difference between these two versions.")
     ] = None,

@@ -47,7 +47,9 @@ def init(
     ] = None,
     port: Annotated[
         int,
-        typer.Option(metavar="PORT", min=1, max=65535, help="Where it listens; the local platform allows the default."),
+        typer.Option(
+            "--port", metavar="PORT", min=1, max=65535, help="Where it listens; the local platform allows the default."
+        ),
     ] = DEVELOPMENT_PORT,
 ) -> None:
     """The project runs as it is, passes `aop agent check`, and is ready for `aop publish`.
