@@ -16,7 +16,7 @@ export function CodeBlock({ code, what, wrap = false, className }: CodeBlockProp
     <div className={cn("relative rounded-md border border-line bg-sunken", className)}>
       <pre
         // A region that scrolls must be reachable with the keyboard.
-        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
         role="region"
         aria-label={what}

@@ -41,7 +41,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     className,
   } = props
   const scroller = useRef<HTMLDivElement>(null)
-  // eslint-disable-next-line react-hooks/incompatible-library
+  // oxlint-disable-next-line react/incompatible-library
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -58,7 +58,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     <div
       ref={scroller}
       // A region that scrolls must be reachable with the keyboard.
-      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       className={cn(
         "max-h-[70dvh] overflow-auto rounded-lg border border-line bg-surface focus-visible:-outline-offset-2",

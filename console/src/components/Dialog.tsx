@@ -37,7 +37,7 @@ function OpenDialog({
   }, [])
   return (
     // A click on the backdrop closes; Escape, which the browser handles, is the same for the keyboard.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events
     <dialog
       ref={element}
       aria-labelledby={id}

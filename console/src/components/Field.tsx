@@ -101,6 +101,7 @@ export function Switch({ label, className, ...rest }: Omit<CheckProps, "descript
       <input
         id={id}
         type="checkbox"
+        // oxlint-disable-next-line jsx-a11y/role-has-required-aria-props -- the box itself says whether it is checked
         role="switch"
         className="relative h-[18px] w-8 shrink-0 cursor-pointer appearance-none rounded-full border border-control bg-sunken transition-colors before:absolute before:top-[2px] before:left-[2px] before:size-3 before:rounded-full before:bg-control before:transition-transform checked:border-accent checked:bg-accent checked:before:translate-x-3.5 checked:before:bg-on-accent"
         {...rest}

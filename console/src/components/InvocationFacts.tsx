@@ -29,15 +29,20 @@ export function InvocationFacts({ record, state }: InvocationFactsProps) {
       facts={[
         ["State", <StateBadge key="state" state={state} />],
         ["Agent", <AgentLink key="agent" record={record} />],
-        ["Capability", <code className="id-text">{record.capability}</code>],
+        [
+          "Capability",
+          <code key="capability" className="id-text">
+            {record.capability}
+          </code>,
+        ],
         ["Release", <ReleaseLink key="release" releaseId={record.agentReleaseId} />],
         ["Card digest", <Identifier key="digest" value={record.agentCardDigest} what="Card digest" />],
         ["Caller", `${record.caller.id} (${record.caller.type})`],
         ["Started", <Time key="created" at={record.createdAt} exact />],
-        ["Ended", ended && <Time at={record.updatedAt} exact />],
+        ["Ended", ended && <Time key="ended" at={record.updatedAt} exact />],
         ["Latency", record.latencyMs !== undefined && duration(record.latencyMs)],
         ["Deadline", <Deadline key="deadline" record={record} />],
-        ["Called from", record.parentInvocationId && <ParentLink record={record} />],
+        ["Called from", record.parentInvocationId && <ParentLink key="parent" record={record} />],
         ["Invocation", <Identifier key="id" value={record.invocationId} what="Invocation id" />],
         ["Root Task", <Identifier key="task" value={record.rootTaskId} what="root Task id" />],
         ["Trace", <Identifier key="trace" value={record.traceId} what="trace id" />],

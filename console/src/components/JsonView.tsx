@@ -12,7 +12,7 @@ export function JsonView({ value, label }: { readonly value: Json; readonly labe
       role="region"
       aria-label={label}
       // A region that scrolls must be reachable with the keyboard.
-      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       className="max-h-[28rem] overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-xs leading-6"
     >

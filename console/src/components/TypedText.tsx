@@ -49,7 +49,7 @@ export function TypedText(props: TypedTextProps) {
       {suggestions.length > 0 ? (
         <datalist id={list}>
           {suggestions.map((suggestion) => (
-            <option key={suggestion} value={suggestion} />
+            <option key={suggestion} value={suggestion} aria-label={suggestion} />
           ))}
         </datalist>
       ) : null}

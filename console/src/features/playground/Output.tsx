@@ -94,7 +94,7 @@ function RunningText({ text }: { readonly text: string }) {
       role="region"
       aria-label="Output"
       // A region that scrolls must be reachable with the keyboard.
-      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < 24

@@ -19,7 +19,7 @@ export function ResultTable({ table }: { readonly table: Table }) {
         role="region"
         aria-label="Output"
         // A region that scrolls must be reachable with the keyboard.
-        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
         className="max-h-[32rem] overflow-auto rounded-md border border-line"
       >

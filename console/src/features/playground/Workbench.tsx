@@ -58,7 +58,7 @@ export function Workbench({ workspaceId, card, skill, search, onSearch }: Workbe
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Panel title={skill.name} description={skill.description} padded={false}>
         {/* Ctrl and Enter run it from any of its fields. */}
-        {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
+        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
         <form
           noValidate
           aria-label="Invocation"

@@ -36,7 +36,7 @@ export function CallGraph({ records, now, chosen, onChoose }: CallGraphProps) {
       role="group"
       aria-label="Call graph"
       // A region that scrolls must be reachable with the keyboard.
-      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       className="max-h-[60dvh] overflow-auto rounded-lg border border-line bg-surface"
     >

@@ -31,7 +31,6 @@ export function Waterfall({ records, now, chosen, events, withDeadlines, onChoos
   const branches = useMemo(() => lineageTree(records), [records])
   const rows = useMemo(() => rowsInView(branches, closed), [branches, closed])
   const axis = useMemo(() => axisOf(records, now, withDeadlines), [records, now, withDeadlines])
-  // eslint-disable-next-line react-hooks/incompatible-library
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -65,7 +64,7 @@ export function Waterfall({ records, now, chosen, events, withDeadlines, onChoos
   useEffect(() => {
     if (chosenIndex >= 0) virtual.scrollToIndex(chosenIndex)
     // Only when another one is chosen; a tree that grows stays where it is.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [chosen])
   const shown = virtual.getVirtualItems()
   const isShown = shown.some((item) => item.index === activeIndex)

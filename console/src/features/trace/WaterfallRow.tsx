@@ -39,7 +39,7 @@ export function WaterfallRow(props: WaterfallRowProps) {
   const isOpen = children.length === 0 ? undefined : !isClosed
   return (
     // The tree that holds the rows has the focus and hears the keyboard.
-    // eslint-disable-next-line jsx-a11y/click-events-have-key-events
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
     <div
       id={id}
       role="treeitem"
