@@ -1,4 +1,4 @@
-"""How low an invocation could go: its CPU by the part of each process it is spent in, sampled by `perf`."""
+"""How low it could go: CPU by the part of each process it is spent in, sampled by `perf`, in three situations."""
 
 import asyncio
 import shutil
@@ -6,17 +6,22 @@ import signal
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvloop
 
 from aop.base.http import HttpClient
-from benchmarks._stream_platform import stream_platform
-from benchmarks.invocations import CALLERS, CALLS, Calls, costs_of, many
-from benchmarks.measure import Figure, Plot, Report, Series
+from benchmarks._stream_platform import StreamPlatform, stream_platform
+from benchmarks.invocations import CALLERS, CALLS, Calls, many
+from benchmarks.measure import Figure, Plot, Report, Series, cpu_nanos, store_cpu_nanos
+from benchmarks.streams import CALLERS as READERS
+from benchmarks.streams import Caller
 
 SAMPLES_PER_SECOND = 4000
+LONE_CALLS = 600
+CHUNKS = 2000
 INTERPRETER = "interpreter"
 _PARTS: Mapping[str, str] = {
     # What the name of a shared object begins with; the kernel's is in brackets.
@@ -35,6 +40,24 @@ _PARTS: Mapping[str, str] = {
 }
 _OTHERS = "everything else"
 
+Micros = Mapping[str, float]
+"""By part."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Something that is done `count` times by `work`."""
+
+    name: str
+    work: Callable[[], Awaitable[None]]
+    count: int
+
+
+@dataclass(frozen=True)
+class Split:
+    units: Mapping[str, Micros]
+    store: float
+
 
 def run() -> Report:
     return uvloop.run(_run())
@@ -47,25 +70,50 @@ async def _run() -> Report:
         )
     async with stream_platform() as platform:
         client = HttpClient(idle_seconds=60, connect_seconds=5)
-        calls = Calls(platform, client)
-        await many(calls.managed, CALLERS, CALLS)
-        costs = await costs_of(platform, calls, CALLERS)
-        split = {}
-        for unit, pid in (("Gateway", platform.gateway_pid), ("Router", platform.router_pid)):
-            shares = await _sampled(pid, calls)
-            split[unit] = {part: share * costs[unit] for part, share in shares.items()}
+        situations = _situations(platform, client)
+        splits = {situation.name: await _split(platform, situation) for situation in situations}
         await client.close()
-    return _report(split, costs["PostgreSQL"])
+    rows = [row for name, split in splits.items() for row in _rows(name, split)]
+    plots = [_plot(situation.name, splits[situation.name], at) for at, situation in enumerate(situations)]
+    return Report("floor", "µs CPU, by what it is spent in", rows, {}, plots)
 
 
-async def _sampled(pid: int, calls: Calls) -> dict[str, float]:
-    """The share of each part in the samples of a process that works for many callers."""
+def _situations(platform: StreamPlatform, client: HttpClient) -> Sequence[Situation]:
+    calls, caller = Calls(platform, client), Caller(platform, client)
+
+    async def streams() -> None:
+        await asyncio.gather(*(caller.stream(CHUNKS) for _ in range(READERS)))
+
+    return (
+        Situation(f"invocation, {CALLERS} callers", lambda: many(calls.managed, CALLERS, CALLS * 2), CALLS * 2),
+        Situation("invocation, one caller", lambda: many(calls.managed, 1, LONE_CALLS), LONE_CALLS),
+        Situation(f"chunk, {READERS} callers", streams, READERS * CHUNKS),
+    )
+
+
+async def _split(platform: StreamPlatform, situation: Situation) -> Split:
+    """What it costs, measured undisturbed, and in which parts, sampled afterwards."""
+    pids = {"Gateway": platform.gateway_pid, "Router": platform.router_pid}
+    await situation.work()
+    before, stored = {unit: cpu_nanos(pid) for unit, pid in pids.items()}, store_cpu_nanos(platform.store_pid)
+    await situation.work()
+    costs = {unit: (cpu_nanos(pid) - before[unit]) / 1000 / situation.count for unit, pid in pids.items()}
+    store = (store_cpu_nanos(platform.store_pid) - stored) / 1000 / situation.count
+    units = {}
+    for unit, pid in pids.items():
+        shares = await _sampled(pid, situation.work)
+        units[unit] = {part: share * costs[unit] for part, share in shares.items()}
+    return Split(units, store)
+
+
+async def _sampled(pid: int, work: Callable[[], Awaitable[None]]) -> dict[str, float]:
+    """The share of each part in the samples of a process during the work."""
     with tempfile.TemporaryDirectory() as folder:
         taken = str(Path(folder) / "perf.data")
         how = ("-q", "-e", "cpu-clock", "-F", str(SAMPLES_PER_SECOND), "-p", str(pid), "-o", taken)
         recording = await asyncio.create_subprocess_exec("perf", "record", *how)
         await asyncio.sleep(0.5)
-        await many(calls.managed, CALLERS, CALLS * 3)
+        await work()
         recording.send_signal(signal.SIGINT)
         await recording.wait()
         told = await asyncio.to_thread(
@@ -87,24 +135,27 @@ def _part(name: str) -> str:
     return next((part for begin, part in _PARTS.items() if name.startswith(begin)), _OTHERS)
 
 
-def _report(split: Mapping[str, Mapping[str, float]], store: float) -> Report:
-    parts = sorted({part for found in split.values() for part in found}, key=lambda part: -split["Router"].get(part, 0))
-    rows: list[Mapping[str, Figure]] = [
-        {
-            "part": part,
-            **{f"{unit}, µs": found.get(part, 0.0) for unit, found in split.items()},
-            "both, µs": sum(found.get(part, 0.0) for found in split.values()),
-        }
-        for part in parts
+def _parts(split: Split) -> list[str]:
+    found = {part for micros in split.units.values() for part in micros}
+    return sorted(found, key=lambda part: -split.units["Router"].get(part, 0))
+
+
+def _rows(name: str, split: Split) -> Iterator[Mapping[str, Figure]]:
+    def row(part: str, each: Mapping[str, Figure], both: float) -> Mapping[str, Figure]:
+        return {"of": name, "part": part, **{f"{unit}, µs": each.get(unit, "") for unit in split.units}, "both": both}
+
+    for part in _parts(split):
+        each = {unit: micros.get(part, 0.0) for unit, micros in split.units.items()}
+        yield row(part, each, sum(each.values()))
+    yield row("PostgreSQL", {}, split.store)
+    together = {unit: sum(micros.values()) for unit, micros in split.units.items()}
+    yield row("together", together, sum(together.values()) + split.store)
+    floor = {unit: together[unit] - micros.get(INTERPRETER, 0.0) for unit, micros in split.units.items()}
+    yield row("floor: all but the interpreter", floor, sum(floor.values()) + split.store)
+
+
+def _plot(name: str, split: Split, number: int) -> Plot:
+    series = [
+        Series(part, [(0.0, micros.get(part, 0.0)) for micros in split.units.values()]) for part in _parts(split)
     ]
-    interpreted = sum(found.get(INTERPRETER, 0.0) for found in split.values())
-    outside = sum(sum(found.values()) for found in split.values()) - interpreted
-    blank = dict.fromkeys((f"{unit}, µs" for unit in split), "")
-    rows += [
-        {"part": "PostgreSQL", **blank, "both, µs": store},
-        {"part": "together", **blank, "both, µs": outside + interpreted + store},
-        {"part": "floor: all but the interpreter", **blank, "both, µs": outside + store},
-    ]
-    series = [Series(part, [(0.0, found.get(part, 0.0)) for found in split.values()]) for part in parts]
-    plot = Plot("parts", f"CPU per invocation at {CALLERS} callers, by part", "", "µs", series, "bars", tuple(split))
-    return Report("floor", f"µs CPU per JSON invocation at {CALLERS} callers, by what it is spent in", rows, {}, [plot])
+    return Plot(f"parts-{number + 1}", f"CPU per {name}", "", "µs", series, "bars", tuple(split.units))

@@ -35,7 +35,7 @@ def run() -> Report:
 async def _run() -> Report:
     async with stream_platform() as platform:
         client = HttpClient(idle_seconds=60, connect_seconds=5)
-        caller = _Caller(platform, client)
+        caller = Caller(platform, client)
         chunks = await _chunk_costs(platform, caller)
         added = await _added_to_first_chunk(platform, caller)
         memory = await _memory(platform, caller)
@@ -54,7 +54,7 @@ async def _run() -> Report:
     return Report("streams", f"{CHUNKS}-chunk streams, {CALLERS} callers", rows, targets)
 
 
-class _Caller:
+class Caller:
     def __init__(self, platform: StreamPlatform, client: HttpClient) -> None:
         self._platform = platform
         self._client = client
@@ -99,7 +99,7 @@ class _Caller:
         )
 
 
-async def _chunk_costs(platform: StreamPlatform, caller: _Caller) -> dict[str, float]:
+async def _chunk_costs(platform: StreamPlatform, caller: Caller) -> dict[str, float]:
     """What one more chunk costs: streams of many chunks less those of one."""
 
     def measured(pid: int, chunks: int, pause_ms: float) -> Round:
@@ -126,7 +126,7 @@ async def _chunk_costs(platform: StreamPlatform, caller: _Caller) -> dict[str, f
     }
 
 
-async def _added_to_first_chunk(platform: StreamPlatform, caller: _Caller) -> float:
+async def _added_to_first_chunk(platform: StreamPlatform, caller: Caller) -> float:
     through, direct = [], []
     for _ in range(FIRST_CHUNKS):
         through.append(await caller.first_chunk(platform.gateway, platform.path, platform.request(2, 0), _FRAME_MARK))
@@ -134,7 +134,7 @@ async def _added_to_first_chunk(platform: StreamPlatform, caller: _Caller) -> fl
     return statistics.median(through) - statistics.median(direct)
 
 
-async def _memory(platform: StreamPlatform, caller: _Caller) -> dict[str, float]:
+async def _memory(platform: StreamPlatform, caller: Caller) -> dict[str, float]:
     pids = {"Gateway": platform.gateway_pid, "Router": platform.router_pid}
     before = {unit: resident_kib(pid) for unit, pid in pids.items()}
     async with AsyncExitStack() as opened:

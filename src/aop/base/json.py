@@ -48,6 +48,9 @@ class JsonRefused(ValueError):
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
+# A number is looked for in bytes at once; other bytes only after an exception was raised inside and dropped.
+_BACKSLASH, _QUOTE = ord("\\"), ord('"')
+
 # Every integer literal shorter than this has a finite double.
 _OVERFLOW_DIGITS = 309
 _LARGEST = sys.float_info.max
@@ -101,7 +104,7 @@ def _has_lost_nothing(body: bytes, value: object, max_depth: int) -> bool:
     """
     return (
         (_count(b"[", body) + _count(b"{", body) <= max_depth or not _is_too_deep(body, max_depth))
-        and not (b"\\" in body and (b"\\u003a" in body or b"\\u003A" in body))
+        and not (_BACKSLASH in body and (b"\\u003a" in body or b"\\u003A" in body))
         and not has_long_digits(body)
         and _count(b":", _encode(value)) == _count(b":", body)
     )
@@ -129,11 +132,11 @@ _BLOCK = 1 << 16
 
 def _is_too_deep(body: bytes, max_depth: int) -> bool:
     """Whether more than max_depth brackets are open at once outside strings, be the text well-formed or not."""
-    if b"\\" in body:
+    if _BACKSLASH in body:
         body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
     skeleton = body.translate(_BRACKETS, _NEITHER_BRACKET_NOR_QUOTE)
     skeleton = skeleton.replace(b'""', b"")  # changes for no other byte whether it lies inside a string
-    if b'"' in skeleton:
+    if _QUOTE in skeleton:
         skeleton = b"".join(skeleton.split(b'"')[::2])
     depth = 0
     for start in range(0, len(skeleton), _BLOCK):

@@ -5,8 +5,13 @@ from typing import Final
 
 COMMENT: Final = b":\n\n"
 
+# A number is looked for in bytes at once; other bytes only after an exception was raised inside and dropped.
+LF: Final = 0x0A
+CR: Final = 0x0D
+
 _PREFIX: Final = b"data: "
 _END: Final = b"\n\n"
+_BETWEEN: Final = _END + _PREFIX
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
@@ -20,7 +25,7 @@ class FramingBroken(Exception):
 
 def frame(line: bytes) -> bytes:
     """One event of one line; ValueError when it is more than one."""
-    if b"\n" in line or b"\r" in line:
+    if LF in line or CR in line:
         raise ValueError("an event is a single line")
     return b"data: %b\n\n" % line
 
@@ -47,7 +52,7 @@ class EventParser:
             self._after_cr = False
         if piece:
             self._after_cr = piece.endswith(b"\r")
-            if b"\r" in piece:
+            if CR in piece:
                 piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             self._buffer += piece
         return self._events()
@@ -57,19 +62,19 @@ class EventParser:
         if not self._started and not self._start():
             return
         last = buffer.rfind(_END, self._searched)
-        blocks = bytes(buffer[: max(last, 0)]).split(_END)
+        ended = bytes(buffer[: max(last, 0)])
         if last >= 0:
             del buffer[: last + 2]
         self._searched = max(0, len(buffer) - 1)
         most = self._max_event - 2
-        for block in blocks:
-            event = block.strip(b"\n")  # line ends between two events belong to neither
-            if len(event) > most:
-                raise EventTooLarge
-            if event.startswith(_PREFIX) and b"\n" not in event:
-                yield event[6:]
-            elif (joined := _joined_lines(event)) is not None:
-                yield joined
+        if ended.startswith(_PREFIX):
+            for rest in ended[6:].split(_BETWEEN):
+                if LF in rest or len(rest) > most - 6:
+                    yield from _any_events(_PREFIX + rest, most)
+                else:
+                    yield rest
+        else:
+            yield from _any_events(ended, most)
         # What is left holds no empty line, so at most one line end stands in front of the next event.
         if len(buffer) - buffer.startswith(b"\n") > self._max_event:
             raise EventTooLarge
@@ -82,6 +87,15 @@ class EventParser:
             del self._buffer[:3]
         self._started = True
         return True
+
+
+def _any_events(ended: bytes, most: int) -> Iterator[bytes]:
+    for block in ended.split(_END):
+        event = block.strip(b"\n")  # line ends between two events belong to neither
+        if len(event) > most:
+            raise EventTooLarge
+        if (joined := _joined_lines(event)) is not None:
+            yield joined
 
 
 def _joined_lines(block: bytes) -> bytes | None:

@@ -3,7 +3,7 @@
 import msgspec
 
 from aop.base.json import compact
-from aop.base.sse import frame
+from aop.base.sse import CR, LF, frame
 from aop.contracts.errors import ErrorCode, code_entries
 from aop.contracts.invocation import CorrelatedError, StreamEvent, StreamEventType, StreamStatus
 from aop.contracts.lineage import EventType
@@ -43,7 +43,7 @@ class FrameWriter:
     def chunk(self, value: bytes) -> tuple[bytes, int]:
         """The frame, and how many bytes of JSON the chunk has in it."""
         # Line ends can only stand between tokens: inside strings JSON escapes them.
-        line = compact(value) if b"\n" in value or b"\r" in value else value
+        line = compact(value) if LF in value or CR in value else value
         framed = b'data: {"schemaVersion":"2","sequence":%d%b%d,"chunk":%b}\n\n' % (
             self._sequence,
             self._chunk_members,

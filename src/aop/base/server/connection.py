@@ -11,6 +11,7 @@ from aop.base.server.response import empty_answer
 if TYPE_CHECKING:
     from aop.base.server.server import HttpServer
 
+_PERCENT = ord("%")
 _ASGI = {"version": "3.0", "spec_version": "2.4"}
 
 
@@ -173,7 +174,7 @@ class ServerConnection(asyncio.Protocol):
             "http_version": reader.version,
             "method": reader.method,
             "scheme": "http",
-            "path": path.decode("ascii") if b"%" not in path else unquote_to_bytes(path).decode("utf-8", "replace"),
+            "path": path.decode("ascii") if _PERCENT not in path else unquote_to_bytes(path).decode("utf-8", "replace"),
             "raw_path": path,
             "query_string": reader.query,
             "root_path": "",

@@ -8,6 +8,7 @@ from aop.base.header_syntax import is_host_value, is_origin_form
 from aop.base.server.limits import ServerLimits
 
 # What a chunked body may cost beside its content: the smallest legal chunk is six bytes for one.
+_UNDERSCORE: Final = ord("_")
 _FRAMING_SLACK: Final = 64 * 1024
 _FRAMING_RATIO: Final = 16
 
@@ -140,7 +141,7 @@ class RequestReader:
         """
         hosts = 0
         for name, value in self.headers:
-            if b"_" in name:
+            if _UNDERSCORE in name:
                 raise BadRequest("a header name that others spell with a hyphen")
             if name == b"host":
                 hosts += 1
