@@ -49,6 +49,7 @@ class Situation:
     """Something that is done `count` times by `work`."""
 
     name: str
+    plot: str
     work: Callable[[], Awaitable[None]]
     count: int
 
@@ -74,7 +75,7 @@ async def _run() -> Report:
         splits = {situation.name: await _split(platform, situation) for situation in situations}
         await client.close()
     rows = [row for name, split in splits.items() for row in _rows(name, split)]
-    plots = [_plot(situation.name, splits[situation.name], at) for at, situation in enumerate(situations)]
+    plots = [_plot(situation, splits[situation.name]) for situation in situations]
     return Report("floor", "µs CPU, by what it is spent in", rows, {}, plots)
 
 
@@ -85,9 +86,9 @@ def _situations(platform: StreamPlatform, client: HttpClient) -> Sequence[Situat
         await asyncio.gather(*(caller.stream(CHUNKS) for _ in range(READERS)))
 
     return (
-        Situation(f"invocation, {CALLERS} callers", lambda: many(calls.managed, CALLERS, CALLS * 2), CALLS * 2),
-        Situation("invocation, one caller", lambda: many(calls.managed, 1, LONE_CALLS), LONE_CALLS),
-        Situation(f"chunk, {READERS} callers", streams, READERS * CHUNKS),
+        Situation(f"invocation, {CALLERS} callers", "many", lambda: many(calls.managed, CALLERS, CALLS * 2), CALLS * 2),
+        Situation("invocation, one caller", "lone", lambda: many(calls.managed, 1, LONE_CALLS), LONE_CALLS),
+        Situation(f"chunk, {READERS} callers", "chunk", streams, READERS * CHUNKS),
     )
 
 
@@ -154,8 +155,6 @@ def _rows(name: str, split: Split) -> Iterator[Mapping[str, Figure]]:
     yield row("floor: all but the interpreter", floor, sum(floor.values()) + split.store)
 
 
-def _plot(name: str, split: Split, number: int) -> Plot:
-    series = [
-        Series(part, [(0.0, micros.get(part, 0.0)) for micros in split.units.values()]) for part in _parts(split)
-    ]
-    return Plot(f"parts-{number + 1}", f"CPU per {name}", "", "µs", series, "bars", tuple(split.units))
+def _plot(situation: Situation, split: Split) -> Plot:
+    series = [Series(part, [(0.0, micros.get(part, 0.0)) for micros in split.units.values()]) for part in _parts(split)]
+    return Plot(situation.plot, f"CPU per {situation.name}", "", "µs", series, "bars", tuple(split.units))
