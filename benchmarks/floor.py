@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,8 +57,11 @@ class Situation:
 
 @dataclass(frozen=True)
 class Split:
+    """What is beside the platform shares its cores: the Agent, and the callers themselves."""
+
     units: Mapping[str, Micros]
     store: float
+    beside: float
 
 
 def run() -> Report:
@@ -94,17 +98,23 @@ def _situations(platform: StreamPlatform, client: HttpClient) -> Sequence[Situat
 
 async def _split(platform: StreamPlatform, situation: Situation) -> Split:
     """What it costs, measured undisturbed, and in which parts, sampled afterwards."""
-    pids = {"Gateway": platform.gateway_pid, "Router": platform.router_pid}
+    units, sampled = {"Gateway": platform.gateway_pid, "Router": platform.router_pid}, {}
+
+    def spent() -> dict[str, int]:
+        return {
+            **{unit: cpu_nanos(pid) for unit, pid in units.items()},
+            "store": store_cpu_nanos(platform.store_pid),
+            "beside": cpu_nanos(platform.agent_pid) + time.process_time_ns(),
+        }
+
     await situation.work()
-    before, stored = {unit: cpu_nanos(pid) for unit, pid in pids.items()}, store_cpu_nanos(platform.store_pid)
+    before = spent()
     await situation.work()
-    costs = {unit: (cpu_nanos(pid) - before[unit]) / 1000 / situation.count for unit, pid in pids.items()}
-    store = (store_cpu_nanos(platform.store_pid) - stored) / 1000 / situation.count
-    units = {}
-    for unit, pid in pids.items():
+    costs = {part: (after - before[part]) / 1000 / situation.count for part, after in spent().items()}
+    for unit, pid in units.items():
         shares = await _sampled(pid, situation.work)
-        units[unit] = {part: share * costs[unit] for part, share in shares.items()}
-    return Split(units, store)
+        sampled[unit] = {part: share * costs[unit] for part, share in shares.items()}
+    return Split(sampled, costs["store"], costs["beside"])
 
 
 async def _sampled(pid: int, work: Callable[[], Awaitable[None]]) -> dict[str, float]:
@@ -142,8 +152,13 @@ def _parts(split: Split) -> list[str]:
 
 
 def _rows(name: str, split: Split) -> Iterator[Mapping[str, Figure]]:
-    def row(part: str, each: Mapping[str, Figure], both: float) -> Mapping[str, Figure]:
-        return {"of": name, "part": part, **{f"{unit}, µs": each.get(unit, "") for unit in split.units}, "both": both}
+    def row(part: str, each: Mapping[str, Figure], of_all: float) -> Mapping[str, Figure]:
+        return {
+            "of": name,
+            "part": part,
+            **{f"{unit}, µs": each.get(unit, "") for unit in split.units},
+            "all, µs": of_all,
+        }
 
     for part in _parts(split):
         each = {unit: micros.get(part, 0.0) for unit, micros in split.units.items()}
@@ -153,6 +168,7 @@ def _rows(name: str, split: Split) -> Iterator[Mapping[str, Figure]]:
     yield row("together", together, sum(together.values()) + split.store)
     floor = {unit: together[unit] - micros.get(INTERPRETER, 0.0) for unit, micros in split.units.items()}
     yield row("floor: all but the interpreter", floor, sum(floor.values()) + split.store)
+    yield row("beside it: Agent and callers", {}, split.beside)
 
 
 def _plot(situation: Situation, split: Split) -> Plot:

@@ -51,7 +51,16 @@ export default {
     ),
     "typescript/ban-ts-comment": ["error", { minimumDescriptionLength: 10 }],
     "typescript/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
-    "typescript/restrict-plus-operands": ["error", { allowNumberAndString: false }],
+    "typescript/restrict-plus-operands": [
+      "error",
+      {
+        allowAny: false,
+        allowBoolean: false,
+        allowNullish: false,
+        allowNumberAndString: false,
+        allowRegExp: false,
+      },
+    ],
     "typescript/restrict-template-expressions": ["error", { allowNumber: true }],
     "typescript/return-await": ["error", "error-handling-correctness-only"],
     ...on(
@@ -60,10 +69,23 @@ export default {
        purity refs rules-of-hooks set-state-in-effect set-state-in-render static-components unsupported-syntax
        use-memo void-use-memo`,
     ),
-    ...on(
-      "jsx-a11y",
-      "interactive-supports-focus no-noninteractive-element-interactions no-static-element-interactions",
-    ),
+    ...on("jsx-a11y", "no-noninteractive-element-interactions no-static-element-interactions"),
+    "jsx-a11y/interactive-supports-focus": [
+      "error",
+      {
+        tabbable: [
+          "button",
+          "checkbox",
+          "link",
+          "progressbar",
+          "searchbox",
+          "slider",
+          "spinbutton",
+          "switch",
+          "textbox",
+        ],
+      },
+    ],
     "jsx-a11y/prefer-tag-over-role": "off", // a role on the element that fits the layout says the same
     "jsx-a11y/label-has-associated-control": ["error", { depth: 4 }],
     "max-lines": ["error", 350],
@@ -81,15 +103,15 @@ export default {
     },
     wall(
       ["src/config/**"],
-      ["@/app/*", "@/features/*", "@/components/*", "@/api/*"],
+      ["@/app/**", "@/features/**", "@/components/**", "@/api/**"],
       "config is the lowest layer.",
     ),
-    wall(["src/api/**"], ["@/app/*", "@/features/*", "@/components/*"], "api sees config only."),
-    wall(["src/components/**"], ["@/app/*", "@/features/*"], "components see api and config only."),
+    wall(["src/api/**"], ["@/app/**", "@/features/**", "@/components/**"], "api sees config only."),
+    wall(["src/components/**"], ["@/app/**", "@/features/**"], "components see api and config only."),
     ...features.map((name) =>
       wall(
         [`src/features/${name}/**`],
-        ["@/app/*", ...features.filter((other) => other !== name).map((other) => `@/features/${other}/*`)],
+        ["@/app/**", ...features.filter((other) => other !== name).map((other) => `@/features/${other}/**`)],
         "A feature imports api, components, config and itself.",
       ),
     ),

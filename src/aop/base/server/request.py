@@ -7,8 +7,8 @@ import httptools
 from aop.base.header_syntax import is_host_value, is_origin_form
 from aop.base.server.limits import ServerLimits
 
-# What a chunked body may cost beside its content: the smallest legal chunk is six bytes for one.
 _UNDERSCORE: Final = ord("_")
+# What a chunked body may cost beside its content: the smallest legal chunk is six bytes for one.
 _FRAMING_SLACK: Final = 64 * 1024
 _FRAMING_RATIO: Final = 16
 
