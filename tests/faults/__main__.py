@@ -1,16 +1,12 @@
 """`./dev prove [AREA…] [--quick | --full] [--seed N]`: faults, load and hostile input against the running platform."""
 
 import argparse
-import os
 import random
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Sequence
-from multiprocessing import active_children
 from pathlib import Path
-from typing import NoReturn
 
 from tests.faults import report
 from tests.faults.lanes import Order, any_area, fill
@@ -29,7 +25,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seed = random.SystemRandom().randrange(2**31) if chosen.seed is None else chosen.seed
     folder = _KEPT / time.strftime("%Y%m%dT%H%M%S")
     started = time.monotonic()
-    signal.signal(signal.SIGTERM, _interrupt)
     _say(f"seed {seed}, {'full' if chosen.full else 'quick'}")
     proved: list[Proved] = []
     try:
@@ -48,14 +43,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         _say(f"\nagain: ./dev prove {' '.join(_broken(proved))}{' --full' if chosen.full else ''} --seed {seed}")
     return 0 if held else 1
-
-
-def _interrupt(*_: object) -> NoReturn:
-    """Ctrl-C in a terminal reaches every lane by itself; what ends this process alone does not."""
-    for lane in active_children():
-        if lane.pid is not None:
-            os.kill(lane.pid, signal.SIGINT)
-    raise KeyboardInterrupt
 
 
 def _broken(proved: Sequence[Proved]) -> list[str]:
