@@ -13,7 +13,7 @@ from tests.ledger.writing import breaches
 
 LANES = 4
 _MOST_TRIES = 200
-"""For acts to meet, and for every possible answer to be given; beyond that something is wrong with the meeting itself."""
+"""For acts to meet and every possible answer to be given; beyond that something is wrong with the meeting."""
 
 
 async def prove(run: Run) -> Findings:
