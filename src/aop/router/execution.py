@@ -155,21 +155,20 @@ class Execution:
 
     def _hand_on(self, stream: StreamDelivery, output: Draft202012Validator) -> HandOn:
         """Checks chunks and sends them to the caller; what has to be waited for is a large one, or a slow caller."""
-        is_valid, send, metrics = output.is_valid, stream.chunk, self._metrics
 
         def hand_on(chunk: bytes, value: object) -> Awaitable[None] | None:
             if len(chunk) > IN_THREAD_BYTES:
                 return large(chunk)
-            if not is_valid(read_output(chunk) if value is UNREAD else value):
+            if not output.is_valid(read_output(chunk) if value is UNREAD else value):
                 raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
-            metrics.chunks += 1
-            return None if send(chunk) else stream.outbox.room()
+            self._metrics.chunks += 1
+            return None if stream.chunk(chunk) else stream.outbox.room()
 
         async def large(chunk: bytes) -> None:
             if not await conforms(output, chunk):
                 raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
-            metrics.chunks += 1
-            if not send(chunk):
+            self._metrics.chunks += 1
+            if not stream.chunk(chunk):
                 await stream.outbox.room()
 
         return hand_on

@@ -18,8 +18,7 @@ class Outbox:
         """Whether there is room for more."""
         self._frames.append(frame)
         self._size += len(frame)
-        if self._changed is not None:
-            self._wake()
+        self._wake()
         return self._size < FULL_BYTES
 
     def drop(self) -> None:
@@ -52,6 +51,5 @@ class Outbox:
         await self._changed
 
     def _wake(self) -> None:
-        changed, self._changed = self._changed, None
-        if changed is not None and not changed.done():
-            changed.set_result(None)
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)
