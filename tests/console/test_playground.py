@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.console import forged_streams as forged
 from tests.console.browser import Tab
@@ -346,9 +346,11 @@ def test_the_trace_of_a_run_is_one_step_away(tab: Tab) -> None:
 
 def test_an_agent_is_chosen_tried_and_stopped_by_keyboard_alone(tab: Tab) -> None:
     page = tab.open(with_samples(tab.stack, agent="aop:meeting-brief"))
-    page.get_by_label("Agent", exact=True).focus()
+    agents = page.get_by_label("Agent", exact=True)
+    agents.focus()
     page.keyboard.press("ArrowDown")
     expect(page).to_have_url(re.compile("aop%3Asummarizer"))
+    expect(agents).to_be_focused()
     _tab_to(page, page.get_by_label("Skill", exact=True))
     page.keyboard.type("read")
     _tab_to(page, page.get_by_role("textbox", name="text"))
@@ -365,6 +367,24 @@ def test_an_agent_is_chosen_tried_and_stopped_by_keyboard_alone(tab: Tab) -> Non
     expect_state(page, "Stopped by you")
     expect(page.get_by_text("The Ledger says")).to_contain_text("Canceled")
     _tab_to(page, page.get_by_role("button", name="Same input again"))
+
+
+def test_the_choice_of_agent_keeps_the_focus_when_cards_come_late(tab: Tab) -> None:
+    held: list[Route] = []
+    tab.page.route("**/v1/agents/*/versions/*", lambda route: held.append(route))  # noqa: PLW0108  a plain function
+    page = tab.open(with_samples(tab.stack, agent="aop:meeting-brief"))
+    agents, skills = page.get_by_label("Agent", exact=True), page.get_by_label("Skill", exact=True)
+    agents.focus()
+    for name in ("Meeting brief", "Summarizer"):
+        while not held:
+            page.wait_for_timeout(10)
+        expect(skills).to_be_hidden()
+        expect(agents).to_be_focused()
+        held.pop().continue_()
+        expect(page.get_by_role("link", name=f"About {name}")).to_be_visible()
+        expect(agents).to_be_focused()
+        page.keyboard.press("ArrowDown")
+    expect(page).to_have_url(re.compile("aop%3Asummarizer"))
 
 
 def _tab_to(page: Page, target: Locator) -> None:

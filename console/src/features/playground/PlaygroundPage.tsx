@@ -3,9 +3,8 @@
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { FlaskConicalOff } from "lucide-react"
-import type { ReactNode } from "react"
 
-import type { AgentCard, Installation } from "@/api/contract.gen"
+import type { Installation } from "@/api/contract.gen"
 import { read, whole } from "@/api/queries"
 import { EmptyState } from "@/components/EmptyState"
 import { Field, Select } from "@/components/Field"
@@ -57,13 +56,39 @@ interface AgentChosenProps {
 
 function AgentChosen({ workspaceId, installations }: AgentChosenProps) {
   const { agent } = route.useSearch()
-  const navigate = route.useNavigate()
   const choice = agentChoice(installations, agent)
   const enabled = offered(installations)
   if (enabled.length === 0 && choice.kind !== "chosen")
     return <NothingOffered {...choice} workspaceId={workspaceId} />
   const chosen = choice.kind === "chosen" ? choice.installation : undefined
-  const picker = (
+  // Whatever is chosen and however late its Card comes, the first field stays the same one: it keeps the focus.
+  return (
+    <div className="space-y-5">
+      <div className="flex flex-wrap items-end gap-4">
+        <AgentField enabled={enabled} chosen={chosen} />
+        {chosen === undefined ? null : <SkillField installation={chosen} />}
+      </div>
+      {choice.kind === "chosen" ? (
+        <SkillChosen
+          key={choice.installation.installationId}
+          workspaceId={workspaceId}
+          installation={choice.installation}
+        />
+      ) : (
+        <NothingOffered {...choice} workspaceId={workspaceId} />
+      )}
+    </div>
+  )
+}
+
+interface AgentFieldProps {
+  readonly enabled: ReadonlyArray<Installation>
+  readonly chosen: Installation | undefined
+}
+
+function AgentField({ enabled, chosen }: AgentFieldProps) {
+  const navigate = route.useNavigate()
+  return (
     <Field label="Agent" className="w-full sm:w-80">
       {(control) => (
         <Select
@@ -85,114 +110,93 @@ function AgentChosen({ workspaceId, installations }: AgentChosenProps) {
       )}
     </Field>
   )
-  if (chosen === undefined) {
-    return (
-      <div className="space-y-5">
-        <div className="flex flex-wrap gap-4">{picker}</div>
-        <NothingOffered {...choice} workspaceId={workspaceId} />
-      </div>
-    )
-  }
+}
+
+function useCard({ agentId, installedVersion: version }: Installation) {
+  return useQuery({ ...read("readAgentCard", { path: { agentId, version } }), staleTime: Infinity })
+}
+
+/** Nothing until the Card is read; below it is said how the reading goes. */
+function SkillField({ installation }: { readonly installation: Installation }) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data: card } = useCard(installation)
+  if (card === undefined) return null
+  const choice = skillChoice(card, installation, search.capability)
   return (
-    <SkillChosen
-      key={chosen.installationId}
-      workspaceId={workspaceId}
-      installation={chosen}
-      picker={picker}
-    />
+    <>
+      <Field label="Skill" className="w-full sm:w-80">
+        {(control) => (
+          <Select
+            {...control}
+            value={choice.kind === "unknown" ? "" : choice.skill.id}
+            onChange={(event) =>
+              void navigate({ search: (kept) => ({ ...kept, capability: event.target.value }) })
+            }
+          >
+            {choice.kind === "unknown" ? <option value="">Choose a Skill</option> : null}
+            {card.skills.map((skill) => (
+              <option
+                key={skill.id}
+                value={skill.id}
+                disabled={missingPermissions(skill, installation).length > 0}
+              >
+                {skill.id}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Link
+        to="/agents/$agentId"
+        params={{ agentId: card.agentId }}
+        search={{ version: card.version }}
+        className="py-1.5 text-sm text-accent-strong underline underline-offset-2"
+      >
+        About {card.name}
+      </Link>
+    </>
   )
 }
 
 interface SkillChosenProps {
   readonly workspaceId: string
   readonly installation: Installation
-  readonly picker: ReactNode
 }
 
-function SkillChosen({ workspaceId, installation, picker }: SkillChosenProps) {
-  const { agentId, installedVersion: version } = installation
-  const card = useQuery({ ...read("readAgentCard", { path: { agentId, version } }), staleTime: Infinity })
-  return (
-    <div className="space-y-5">
-      {card.data === undefined ? <div className="flex flex-wrap gap-4">{picker}</div> : null}
-      <Loaded query={card} what="Agent Card">
-        {(value) => (
-          <ChosenSkill workspaceId={workspaceId} installation={installation} card={value} picker={picker} />
-        )}
-      </Loaded>
-    </div>
-  )
-}
-
-function ChosenSkill({
-  workspaceId,
-  installation,
-  card,
-  picker,
-}: SkillChosenProps & { readonly card: AgentCard }) {
+function SkillChosen({ workspaceId, installation }: SkillChosenProps) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const choice = skillChoice(card, installation, search.capability)
   const change = (changed: PlaygroundSearch) =>
     void navigate({ search: (kept) => ({ ...kept, ...changed }), replace: true, resetScroll: false })
   return (
-    <>
-      <div className="flex flex-wrap items-end gap-4">
-        {picker}
-        <Field label="Skill" className="w-full sm:w-80">
-          {(control) => (
-            <Select
-              {...control}
-              value={choice.kind === "unknown" ? "" : choice.skill.id}
-              onChange={(event) =>
-                void navigate({ search: (kept) => ({ ...kept, capability: event.target.value }) })
-              }
-            >
-              {choice.kind === "unknown" ? <option value="">Choose a Skill</option> : null}
-              {card.skills.map((skill) => (
-                <option
-                  key={skill.id}
-                  value={skill.id}
-                  disabled={missingPermissions(skill, installation).length > 0}
-                >
-                  {skill.id}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
-        <Link
-          to="/agents/$agentId"
-          params={{ agentId: card.agentId }}
-          search={{ version: card.version }}
-          className="py-1.5 text-sm text-accent-strong underline underline-offset-2"
-        >
-          About {card.name}
-        </Link>
-      </div>
-      {choice.kind === "chosen" ? (
-        <Workbench
-          key={choice.skill.id}
-          workspaceId={workspaceId}
-          card={card}
-          skill={choice.skill}
-          search={search}
-          onSearch={change}
-        />
-      ) : (
-        <EmptyState
-          icon={<FlaskConicalOff aria-hidden />}
-          title={
-            choice.kind === "unknown"
-              ? `${card.name} ${card.version} has no Skill ${choice.capability}.`
-              : `${choice.skill.name} may not be used in this Workspace.`
-          }
-        >
-          {choice.kind === "unknown"
-            ? "Choose one of its Skills above."
-            : `It needs ${choice.missing.join(", ")}, which was not accepted when the Agent was installed. Uninstall it and install it again to accept more.`}
-        </EmptyState>
-      )}
-    </>
+    <Loaded query={useCard(installation)} what="Agent Card">
+      {(card) => {
+        const choice = skillChoice(card, installation, search.capability)
+        return choice.kind === "chosen" ? (
+          <Workbench
+            key={choice.skill.id}
+            workspaceId={workspaceId}
+            card={card}
+            skill={choice.skill}
+            search={search}
+            onSearch={change}
+          />
+        ) : (
+          <EmptyState
+            icon={<FlaskConicalOff aria-hidden />}
+            title={
+              choice.kind === "unknown"
+                ? `${card.name} ${card.version} has no Skill ${choice.capability}.`
+                : `${choice.skill.name} may not be used in this Workspace.`
+            }
+          >
+            {choice.kind === "unknown"
+              ? "Choose one of its Skills above."
+              : `It needs ${choice.missing.join(", ")}, which was not accepted when the Agent was installed. Uninstall it and install it again to accept more.`}
+          </EmptyState>
+        )
+      }}
+    </Loaded>
   )
 }
