@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +165,9 @@ def render() -> str:
     # Not named by an operation's own JSON answer, but read by the Console: the events of a stream.
     types.of({"$ref": "urn:aop:contract:invocation-stream-event:2"}, "")
     types.of({"$ref": "urn:aop:contract:platform-error:4"}, "")
-    return "\n".join([_HEADER, _JSON, types.text, operations, _codes(), _recovery(), _patterns()])
+    return "\n".join(
+        [_HEADER, _JSON, types.text, operations, _codes(), _recovery(), _reasons(), _patterns(), _characters()]
+    )
 
 
 _JSON = """export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
@@ -208,6 +210,30 @@ def _recovery() -> str:
     )
 
 
+def _reasons() -> str:
+    entries = json.loads((CONTRACTS / "platform-error" / "reasons.json").read_text("utf-8"))["reasons"]
+    of_code: dict[str, list[str]] = {}
+    for entry in entries:
+        said = {name: entry[name] for name in ("sentence", "owner", "action")}
+        for code in entry["codes"]:
+            of_code.setdefault(code, []).append(f"    {entry['reason']}: {json.dumps(said)},")
+    return "\n".join(
+        [
+            "export type ReasonEntry = {",
+            "  readonly sentence: string",
+            "  readonly owner: RecoveryOwner",
+            "  readonly action: string",
+            "}",
+            "/** What each reason says beside a code it may stand beside. */",
+            "export const REASONS: {",
+            "  readonly [code in ErrorCode]?: { readonly [reason in PlatformErrorReason]?: ReasonEntry }",
+            "} = {",
+            *(line for code, rows in of_code.items() for line in (f"  {code}: {{", *rows, "  },")),
+            "}\n",
+        ]
+    )
+
+
 def _patterns() -> str:
     definitions = _document("definitions/1")["$defs"]
     rows = [
@@ -223,6 +249,34 @@ def _patterns() -> str:
             "} as const\n",
         ]
     )
+
+
+def _characters() -> str:
+    found = json.loads((CONTRACTS / "text" / "characters.json").read_text("utf-8"))
+    emoji = found["emojiSelectors"]
+    hidden = [f"  [0x{one['from']}, 0x{one['to']}, {json.dumps(one['name'])}]," for one in found["hidden"]]
+    return "\n".join(
+        [
+            "/** First and last code point of characters that are shown as marks, and what they are. */",
+            "export const HIDDEN_CHARACTERS: ReadonlyArray<readonly [number, number, string]> = [",
+            *hidden,
+            "]\n",
+            "/** The same for variation selectors, hidden unless they follow one of these. */",
+            "export const EMOJI_SELECTORS = {",
+            f"  range: [0x{emoji['from']}, 0x{emoji['to']}, {json.dumps(emoji['name'])}],",
+            f"  after: {_ranges(emoji['after'])},",
+            "} as const\n",
+            "/** The letters of scripts that are confused with one another. */",
+            "export const CONFUSED_SCRIPTS = {",
+            *(f"  {name}: {_ranges(ranges)}," for name, ranges in found["scripts"].items()),
+            "} as const\n",
+            f"export const WORD_BREAKS = {_ranges(found['wordBreaks'])} as const\n",
+        ]
+    )
+
+
+def _ranges(pairs: Sequence[Sequence[str]]) -> str:
+    return f"[{', '.join(f'[0x{first}, 0x{last}]' for first, last in pairs)}]"
 
 
 def _document(folder: str) -> Schema:

@@ -1,7 +1,7 @@
-"""Writes the page of error codes from codes.json and recovery.json of the contract."""
+"""Writes the page of error codes from codes.json, reasons.json and recovery.json of the contract."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tools.contract_bundle import CONTRACTS, Json
 from tools.docs_shapes import code, prose, table
@@ -15,12 +15,16 @@ _OWNERS = {
 _ENVELOPES = {"2": "Catalog (v2)", "3": "Workspace and Installation (v3)", "4": "Invocation (v4)"}
 _HEAD = """# Error codes
 
-Generated from `contracts/platform-error/codes.json` and `recovery.json`. A code has one HTTP status and one message,
-everywhere; the message never holds anything of the request, of a dependency or of an Agent. Every answer has the header
-`x-platform-trace-id`, and an error repeats it as `traceId`.
+Generated from `contracts/platform-error/codes.json`, `reasons.json` and `recovery.json`. A code has one HTTP status and
+one message, everywhere; the message never holds anything of the request, of a dependency or of an Agent. Every answer
+has the header `x-platform-trace-id`, and an error repeats it as `traceId`.
 
 An error with `invocationId` and `rootTaskId` belongs to an accepted Invocation, whose outcome stands and is in the
-Ledger. An error without them was answered before acceptance. Nothing is ever retried by the platform.
+Ledger. An error without them was answered before acceptance, unless its reason is `acceptance_unknown`: then nobody
+knows whether there was one. Nothing is ever retried by the platform.
+
+Some errors have a `reason`, one word of a closed list that says more than the code. What it says, and the next step, is
+below each code.
 
 [Recover from an error](../guides/recover.md) shows the commands.
 """
@@ -35,9 +39,11 @@ def errors_page() -> str:
     codes: list[Json] = _read("codes.json")["codes"]
     recovery = _read("recovery.json")
     after = {entry["code"]: entry for entry in recovery["codes"]}
+    reasons: list[Json] = _read("reasons.json")["reasons"]
     lines = [_HEAD, *table(("Code", "Status", "Who acts"), (_row(entry, after[entry["code"]]) for entry in codes))]
     for entry in codes:
         lines += _section(entry, after[entry["code"]])
+        lines += _reasons([reason for reason in reasons if entry["code"] in reason["codes"]])
     lines.append(_SITUATIONS)
     rows = ((code(entry["situation"]), _owner(entry), prose(entry["action"])) for entry in recovery["situations"])
     lines += table(("Situation", "Who acts", "What to do"), rows)
@@ -53,6 +59,15 @@ def _section(entry: Json, after: Json) -> Iterator[str]:
     yield from ("", f"## {entry['code']}", "", f"HTTP {entry['status']}. {prose(entry['message'])}", "")
     yield f"Next, {_owner(after)}: {prose(after['action'])}"
     yield from ("", f"Platform Error: {surfaces}.", "")
+
+
+def _reasons(entries: Sequence[Json]) -> Iterator[str]:
+    if entries:
+        rows = (
+            (code(entry["reason"]), prose(entry["sentence"]), f"{_owner(entry)}: {prose(entry['action'])}")
+            for entry in entries
+        )
+        yield from (*table(("Reason", "What happened", "Next"), rows), "")
 
 
 def _owner(after: Json) -> str:

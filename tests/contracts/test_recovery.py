@@ -38,6 +38,9 @@ def test_the_table_follows_its_schema_and_has_one_recovery_for_every_code_and_ev
     assert document("recovery/1").violations(table) == ()
     assert [row["code"] for row in table["codes"]] == list(ErrorCode)
     assert [row["situation"] for row in table["situations"]] == list(Situation)
+    named = [(row["code"], row) for row in table["codes"]] + [(row["situation"], row) for row in table["situations"]]
+    rows = [(name, row["owner"], row["action"]) for name, row in named]
+    assert [(str(name), str(found.owner), found.action) for name, found in recoveries().items()] == rows
     assert list(recoveries()) == [*ErrorCode, *Situation]
 
 

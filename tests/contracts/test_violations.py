@@ -88,7 +88,7 @@ def test_a_place_in_the_text_is_told_as_far_as_its_names_are_declared() -> None:
     path = ("skills", 0, "inputSchema", "properties", "private")
     assert AGENT_CARD.declared_pointer(path) == "/skills/0/inputSchema"
     assert AGENT_CARD.declared_pointer(("private", "name")) == ""
-    assert document("agent-overview/1").declared_pointer(("versions", 3, "card", "owner", "id")) == (
+    assert document("agent-overview/2").declared_pointer(("versions", 3, "card", "owner", "id")) == (
         "/versions/3/card/owner/id"
     )
 

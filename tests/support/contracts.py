@@ -15,11 +15,11 @@ CONTRACTS = assets.folder("contracts")
 # Contract 0.2, and the shared definitions.
 DOCUMENTS = frozenset(
     {
-        *("agent-card/0.2", "catalog-entry/1", "discovery-item/1", "agent-overview/1"),
+        *("agent-card/0.2", "catalog-entry/1", "discovery-item/1", "agent-overview/2"),
         *("workspace/1", "installation/1", "install-request/1", "installation-update/1"),
-        *("endpoint-binding/1", "challenge/1", "endpoint-evidence/1", "release/1", "public-agent-share/1"),
+        *("endpoint-binding/1", "challenge/1", "endpoint-evidence/1", "release/2", "public-agent-share/1"),
         *("invocation-request/1", "nested-invocation-request/1", "invocation-result/1", "invocation-stream-event/2"),
-        *("invocation-event/0.3", "invocation-record/1", "invocation-detail/1", "trace/1"),
+        *("invocation-event/0.3", "invocation-record/2", "invocation-detail/2", "trace/2"),
         *("resolve-agent/1", "resolve-installed-version/1", "router-dispatch/1"),
         *("topology-event/1", "topology-status/1", "a2a-profile/0.2"),
         *("router-agent-credential/1", "agent-delegation/1", "agent-rejection/1"),

@@ -95,8 +95,21 @@ export type AgentOverview = {
   readonly publicAgentId: PublicAgentId
   readonly publicUrl: CatalogEntryPublicUrl
   readonly versions: ReadonlyArray<CatalogEntry>
+  /** What this Agent has in common with one that another owner used first; present only when there is something. Whoever is asked to trust the Agent is told so. */
+  readonly resembles?: ReadonlyArray<AgentOverviewResemblance>
   /** Present only when more exists; opaque. */
   readonly nextCursor?: string
+}
+
+/** A prefix that another owner used first, or a name or id that looks like one of another owner's Agent. */
+export type AgentOverviewResemblance = {
+  readonly part: "prefix" | "name"
+  /** The prefix, name or id of this Agent. */
+  readonly text: string
+  /** Who used it first. */
+  readonly ownerId: SafeIdentifier
+  /** With which Agent; absent when the prefix is the provider id of that owner. */
+  readonly agentId?: SafeIdentifier
 }
 
 /** A SemVer 2.0.0 version in full strictness, at most 128 characters. */
@@ -363,6 +376,8 @@ export type InvocationRecord = {
   readonly latencyMs?: number
   /** failed, canceled and timed_out only. */
   readonly errorCode?: "AGENT_AUTH_UNSUPPORTED" | "AGENT_RESPONSE_TOO_LARGE" | "AGENT_EXECUTION_FAILED" | "A2A_PROTOCOL_ERROR" | "ROUTE_NOT_FOUND" | "AGENT_UNAVAILABLE" | "DEPENDENCY_ERROR" | "INTERNAL_ERROR" | "CANCELED" | "TIMEOUT"
+  /** Only beside an errorCode that reasons.json gives it. */
+  readonly reason?: PlatformErrorReason
   readonly createdAt: Timestamp
   readonly updatedAt: Timestamp
   readonly deadlineAt: Timestamp
@@ -418,6 +433,7 @@ export type PlatformError = {
   readonly code: PlatformErrorCode
   /** The fixed message of the code, as codes.json gives it. */
   readonly message: string
+  readonly reason?: PlatformErrorReason
   readonly traceId: TraceId
   /** Present only with VALIDATION_ERROR. */
   readonly violations?: ReadonlyArray<PlatformErrorViolation>
@@ -436,10 +452,14 @@ export type PlatformErrorCorrelated = {
   readonly code: PlatformErrorCodeAfterAcceptance
   /** The fixed message of the code, as codes.json gives it. */
   readonly message: string
+  readonly reason?: PlatformErrorReason
   readonly traceId: TraceId
   readonly invocationId: InvocationId
   readonly rootTaskId: RootTaskId
 }
+
+/** Why, in one word of the closed list reasons.json; never anything taken from a payload, an Agent or a dependency. */
+export type PlatformErrorReason = "name_not_resolved" | "connect_failed" | "tls_failed" | "transfer_broken" | "http_redirect" | "http_auth" | "http_client_error" | "http_server_error" | "address_refused" | "streaming_not_declared" | "task_failed" | "task_rejected" | "input_required" | "auth_required" | "rpc_error" | "rpc_method_not_found" | "rpc_version_not_supported" | "media_type" | "not_json" | "rpc_envelope" | "message_shape" | "task_shape" | "task_changed" | "task_state_unknown" | "stream_order" | "artifact_order" | "artifact_replaced" | "stream_ended_early" | "output_schema" | "body_size" | "event_size" | "frame_size" | "schema_work" | "input_size" | "acceptance_unknown" | "router_unreachable" | "store_unavailable" | "outcome_unknown" | "router_restarted" | "control_plane_unreachable" | "already_installed" | "already_exists" | "state_changed" | "parent_not_running" | "not_numbered_yet" | "installation_state" | "card_state" | "binding_verified" | "binding_failed" | "binding_not_verified" | "binding_evidence_changed" | "release_state" | "agent_of_other_provider" | "workspace_unknown" | "agent_unknown" | "version_unknown" | "version_range_empty" | "provider_unknown" | "binding_unknown" | "challenge_unknown" | "release_unknown" | "installation_unknown" | "invocation_unknown" | "trace_unknown" | "archived" | "not_installed" | "skill_unknown" | "permission_not_accepted" | "not_owner" | "not_caller" | "depth_limit" | "fan_out_limit" | "sign_in_code"
 
 /** Where a request breaks the contract and by which rule; never a value. */
 export type PlatformErrorViolation = {
@@ -457,10 +477,12 @@ export type PublicAgentShare = {
   readonly schemaVersion: "1"
   readonly publicAgentId: PublicAgentId
   readonly publicUrl: CatalogEntryPublicUrl
-  /** `installable` when a Release is listed. */
+  /** `installable` when the Agent shares any Release, on this page or another. */
   readonly availability: "installable" | "not_installable"
-  /** Newest first; at most the newest 100. */
+  /** One page, newest first. */
   readonly releases: ReadonlyArray<PublicAgentShareRelease>
+  /** Present only when more exists; opaque. */
+  readonly nextCursor?: string
 }
 
 /** One Release anyone may choose; never an endpoint, Binding, evidence, provider or Workspace fact. */
@@ -500,6 +522,7 @@ export type Release = {
   readonly verifiedAt?: Timestamp
   readonly publishedAt?: Timestamp
   readonly suspendedAt?: Timestamp
+  readonly suspendedBy?: ReleaseSuspendedBy
   readonly revokedAt?: Timestamp
 }
 
@@ -520,6 +543,9 @@ export type ReleasePage = {
 
 /** `draft` is reserved and not produced; `revoked` is final. */
 export type ReleaseState = "draft" | "pending_verification" | "verified" | "published" | "suspended" | "revoked"
+
+/** Who suspended it: its provider, or the operator of the platform with access to the store. */
+export type ReleaseSuspendedBy = "provider" | "operator"
 
 /** Identifies the root Task of a lineage. */
 export type RootTaskId = string
@@ -566,7 +592,7 @@ export interface Operations {
   readAgentCard: {path: { agentId: SafeIdentifier; version: AgentVersion }; answer: AgentCard}
   publishAgentCard: {path: { agentId: SafeIdentifier; version: AgentVersion }; answer: CatalogEntry}
   disableAgentCard: {path: { agentId: SafeIdentifier; version: AgentVersion }; answer: CatalogEntry}
-  readPublicAgent: {path: { publicAgentId: PublicAgentId }; answer: PublicAgentShare}
+  readPublicAgent: {path: { publicAgentId: PublicAgentId }; query: { limit?: number; cursor?: string }; answer: PublicAgentShare}
   createEndpointBinding: {path: { providerId: SafeIdentifier; agentId: SafeIdentifier }; body: EndpointBindingCreateRequest; answer: EndpointBinding}
   listEndpointBindings: {path: { providerId: SafeIdentifier }; query: { agentId?: SafeIdentifier; limit?: number; cursor?: string }; answer: EndpointBindingPage}
   readEndpointBinding: {path: { providerId: SafeIdentifier; bindingId: SafeIdentifier }; answer: EndpointBinding}
@@ -708,6 +734,118 @@ export const RECOVERY: Readonly<Record<ErrorCode, { owner: RecoveryOwner; action
   TIMEOUT: { owner: "caller", action: "The Invocation stays timed out. Invoke again with less work; the limit is the smaller of the Card's timeoutMs and the platform's." },
 }
 
+export type ReasonEntry = {
+  readonly sentence: string
+  readonly owner: RecoveryOwner
+  readonly action: string
+}
+/** What each reason says beside a code it may stand beside. */
+export const REASONS: {
+  readonly [code in ErrorCode]?: { readonly [reason in PlatformErrorReason]?: ReasonEntry }
+} = {
+  AGENT_UNAVAILABLE: {
+    name_not_resolved: {"sentence": "The host name of the Agent's endpoint has no address, so the Agent was not contacted.", "owner": "provider", "action": "Restore the name in DNS, or publish a new version with another endpoint."},
+    connect_failed: {"sentence": "No connection to the Agent's endpoint could be made, so the Agent was not contacted.", "owner": "provider", "action": "Start the Agent and let its port accept connections from the Router."},
+    tls_failed: {"sentence": "The TLS handshake with the Agent's endpoint failed, so nothing was sent to the Agent.", "owner": "provider", "action": "Serve a valid certificate for the host name of the endpoint."},
+    transfer_broken: {"sentence": "The connection to the Agent broke before its answer was whole; the Agent may have done the work.", "owner": "provider", "action": "Find in the Agent's log, by the trace, what was done before anybody invokes again."},
+    http_redirect: {"sentence": "The Agent answered with a redirect, which is not followed.", "owner": "provider", "action": "Answer at the endpoint of the Card itself, or publish a new version with the other endpoint."},
+    http_auth: {"sentence": "The Agent refused the Router's credential with HTTP 401 or 403.", "owner": "provider", "action": "Verify the Router's credential as the A2A profile says; `aop agent check` names the difference."},
+    http_client_error: {"sentence": "The Agent answered with an HTTP status from 400 to 499 other than 401 and 403.", "owner": "provider", "action": "Serve A2A at the endpoint of the Card; `aop agent check` names the difference."},
+    http_server_error: {"sentence": "The Agent answered with an HTTP status of 500 or above; it may have done part of the work.", "owner": "provider", "action": "Find in the Agent's log, by the trace, what was done before anybody invokes again."},
+  },
+  ROUTE_NOT_FOUND: {
+    address_refused: {"sentence": "The Agent's endpoint has an address in a network that the platform does not contact.", "owner": "provider", "action": "Use an endpoint that the platform's network policy permits; a changed endpoint needs a new Card version and Binding."},
+    streaming_not_declared: {"sentence": "The Agent's Card does not offer streaming, so the Agent was not contacted.", "owner": "caller", "action": "Invoke without streaming."},
+  },
+  AGENT_EXECUTION_FAILED: {
+    task_failed: {"sentence": "The Agent reported its Task as failed; it may have done part of the work.", "owner": "provider", "action": "Find the cause in the Agent's log by the trace."},
+    task_rejected: {"sentence": "The Agent rejected the Task.", "owner": "provider", "action": "Find the cause in the Agent's log by the trace."},
+    input_required: {"sentence": "The Agent asked for more input, which an Invocation cannot give; it may have done part of the work.", "owner": "caller", "action": "Read the Agent's description and put all that the Skill needs into the input of a new Invocation."},
+    auth_required: {"sentence": "The Agent asked for another authentication, which an Invocation cannot give; it may have done part of the work.", "owner": "provider", "action": "Let the Skill work with the Router's credential alone."},
+    rpc_error: {"sentence": "The Agent answered with a JSON-RPC error; it may have done part of the work.", "owner": "provider", "action": "Find the cause in the Agent's log by the trace."},
+    rpc_method_not_found: {"sentence": "The Agent does not offer the A2A method that the Router called.", "owner": "provider", "action": "Offer the methods of the A2A profile; `aop agent check` names the difference."},
+    rpc_version_not_supported: {"sentence": "The Agent does not support the A2A version that the Router speaks.", "owner": "provider", "action": "Offer A2A 0.3 at the endpoint of the Card."},
+  },
+  A2A_PROTOCOL_ERROR: {
+    media_type: {"sentence": "The Agent's answer has a media type that does not fit the call; the Agent may have done the work.", "owner": "provider", "action": "Answer application/json to a call and text/event-stream to a stream; `aop agent check` names the difference."},
+    not_json: {"sentence": "The Agent's answer is not strict JSON; the Agent may have done the work.", "owner": "provider", "action": "Answer with JSON text as RFC 8259 defines it; `aop agent check` names the difference."},
+    rpc_envelope: {"sentence": "The Agent's answer is not a JSON-RPC 2.0 response to the Router's request; the Agent may have done the work.", "owner": "provider", "action": "Answer with the request's id and with either a result or an error; `aop agent check` names the difference."},
+    message_shape: {"sentence": "The Agent's Message does not have the shape of the A2A profile; the Agent may have done the work.", "owner": "provider", "action": "Let the Message follow the A2A profile; `aop agent check` names the difference."},
+    task_shape: {"sentence": "The Agent's Task does not have the shape of the A2A profile; the Agent may have done the work.", "owner": "provider", "action": "Let the Task follow the A2A profile; `aop agent check` names the difference."},
+    task_changed: {"sentence": "The Agent named another Task or context than before; the Agent may have done the work.", "owner": "provider", "action": "Keep the ids of a Task the same from its first event to its last; `aop agent check` names the difference."},
+    task_state_unknown: {"sentence": "The Agent reported its Task in a state that the A2A profile does not know; the Agent may have done the work.", "owner": "provider", "action": "Use the Task states of the A2A profile; `aop agent check` names the difference."},
+    stream_order: {"sentence": "The events of the Agent's stream came in an order that the A2A profile does not permit; the Agent may have done the work.", "owner": "provider", "action": "Send the events in the order of the A2A profile; `aop agent check` names the difference."},
+    artifact_order: {"sentence": "The Agent appended to an artifact that it had not begun, or that was complete; the Agent may have done the work.", "owner": "provider", "action": "Begin an artifact before appending to it, and append nothing after its last chunk; `aop agent check` names the difference."},
+    artifact_replaced: {"sentence": "The Agent replaced an artifact of its stream, but delivered chunks cannot be taken back; the Agent may have done the work.", "owner": "provider", "action": "Send each artifact once and extend it with `append`; `aop agent check` names the difference."},
+    stream_ended_early: {"sentence": "The Agent's stream ended before its Task did; the Agent may have done the work.", "owner": "provider", "action": "Find in the Agent's log, by the trace, what was done before anybody invokes again; then let every stream end with its Task."},
+    output_schema: {"sentence": "The Agent's output does not conform to the Skill's output schema; the Agent may have done the work.", "owner": "provider", "action": "Answer within the Skill's output schema, or publish a new version with another one; `aop agent check` names the difference."},
+  },
+  AGENT_RESPONSE_TOO_LARGE: {
+    body_size: {"sentence": "The Agent's answer is larger than the Card's maxOutputBytes or the platform's limit; the Agent may have done the work.", "owner": "provider", "action": "Answer with less, or raise maxOutputBytes in a new Card version if the platform's limit permits it."},
+    event_size: {"sentence": "One event of the Agent's stream is larger than the platform's limit; the Agent may have done the work.", "owner": "provider", "action": "Send the output in smaller events."},
+    frame_size: {"sentence": "One chunk of the Agent's stream does not fit into an event for the caller; the Agent may have done the work.", "owner": "provider", "action": "Send the output in smaller chunks."},
+    schema_work: {"sentence": "Checking the Agent's output against the Skill's output schema would take more work than the platform allows; the Agent may have done the work.", "owner": "provider", "action": "Answer with less, or publish a new version whose output schema is simpler to check."},
+  },
+  PAYLOAD_TOO_LARGE: {
+    body_size: {"sentence": "The body of the request is larger than the platform's limit; nothing was started.", "owner": "caller", "action": "Send a smaller body."},
+    input_size: {"sentence": "The input is larger than the Card's maxInputBytes or the platform's limit; nothing was started.", "owner": "caller", "action": "Send less input; the Agent's Card names its limit."},
+    schema_work: {"sentence": "Checking the input against the Skill's input schema would take more work than the platform allows; nothing was started.", "owner": "caller", "action": "Send less input, in particular shorter lists and texts; the provider can publish a version whose input schema is simpler to check."},
+  },
+  DEPENDENCY_ERROR: {
+    acceptance_unknown: {"sentence": "Nobody knows whether the Invocation was accepted: the Trace read shows whether one exists; \"not found\" counts only when read at least 30 s after the error while `/v1/status` reports the Router ok; repeating the call may run it twice.", "owner": "caller", "action": "Read the Trace of this error before you call again."},
+    router_unreachable: {"sentence": "The Router could not be reached, so nothing was sent to it.", "owner": "platform_operator", "action": "Restore the Router; the status of the platform shows when it answers."},
+    store_unavailable: {"sentence": "The database did not answer in time or refused the connection.", "owner": "platform_operator", "action": "Restore the database. A caller reads the state before calling again."},
+    outcome_unknown: {"sentence": "The Invocation was accepted, but its outcome could not be recorded or delivered; the Agent may have done the work.", "owner": "caller", "action": "Read the Invocation, and find out from the Agent's provider what was done before invoking again."},
+    router_restarted: {"sentence": "The Router ended while the Invocation was running; the Agent may have done the work.", "owner": "caller", "action": "Find out from the Agent's provider what was done before invoking again."},
+    control_plane_unreachable: {"sentence": "The Router could not ask the Control Plane for the Agent, so the Agent was not contacted.", "owner": "platform_operator", "action": "Restore the Control Plane; the status of the platform shows when it answers."},
+  },
+  CONFLICT: {
+    already_installed: {"sentence": "The Workspace has a current Installation of this Agent.", "owner": "workspace_owner", "action": "Read the Installation; uninstall it before installing another version."},
+    already_exists: {"sentence": "Something with this identifier exists already.", "owner": "caller", "action": "Read what exists, or choose another identifier."},
+    state_changed: {"sentence": "The state changed since it was read.", "owner": "caller", "action": "Read the current state, then decide again."},
+    parent_not_running: {"sentence": "The Invocation that the call belongs to is not running any more.", "owner": "provider", "action": "Make nested calls only while the own Invocation runs."},
+    not_numbered_yet: {"sentence": "The Invocation does not have its number in the Ledger's sequence yet.", "owner": "caller", "action": "Ask again after a short time."},
+    installation_state: {"sentence": "The Installation is in a state from which this step does not lead; an uninstalled one stays so.", "owner": "workspace_owner", "action": "Read the Installation; do only what its state permits."},
+    card_state: {"sentence": "The Card version is in a state from which this step does not lead; a disabled one stays so.", "owner": "provider", "action": "Read the Agent's versions; register a new version to go on."},
+    binding_verified: {"sentence": "The Binding is verified already, so it takes no further challenge.", "owner": "provider", "action": "Read the Binding; create or verify the Release with it."},
+    binding_failed: {"sentence": "The Binding failed its verification.", "owner": "provider", "action": "Complete a fresh challenge of the Binding first."},
+    binding_not_verified: {"sentence": "The Binding is not verified yet.", "owner": "provider", "action": "Complete a challenge of the Binding first."},
+    binding_evidence_changed: {"sentence": "The Binding no longer has the evidence that the Release was verified with.", "owner": "provider", "action": "Publish a new Card version with its own Binding and Release."},
+    release_state: {"sentence": "The Release is in a state from which this step does not lead; a suspended or revoked one stays so.", "owner": "provider", "action": "Read the Release; do only what its state permits."},
+    agent_of_other_provider: {"sentence": "The Agent is bound to another provider.", "owner": "provider", "action": "Use the provider that the Agent was first bound to."},
+  },
+  NOT_FOUND: {
+    workspace_unknown: {"sentence": "There is no Workspace with this id.", "owner": "caller", "action": "Check the Workspace id; list the Workspaces to find it."},
+    agent_unknown: {"sentence": "There is no Agent with this id.", "owner": "caller", "action": "Check the Agent id; search the Catalog to find it."},
+    version_unknown: {"sentence": "There is no such version of this Agent.", "owner": "caller", "action": "Check the version; the Agent's overview lists its versions."},
+    version_range_empty: {"sentence": "There is no usable version of this Agent in the range.", "owner": "caller", "action": "Choose another range; the Agent's overview lists its versions."},
+    provider_unknown: {"sentence": "There is no provider with this id.", "owner": "caller", "action": "Check the provider id; a provider exists from its first Binding on."},
+    binding_unknown: {"sentence": "There is no such Binding of this provider.", "owner": "caller", "action": "Check the Binding id and the provider id."},
+    challenge_unknown: {"sentence": "There is no such challenge of this Binding.", "owner": "caller", "action": "Check the challenge id, or create a fresh challenge."},
+    release_unknown: {"sentence": "There is no Release with this id.", "owner": "caller", "action": "Check the Release id; list the provider's Releases to find it."},
+    installation_unknown: {"sentence": "There is no such Installation in this Workspace.", "owner": "caller", "action": "Check the Installation id; list the Installations of the Workspace to find it."},
+    invocation_unknown: {"sentence": "There is no such Invocation in this Workspace.", "owner": "caller", "action": "Check the Invocation id and the Workspace; list the Invocations to find it."},
+    trace_unknown: {"sentence": "There is no record of this Trace in this Workspace.", "owner": "caller", "action": "Check the Trace id and the Workspace. After an error whose acceptance is unknown, this counts only 30 s later while the Router is ok."},
+    archived: {"sentence": "The record is in a part of the Ledger that was archived.", "owner": "platform_operator", "action": "Look for it in the exported archive."},
+  },
+  AGENT_NOT_INSTALLED: {
+    not_installed: {"sentence": "The Workspace has no current Installation of this Agent.", "owner": "workspace_owner", "action": "Install the Agent in this Workspace."},
+  },
+  CAPABILITY_NOT_ALLOWED: {
+    skill_unknown: {"sentence": "The installed version of the Agent has no Skill with this id.", "owner": "caller", "action": "Name a Skill of the installed version; the Agent's Card lists them."},
+    permission_not_accepted: {"sentence": "The Skill needs a permission that the Workspace did not accept.", "owner": "workspace_owner", "action": "Uninstall the Agent and install it again with the permission."},
+  },
+  FORBIDDEN: {
+    not_owner: {"sentence": "This belongs to another principal.", "owner": "caller", "action": "Act as the principal that it belongs to, or ask that owner to act."},
+    not_caller: {"sentence": "The principal may not call Agents in this Workspace.", "owner": "workspace_owner", "action": "The Workspace owner can add the principal as a caller."},
+    depth_limit: {"sentence": "Nested calls of one root Task are as deep as the platform allows.", "owner": "provider", "action": "Let the Agents call each other less deeply."},
+    fan_out_limit: {"sentence": "One root Task has as many Invocations as the platform allows.", "owner": "provider", "action": "Let the Agents make fewer calls for one root Task."},
+  },
+  UNAUTHENTICATED: {
+    sign_in_code: {"sentence": "The sign-in code is wrong, used or expired.", "owner": "caller", "action": "Get a new sign-in link."},
+  },
+}
+
 /** The forms of identifiers, versions, digests and times. */
 export const PATTERNS = {
   safeIdentifier: new RegExp("^[0-9A-Za-z][-.0-9:A-Z_a-z]{0,127}$"),
@@ -724,3 +862,69 @@ export const PATTERNS = {
   eventId: new RegExp("^evt_[0-9a-f]{32}$"),
   publicAgentId: new RegExp("^agt_[0-9a-f]{32}$"),
 } as const
+
+/** First and last code point of characters that are shown as marks, and what they are. */
+export const HIDDEN_CHARACTERS: ReadonlyArray<readonly [number, number, string]> = [
+  [0x0000, 0x001F, "control character"],
+  [0x007F, 0x007F, "delete"],
+  [0x0080, 0x009F, "C1 control character"],
+  [0x00AD, 0x00AD, "soft hyphen"],
+  [0x034F, 0x034F, "combining grapheme joiner"],
+  [0x061C, 0x061C, "Arabic letter mark"],
+  [0x115F, 0x1160, "Hangul filler"],
+  [0x17B4, 0x17B5, "Khmer inherent vowel"],
+  [0x180B, 0x180F, "Mongolian variation selector or vowel separator"],
+  [0x200B, 0x200B, "zero width space"],
+  [0x200C, 0x200C, "zero width non-joiner"],
+  [0x200D, 0x200D, "zero width joiner"],
+  [0x200E, 0x200E, "left-to-right mark"],
+  [0x200F, 0x200F, "right-to-left mark"],
+  [0x2028, 0x2028, "line separator"],
+  [0x2029, 0x2029, "paragraph separator"],
+  [0x202A, 0x202A, "left-to-right embedding"],
+  [0x202B, 0x202B, "right-to-left embedding"],
+  [0x202C, 0x202C, "pop directional formatting"],
+  [0x202D, 0x202D, "left-to-right override"],
+  [0x202E, 0x202E, "right-to-left override"],
+  [0x2060, 0x2065, "invisible operator"],
+  [0x2066, 0x2066, "left-to-right isolate"],
+  [0x2067, 0x2067, "right-to-left isolate"],
+  [0x2068, 0x2068, "first strong isolate"],
+  [0x2069, 0x2069, "pop directional isolate"],
+  [0x206A, 0x206F, "deprecated format character"],
+  [0x2800, 0x2800, "blank Braille pattern"],
+  [0x3164, 0x3164, "Hangul filler"],
+  [0xD800, 0xDFFF, "lone surrogate"],
+  [0xE000, 0xF8FF, "private use character"],
+  [0xFDD0, 0xFDEF, "noncharacter"],
+  [0xFE00, 0xFE0D, "variation selector"],
+  [0xFEFF, 0xFEFF, "byte order mark"],
+  [0xFFA0, 0xFFA0, "Hangul filler"],
+  [0xFFF0, 0xFFFB, "interlinear annotation or reserved format character"],
+  [0xFFFE, 0xFFFF, "noncharacter"],
+  [0x13430, 0x1343F, "hieroglyph format control"],
+  [0x1BCA0, 0x1BCA3, "shorthand format control"],
+  [0x1D173, 0x1D17A, "musical format control"],
+  [0xE0000, 0xE0FFF, "tag, variation selector or reserved format character"],
+  [0xF0000, 0x10FFFF, "private use character or noncharacter"],
+]
+
+/** The same for variation selectors, hidden unless they follow one of these. */
+export const EMOJI_SELECTORS = {
+  range: [0xFE0E, 0xFE0F, "variation selector"],
+  after: [[0x0023, 0x0023], [0x002A, 0x002A], [0x0030, 0x0039], [0x00A9, 0x00A9], [0x00AE, 0x00AE], [0x203C, 0x203C], [0x2049, 0x2049], [0x2100, 0x2BFF], [0x3030, 0x3030], [0x303D, 0x303D], [0x3297, 0x3297], [0x3299, 0x3299], [0x1F000, 0x1FAFF]],
+} as const
+
+/** The letters of scripts that are confused with one another. */
+export const CONFUSED_SCRIPTS = {
+  Latin: [[0x0041, 0x005A], [0x0061, 0x007A], [0x00AA, 0x00AA], [0x00BA, 0x00BA], [0x00C0, 0x00D6], [0x00D8, 0x00F6], [0x00F8, 0x02B8], [0x1E00, 0x1EFF], [0x2C60, 0x2C7F], [0xA722, 0xA787], [0xA78B, 0xA7FF], [0xAB30, 0xAB6F], [0xFB00, 0xFB06], [0xFF21, 0xFF3A], [0xFF41, 0xFF5A]],
+  Greek: [[0x0370, 0x0373], [0x0375, 0x037D], [0x037F, 0x037F], [0x0386, 0x0386], [0x0388, 0x03E1], [0x03F0, 0x03FF], [0x1F00, 0x1FFF]],
+  Coptic: [[0x03E2, 0x03EF], [0x2C80, 0x2CFF]],
+  Cyrillic: [[0x0400, 0x052F], [0x1C80, 0x1C8F], [0x2DE0, 0x2DFF], [0xA640, 0xA69F]],
+  Armenian: [[0x0531, 0x058A], [0xFB13, 0xFB17]],
+  Georgian: [[0x10A0, 0x10FF], [0x1C90, 0x1CBF], [0x2D00, 0x2D2F]],
+  Cherokee: [[0x13A0, 0x13FF], [0xAB70, 0xABBF]],
+  Lisu: [[0xA4D0, 0xA4FF]],
+} as const
+
+export const WORD_BREAKS = [[0x0000, 0x002F], [0x003A, 0x0040], [0x005B, 0x0060], [0x007B, 0x00A0], [0x2000, 0x206F], [0x3000, 0x3000]] as const

@@ -63,11 +63,26 @@ class DiscoveryItem(Wire, frozen=True, kw_only=True):
     authentication_type: AuthenticationType
 
 
+class ResemblingPart(StrEnum):
+    PREFIX = "prefix"
+    NAME = "name"
+
+
+class Resemblance(Wire, frozen=True, kw_only=True):
+    """What an Agent has in common with something another owner used first."""
+
+    part: ResemblingPart
+    text: str
+    owner_id: str
+    agent_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class AgentOverview(Wire, frozen=True, kw_only=True):
     agent_id: str
     public_agent_id: str
     public_url: str
     versions: tuple[CatalogEntry, ...]
+    resembles: tuple[Resemblance, ...] | msgspec.UnsetType = msgspec.UNSET
     next_cursor: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -92,11 +107,12 @@ class PublicAgentShare(Wire, frozen=True, kw_only=True):
     public_url: str
     availability: Availability
     releases: tuple[SharedRelease, ...]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
 
 
 READERS: dict[str, type] = {
     "catalog-entry/1": CatalogEntry,
     "discovery-item/1": DiscoveryItem,
-    "agent-overview/1": AgentOverview,
+    "agent-overview/2": AgentOverview,
     "public-agent-share/1": PublicAgentShare,
 }

@@ -12,9 +12,9 @@ from aop.contracts.declared import Schema, declared_path
 from aop.contracts.errors import MAX_VIOLATIONS, Violation
 from aop.contracts.violations import Finding, Path, pointer, violations
 
-# Explaining every fault of a value takes time in the number of faults, and a value of a megabyte can hold half a
-# million. Above this many parts only the first fault is told.
-_FULLY_EXPLAINED_PARTS = 5_000
+# The validator finds all faults at once and keeps a part of the value with each. Above this many parts only the first
+# fault is asked for.
+_FULLY_EXPLAINED_PARTS = 1_000
 
 
 class Document:
@@ -79,7 +79,7 @@ def explained(
     validator: jsonschema_rs.Draft202012Validator, instance: object, prefix: Path = ()
 ) -> tuple[Violation, ...]:
     """The violations of a value that the validator refuses; none for one it accepts."""
-    return violations([_finding(error) for error in _errors(validator, instance)], MAX_VIOLATIONS, prefix)
+    return violations([finding_of(error) for error in _errors(validator, instance)], MAX_VIOLATIONS, prefix)
 
 
 @cache
@@ -97,7 +97,8 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, instance: object) -> 
     return []
 
 
-def _finding(error: jsonschema_rs.ValidationError) -> Finding:
+def finding_of(error: jsonschema_rs.ValidationError) -> Finding:
+    """What the validator found, without the part of the value it keeps with it."""
     missing = getattr(error.kind, "property", None)
     return Finding(error.kind.name, error.instance_path, error.evaluation_path, missing)
 

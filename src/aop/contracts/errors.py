@@ -1,4 +1,4 @@
-"""The error vocabulary: codes, refusals and the fixed status and message of each code."""
+"""The error vocabulary: codes, the reasons that may stand beside them, refusals, and what is fixed for each code."""
 
 import json
 from collections.abc import Mapping
@@ -48,6 +48,84 @@ class ErrorCode(StrEnum):
     TIMEOUT = "TIMEOUT"
 
 
+class Reason(StrEnum):
+    """The closed list of words that say more than a code; `reasons.json` has the sentence and the next step of each."""
+
+    NAME_NOT_RESOLVED = "name_not_resolved"
+    CONNECT_FAILED = "connect_failed"
+    TLS_FAILED = "tls_failed"
+    TRANSFER_BROKEN = "transfer_broken"
+    HTTP_REDIRECT = "http_redirect"
+    HTTP_AUTH = "http_auth"
+    HTTP_CLIENT_ERROR = "http_client_error"
+    HTTP_SERVER_ERROR = "http_server_error"
+    ADDRESS_REFUSED = "address_refused"
+    STREAMING_NOT_DECLARED = "streaming_not_declared"
+    TASK_FAILED = "task_failed"
+    TASK_REJECTED = "task_rejected"
+    INPUT_REQUIRED = "input_required"
+    AUTH_REQUIRED = "auth_required"
+    RPC_ERROR = "rpc_error"
+    RPC_METHOD_NOT_FOUND = "rpc_method_not_found"
+    RPC_VERSION_NOT_SUPPORTED = "rpc_version_not_supported"
+    MEDIA_TYPE = "media_type"
+    NOT_JSON = "not_json"
+    RPC_ENVELOPE = "rpc_envelope"
+    MESSAGE_SHAPE = "message_shape"
+    TASK_SHAPE = "task_shape"
+    TASK_CHANGED = "task_changed"
+    TASK_STATE_UNKNOWN = "task_state_unknown"
+    STREAM_ORDER = "stream_order"
+    ARTIFACT_ORDER = "artifact_order"
+    ARTIFACT_REPLACED = "artifact_replaced"
+    STREAM_ENDED_EARLY = "stream_ended_early"
+    OUTPUT_SCHEMA = "output_schema"
+    BODY_SIZE = "body_size"
+    EVENT_SIZE = "event_size"
+    FRAME_SIZE = "frame_size"
+    SCHEMA_WORK = "schema_work"
+    INPUT_SIZE = "input_size"
+    ACCEPTANCE_UNKNOWN = "acceptance_unknown"
+    ROUTER_UNREACHABLE = "router_unreachable"
+    STORE_UNAVAILABLE = "store_unavailable"
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    ROUTER_RESTARTED = "router_restarted"
+    CONTROL_PLANE_UNREACHABLE = "control_plane_unreachable"
+    ALREADY_INSTALLED = "already_installed"
+    ALREADY_EXISTS = "already_exists"
+    STATE_CHANGED = "state_changed"
+    PARENT_NOT_RUNNING = "parent_not_running"
+    NOT_NUMBERED_YET = "not_numbered_yet"
+    INSTALLATION_STATE = "installation_state"
+    CARD_STATE = "card_state"
+    BINDING_VERIFIED = "binding_verified"
+    BINDING_FAILED = "binding_failed"
+    BINDING_NOT_VERIFIED = "binding_not_verified"
+    BINDING_EVIDENCE_CHANGED = "binding_evidence_changed"
+    RELEASE_STATE = "release_state"
+    AGENT_OF_OTHER_PROVIDER = "agent_of_other_provider"
+    WORKSPACE_UNKNOWN = "workspace_unknown"
+    AGENT_UNKNOWN = "agent_unknown"
+    VERSION_UNKNOWN = "version_unknown"
+    VERSION_RANGE_EMPTY = "version_range_empty"
+    PROVIDER_UNKNOWN = "provider_unknown"
+    BINDING_UNKNOWN = "binding_unknown"
+    CHALLENGE_UNKNOWN = "challenge_unknown"
+    RELEASE_UNKNOWN = "release_unknown"
+    INSTALLATION_UNKNOWN = "installation_unknown"
+    INVOCATION_UNKNOWN = "invocation_unknown"
+    TRACE_UNKNOWN = "trace_unknown"
+    ARCHIVED = "archived"
+    NOT_INSTALLED = "not_installed"
+    SKILL_UNKNOWN = "skill_unknown"
+    PERMISSION_NOT_ACCEPTED = "permission_not_accepted"
+    NOT_OWNER = "not_owner"
+    NOT_CALLER = "not_caller"
+    DEPTH_LIMIT = "depth_limit"
+    FAN_OUT_LIMIT = "fan_out_limit"
+    SIGN_IN_CODE = "sign_in_code"
+
+
 class Envelope(StrEnum):
     """The Platform Error document that applies to a surface."""
 
@@ -85,10 +163,36 @@ def code_entries() -> Mapping[ErrorCode, CodeEntry]:
     }
 
 
+@cache
+def reason_pairs() -> frozenset[tuple[ErrorCode, Reason]]:
+    """Which reason may stand beside which code."""
+    document = json.loads((assets.folder("contracts") / "platform-error" / "reasons.json").read_bytes())
+    return frozenset(
+        (ErrorCode(code), Reason(entry["reason"])) for entry in document["reasons"] for code in entry["codes"]
+    )
+
+
+def fits(code: ErrorCode, reason: Reason | msgspec.UnsetType | None) -> bool:
+    """Whether the reason, if there is one, may stand beside the code."""
+    return not reason or (code, reason) in reason_pairs()
+
+
+def require_fitting(code: ErrorCode, reason: Reason | None) -> None:
+    if not fits(code, reason):
+        raise ValueError(f"{reason} is no reason of {code}")
+
+
 class Refusal(Exception):
-    """A rule said no. The text is for logs; the caller sees the fixed message of the code."""
+    """A rule said no. The text is for logs; the caller sees the fixed message of the code, and the reason if any."""
 
     code: ErrorCode
+    reason: Reason | None = None
+
+    def __init__(self, text: str = "", *, reason: Reason | None = None) -> None:
+        super().__init__(text)
+        if reason is not None:
+            require_fitting(self.code, reason)
+            self.reason = reason
 
 
 class InvalidRequest(Refusal):
@@ -104,9 +208,9 @@ class InvalidRequest(Refusal):
 class Relayed(Refusal):
     """A peer's refusal, crossing this process as itself."""
 
-    def __init__(self, code: ErrorCode, text: str = "") -> None:
-        super().__init__(text or f"relayed {code}")
+    def __init__(self, code: ErrorCode, text: str = "", *, reason: Reason | None = None) -> None:
         self.code = code
+        super().__init__(text or f"relayed {code}", reason=reason)
 
 
 class Unauthenticated(Refusal):

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason, code_entries
 from aop.contracts.wire import Wire
 
 
@@ -90,9 +90,23 @@ class CorrelatedError(Wire, frozen=True, kw_only=True):
 
     code: ErrorCode
     message: str
+    reason: Reason | msgspec.UnsetType = msgspec.UNSET
     trace_id: str
     invocation_id: str
     root_task_id: str
+
+
+def correlated_error(
+    code: ErrorCode, reason: Reason | None, *, invocation_id: str, root_task_id: str, trace_id: str
+) -> CorrelatedError:
+    return CorrelatedError(
+        code=code,
+        message=code_entries()[code].message,
+        reason=reason or msgspec.UNSET,
+        trace_id=trace_id,
+        invocation_id=invocation_id,
+        root_task_id=root_task_id,
+    )
 
 
 class StreamEvent(Wire, frozen=True, kw_only=True):

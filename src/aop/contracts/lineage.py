@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.invocation import CorrelatedError
 from aop.contracts.wire import Wire
 
@@ -105,6 +105,7 @@ class InvocationRecord(Wire, frozen=True, kw_only=True):
     status: InvocationStatus
     latency_ms: int | msgspec.UnsetType = msgspec.UNSET
     error_code: ErrorCode | msgspec.UnsetType = msgspec.UNSET
+    reason: Reason | msgspec.UnsetType = msgspec.UNSET
     created_at: str
     updated_at: str
     deadline_at: str
@@ -122,7 +123,7 @@ class Trace(Wire, frozen=True, kw_only=True):
 
 READERS: dict[str, type] = {
     "invocation-event/0.3": InvocationEvent,
-    "invocation-record/1": InvocationRecord,
-    "invocation-detail/1": InvocationDetail,
-    "trace/1": Trace,
+    "invocation-record/2": InvocationRecord,
+    "invocation-detail/2": InvocationDetail,
+    "trace/2": Trace,
 }

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from aop.contracts.errors import ErrorCode, Violation
+from aop.contracts.errors import ErrorCode, Reason, Violation
 from aop.contracts.invocation import CorrelatedError
 from aop.contracts.wire import Wire
 
@@ -12,6 +12,7 @@ class PlatformError(Wire, frozen=True, kw_only=True):
 
     code: ErrorCode
     message: str
+    reason: Reason | msgspec.UnsetType = msgspec.UNSET
     trace_id: str
     violations: tuple[Violation, ...] | msgspec.UnsetType = msgspec.UNSET
 
@@ -21,6 +22,7 @@ class InvocationError(Wire, frozen=True, kw_only=True):
 
     code: ErrorCode
     message: str
+    reason: Reason | msgspec.UnsetType = msgspec.UNSET
     trace_id: str
     violations: tuple[Violation, ...] | msgspec.UnsetType = msgspec.UNSET
     invocation_id: str | msgspec.UnsetType = msgspec.UNSET

@@ -34,6 +34,11 @@ class ReleaseState(StrEnum):
     REVOKED = "revoked"
 
 
+class SuspendedBy(StrEnum):
+    PROVIDER = "provider"
+    OPERATOR = "operator"
+
+
 class BindingRequest(Wire, frozen=True, kw_only=True):
     endpoint: str
     method: VerificationMethod
@@ -99,6 +104,7 @@ class Release(Wire, frozen=True, kw_only=True):
     verified_at: str | msgspec.UnsetType = msgspec.UNSET
     published_at: str | msgspec.UnsetType = msgspec.UNSET
     suspended_at: str | msgspec.UnsetType = msgspec.UNSET
+    suspended_by: SuspendedBy | msgspec.UnsetType = msgspec.UNSET
     revoked_at: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -107,6 +113,6 @@ READERS: dict[str, type] = {
     "endpoint-binding/1#createRequest": BindingRequest,
     "challenge/1": IssuedChallenge,
     "endpoint-evidence/1": EndpointEvidence,
-    "release/1": Release,
-    "release/1#createRequest": ReleaseRequest,
+    "release/2": Release,
+    "release/2#createRequest": ReleaseRequest,
 }

@@ -1,4 +1,4 @@
-"""Reader of the recovery table: who acts after an error, and how."""
+"""Readers of the recovery table and the list of reasons: what an error means, who acts after it, and how."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from aop.base import assets
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.wire import Wire
 
 
@@ -35,6 +35,13 @@ class Recovery:
     action: str
 
 
+@dataclass(frozen=True)
+class ReasonRecovery(Recovery):
+    """`sentence` says what happened; owner and action are nearer than those of the code alone."""
+
+    sentence: str
+
+
 class _AfterCode(Wire, frozen=True, kw_only=True):
     code: ErrorCode
     owner: RecoveryOwner
@@ -47,6 +54,19 @@ class _AfterSituation(Wire, frozen=True, kw_only=True):
     action: str
 
 
+class _AfterReason(Wire, frozen=True, kw_only=True):
+    reason: Reason
+    codes: tuple[ErrorCode, ...]
+    sentence: str
+    owner: RecoveryOwner
+    action: str
+
+
+class _Reasons(Wire, frozen=True, kw_only=True):
+    schema_version: Literal["1"]
+    reasons: tuple[_AfterReason, ...]
+
+
 class _Table(Wire, frozen=True, kw_only=True):
     schema_version: Literal["1"]
     codes: tuple[_AfterCode, ...]
@@ -56,10 +76,28 @@ class _Table(Wire, frozen=True, kw_only=True):
 @cache
 def recoveries() -> Mapping[ErrorCode | Situation, Recovery]:
     """The next action after every code and every situation."""
-    file = assets.folder("contracts") / "platform-error" / "recovery.json"
-    table = msgspec.json.decode(file.read_bytes(), type=_Table)
+    table = msgspec.json.decode(_document("recovery.json"), type=_Table)
     rows: list[tuple[ErrorCode | Situation, Recovery]] = [
         *((row.code, Recovery(row.owner, row.action)) for row in table.codes),
         *((row.situation, Recovery(row.owner, row.action)) for row in table.situations),
     ]
     return dict(rows)
+
+
+def reason_recovery(code: ErrorCode, reason: Reason) -> ReasonRecovery:
+    """What the reason says beside this code, and the next action."""
+    return _reason_recoveries()[code, reason]
+
+
+@cache
+def _reason_recoveries() -> Mapping[tuple[ErrorCode, Reason], ReasonRecovery]:
+    table = msgspec.json.decode(_document("reasons.json"), type=_Reasons)
+    return {
+        (code, row.reason): ReasonRecovery(row.owner, row.action, row.sentence)
+        for row in table.reasons
+        for code in row.codes
+    }
+
+
+def _document(name: str) -> bytes:
+    return (assets.folder("contracts") / "platform-error" / name).read_bytes()

@@ -9,7 +9,7 @@ import msgspec
 
 from aop.base import json as strict_json
 from aop.base.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, fits
 from aop.contracts.invocation import STATUS_OF_STREAM_EVENT, StreamEvent, StreamEventType
 
 _OWN_CODES: Final = {StreamEventType.CANCELED: ErrorCode.CANCELED, StreamEventType.TIMED_OUT: ErrorCode.TIMEOUT}
@@ -192,5 +192,6 @@ def _require_shape(event: StreamEvent) -> None:
         raise StreamBroken("schema")
     if error is not msgspec.UNSET:
         own = _OWN_CODES.get(event.type)
-        if error.code is not own if own is not None else error.code in _OWN_CODES.values():
+        wrong = error.code is not own if own is not None else error.code in _OWN_CODES.values()
+        if wrong or not fits(error.code, error.reason):
             raise StreamBroken("schema")
