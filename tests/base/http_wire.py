@@ -3,11 +3,13 @@
 import asyncio
 import json
 import ssl
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 from aop.base.http import HttpClient, Target
-from aop.base.server import ASGIApp, HttpServer, Receive, Scope, Send, ServerLimits, listening_socket
+from aop.base.server import ASGIApp, ConnectionEvent, HttpServer, Receive, Scope, Send, ServerLimits, listening_socket
+from tests.support.waiting import PATIENCE_SECONDS, patience
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
@@ -64,7 +66,7 @@ async def scripted_peer(script: Script, tls: ssl.SSLContext | None = None) -> As
 @asynccontextmanager
 async def http_client(**choices: float) -> AsyncIterator[HttpClient]:
     client = HttpClient(
-        idle_seconds=choices.get("idle_seconds", 2.0), connect_seconds=choices.get("connect_seconds", 2.0)
+        idle_seconds=choices.get("idle_seconds", 600), connect_seconds=choices.get("connect_seconds", PATIENCE_SECONDS)
     )
     try:
         yield client
@@ -72,16 +74,18 @@ async def http_client(**choices: float) -> AsyncIterator[HttpClient]:
         await client.close()
 
 
-def soon(seconds: float = 5.0) -> float:
+def soon(seconds: float = PATIENCE_SECONDS) -> float:
     return asyncio.get_running_loop().time() + seconds
 
 
-async def ask(client: HttpClient, target: Target, seconds: float = 5.0, max_body: int = 1 << 20) -> bytes:
+async def ask(client: HttpClient, target: Target, seconds: float = PATIENCE_SECONDS, max_body: int = 1 << 20) -> bytes:
     answer = await client.request(target, "GET", "/", deadline=soon(seconds), max_body=max_body)
     return answer.body
 
 
-async def streamed(client: HttpClient, target: Target, seconds: float = 5.0, max_body: int = 1 << 20) -> list[bytes]:
+async def streamed(
+    client: HttpClient, target: Target, seconds: float = PATIENCE_SECONDS, max_body: int = 1 << 20
+) -> list[bytes]:
     async with client.stream(target, "GET", "/", deadline=soon(seconds), max_body=max_body) as answer:
         return [piece async for piece in answer]
 
@@ -136,9 +140,10 @@ class RawClient:
 
 
 class ServerUnderTest:
-    def __init__(self, server: HttpServer, port: int) -> None:
+    def __init__(self, server: HttpServer, port: int, events: Counter[ConnectionEvent]) -> None:
         self.server = server
         self.port = port
+        self.events = events
         self._writers: list[asyncio.StreamWriter] = []
 
     async def connect(self, data: bytes = b"") -> RawClient:
@@ -157,14 +162,21 @@ class ServerUnderTest:
         await asyncio.sleep(0)
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not holds():  # noqa: ASYNC110  a fact of the server that nobody announces
+            await asyncio.sleep(0.01)
+
+
 @asynccontextmanager
 async def serving(app: ASGIApp, limits: ServerLimits | None = None) -> AsyncIterator[ServerUnderTest]:
     sock = listening_socket("127.0.0.1", 0)
-    server = HttpServer(app, limits or ServerLimits())
+    events: Counter[ConnectionEvent] = Counter()
+    server = HttpServer(app, limits or ServerLimits(), note=lambda event: events.update([event]))
     await server.start([sock])
-    under_test = ServerUnderTest(server, sock.getsockname()[1])
+    under_test = ServerUnderTest(server, sock.getsockname()[1], events)
     try:
-        async with asyncio.timeout(10):
+        async with patience():
             yield under_test
     finally:
         await under_test.hang_up()

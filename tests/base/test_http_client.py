@@ -15,6 +15,7 @@ from aop.base.http import (
     TransferBroken,
 )
 from tests.base.http_wire import OK, answering, ask, http_client, read_request, scripted_peer, soon, streamed
+from tests.support.waiting import promptly
 
 
 async def test_the_request_goes_out_exactly_as_given_with_host_and_length_added() -> None:
@@ -161,7 +162,7 @@ async def test_an_answer_over_the_limit_is_refused_and_its_connection_closed() -
     async with scripted_peer(answering(OK)) as peer, http_client() as client:
         with pytest.raises(AnswerTooLarge):
             await ask(client, peer.target, max_body=1)
-        async with asyncio.timeout(2):
+        async with promptly(2):
             await peer.left.wait()
 
 

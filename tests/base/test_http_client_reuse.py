@@ -12,6 +12,7 @@ from aop.base.http import (
     TransferBroken,
 )
 from tests.base.http_wire import OK, answering, ask, http_client, read_request, scripted_peer, soon
+from tests.support.waiting import promptly
 
 
 async def test_a_connection_is_used_again_after_an_exactly_read_answer() -> None:
@@ -46,7 +47,7 @@ async def test_a_connection_on_which_bytes_arrive_while_idle_is_dropped() -> Non
 
     async with scripted_peer(script) as peer, http_client() as client:
         assert await ask(client, peer.target) == b"ok"
-        async with asyncio.timeout(2):
+        async with promptly(2):
             await peer.left.wait()
         assert await ask(client, peer.target) == b"ok"
         assert peer.connections == 2
@@ -101,7 +102,7 @@ async def test_a_request_that_met_a_closing_connection_is_not_sent_twice() -> No
 async def test_an_idle_connection_is_closed_after_its_time() -> None:
     async with scripted_peer(answering(OK)) as peer, http_client(idle_seconds=0.05) as client:
         assert await ask(client, peer.target) == b"ok"
-        async with asyncio.timeout(2):
+        async with promptly(2):
             await peer.left.wait()
         assert await ask(client, peer.target) == b"ok"
         assert peer.connections == 2

@@ -10,6 +10,7 @@ from aop.base.http import (
     TransferBroken,
 )
 from tests.base.http_wire import OK, answering, ask, http_client, read_request, scripted_peer, soon, streamed
+from tests.support.waiting import promptly
 
 
 async def test_a_stream_gives_its_head_first_and_then_every_piece_as_it_comes() -> None:
@@ -71,7 +72,7 @@ async def test_leaving_a_stream_early_closes_its_connection() -> None:
     async with scripted_peer(answering(reply)) as peer, http_client() as client:
         async with client.stream(peer.target, "GET", "/", deadline=soon(), max_body=100) as answer:
             assert await anext(answer) == b"a"
-        async with asyncio.timeout(1):
+        async with promptly(1):
             await peer.left.wait()
         with pytest.raises(RuntimeError, match="scope"):
             await anext(answer)

@@ -10,6 +10,7 @@ import uvloop
 
 from aop.base.server import HttpServer, Receive, Scope, Send, ServerLimits, listening_socket
 from tests.base.http_wire import serving
+from tests.support.waiting import promptly
 
 GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
 
@@ -71,7 +72,7 @@ async def test_stop_cancels_what_outlives_the_grace_and_waits_for_its_clean_up(g
     gate = Gate()
     async with serving(gate) as server:
         clients = [await server.connect(GET) for _ in range(20)]
-        async with asyncio.timeout(2):
+        async with promptly(2):
             await gate.filled(20)
         await server.server.stop(grace)
         assert gate.ends == ["cancelled, cleaned up"] * 20
@@ -100,7 +101,7 @@ def test_stop_does_not_wait_for_a_connection_that_arrives_meanwhile(turns: int) 
             with socket.create_connection(("127.0.0.1", server.port)):
                 for _ in range(turns):
                     await asyncio.sleep(0)
-                async with asyncio.timeout(1):
+                async with promptly(1):
                     await server.server.stop(5)
 
     uvloop.run(scenario())
@@ -158,7 +159,7 @@ def test_accepted_sockets_have_the_options_that_show_a_dead_peer(run: object) ->
         accepted: list[socket.socket] = []
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            connection = next(iter(server._connections))
+            connection = next(iter(server.connections))
             assert connection._transport is not None
             accepted.append(connection._transport.get_extra_info("socket"))
             await send({"type": "http.response.start", "status": 204})

@@ -9,6 +9,7 @@ import uvloop
 
 from aop.base.server import Receive, Scope, Send, ServerLimits
 from tests.base.http_wire import echo, serving
+from tests.support.waiting import generous, promptly
 
 GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
 
@@ -43,7 +44,7 @@ async def test_a_head_that_is_not_complete_in_time_closes_the_connection() -> No
         for start in (b"", b"GET / HTTP/1.1\r\n"):
             began = loop.time()
             assert await server.exchange(start) == b""
-            assert 0.1 < loop.time() - began < 1
+            assert 0.1 < loop.time() - began < generous(1)
         # One byte at a time does not buy more time.
         began = loop.time()
         client = await server.connect()
@@ -54,7 +55,7 @@ async def test_a_head_that_is_not_complete_in_time_closes_the_connection() -> No
             client.send(GET[index : index + 1])
             await asyncio.sleep(0.02)
         assert await closed == b""
-        assert loop.time() - began < 1
+        assert loop.time() - began < generous(1)
 
 
 async def test_the_next_request_has_its_own_time_from_its_first_byte() -> None:
@@ -67,7 +68,7 @@ async def test_the_next_request_has_its_own_time_from_its_first_byte() -> None:
         client.send(GET[:5])
         began = asyncio.get_running_loop().time()
         assert await client.rest() == b""
-        assert asyncio.get_running_loop().time() - began < 1
+        assert asyncio.get_running_loop().time() - began < generous(1)
 
 
 async def test_an_idle_connection_is_closed_after_its_time() -> None:
@@ -76,7 +77,7 @@ async def test_an_idle_connection_is_closed_after_its_time() -> None:
         await client.answer()
         began = asyncio.get_running_loop().time()
         assert await client.rest() == b""
-        assert 0.05 < asyncio.get_running_loop().time() - began < 1
+        assert 0.05 < asyncio.get_running_loop().time() - began < generous(1)
 
 
 async def test_the_head_deadline_does_not_touch_a_running_request_or_its_slow_body() -> None:
@@ -122,7 +123,7 @@ async def test_bytes_behind_a_running_request_close_it_and_tell_the_application(
             await running.wait()
             client.send(extra)
             assert await client.rest() == b""
-            async with asyncio.timeout(1):
+            async with promptly(1):
                 await told.wait()
 
 

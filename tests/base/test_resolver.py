@@ -9,6 +9,7 @@ import pytest
 
 from aop.base.network_policy import AddressRefused, AllowList, Bounds, NameNotResolved, NetworkPolicy, Resolver
 from aop.base.origin import Endpoint
+from tests.support.waiting import patience
 
 
 class Clock:
@@ -50,7 +51,7 @@ def soon(seconds: float = 10) -> float:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with patience():
         while not condition():  # noqa: ASYNC110  (the threads under test set no event)
             await asyncio.sleep(0.001)
 

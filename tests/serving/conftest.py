@@ -42,7 +42,7 @@ class Workbench:
         log, metrics = UnitLog("bench", "info", self.log), UnitMetrics("bench")
         readiness = Readiness({}, log, metrics)
         application = Application([*health_routes(readiness, metrics), *self.routes()], log, metrics)
-        return Unit(application, readiness, ((self.slots,),), log, self.close)
+        return Unit(application, readiness, ((self.slots,),), log, metrics, self.close)
 
     async def close(self) -> None:
         pass

@@ -8,6 +8,7 @@ import pytest
 from tests.serving.conftest import Workbench
 from tests.support.errors import require_error
 from tests.support.units import RunningUnit
+from tests.support.waiting import promptly
 
 
 async def opened(unit: RunningUnit, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -134,7 +135,7 @@ async def test_a_caller_who_leaves_a_silent_stream_is_noticed_and_the_source_clo
     await reader.readuntil(b"data: 0\n\n")
     await bench.started.wait()
     {"close": writer.close, "abort": writer.transport.abort, "half-close": writer.write_eof}[leave]()
-    async with asyncio.timeout(1):
+    async with promptly(1):
         await bench.closed.wait()
         while bench.slots._taken:  # noqa: ASYNC110
             await asyncio.sleep(0.01)

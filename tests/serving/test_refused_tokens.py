@@ -38,7 +38,7 @@ async def unit(log: io.BytesIO) -> AsyncIterator[RunningUnit]:
     async def built() -> Unit:
         record, metrics = UnitLog("bench", "debug", log), UnitMetrics("bench")
         routes = [Route("GET", "/internal", nothing, Envelope.INVOCATION, known.authenticate)]
-        return Unit(Application(routes, record, metrics), Readiness({}, record, metrics), (), record, closed)
+        return Unit(Application(routes, record, metrics), Readiness({}, record, metrics), (), record, metrics, closed)
 
     async def closed() -> None:
         pass

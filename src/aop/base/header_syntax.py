@@ -17,6 +17,16 @@ def is_origin_form(target: bytes) -> bool:
     return target[:1] == b"/" and not target.translate(None, _ORIGIN_FORM)
 
 
+def without_authority(target: bytes) -> tuple[bytes, bytes]:
+    """The authority of a target in absolute form, and the same target in origin form; both empty for any other."""
+    scheme, separator, rest = target.partition(b"://")
+    if not separator or scheme.lower() not in {b"http", b"https"}:
+        return b"", b""
+    end = min((at for at in (rest.find(b"/"), rest.find(b"?")) if at >= 0), default=len(rest))
+    authority, target = rest[:end], rest[end:]
+    return authority, target if target[:1] == b"/" else b"/" + target
+
+
 def is_host_value(value: bytes) -> bool:
     return not value.translate(None, _HOST)
 

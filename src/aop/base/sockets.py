@@ -1,6 +1,10 @@
 """TCP sockets with the options that make a dead or stalled peer visible within seconds."""
 
+import os
 import socket
+import struct
+import sys
+from collections.abc import Mapping
 from typing import Final
 
 BACKLOG: Final = 2048
@@ -10,6 +14,10 @@ PEER_SILENCE_SECONDS: Final = 5
 KEEPALIVE_IDLE_SECONDS: Final = 3
 KEEPALIVE_INTERVAL_SECONDS: Final = 1
 KEEPALIVE_PROBES: Final = 3
+INHERITED_DESCRIPTOR: Final = 3
+"""Where a process finds the first socket it is handed, by the convention of systemd."""
+LISTEN_FDS: Final = "LISTEN_FDS"
+LISTEN_PID: Final = "LISTEN_PID"
 
 # Not every system has every constant; the ones that exist are set, the others have no equivalent there.
 _TCP_OPTIONS: Final = (
@@ -19,6 +27,10 @@ _TCP_OPTIONS: Final = (
     ("TCP_KEEPCNT", KEEPALIVE_PROBES),
     ("TCP_USER_TIMEOUT", PEER_SILENCE_SECONDS * 1000),
 )
+
+_TELLS_SILENCE: Final = sys.platform == "linux"
+# Of Linux' struct tcp_info: retransmissions and probes without an answer, and milliseconds since the last answer.
+_TCP_INFO: Final = struct.Struct("=2xBB52xI")
 
 
 def stream_socket(address: str) -> socket.socket:
@@ -34,6 +46,25 @@ def stream_socket(address: str) -> socket.socket:
         sock.close()
         raise
     return sock
+
+
+def tolerate_silence(sock: socket.socket, seconds: float) -> None:
+    """How long bytes may wait for the peer before the kernel gives the connection up."""
+    if _TELLS_SILENCE:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
+
+
+def is_silent(sock: socket.socket) -> bool:
+    """Whether the peer's machine has acknowledged nothing for as long as a dead one, though it was sent something.
+
+    A peer that only reads slowly acknowledges every probe of its closed window.
+    """
+    if not _TELLS_SILENCE:
+        return False
+    retransmits, probes, quiet_ms = _TCP_INFO.unpack(
+        sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
+    )
+    return bool(retransmits or probes) and quiet_ms >= PEER_SILENCE_SECONDS * 1000
 
 
 def dialing_socket(address: str) -> socket.socket:
@@ -64,4 +95,17 @@ def listening_socket(host: str, port: int, *, reuse_port: bool = False) -> socke
         sock.close()
         where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         raise OSError(error.errno, f"cannot listen on {where}: {error.strerror}") from error
+    return sock
+
+
+def inherited_socket(environment: Mapping[str, str]) -> socket.socket | None:
+    """The listening socket that whoever started this very process handed to it: LISTEN_FDS and LISTEN_PID of systemd.
+
+    Variables meant for another process, such as its parent, are not followed.
+    """
+    if environment.get(LISTEN_PID) != str(os.getpid()) or environment.get(LISTEN_FDS) != "1":
+        return None
+    sock = socket.socket(fileno=INHERITED_DESCRIPTOR)
+    sock.set_inheritable(False)
+    sock.setblocking(False)
     return sock

@@ -1,18 +1,18 @@
 """One server connection: one request at a time, each with its deadlines, then closed or kept for the next."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote_to_bytes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
-from aop.base.server.exchange import Exchange, Scope
+from aop.base.server.events import ConnectionEvent
+from aop.base.server.exchange import Exchange
+from aop.base.server.pace import Pace
 from aop.base.server.request import BadRequest, RequestReader
 from aop.base.server.response import empty_answer
+from aop.base.server.scope import Endpoint, asgi_scope, endpoint
 
 if TYPE_CHECKING:
     from aop.base.server.server import HttpServer
-
-_PERCENT = ord("%")
-_ASGI = {"version": "3.0", "spec_version": "2.4"}
 
 
 class ServerConnection(asyncio.Protocol):
@@ -26,9 +26,11 @@ class ServerConnection(asyncio.Protocol):
         "_client",
         "_due",
         "_exchange",
+        "_idle",
         "_kept_alive",
         "_lingering",
         "_loop",
+        "_pace",
         "_paused",
         "_reader",
         "_server",
@@ -36,18 +38,24 @@ class ServerConnection(asyncio.Protocol):
         "_timer",
         "_timer_at",
         "_transport",
+        "_written",
+        "max_write_bytes",
         "writable",
     )
 
     def __init__(self, server: "HttpServer", loop: asyncio.AbstractEventLoop) -> None:
         self.writable = True
+        self.max_write_bytes = server.limits.max_write_bytes
         self._server = server
+        self._idle = server.connections.idle
         self._loop = loop
         self._transport: asyncio.Transport | None = None
-        self._client: tuple[str, int] | None = None
-        self._server_name: tuple[str, int] | None = None
+        self._client: Endpoint | None = None
+        self._server_name: Endpoint | None = None
         self._reader: RequestReader | None = None
         self._exchange: Exchange | None = None
+        self._pace: Pace | None = None
+        self._written = 0
         self._paused = False
         self._lingering = False
         self._kept_alive = False
@@ -59,14 +67,14 @@ class ServerConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        limits = self._server.limits
-        self._transport.set_write_buffer_limits(high=limits.buffer_bytes, low=limits.buffer_bytes // 4)
-        self._client = _endpoint(transport.get_extra_info("peername"))
-        self._server_name = _endpoint(transport.get_extra_info("sockname"))
-        self._server.connection_opened(self)
+        # Not writable means that bytes wait here, be it one.
+        self._transport.set_write_buffer_limits(high=0)
+        self._client = endpoint(transport.get_extra_info("peername"))
+        self._server_name = endpoint(transport.get_extra_info("sockname"))
+        self._idle[self] = None
         if self._server.stopping:  # accepted just before the listener closed
             self._transport.abort()
-        self._close_at(self._loop.time() + limits.head_seconds)
+        self._close_at(self._loop.time() + self._server.limits.head_seconds)
 
     def data_received(self, data: bytes) -> None:
         if self._lingering or self._transport is None:
@@ -75,6 +83,7 @@ class ServerConnection(asyncio.Protocol):
         if reader is None:
             reader, first_bytes = RequestReader(self._server.limits), True
             self._reader = reader
+            self._idle.pop(self, None)
         try:
             reader.feed(data)
         except BadRequest:
@@ -84,10 +93,10 @@ class ServerConnection(asyncio.Protocol):
             self.abort()
         elif self._exchange is not None:
             self._exchange.wake()
-            self._pace(reader)
+            self._hold_back(reader)
         elif reader.has_head:
             self._begin(reader)
-            self._pace(reader)
+            self._hold_back(reader)
         elif first_bytes and self._kept_alive:  # the head of a first request is due from accept on
             self._close_at(self._loop.time() + self._server.limits.head_seconds)
 
@@ -100,6 +109,8 @@ class ServerConnection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self.writable = True
+        if self._pace is not None:
+            self._pace.rest()
         if self._exchange is not None:
             self._exchange.wake()
 
@@ -107,15 +118,26 @@ class ServerConnection(asyncio.Protocol):
         self._transport = None
         if self._timer is not None:
             self._timer.cancel()
+        if self._pace is not None:
+            self._pace.stop()
         self._leave_exchange()
-        self._server.connection_closed(self)
+        self._server.connections.closed(self)
 
     # What the exchange calls.
 
-    def write(self, parts: list[bytes]) -> None:
+    def write(self, parts: Sequence[bytes | memoryview]) -> None:
         if self._transport is not None:
             for part in parts:
+                self._written += len(part)
                 self._transport.write(part)
+            if not self.writable:
+                self._watch_pace()
+
+    def write_comment(self, comment: bytes) -> None:
+        """Not watched: only what comes after it counts."""
+        if self._transport is not None:
+            self._written += len(comment)
+            self._transport.write(comment)
 
     def resume_reading(self) -> None:
         if self._paused and self._transport is not None:
@@ -135,6 +157,7 @@ class ServerConnection(asyncio.Protocol):
         self._reader = None
         if keep_alive and not self._server.stopping:
             self._kept_alive = True
+            self._idle[self] = None
             self._close_at(self._loop.time() + self._server.limits.idle_seconds)
         else:
             self._transport.close()
@@ -164,29 +187,22 @@ class ServerConnection(asyncio.Protocol):
     def _begin(self, reader: RequestReader) -> None:
         self._due = None
         exchange = self._exchange = Exchange(self, reader)
-        self._server.run(exchange, self._scope(reader, exchange))
+        self._server.run(exchange, asgi_scope(reader, exchange, self._client, self._server_name))
 
-    def _scope(self, reader: RequestReader, exchange: Exchange) -> Scope:
-        path = reader.path
-        return {
-            "type": "http",
-            "asgi": _ASGI,
-            "http_version": reader.version,
-            "method": reader.method,
-            "scheme": "http",
-            "path": path.decode("ascii") if _PERCENT not in path else unquote_to_bytes(path).decode("utf-8", "replace"),
-            "raw_path": path,
-            "query_string": reader.query,
-            "root_path": "",
-            "headers": reader.headers,
-            "client": self._client,
-            "server": self._server_name,
-            "aop.disconnected": exchange.disconnect,
-            "aop.whole_body": exchange.whole_body,
-            "aop.answer": exchange.answer,
-        }
+    def _watch_pace(self) -> None:
+        if self._pace is None:
+            sock = cast("asyncio.Transport", self._transport).get_extra_info("socket")
+            self._pace = Pace(self._server.limits, sock, self._taken, (self._cut, self.abort))
+        self._pace.wait()
 
-    def _pace(self, reader: RequestReader) -> None:
+    def _taken(self) -> int:
+        return self._written - (0 if self._transport is None else self._transport.get_write_buffer_size())
+
+    def _cut(self) -> None:
+        self._server.note(ConnectionEvent.SLOW_READER)
+        self.abort()
+
+    def _hold_back(self, reader: RequestReader) -> None:
         if reader.buffered > self._server.limits.buffer_bytes and not reader.complete and not self._paused:
             self._paused = True
             cast("asyncio.Transport", self._transport).pause_reading()
@@ -235,7 +251,3 @@ class ServerConnection(asyncio.Protocol):
             self._close_at(self._due)
         else:
             self.abort()
-
-
-def _endpoint(name: Any) -> tuple[str, int] | None:
-    return (name[0], name[1]) if name else None

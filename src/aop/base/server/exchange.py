@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any, Protocol
 
 from aop.base.server.disconnect import Disconnect
@@ -17,6 +17,7 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOG = logging.getLogger("aop.server")
 
+_PIECE_BYTES = 64 * 1024
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -26,7 +27,12 @@ class Wire(Protocol):
     @property
     def writable(self) -> bool: ...
 
-    def write(self, parts: list[bytes]) -> None: ...
+    @property
+    def max_write_bytes(self) -> int: ...
+
+    def write(self, parts: Sequence[bytes | memoryview]) -> None: ...
+
+    def write_comment(self, comment: bytes) -> None: ...
 
     def resume_reading(self) -> None: ...
 
@@ -40,7 +46,7 @@ class Wire(Protocol):
 class Exchange:
     """Runs the application once; after a disconnect its sends are silent and its receives say so."""
 
-    __slots__ = ("_body_received", "_encoder", "_reader", "_waiters", "_wire", "disconnect")
+    __slots__ = ("_body_received", "_encoder", "_reader", "_waiters", "_wire", "_writing", "disconnect")
 
     def __init__(self, wire: Wire, reader: RequestReader) -> None:
         self.disconnect = Disconnect()
@@ -48,6 +54,7 @@ class Exchange:
         self._reader = reader
         self._encoder = ResponseEncoder(reader.method, reader.version)
         self._body_received = False
+        self._writing = False
         self._waiters: list[asyncio.Future[None]] = []
 
     async def run(self, app: ASGIApp, scope: Scope) -> None:
@@ -55,9 +62,9 @@ class Exchange:
             await app(scope, self.receive, self.send)
             if not self._encoder.finished and not self.disconnect.is_set():
                 LOG.error("the application returned before the end of its response")
-        except Exception as error:  # noqa: BLE001 - the edge: nothing above could answer the peer
-            # The class only: a message or a trace may hold what the peer sent.
-            LOG.error("the application raised %s", type(error).__name__)  # noqa: TRY400
+        except Exception:
+            # The edge: nothing above could answer the peer. The unit's log keeps class and places, never the text.
+            LOG.exception("the application raised")
         finally:
             if not self._encoder.finished and not self.disconnect.is_set():
                 self._wire.exchange_failed(answered=self._encoder.head_sent)
@@ -90,13 +97,42 @@ class Exchange:
 
     async def _send_body(self, body: bytes, *, more: bool) -> None:
         encoder = self._encoder
-        self._wire.write(encoder.body(body, more=more, keep_alive=self._may_keep_alive()))
+        parts = encoder.body(body, more=more, keep_alive=self._may_keep_alive())
+        if len(body) > self._wire.max_write_bytes:
+            await self._write_pieces(parts)
+        else:
+            self._wire.write(parts)
         # Also after the last part: a next request is not read before the peer has taken this answer.
-        while not self._wire.writable and not self.disconnect.is_set():
-            await self._change()
+        if not self._wire.writable:
+            await self._drained()
         if encoder.finished and not self.disconnect.is_set():
             self._wire.exchange_finished(keep_alive=encoder.keep_alive)
             self.wake()
+
+    async def _write_pieces(self, parts: Iterable[bytes]) -> None:
+        """The transport never holds more than one piece: the rest stays where it is until the peer has drained that."""
+        self._writing = True
+        try:
+            for part in parts:
+                view = memoryview(part)
+                for start in range(0, len(part), _PIECE_BYTES):
+                    self._wire.write((view[start : start + _PIECE_BYTES],))
+                    await self._drained()
+                    if self.disconnect.is_set():
+                        return
+        finally:
+            self._writing = False
+
+    async def _drained(self) -> None:
+        while not self._wire.writable and not self.disconnect.is_set():
+            await self._change()
+
+    def comment(self, body: bytes) -> None:
+        """A part of a stream that says nothing: left out while anything waits; who is slow to take it is not slow."""
+        if self._writing or not self._wire.writable or self._encoder.finished or self.disconnect.is_set():
+            return
+        parts = self._encoder.body(body, more=True, keep_alive=self._may_keep_alive())
+        self._wire.write_comment(b"".join(parts))
 
     def whole_body(self) -> bytes | None:
         """Everything at once, when it is all here and nothing of it was received; None leaves it to `receive`."""

@@ -18,4 +18,14 @@ class ServerLimits:
     max_head_bytes: int = 32 * 1024
 
     buffer_bytes: int = 64 * 1024
-    """Of a request body not yet received by the application, and of an answer not yet taken by the peer."""
+    """Of a request body not yet received by the application."""
+
+    max_write_bytes: int = 256 * 1024
+    """A larger part of an answer is written in pieces, each when the peer has taken the one before."""
+
+    slow_seconds: float = 30.0
+    slow_bytes: int = 480 * 1024
+    """A peer for which bytes wait all of `slow_seconds`, and which takes fewer than `slow_bytes` of them, is cut."""
+
+    max_connections: int = 10_000
+    """At this many the longest idle connection gives way to a new one."""

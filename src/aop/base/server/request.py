@@ -4,7 +4,8 @@ from typing import Final
 
 import httptools
 
-from aop.base.header_syntax import is_host_value, is_origin_form
+from aop.base.header_syntax import is_host_value, is_origin_form, without_authority
+from aop.base.request_headers import imitates_ours
 from aop.base.server.limits import ServerLimits
 
 _UNDERSCORE: Final = ord("_")
@@ -26,6 +27,7 @@ class RequestReader:
         "_parser",
         "_received",
         "_target",
+        "ambiguity",
         "buffered",
         "complete",
         "excess",
@@ -42,6 +44,8 @@ class RequestReader:
 
     def __init__(self, limits: ServerLimits) -> None:
         self.method = self.version = ""
+        self.ambiguity: str | None = None
+        """What of a well-formed head could be read in two ways; the application refuses such a request."""
         self.path = self.query = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self.keep_alive = self.expects_continue = False
@@ -139,12 +143,13 @@ class RequestReader:
         The parser itself refuses a repeated or malformed Content-Length, one beside Transfer-Encoding,
         chunked given twice, folded lines, bare line ends and control characters.
         """
-        hosts = 0
+        hosts: list[bytes] = []
+        underscored = False
         for name, value in self.headers:
             if _UNDERSCORE in name:
-                raise BadRequest("a header name that others spell with a hyphen")
-            if name == b"host":
-                hosts += 1
+                underscored = True
+            elif name == b"host":
+                hosts.append(value)
                 if not is_host_value(value):
                     raise BadRequest("a Host that is not one")
             elif name == b"transfer-encoding":
@@ -152,10 +157,26 @@ class RequestReader:
                     raise BadRequest("a transfer coding other than chunked")
             elif name == b"expect" and value.lower() == b"100-continue":
                 self.expects_continue = self.version == "1.1"
-        if not (hosts == 1 if self.version == "1.1" else hosts <= 1 and self.version == "1.0"):
+        if underscored:
+            self._drop_underscored()
+        self._require_place(hosts)
+
+    def _drop_underscored(self) -> None:
+        """Servers and proxies disagree whether `_` in a name is `-`, so no such header is ever passed on."""
+        if any(_UNDERSCORE in name and imitates_ours(name) for name, _ in self.headers):
+            self.ambiguity = "header_name"
+        self.headers = [header for header in self.headers if _UNDERSCORE not in header[0]]
+
+    def _require_place(self, hosts: list[bytes]) -> None:
+        if not (len(hosts) == 1 if self.version == "1.1" else len(hosts) <= 1 and self.version == "1.0"):
             raise BadRequest("not exactly one Host, or another version")
+        if is_origin_form(self._target):
+            return
+        authority, self._target = without_authority(self._target)
         if not is_origin_form(self._target):
-            raise BadRequest("a target that is not in origin form")
+            raise BadRequest("a target in neither origin nor absolute form")
+        if [authority.lower()] != [host.lower() for host in hosts]:
+            self.ambiguity = "host"
 
     def _ignore_upgrade(self, rest: bytes) -> None:
         # The parser steps aside once a request asks for another protocol. We stay with this one: a new parser

@@ -18,8 +18,14 @@ _date_line = b""
 
 def empty_answer(status: int) -> bytes:
     """The server's own answer, after which it closes."""
-    head = (_status_line(status), _date(), b"cache-control: no-store", b"connection: close", b"content-length: 0")
-    return b"\r\n".join((*head, b"", b""))
+    return whole_answer(status, ((b"cache-control", b"no-store"),), b"")
+
+
+def whole_answer(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> bytes:
+    """An answer to no request in particular, after which the server closes."""
+    lines = [_status_line(status), _date(), *map(b": ".join, headers)]
+    lines += (b"connection: close", b"content-length: %d" % len(body), b"", body)
+    return b"\r\n".join(lines)
 
 
 class ResponseEncoder:

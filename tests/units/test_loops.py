@@ -1,0 +1,224 @@
+"""Every background loop of the units meets an exception nobody listed: it is told, counted, shown, and runs again."""
+
+import ast
+import asyncio
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn, cast
+
+import pytest
+
+import aop
+from aop.base.clock import utc_now
+from aop.base.loops import Loops
+from aop.contracts.topology import FrameKind, TopologyEvent
+from aop.control_plane.registry.changes import ChangeSignal
+from aop.ledger.checkpoints import Checkpoints
+from aop.ledger.entries import Writer
+from aop.ledger.epochs import EpochWatch
+from aop.ledger.group_commit import GroupCommit, Statements
+from aop.ledger.journal import Journal
+from aop.ledger.results import UNKNOWN
+from aop.local.state import DatabaseUrls
+from aop.router.parents import ParentWatch
+from aop.router.topology import Topology
+from aop.router.topology_watch import TopologyWatch
+from aop.serving.health import Readiness
+from aop.serving.loops import unit_loops
+from aop.serving.metrics import UnitMetrics
+from aop.serving.request_log import UnitLog
+from aop.telemetry.export import Repeating
+from tests.support.collector import running_collector
+from tests.support.loop import Changes, running_platform
+from tests.support.waiting import becomes_true
+
+SECRET = "canary-of-a-row"
+
+
+class Unlisted(Exception):
+    """As a driver's new class, a row with a NULL, or a bug of ours would be."""
+
+
+class Broken:
+    """Stands for a dependency: whatever is asked of it raises."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def fail(self, *_: object, **__: object) -> NoReturn:
+        self.asked += 1
+        raise Unlisted(SECRET)
+
+    async def fail_later(self, *_: object, **__: object) -> NoReturn:
+        self.fail()
+
+
+def parents(loops: Loops, broken: Broken) -> None:
+    lineage = SimpleNamespace(ended_with_children=broken.fail_later)
+    supervisor = SimpleNamespace(parents_elsewhere=lambda: ["inv_x"])
+    loops.start("parents", ParentWatch(cast("Any", lineage), cast("Any", supervisor)).turn)
+
+
+def checkpoints(loops: Loops, broken: Broken) -> None:
+    journal = SimpleNamespace(settled_before=2, checkpoint=broken.fail_later)
+    loops.start("checkpoints", Checkpoints(cast("Any", None), cast("Any", journal), 0.01).turn, needed=False)
+
+
+def epoch_watch(loops: Loops, broken: Broken) -> None:
+    database = SimpleNamespace(connection=broken.fail)
+    loops.start("epoch watch", EpochWatch(cast("Any", database), "router-1", 1, lambda: None).turn)
+
+
+def topology_watch(loops: Loops, broken: Broken) -> None:
+    peer, token = SimpleNamespace(stream=broken.fail_later), SimpleNamespace(reveal=lambda: "token")
+    loops.start("topology watch", TopologyWatch(cast("Any", peer), cast("Any", token), Topology(utc_now)).turn)
+
+
+def changes(loops: Loops, broken: Broken) -> None:
+    loops.start("changes", ChangeSignal(cast("Any", SimpleNamespace(reveal=broken.fail))).turn, needed=False)
+
+
+def telemetry(signal: str) -> Callable[[Loops, Broken], None]:
+    def start(loops: Loops, broken: Broken) -> None:
+        Repeating(signal, broken.fail_later, 0.01, loops, lambda event, cause: None)
+
+    return start
+
+
+def ledger(kind: str) -> Callable[[Loops, Broken], None]:
+    """The writer of one kind of entry, whose way to the store fails in a way nobody listed."""
+
+    def start(loops: Loops, broken: Broken) -> None:
+        commits: GroupCommit[str, str] = GroupCommit(
+            Statements(broken.fail_later, broken.fail_later), broken.fail_later, 5.0, lambda: None
+        )
+        commits.start(loops, f"ledger {kind}")
+
+        async def twice() -> None:
+            assert await commits.write("first") == UNKNOWN
+            assert await commits.probe("second") == UNKNOWN
+
+        TASKS.add(asyncio.create_task(twice()))
+
+    return start
+
+
+def ledger_settle(loops: Loops, broken: Broken) -> None:
+    async def connect() -> Any:
+        return cast("Any", None)
+
+    def tell(_: int) -> None:
+        journal._told_unsettled = True
+        broken.fail()
+
+    writer = Writer("router-1", 1)
+    journal = Journal(writer, connect, utc_now, write_seconds=5.0, fenced=lambda: None, unsettled=tell)
+    journal._told_unsettled = True  # as after a failure of the store that is over: whoever is to be told of it fails
+    journal.start(loops)
+
+
+TASKS: set[asyncio.Task[None]] = set()
+LOOPS: dict[str, Callable[[Loops, Broken], None]] = {
+    "changes": changes,
+    "checkpoints": checkpoints,
+    "epoch watch": epoch_watch,
+    **{f"ledger {kind}": ledger(kind) for kind in ("acceptances", "cancels", "endings", "facts")},
+    "ledger settle": ledger_settle,
+    "parents": parents,
+    "telemetry metrics": telemetry("metrics"),
+    "telemetry traces": telemetry("traces"),
+    "topology watch": topology_watch,
+}
+OPTIONAL = {"changes", "checkpoints", "telemetry metrics", "telemetry traces"}
+"""A unit is ready without them: each only makes something sooner or cheaper, or is nothing a caller needs."""
+
+
+@pytest.mark.rows("SAFE-09")
+@pytest.mark.parametrize("name", LOOPS)
+async def test_a_loop_that_meets_an_unlisted_exception_is_told_counted_shown_and_runs_again(name: str) -> None:
+    out, metrics, broken = io.BytesIO(), UnitMetrics("router"), Broken()
+    log = UnitLog("router", out=cast("Any", out))
+    loops = unit_loops(log, metrics)
+    readiness = Readiness({"loops": loops.check}, log, metrics)
+    LOOPS[name](loops, broken)
+
+    async def runs_again() -> bool:
+        return broken.asked >= 2
+
+    await becomes_true(runs_again)
+    ready = await readiness.ready()
+    await loops.close()
+    await asyncio.gather(*TASKS)
+    TASKS.clear()
+    records = [json.loads(line) for line in out.getvalue().splitlines()]
+    faults = [record for record in records if record["event"] == "loop.fault"]
+    assert len(faults) == broken.asked
+    assert all(fault["cause"].startswith(f"{name}: Unlisted at ") for fault in faults)
+    assert {fault["level"] for fault in faults} == {"error"}
+    assert SECRET.encode() not in out.getvalue()
+    assert f'aop_loop_faults_total{{check="{name}",unit="router"}} {broken.asked}.0' in metrics.text().decode()
+    assert ready == (name in OPTIONAL)
+
+
+async def test_a_topology_that_nobody_renews_is_not_live() -> None:
+    topology, loops, broken = Topology(utc_now), Loops(lambda _: lambda _: None), Broken()
+    topology.connected()
+    topology.take(TopologyEvent(schema_version="1", kind=FrameKind.SNAPSHOT, revision=1, releases=(), complete=True))
+    assert topology.live
+    watch = TopologyWatch(
+        cast("Any", SimpleNamespace(stream=broken.fail_later)),
+        cast("Any", SimpleNamespace(reveal=lambda: "token")),
+        topology,
+    )
+    loops.start("topology watch", watch.turn)
+
+    async def failed() -> bool:
+        return broken.asked >= 1
+
+    await becomes_true(failed)
+    assert not topology.live
+    await loops.close()
+
+
+async def test_every_loop_of_the_running_units_is_in_the_list_above(stores: DatabaseUrls) -> None:
+    async with running_collector() as collector:
+        settings = collector.settings()
+        async with running_platform(stores, Changes(control_plane=settings, router=settings)) as platform:
+            assert (await platform.router.get("/readyz")).status == 200
+            names = {task.get_name() for task in asyncio.all_tasks()}
+            assert {name.removeprefix("loop ") for name in names if name.startswith("loop ")} == set(LOOPS)
+            assert 'aop_ready{check="loops",unit="router"} 1.0' in (await platform.router.get("/metrics")).body.decode()
+
+
+ENDING_TASKS = {
+    "base/grouped_reads.py": "one read, awaited by all who asked for it",
+    "base/loops.py": "the one place where a loop begins",
+    "base/server/connections.py": "one accepted socket until it is a connection, awaited at the stop",
+    "base/server/server.py": "one request",
+    "cards/checks.py": "one survey of a schema, awaited by all who need it",
+    "control_plane/gateway/oidc/key_set.py": "one fetch of keys, awaited by all who need them",
+    "local/supervisor.py": "awaited by `aop up`, which ends with the first that fails",
+    "local/up.py": "the whole platform, awaited at once",
+    "router/progress.py": "one write, awaited by the next and by the end",
+    "router/supervisor.py": "one Invocation",
+    "serving/unit.py": "two events, of which the first is awaited",
+}
+"""Every module that starts a task, and why that task ends or is awaited."""
+
+
+def test_no_module_starts_a_task_that_is_neither_a_loop_with_an_owner_nor_ends() -> None:
+    source = Path(aop.__file__).parent
+    starting = {
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute | ast.Name) and _name(node) in {"create_task", "ensure_future", "TaskGroup"}
+    }
+    assert starting == set(ENDING_TASKS)
+
+
+def _name(node: ast.Attribute | ast.Name) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id
