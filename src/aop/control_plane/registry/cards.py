@@ -8,11 +8,12 @@ from aop.base.clock import Clock
 from aop.base.database import Connection, Database
 from aop.base.ids import new_random_id
 from aop.base.semver import Version
-from aop.contracts.catalog import CatalogEntry, PublicationStatus
+from aop.cards.reading import ReadCard
+from aop.contracts.catalog import CatalogEntry, PublicationStatus, Resemblance
 from aop.contracts.errors import Conflict, Forbidden, NotFound
-from aop.control_plane.registry.card_reading import ReadCard
 from aop.control_plane.registry.entries import catalog_entry, draft_entry
 from aop.control_plane.registry.lifecycle import DISABLE_CARD, PUBLISH_CARD
+from aop.control_plane.registry.names import record_published, resemblances
 from aop.control_plane.registry.search_text import folded, grams
 from aop.control_plane.registry.store import bindings, cards, releases
 from aop.control_plane.registry.version_order import precedence_text
@@ -33,6 +34,14 @@ class EntryPage:
 
     entries: Sequence[CatalogEntry]
     last: tuple[datetime, str, str] | None
+
+
+@dataclass(frozen=True)
+class AgentFacts:
+    """What is said of an Agent besides its versions."""
+
+    public_agent_id: str
+    resembles: Sequence[Resemblance]
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,9 @@ class Cards:
             status = await _lock_own(connection, caller, agent_id, version)
             if status not in PUBLISH_CARD.sources:
                 raise Conflict(f"the version is {status}")
-            await cards.set_published(connection, agent_id, version, self._clock())
+            now = self._clock()
+            await cards.set_published(connection, agent_id, version, now)
+            await record_published(connection, agent_id, version, now)
             return await self._entry(connection, agent_id, version)
 
     async def disable(self, caller: str, agent_id: str, version: str) -> CatalogEntry:
@@ -95,8 +106,8 @@ class Cards:
 
     async def overview(
         self, caller: str, agent_id: str, after: tuple[datetime, str] | None, part: Slice
-    ) -> tuple[str, EntryPage]:
-        """The Agent's public id and the versions the caller may see, newest registration first."""
+    ) -> tuple[AgentFacts, EntryPage]:
+        """The Agent and the versions of it that the caller may see, newest registration first."""
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             agent = await cards.agent(connection, agent_id)
             if agent is None:
@@ -105,7 +116,8 @@ class Cards:
             rows = await cards.versions_of(connection, agent_id, caller, after, size)
             if not rows and not await cards.any_visible(connection, agent_id, caller):
                 raise Forbidden("no version is visible")
-        return agent["public_agent_id"], self._page(rows, part.limit)
+            facts = AgentFacts(agent["public_agent_id"], await resemblances(connection, agent_id))
+        return facts, self._page(rows, part.limit)
 
     async def of_provider(
         self, caller: str, provider_id: str, after: tuple[datetime, str, str] | None, part: Slice

@@ -51,22 +51,12 @@ class ChangeSignal:
     def __init__(self, database_url: Secret) -> None:
         self._database_url = database_url
         self._next = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
         self.ended = False
-
-    def start(self) -> None:
-        self._task = asyncio.create_task(self._listen())
 
     def end(self) -> None:
         """Tells every reader to stop; nothing is woken any more."""
         self.ended = True
         self._wake()
-
-    async def close(self) -> None:
-        self.end()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
 
     def next(self) -> asyncio.Event:
         """Set by the first change that commits after this call."""
@@ -76,15 +66,15 @@ class ChangeSignal:
         woken, self._next = self._next, asyncio.Event()
         woken.set()
 
-    async def _listen(self) -> None:
-        while True:
-            try:
-                connection = await connect(self._database_url.reveal(), application="aop control-plane changes")
-                async with translated_failures():
-                    await self._until_lost(connection)
-            except StoreUnavailable:
-                pass  # readers look again by themselves, and readiness tells of a store that is gone
-            await asyncio.sleep(_RECONNECT_SECONDS)
+    async def turn(self) -> None:
+        """Listens on one connection until it is lost, and pauses before the next."""
+        try:
+            connection = await connect(self._database_url.reveal(), application="aop control-plane changes")
+            async with translated_failures():
+                await self._until_lost(connection)
+        except StoreUnavailable:
+            pass  # readers look again by themselves, and readiness tells of a store that is gone
+        await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _until_lost(self, connection: Connection) -> None:
         lost = asyncio.Event()

@@ -6,16 +6,17 @@ from typing import Any
 import msgspec
 
 from aop.base.clock import to_text
+from aop.cards.reading import ReadCard
 from aop.contracts.catalog import CatalogEntry, EntryRelease, PublicationStatus
 from aop.contracts.publication import (
     EndpointBinding,
     Release,
     ReleaseState,
+    SuspendedBy,
     VerificationFailureCode,
     VerificationMethod,
     VerificationStatus,
 )
-from aop.control_plane.registry.card_reading import ReadCard
 
 Row = Any
 
@@ -80,6 +81,7 @@ def endpoint_binding(row: Row) -> EndpointBinding:
 
 
 def release(row: Row) -> Release:
+    suspended_by = row["suspended_by"]
     return Release(
         release_id=row["release_id"],
         provider_id=row["provider_id"],
@@ -97,6 +99,7 @@ def release(row: Row) -> Release:
         verified_at=_moment(row["verified_at"]),
         published_at=_moment(row["published_at"]),
         suspended_at=_moment(row["suspended_at"]),
+        suspended_by=msgspec.UNSET if suspended_by is None else SuspendedBy(suspended_by),
         revoked_at=_moment(row["revoked_at"]),
     )
 

@@ -9,7 +9,7 @@ from aop.base.database import Connection, Database
 from aop.base.ids import new_id
 from aop.contracts.catalog import PublicationStatus
 from aop.contracts.errors import Conflict, Forbidden, InvalidRequest, NotFound, Violation
-from aop.contracts.publication import Release, ReleaseRequest, ReleaseState, VerificationStatus
+from aop.contracts.publication import Release, ReleaseRequest, ReleaseState, SuspendedBy, VerificationStatus
 from aop.control_plane.registry.bindings import own_binding, require_own_provider
 from aop.control_plane.registry.entries import release
 from aop.control_plane.registry.lifecycle import (
@@ -20,6 +20,7 @@ from aop.control_plane.registry.lifecycle import (
     VERIFY_RELEASE,
     Transition,
 )
+from aop.control_plane.registry.names import record_published
 from aop.control_plane.registry.store import bindings, cards, releases
 
 
@@ -49,7 +50,7 @@ class Releases:
 
     async def verify(self, caller: str, release_id: str) -> Release:
         async with self._database.transaction() as connection:
-            row = await self._lock_own(connection, caller, release_id, VERIFY_RELEASE)
+            row = await _lock_own(connection, caller, release_id, VERIFY_RELEASE)
             binding = await bindings.lock(connection, row["binding_id"])
             if binding["status"] != VerificationStatus.VERIFIED:
                 raise Conflict("the Binding is not verified")
@@ -64,7 +65,7 @@ class Releases:
             known = await releases.find(connection, release_id)
             if known is not None:  # the Card is locked before its Release, always
                 card = await cards.lock(connection, known["agent_id"], known["version"])
-            row = await self._lock_own(connection, caller, release_id, PUBLISH_RELEASE)
+            row = await _lock_own(connection, caller, release_id, PUBLISH_RELEASE)
             if card["status"] == PublicationStatus.DISABLED:
                 raise Conflict("the Card is disabled")
             binding = await bindings.lock(connection, row["binding_id"])
@@ -73,14 +74,27 @@ class Releases:
             now = self._clock()
             await releases.move(connection, release_id, PUBLISH_RELEASE.target, now)
             await cards.set_published(connection, row["agent_id"], row["version"], now)
+            await record_published(connection, row["agent_id"], row["version"], now)
             await releases.record_change(connection, release_id)
             return release(await releases.find(connection, release_id))
 
     async def suspend(self, caller: str, release_id: str) -> Release:
-        return await self._withdraw(caller, release_id, SUSPEND_RELEASE)
+        async with self._database.transaction() as connection:
+            await _lock_own(connection, caller, release_id, SUSPEND_RELEASE)
+            return await self._suspend(connection, release_id, SuspendedBy.PROVIDER)
+
+    async def suspend_as_operator(self, release_id: str) -> Release:
+        """The same transition without an owner. No call of the Gateway leads here: access to the store is the right."""
+        async with self._database.transaction() as connection:
+            _require_source(await _lock(connection, release_id), SUSPEND_RELEASE)
+            return await self._suspend(connection, release_id, SuspendedBy.OPERATOR)
 
     async def revoke(self, caller: str, release_id: str) -> Release:
-        return await self._withdraw(caller, release_id, REVOKE_RELEASE)
+        async with self._database.transaction() as connection:
+            await _lock_own(connection, caller, release_id, REVOKE_RELEASE)
+            await releases.move(connection, release_id, REVOKE_RELEASE.target, self._clock())
+            await releases.record_change(connection, release_id)
+            return release(await releases.find(connection, release_id))
 
     async def read(self, caller: str, release_id: str) -> Release:
         async with self._database.connection() as connection:
@@ -100,23 +114,10 @@ class Releases:
             rows = await releases.page(connection, provider_id, agent_id, after, limit + 1)
         return [release(row) for row in rows]
 
-    async def _withdraw(self, caller: str, release_id: str, transition: Transition[ReleaseState]) -> Release:
-        async with self._database.transaction() as connection:
-            await self._lock_own(connection, caller, release_id, transition)
-            await releases.move(connection, release_id, transition.target, self._clock())
-            await releases.record_change(connection, release_id)
-            return release(await releases.find(connection, release_id))
-
-    async def _lock_own(
-        self, connection: Connection, caller: str, release_id: str, transition: Transition[ReleaseState]
-    ) -> Any:
-        row = await releases.lock(connection, release_id)
-        if row is None:
-            raise NotFound("no such Release")
-        await _require_owner(connection, caller, row)
-        if row["state"] not in transition.sources:
-            raise Conflict(f"the Release is {row['state']}")
-        return row
+    async def _suspend(self, connection: Connection, release_id: str, suspended_by: SuspendedBy) -> Release:
+        await releases.suspend(connection, release_id, self._clock(), suspended_by)
+        await releases.record_change(connection, release_id)
+        return release(await releases.find(connection, release_id))
 
     def _values(self, release_id: str, binding: Any, card_digest: str, state: ReleaseState) -> Sequence[object]:
         return (
@@ -131,6 +132,25 @@ class Releases:
         )
 
 
+async def _lock_own(connection: Connection, caller: str, release_id: str, transition: Transition[ReleaseState]) -> Any:
+    row = await _lock(connection, release_id)
+    await _require_owner(connection, caller, row)
+    _require_source(row, transition)
+    return row
+
+
+async def _lock(connection: Connection, release_id: str) -> Any:
+    row = await releases.lock(connection, release_id)
+    if row is None:
+        raise NotFound("no such Release")
+    return row
+
+
 async def _require_owner(connection: Connection, caller: str, row: Any) -> None:
     if await bindings.provider_owner(connection, row["provider_id"]) != caller:
         raise Forbidden("the Release belongs to another provider")
+
+
+def _require_source(row: Any, transition: Transition[ReleaseState]) -> None:
+    if row["state"] not in transition.sources:
+        raise Conflict(f"the Release is {row['state']}")

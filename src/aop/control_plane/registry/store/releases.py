@@ -11,10 +11,10 @@ CHANNEL = "aop_topology"
 
 _RELEASE = (
     "SELECT release_id, provider_id, agent_id, version, card_digest, binding_id, endpoint_origin, endpoint_path,"
-    " method, evidence_digest, state, created_at, updated_at, verified_at, published_at, suspended_at, revoked_at"
-    " FROM registry.release"
+    " method, evidence_digest, state, created_at, updated_at, verified_at, published_at, suspended_at,"
+    " suspended_by, revoked_at FROM registry.release"
 )
-_STAMPS = {"verified": "verified_at", "published": "published_at", "suspended": "suspended_at", "revoked": "revoked_at"}
+_STAMPS = {"verified": "verified_at", "published": "published_at", "revoked": "revoked_at"}
 
 
 async def find(connection: Connection, release_id: str) -> Row:
@@ -54,6 +54,16 @@ async def move(
         state,
         now,
         evidence_digest,
+    )
+
+
+async def suspend(connection: Connection, release_id: str, now: datetime, suspended_by: str) -> None:
+    await connection.execute(
+        "UPDATE registry.release SET state = 'suspended', updated_at = $2, suspended_at = $2, suspended_by = $3"
+        " WHERE release_id = $1",
+        release_id,
+        now,
+        suspended_by,
     )
 
 

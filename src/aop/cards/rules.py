@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aop.base.canonical import LARGEST_SAFE_INTEGER
+from aop.cards.vetting import SchemaVetting, SkillSchemaRefused, VettingExhausted
 from aop.contracts.errors import Violation
-from aop.control_plane.registry.skill_schemas import SchemaVetting, SkillSchemaRefused, VettingExhausted
 
 _LIMITS = ("timeoutMs", "maxInputBytes", "maxOutputBytes")
 _SCHEMAS = ("inputSchema", "outputSchema")
 _MOST_INTEGER_DIGITS = 16
 
 
-def card_violations(raw: bytes, card: Mapping[str, Any]) -> Sequence[Violation]:
-    """`card` is the parsed text of `raw` and already follows the Card's schema."""
+def card_violations(raw: bytes, card: Mapping[str, Any], vetting: SchemaVetting | None = None) -> Sequence[Violation]:
+    """`card` is the parsed text of `raw` and already follows the Card's schema. NotInLoop where the vetting says so."""
     broken = [
         *_repeated(card["skills"], "/skills", "CARD-1"),
         *_repeated(card["permissions"], "/permissions", "CARD-2"),
@@ -24,7 +24,7 @@ def card_violations(raw: bytes, card: Mapping[str, Any]) -> Sequence[Violation]:
         *_unsafe_numbers(raw),
     ]
     # A schema with an unsafe number has no canonical form, so the cost and size rules cannot be asked of it.
-    return broken or _unusable_schemas(card["skills"])
+    return broken or _unusable_schemas(card["skills"], vetting or SchemaVetting())
 
 
 def _repeated(items: Sequence[Mapping[str, Any]], pointer: str, rule: str) -> Iterator[Violation]:
@@ -85,14 +85,13 @@ def _holds_unsafe(value: object) -> bool:
     return isinstance(value, _Unsafe)
 
 
-def _unusable_schemas(skills: Sequence[Mapping[str, Any]]) -> Sequence[Violation]:
-    vetting = SchemaVetting()
+def _unusable_schemas(skills: Sequence[Mapping[str, Any]], vetting: SchemaVetting) -> Sequence[Violation]:
     broken: list[Violation] = []
     for pointer, schema in _skill_schemas(skills):
         try:
             vetting.require_usable(schema)
         except VettingExhausted:
-            # Schemas told of before may have spent what this one lacks; it is judged once they are mended.
+            # Schemas told of before may have spent what this one lacks; it is judged once they are fixed.
             return broken or [Violation(pointer, "CARD-6")]
         except SkillSchemaRefused:
             broken.append(Violation(pointer, "CARD-6"))

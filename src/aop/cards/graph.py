@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
-from aop.control_plane.registry.schema_positions import REFERENCES, below, in_place, subschemas
+from aop.cards.positions import REFERENCES, below, in_place, subschemas
 
 Node = Mapping[str, object]
 

@@ -1,6 +1,6 @@
 """Where subschemas stand inside a JSON Schema 2020-12 document, and to which part of an instance each applies."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 REFERENCES = ("$ref", "$dynamicRef")
 NAMES = "propertyNames"
@@ -41,6 +41,26 @@ OTHER_ITEM = "#"
 def subschemas(schema: Mapping[str, object]) -> Sequence[object]:
     """The direct subschemas, wherever the dialect puts them; not what merely looks like one inside enum or const."""
     return _held(schema, _ANYWHERE)
+
+
+def with_subschemas(
+    schema: Mapping[str, object], change: Callable[[Mapping[str, object]], object]
+) -> dict[str, object]:
+    """A copy of the schema in which each direct subschema that is an object is what `change` makes of it."""
+
+    def changed(value: object) -> object:
+        return change(value) if isinstance(value, dict) else value
+
+    made = dict(schema)
+    for keyword, value in schema.items():
+        shape = _ANYWHERE.get(keyword)
+        if keyword in _ANYWHERE and shape is None:
+            made[keyword] = changed(value)
+        elif isinstance(value, dict) and shape is dict:
+            made[keyword] = {name: changed(one) for name, one in value.items()}
+        elif isinstance(value, list) and shape is list:
+            made[keyword] = [changed(one) for one in value]
+    return made
 
 
 def in_place(schema: Mapping[str, object]) -> Sequence[object]:

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from aop.cards.rules import card_violations
 from aop.contracts.documents import document
-from aop.control_plane.registry.card_rules import card_violations
 from tests.support.cards import a_card, a_skill, some_limits
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aop.control_plane.registry.skill_schemas import SchemaVetting, SkillSchemaRefused, VettingExhausted
+from aop.cards.vetting import BYTES_IN_LOOP, NotInLoop, SchemaVetting, SkillSchemaRefused, VettingExhausted
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 NODE = {"$ref": "#/$defs/node"}
@@ -193,11 +193,21 @@ def test_refusing_a_costly_schema_is_cheap(schema: Schema) -> None:
 
 def test_many_costly_schemas_cost_no_more_than_a_few() -> None:
     """What is refused costs the same whether a Card holds ten such schemas or a thousand."""
-    vetting = SchemaVetting()
+    vetting, started = SchemaVetting(), time.process_time()
 
     def vet_a_thousand() -> None:
-        for _ in range(1000):
+        for number in range(1000):
             vetting.require_usable({"pattern": r"^\p{L}{1,64}$"})
+            assert time.process_time() - started < 20, f"{number + 1} costly schemas were vetted, and no end is near"
 
     with pytest.raises(VettingExhausted):
         vet_a_thousand()
+
+
+@pytest.mark.rows("SAFE-01")
+def test_the_schemas_of_a_card_share_what_may_be_vetted_in_the_loop() -> None:
+    vetting, schema = SchemaVetting.in_loop(), {"title": "x" * (BYTES_IN_LOOP // 2 - 100)}
+    vetting.require_usable(schema)
+    vetting.require_usable(schema)
+    with pytest.raises(NotInLoop):
+        vetting.require_usable(schema)

@@ -1,0 +1,188 @@
+"""Values against Skill schemas: small checks at once, larger ones in a schema process, none beyond the limit.
+
+What is kept of a schema, so that a small check costs no more than the check, has a limit in bytes.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import jsonschema_rs
+import msgspec
+
+from aop.base import json
+from aop.cards.bounds import SMALL_NS, check_ns, small_bytes
+from aop.cards.cost import Location
+from aop.cards.explaining import IN_LOOP
+from aop.cards.explaining import is_affordable as is_affordable_to_explain
+from aop.cards.jobs import Checked, CheckValue, Job, Read, ReadText, Reply, Surveyed, SurveySchema
+from aop.cards.vetting import BYTES_IN_LOOP, TRIED_BYTES_IN_LOOP, NotInLoop, SchemaVetting, SkillSchemaRefused
+from aop.cards.workers import SchemaWorkers
+from aop.contracts.documents import compiled, explained
+from aop.contracts.errors import InvalidRequest
+
+R = TypeVar("R", bound=Reply)
+
+ANYTHING = b"{}"
+"""The schema that every value follows."""
+IN_LOOP_BYTES = 64 * 1024
+"""A longer value is not even decoded in the event loop."""
+READ_IN_LOOP_BYTES = 128 * 1024
+"""Likewise for a text of which only the form is checked."""
+_COMPILED_IN_LOOP_NS = 5_000_000.0
+_KEPT_BYTES_PER_LOCATION = 2_000
+_KEPT_BYTES_PER_TEXT_BYTE = 48
+_KEPT_BYTES_PER_AUTOMATON_BYTE = 6
+_decode = msgspec.json.Decoder().decode
+
+
+class TooMuchSchemaWork(Exception):
+    """The check would take more processor time or memory than a check may."""
+
+
+@dataclass(frozen=True)
+class PreparedSchema:
+    """Ready for small checks. Without a validator every check is made in a schema process."""
+
+    locations: Sequence[Location]
+    validator: jsonschema_rs.Draft202012Validator | None
+    small_bytes: int
+    weight: int
+
+    def is_small(self, text: bytes, value: object) -> bool:
+        return len(text) <= self.small_bytes or check_ns(self.locations, value, SMALL_NS) <= SMALL_NS
+
+
+class PreparedSchemas:
+    """By the text of the schema, those used last; the limit is in bytes as they are estimated."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._kept: OrderedDict[bytes, PreparedSchema] = OrderedDict()
+        self.kept_bytes = 0
+
+    def get(self, text: bytes) -> PreparedSchema | None:
+        found = self._kept.get(text)
+        if found is not None:
+            self._kept.move_to_end(text)
+        return found
+
+    def put(self, text: bytes, prepared: PreparedSchema) -> None:
+        before = self._kept.pop(text, None)
+        self.kept_bytes += prepared.weight - (0 if before is None else before.weight)
+        self._kept[text] = prepared
+        while self.kept_bytes > self._max_bytes and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            self.kept_bytes -= dropped.weight
+
+
+class SchemaChecks:
+    def __init__(self, workers: SchemaWorkers, *, max_work_ms: int, max_kept_bytes: int) -> None:
+        self._workers = workers
+        self._max_ns = max_work_ms * 1e6
+        self._prepared = PreparedSchemas(max_kept_bytes)
+        self._preparing: dict[bytes, asyncio.Task[PreparedSchema]] = {}
+
+    async def require_input(self, schema: bytes, text: bytes, value: object, deadline: float) -> None:
+        """InvalidRequest with violations under `/input`, TooMuchSchemaWork, TimeoutError at the deadline."""
+        prepared = self._prepared.get(schema)
+        if prepared is None:
+            async with asyncio.timeout_at(deadline):
+                prepared = await self._prepare(schema)
+        validator = prepared.validator
+        if validator is not None and len(text) <= IN_LOOP_BYTES and prepared.is_small(text, value):
+            if validator.is_valid(value):
+                return
+            if is_affordable_to_explain(prepared.locations, len(schema), value, IN_LOOP):
+                raise InvalidRequest(*explained(validator, value, ("input",)))
+        async with asyncio.timeout_at(deadline):
+            checked = await self._run(CheckValue(schema, text, explain=True, max_ns=self._max_ns), Checked, len(text))
+        if not checked.is_valid:
+            raise InvalidRequest(*checked.violations)
+
+    async def prepared(self, schema: bytes) -> PreparedSchema:
+        """For whoever checks many values: its validator may check those no longer than `small_bytes` at once."""
+        return self._prepared.get(schema) or await self._prepare(schema)
+
+    async def conforms(self, schema: bytes, text: bytes) -> bool:
+        """Whether an output value, given as the bytes it has in an answer that was read strictly, follows the schema.
+
+        TooMuchSchemaWork. Whoever stops waiting stops the check.
+        """
+        if schema == ANYTHING:
+            return True
+        prepared = await self.prepared(schema)
+        validator = prepared.validator
+        if validator is not None and len(text) <= IN_LOOP_BYTES:
+            value = read_value(text)
+            if prepared.is_small(text, value):
+                return validator.is_valid(value)
+        job = CheckValue(schema, text, explain=False, max_ns=self._max_ns)
+        return (await self._run(job, Checked, len(text))).is_valid
+
+    async def is_strict(self, text: bytes, max_depth: int) -> bool:
+        """Whether a long text is strict JSON of that depth."""
+        return (await self._run(ReadText(text, max_depth), Read, len(text))).is_strict
+
+    async def _prepare(self, schema: bytes) -> PreparedSchema:
+        """Once at a time for each schema, whoever asks; nobody's leaving stops it for the others."""
+        prepared = _prepared_at_once(schema)
+        if prepared is None:
+            task = self._preparing.get(schema)
+            if task is None:
+                task = self._preparing[schema] = asyncio.create_task(self._surveyed(schema))
+                task.add_done_callback(lambda _: self._preparing.pop(schema, None))
+            prepared = await asyncio.shield(task)
+        self._prepared.put(schema, prepared)
+        return prepared
+
+    async def _surveyed(self, schema: bytes) -> PreparedSchema:
+        surveyed = await self._run(SurveySchema(schema), Surveyed, len(schema))
+        automaton_bytes = surveyed.automaton_bytes
+        light = surveyed.compile_ns <= _COMPILED_IN_LOOP_NS and automaton_bytes <= TRIED_BYTES_IN_LOOP
+        if not surveyed.locations or not light:
+            return PreparedSchema((), None, 0, len(schema))
+        return _with_validator(schema, _decode(schema), surveyed.locations, automaton_bytes)
+
+    async def _run(self, job: Job, kind: type[R], size: int) -> R:
+        reply = await self._workers.run(job, size)
+        if not isinstance(reply, kind):
+            raise TooMuchSchemaWork
+        return reply
+
+
+def read_value(text: bytes) -> object:
+    """As a schema check is to see it."""
+    if not json.has_long_digits(text):
+        try:
+            return _decode(text)
+        except msgspec.DecodeError:
+            pass  # a number with an exponent too large for it
+    return json.parse(text, json.UNIT_DEPTH)
+
+
+def _prepared_at_once(text: bytes) -> PreparedSchema | None:
+    """None when that would hold up the event loop."""
+    if len(text) > BYTES_IN_LOOP:
+        return None
+    schema, vetting = _decode(text), SchemaVetting.in_loop()
+    try:
+        locations = vetting.require_usable(schema)
+    except NotInLoop:
+        return None
+    except SkillSchemaRefused:
+        raise TooMuchSchemaWork from None
+    return _with_validator(text, schema, locations, vetting.patterns.automaton_bytes)
+
+
+def _with_validator(
+    text: bytes, schema: dict[str, object], locations: Sequence[Location], automaton_bytes: int
+) -> PreparedSchema:
+    weight = (
+        _KEPT_BYTES_PER_TEXT_BYTE * len(text)
+        + _KEPT_BYTES_PER_LOCATION * len(locations)
+        + _KEPT_BYTES_PER_AUTOMATON_BYTE * automaton_bytes
+    )
+    return PreparedSchema(locations, compiled(schema, formats=False), small_bytes(locations), weight)

@@ -1,0 +1,67 @@
+"""What a schema process is asked and what it answers; the only shapes that cross to it."""
+
+import msgspec
+
+from aop.cards.cost import Location
+from aop.contracts.errors import Violation
+
+
+class ReadCardText(msgspec.Struct, frozen=True, tag="card"):
+    """A Card that follows the Card's schema: whether it follows the rules, and its canonical form."""
+
+    raw: bytes
+
+
+class SurveySchema(msgspec.Struct, frozen=True, tag="survey"):
+    schema: bytes
+
+
+class CheckValue(msgspec.Struct, frozen=True, tag="check"):
+    """A value against a schema; `explain` says why it is refused, `max_ns` is the most the check may be bound by."""
+
+    schema: bytes
+    value: bytes
+    explain: bool
+    max_ns: float
+
+
+class ReadText(msgspec.Struct, frozen=True, tag="read"):
+    """Whether an Agent's answer is strict JSON; one of too many parts is too much work for whoever reads them."""
+
+    text: bytes
+    max_depth: int
+
+
+Job = ReadCardText | SurveySchema | CheckValue | ReadText
+
+
+class CardRead(msgspec.Struct, frozen=True, tag="card"):
+    document: bytes
+
+
+class CardRefused(msgspec.Struct, frozen=True, tag="refused"):
+    violations: tuple[Violation, ...]
+
+
+class Surveyed(msgspec.Struct, frozen=True, tag="surveyed"):
+    """`compile_ns` is what compiling took; no locations when they are too many to be sent."""
+
+    locations: tuple[Location, ...]
+    compile_ns: float
+    automaton_bytes: int
+
+
+class Checked(msgspec.Struct, frozen=True, tag="checked"):
+    is_valid: bool
+    violations: tuple[Violation, ...] = ()
+
+
+class Read(msgspec.Struct, frozen=True, tag="read"):
+    is_strict: bool
+
+
+class TooMuchWork(msgspec.Struct, frozen=True, tag="too_much"):
+    """The bound is above the limit, or more memory is needed than a check may take."""
+
+
+Reply = CardRead | CardRefused | Surveyed | Checked | Read | TooMuchWork

@@ -1,0 +1,220 @@
+"""The schema process: does one job after the other for the unit that started it, and knows nothing else of it.
+
+It is started with an empty environment and nothing but two pipes. Each job has its processor time: the kernel ends the
+process at the end of it, wherever it is, because neither a thread nor a signal handler can interrupt the validator.
+"""
+
+import os
+import resource
+import signal
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import singledispatch
+from typing import Any, cast
+
+import jsonschema_rs
+import msgspec
+
+from aop.base import json
+from aop.base.canonical import canonical
+from aop.cards.bounds import check_ns
+from aop.cards.cost import Location
+from aop.cards.explaining import violations_of
+from aop.cards.jobs import (
+    CardRead,
+    CardRefused,
+    Checked,
+    CheckValue,
+    Job,
+    Read,
+    ReadCardText,
+    ReadText,
+    Reply,
+    Surveyed,
+    SurveySchema,
+    TooMuchWork,
+)
+from aop.cards.memory import MAX_CHECK_BYTES, is_affordable
+from aop.cards.rules import card_violations
+from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
+from aop.contracts.documents import compiled
+from aop.contracts.errors import MAX_VIOLATIONS
+
+CPU_SECONDS = 1.0
+"""What one job may take, unless the operator allows larger checks."""
+_NICENESS = 10
+_MAX_KEPT_BYTES = 256 * 1024
+"""Of the texts of the schemas that are kept: what is made of a text takes up to fifty times its bytes."""
+_MAX_KEPT_AUTOMATON_BYTES = 64 * 1024
+_MAX_SENT_LOCATIONS = 500
+_MAX_PARTS = 5_000
+"""Each becomes an object of the Router, in its event loop: two microseconds and three hundred bytes."""
+_CONTENT = frozenset({"data", "text", "file", "metadata", "history"})
+_HEAD_BYTES = 4
+
+_jobs = msgspec.msgpack.Decoder(Job)
+_reply = msgspec.msgpack.Encoder()
+
+
+class _Prepared:
+    """A schema as the process needs it again and again."""
+
+    def __init__(self, text: bytes) -> None:
+        schema = json.parse(text, json.UNIT_DEPTH)
+        if not isinstance(schema, dict):
+            raise SkillSchemaRefused("not an object")
+        self.schema: dict[str, Any] = schema
+        vetting = SchemaVetting()
+        self.locations: Sequence[Location] = vetting.require_usable(schema)
+        self.automaton_bytes = vetting.patterns.automaton_bytes
+        started = time.process_time()
+        self.validator: jsonschema_rs.Draft202012Validator = compiled(schema, formats=False)
+        self.compile_ns = (time.process_time() - started) * 1e9
+
+
+class _Kept:
+    """The schemas asked for last; one with large automata is made anew each time."""
+
+    def __init__(self) -> None:
+        self._schemas: OrderedDict[bytes, _Prepared] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, text: bytes) -> _Prepared:
+        found = self._schemas.get(text)
+        if found is not None:
+            self._schemas.move_to_end(text)
+            return found
+        while self._schemas and self._bytes + len(text) > _MAX_KEPT_BYTES:
+            dropped, _ = self._schemas.popitem(last=False)
+            self._bytes -= len(dropped)
+        found = _Prepared(text)
+        if found.automaton_bytes <= _MAX_KEPT_AUTOMATON_BYTES:
+            self._schemas[text] = found
+            self._bytes += len(text)
+        return found
+
+
+_kept = _Kept()
+
+
+@singledispatch
+def answer(job: Any) -> Reply:
+    raise TypeError(type(job).__name__)
+
+
+@answer.register
+def _read_card(job: ReadCardText) -> Reply:
+    value = json.parse(job.raw)
+    broken = card_violations(job.raw, cast("Mapping[str, Any]", value))
+    return CardRefused(tuple(broken[:MAX_VIOLATIONS])) if broken else CardRead(canonical(value))
+
+
+@answer.register
+def _survey(job: SurveySchema) -> Reply:
+    try:
+        prepared = _kept.get(job.schema)
+    except SkillSchemaRefused:
+        return TooMuchWork()
+    few = len(prepared.locations) <= _MAX_SENT_LOCATIONS
+    return Surveyed(tuple(prepared.locations) if few else (), prepared.compile_ns, prepared.automaton_bytes)
+
+
+@answer.register
+def _check(job: CheckValue) -> Reply:
+    if not is_affordable(job.value):
+        return TooMuchWork()
+    try:
+        prepared = _kept.get(job.schema)
+    except SkillSchemaRefused:
+        return TooMuchWork()
+    value = json.parse(job.value, json.UNIT_DEPTH)
+    if check_ns(prepared.locations, value, job.max_ns) > job.max_ns:
+        return TooMuchWork()
+    if prepared.validator.is_valid(value):
+        return Checked(is_valid=True)
+    if not job.explain:
+        return Checked(is_valid=False)
+    found = violations_of(prepared.validator, prepared.schema, len(job.schema), prepared.locations, value, ("input",))
+    return Checked(is_valid=False, violations=found)
+
+
+@answer.register
+def _read(job: ReadText) -> Reply:
+    if not is_affordable(job.text):
+        return TooMuchWork()
+    try:
+        value = json.parse(job.text, job.max_depth)
+    except json.JsonRefused:
+        return Read(is_strict=False)
+    return TooMuchWork() if _has_too_many_parts(value) else Read(is_strict=True)
+
+
+def _has_too_many_parts(answer: object) -> bool:
+    """Whether the lists around the content of an answer, of artifacts and their parts, are longer than usual by far."""
+    count, waiting = 0, [answer]
+    while waiting and count <= _MAX_PARTS:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting.extend(child for name, child in one.items() if name not in _CONTENT)
+        elif isinstance(one, list):
+            count += len(one)
+            waiting.extend(one[: _MAX_PARTS + 1])
+    return count > _MAX_PARTS
+
+
+def main() -> None:
+    os.nice(_NICENESS)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the unit decides when this one ends
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    _limit_memory()
+    while head := _exactly(_HEAD_BYTES):
+        try:
+            reply = _answered(_exactly(int.from_bytes(head)))
+        except MemoryError:
+            _tell(TooMuchWork())
+            return  # what is left of it is no process to go on with; the unit starts another
+        _tell(reply)
+
+
+def _tell(reply: Reply) -> None:
+    told = _reply.encode(reply)
+    sys.stdout.buffer.write(len(told).to_bytes(_HEAD_BYTES) + told)
+    sys.stdout.buffer.flush()
+
+
+def _answered(text: bytes) -> Reply:
+    try:
+        job = _jobs.decode(text)
+        allowed = job.max_ns / 1e9 if isinstance(job, CheckValue) else CPU_SECONDS
+        signal.setitimer(signal.ITIMER_PROF, max(CPU_SECONDS, allowed))
+        return answer(job)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _limit_memory() -> None:
+    """Twice what a check may add, so that what is counted too low ends the job and not the machine."""
+    most = _data_bytes() + 2 * MAX_CHECK_BYTES
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def _data_bytes() -> int:
+    """What the process uses of that limit now; where the system does not tell, a guess on the safe side."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as status:
+            found = next(line for line in status if line.startswith("VmData:"))
+    except (OSError, StopIteration):
+        return 256 * 1024 * 1024
+    return int(found.split()[1]) * 1024
+
+
+def _exactly(count: int) -> bytes:
+    """Nothing, once the unit has closed its end."""
+    found = sys.stdin.buffer.read(count)
+    return found if len(found) == count else b""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+"""What one subschema costs the validator each time it applies, in nanoseconds at its worst (`./dev bench schema_work`).
+
+Every assertion and applicator of the dialect has a line here; a schema is charged for what it says, not for what a kind
+value makes of it. What applies in place or below is charged where it applies.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeGuard
+
+import msgspec
+
+PatternSizes = Mapping[str, int]
+"""Bytes of the automaton of each pattern."""
+
+_NODE_NS = 30.0
+_NS_PER_AUTOMATON_BYTE = 0.25
+"""For each byte of a string, where every state of the automaton is alive and no table of transitions fits."""
+_UNIQUE_NS = 4_000.0
+_UNEVALUATED_NS = 1_000.0
+_UNEVALUATED_NS_PER_SUBSCHEMA = 10.0
+UNEVALUATED_REPETITION = 3
+"""How often whatever applies in place is run where `unevaluatedProperties` or `unevaluatedItems` stands beside it."""
+UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
+
+
+_TYPE_OF_BIG_NS = 5_000.0
+_NEAR = (1e-12, 1e30)
+"""Fractions are compared by numerator and denominator, both in full: the dearer, the further they are from one."""
+
+
+def is_far(fraction: float) -> bool:
+    return fraction != 0 and not _NEAR[0] <= abs(fraction) < _NEAR[1]
+
+
+class PerNumber(NamedTuple):
+    """Nanoseconds by what a number is compared with."""
+
+    integer: float
+    real: float
+    far: float
+    big: float
+
+
+class PerOperand(NamedTuple):
+    """The same for each kind of number that a schema may name."""
+
+    integer: PerNumber
+    real: PerNumber
+    far: PerNumber
+
+    def of(self, operand: float) -> PerNumber:
+        if isinstance(operand, int):
+            return self.integer
+        return self.far if is_far(operand) else self.real
+
+
+_BOUND = PerOperand(
+    PerNumber(60, 2_000, 3_000, 10_000),
+    PerNumber(6_000, 6_000, 40_000, 15_000),
+    PerNumber(6_000, 6_000, 40_000, 15_000),
+)
+_MULTIPLE = PerOperand(
+    PerNumber(60, 3_000, 6_000, 10_000),
+    PerNumber(8_000, 10_000, 40_000, 45_000),
+    PerNumber(35_000, 35_000, 80_000, 80_000),
+)
+_EQUAL = PerOperand(
+    PerNumber(700, 10_000, 50_000, 12_000),
+    PerNumber(6_000, 10_000, 80_000, 12_000),
+    PerNumber(45_000, 45_000, 80_000, 50_000),
+)
+_DEAREST_EQUAL_NS = 80_000.0
+
+
+class Weight(msgspec.Struct):
+    """Nanoseconds by what they are paid for. A `big` integer needs more than 64 bits, a `far` fraction is very small or
+    very large; names are those of members."""
+
+    value: float = 0.0
+    integer: float = 0.0
+    real: float = 0.0
+    far: float = 0.0
+    big: float = 0.0
+    string_byte: float = 0.0
+    child: float = 0.0
+    name_byte: float = 0.0
+    unique: int = 0
+
+    def add(self, other: "Weight", times: int = 1) -> None:
+        self.value += other.value * times
+        self.integer += other.integer * times
+        self.real += other.real * times
+        self.far += other.far * times
+        self.big += other.big * times
+        self.string_byte += other.string_byte * times
+        self.child += other.child * times
+        self.name_byte += other.name_byte * times
+        self.unique += other.unique * times
+
+    def add_number(self, per: PerNumber) -> None:
+        self.integer += per.integer
+        self.real += per.real
+        self.far += per.far
+        self.big += per.big
+
+
+def weight_of(schema: Mapping[str, object], patterns: PatternSizes, in_place: int) -> Weight:
+    """Of one subschema without those it holds; `in_place` counts the subschemas it makes apply to its own location."""
+    weight = Weight(value=_NODE_NS)
+    for keyword, value in schema.items():
+        charge = CHARGES.get(keyword)
+        if charge is not None:
+            charge(weight, value, patterns)
+    if not schema.keys().isdisjoint(UNEVALUATED):
+        weight.child += _UNEVALUATED_NS + _UNEVALUATED_NS_PER_SUBSCHEMA * in_place
+    return weight
+
+
+_Charge = Callable[[Weight, Any, PatternSizes], None]
+
+
+def _fixed(value: float, child: float = 0.0) -> _Charge:
+    def charge(weight: Weight, _: object, __: PatternSizes) -> None:
+        weight.value += value
+        weight.child += child
+
+    return charge
+
+
+def _number(per: PerOperand) -> _Charge:
+    def charge(weight: Weight, operand: Any, _: PatternSizes) -> None:
+        weight.add_number(per.of(operand))
+
+    return charge
+
+
+def _type(weight: Weight, value: object, _: PatternSizes) -> None:
+    weight.value += 20
+    if value == "number":
+        weight.big += _TYPE_OF_BIG_NS
+
+
+def _per_entry(ns: float) -> _Charge:
+    def charge(weight: Weight, value: object, _: PatternSizes) -> None:
+        weight.value += 20 + ns * count(value)
+
+    return charge
+
+
+def _constant(weight: Weight, value: object, _: PatternSizes) -> None:
+    if _is_number(value):
+        weight.add_number(_EQUAL.of(value))
+    else:
+        weight.value += _comparison(value)
+
+
+def _choice(weight: Weight, value: Any, patterns: PatternSizes) -> None:
+    if len(value) > 1:
+        weight.value += 100 + 40 * len(value)
+    for one in value:
+        if len(value) == 1 or _is_number(one) or isinstance(one, list | dict):
+            _constant(weight, one, patterns)
+
+
+def _comparison(constant: object) -> float:
+    """Of a value with the constant, where they differ in the last part only."""
+    if isinstance(constant, str):
+        return 60 + 0.1 * len(constant)
+    if isinstance(constant, dict | list):
+        # All numbers in it are compared with what equals them, but for the one that differs.
+        return _equal(constant) + _DEAREST_EQUAL_NS * _holds_number(constant)
+    return 60
+
+
+def _equal(constant: object) -> float:
+    """Of the constant with itself."""
+    if isinstance(constant, dict):
+        return 300 + sum(500 + len(name) + _equal(one) for name, one in constant.items())
+    if isinstance(constant, list):
+        return 100 + sum(map(_equal, constant))
+    if not _is_number(constant):
+        return _comparison(constant)
+    if isinstance(constant, int):
+        return _EQUAL.integer.integer
+    return _EQUAL.far.far if is_far(constant) else _EQUAL.real.real
+
+
+def _holds_number(constant: object) -> bool:
+    if isinstance(constant, dict):
+        return any(map(_holds_number, constant.values()))
+    if isinstance(constant, list):
+        return any(map(_holds_number, constant))
+    return _is_number(constant)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _pattern(weight: Weight, value: Any, patterns: PatternSizes) -> None:
+    weight.value += 50
+    weight.string_byte += _NS_PER_AUTOMATON_BYTE * patterns[value]
+
+
+def _pattern_properties(weight: Weight, value: Any, patterns: PatternSizes) -> None:
+    weight.value += 50
+    for pattern in value:
+        weight.child += 60
+        weight.name_byte += _NS_PER_AUTOMATON_BYTE * patterns[pattern]
+
+
+def _unique(weight: Weight, value: object, _: PatternSizes) -> None:
+    weight.value += 200
+    if value:
+        weight.child += _UNIQUE_NS
+        weight.unique += 1
+
+
+def count(value: object) -> int:
+    """How many names and values the text of a keyword holds."""
+    if isinstance(value, dict):
+        return sum(1 + count(one) for one in value.values())
+    if isinstance(value, list):
+        return sum(map(count, value))
+    return 1
+
+
+CHARGES: Mapping[str, _Charge] = {
+    "$ref": _fixed(50),
+    "$dynamicRef": _fixed(300),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "not", "if", "then", "else"), _fixed(30)),
+    "type": _type,
+    "const": _constant,
+    "enum": _choice,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _number(_BOUND)),
+    "multipleOf": _number(_MULTIPLE),
+    **dict.fromkeys(("minLength", "maxLength"), _fixed(30)),
+    "pattern": _pattern,
+    **dict.fromkeys(("minItems", "maxItems", "minProperties", "maxProperties"), _fixed(30)),
+    "uniqueItems": _unique,
+    "prefixItems": _fixed(40, 30),
+    "items": _fixed(40, 30),
+    "contains": _fixed(50, 40),
+    **dict.fromkeys(("minContains", "maxContains"), _fixed(20)),
+    "properties": _fixed(60, 80),
+    "patternProperties": _pattern_properties,
+    **dict.fromkeys(("additionalProperties", "propertyNames"), _fixed(50, 80)),
+    **dict.fromkeys(("unevaluatedProperties", "unevaluatedItems"), _fixed(100)),
+    "required": _per_entry(120),
+    "dependentRequired": _per_entry(120),
+    "dependentSchemas": _per_entry(80),
+    "dependencies": _per_entry(120),
+}
+NO_CHARGE = frozenset(
+    {
+        *("$schema", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "$comment", "$defs", "definitions"),
+        *("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "format"),
+        *("contentMediaType", "contentEncoding", "contentSchema", "$recursiveRef", "$recursiveAnchor"),
+    }
+)
+"""The rest of the dialect: names and notes that the validator does not look at. Other words are notes as well."""

@@ -1,0 +1,1 @@
+"""Card rules, vetting of Skill schemas, and what checks of values may cost."""
