@@ -17,10 +17,12 @@ import uvloop
 from aop.base.clock import utc_now
 from aop.base.database import Connection, Database, connect
 from aop.base.ids import new_hex_id, new_opening_id
+from aop.base.loops import Loops
 from aop.base.migrations import migrate
 from aop.contracts.lineage import CallerType
+from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
-from aop.ledger.journal import Journal, Writer
+from aop.ledger.journal import Journal
 from aop.ledger.lineage import Lineage, RecordFilter
 from aop.ledger.model import SUCCEEDED, Acceptance, Context, Opening, terminal_fact
 from aop.local.postgres import EmbeddedPostgres
@@ -145,7 +147,7 @@ async def _journal(url: str) -> AsyncIterator[Journal]:
     journal = Journal(
         Writer("benchmark", epoch), connected, utc_now, write_seconds=30, fenced=lambda: None
     )  # nobody else is here
-    journal.start()
+    journal.start(Loops(lambda _: lambda _: None))
     try:
         yield journal
     finally:

@@ -1,15 +1,18 @@
-"""A store with a finished, a running and a streaming Invocation, for statements that attack it."""
+"""A store with a finished, a running and a streaming Invocation, for statements that attack it; a loop of fake time."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import asyncpg
+import pytest
 import pytest_asyncio
 
 from aop.base.ids import new_hex_id
 from aop.ledger.model import SUCCEEDED, Progress, progress_fact
 from aop.local.state import DatabaseUrls
+from tests.faults.simulation.loop import SimulatedLoop
 from tests.ledger.writing import ROUTER, a_context, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.postgres import PostgresForTests
 
@@ -78,3 +81,10 @@ async def target(stores: DatabaseUrls, postgres: PostgresForTests) -> AsyncItera
     yield target
     assert await target.rows() == before
     assert await breaches(stores.router) == []
+
+
+@pytest.fixture
+def loop() -> Iterator[SimulatedLoop]:
+    with closing(SimulatedLoop()) as made:
+        made.begin(1, most_seconds=1000)
+        yield made

@@ -17,6 +17,7 @@ from aop.ledger.model import CANCELED, LOST, SUCCEEDED, Progress, progress_fact
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import ROUTER, Writing, a_context, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.postgres import PostgresForTests
+from tests.support.waiting import patience
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ async def aop(url: str | None, *arguments: str) -> Ended:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    async with asyncio.timeout(30):
+    async with patience():
         out, err = await process.communicate()
     return Ended(process.returncode or 0, out.decode(), err.decode())
 
@@ -46,6 +47,8 @@ TAMPERING = {
     "has a wrong latency": "UPDATE ledger.event SET latency_ms = 77777 WHERE type = 'succeeded'",
     "counts its chunks wrongly": "UPDATE ledger.event SET chunk_index = 9 WHERE type = 'stream'",
     "may not carry": "UPDATE ledger.event SET error_code = 'TIMEOUT' WHERE type = 'succeeded'",
+    "may not carry TIMEOUT schema_work": "UPDATE ledger.event SET type = 'timed_out', error_code = 'TIMEOUT',"
+    " reason = 'schema_work' WHERE type = 'succeeded'",
     "has another context": "UPDATE ledger.event SET workspace_id = 'other' WHERE type = 'succeeded'",
     "another Router or an older epoch": "UPDATE ledger.event SET router_id = 'router-9' WHERE type = 'succeeded'",
     "names another status": "UPDATE ledger.event SET previous_status = 'routing' WHERE type = 'succeeded'",

@@ -95,7 +95,7 @@ async def test_no_column_of_the_ledger_can_hold_a_payload(target: Target) -> Non
     }  # fmt: skip
     assert {name for _, name in texts} == {
         "router_id", "parent_opening", "caller_type", "caller_id", "workspace_id", "target_agent_id",
-        "agent_card_version", "capability", "opening", "type", "previous_status", "error_code", "outcome",
+        "agent_card_version", "capability", "opening", "type", "previous_status", "error_code", "reason", "outcome",
     }  # fmt: skip
     kinds = {row["column_name"] for row in columns if row["data_type"] == "bytea"}
     assert kinds == {"agent_card_digest"}

@@ -7,7 +7,7 @@ from tests.ledger.conftest import Target
 _EVENT = (
     "INSERT INTO ledger.event (invocation_id, sequence, event_id, occurred_at, type, previous_status,"
     " previous_sequence, previous_chunk_index, previous_at, opening, trace_id, root_task_id, workspace_id, created_at,"
-    " chunk_index, chunk_count, chunk_bytes, latency_ms, error_code, router_id, epoch) SELECT {columns}"
+    " chunk_index, chunk_count, chunk_bytes, latency_ms, error_code, reason, router_id, epoch) SELECT {columns}"
     " FROM ledger.invocation LEFT JOIN ledger.event AS last ON last.invocation_id = invocation.invocation_id"
     " WHERE invocation.invocation_id = '{which}'"
 )
@@ -31,6 +31,7 @@ _COLUMNS = {
     "chunk_bytes": "NULL",
     "latency_ms": "0",
     "error_code": "NULL",
+    "reason": "NULL",
     "router_id": "'{router}'",
     "epoch": "{epoch}",
 }
@@ -82,6 +83,17 @@ ILLEGAL = {
     "failed without a code": event("running", type="'failed'"),
     "failed with TIMEOUT": event("running", type="'failed'", error_code="'TIMEOUT'"),
     "failed with an unknown code": event("running", type="'failed'", error_code="'the text of an input'"),
+    "success with a reason": event("running", reason="'schema_work'"),
+    "progress with a reason": event("running", **{**_PROGRESS, "reason": "'schema_work'"}),
+    "a reason of another code": event(
+        "running", type="'failed'", error_code="'AGENT_UNAVAILABLE'", reason="'schema_work'"
+    ),
+    "an unknown reason": event(
+        "running", type="'failed'", error_code="'DEPENDENCY_ERROR'", reason="'the text of an input'"
+    ),
+    "a reason of a code that has none": event(
+        "running", type="'timed_out'", error_code="'TIMEOUT'", reason="'schema_work'"
+    ),
     "timed_out with CANCELED": event("running", type="'timed_out'", error_code="'CANCELED'"),
     "canceled without a code": event("running", type="'canceled'"),
     "chunks on a terminal": event("running", chunk_index="0", chunk_count="1", chunk_bytes="1"),

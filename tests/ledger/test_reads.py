@@ -93,6 +93,24 @@ async def test_filters_combine_and_pages_go_newest_first_without_repeats(stores:
         assert (await lineage.page("nobody", RecordFilter(), None, 10)).records == []
 
 
+@pytest.mark.rows("NEST-13", "NEST-14")
+async def test_a_parent_takes_its_children_with_it_when_it_was_canceled_or_timed_out_and_only_then(
+    stores: DatabaseUrls,
+) -> None:
+    async with writing(stores.router) as written, reading(stores.router) as lineage:
+        parents = {}
+        for terminal in (SUCCEEDED, LOST, CANCELED, TIMED_OUT, None):
+            place = await written.journal.accept(an_acceptance())
+            parents[place.context.invocation] = terminal
+            if terminal is not None:
+                fact = progress_fact(place, new_hex_id(), utc_now(), Progress(1, 10))
+                assert await written.journal.progress(fact)
+                assert await written.journal.end(an_end(fact.place(), terminal))
+        ended = await lineage.ended_with_children([*parents, new_hex_id()])
+        assert {parents[invocation] for invocation in ended} == {CANCELED, TIMED_OUT}
+        assert len(ended) == 2
+
+
 @pytest.mark.rows("LED-10")
 async def test_a_trace_of_many_levels_comes_parents_first_and_its_children_are_in_the_list(
     stores: DatabaseUrls,

@@ -12,12 +12,15 @@ from msgspec.structs import replace
 from aop.base.clock import utc_now
 from aop.base.database import Connection, Database, connect
 from aop.base.ids import new_hex_id, new_opening_id
+from aop.base.loops import Loops
 from aop.contracts.lineage import CallerType
 from aop.ledger.check import LedgerCheck, Span
+from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
-from aop.ledger.journal import Connect, Journal, Writer
+from aop.ledger.journal import Journal
 from aop.ledger.lineage import Lineage
 from aop.ledger.model import Acceptance, Context, Fact, Opening, Place, Terminal, terminal_fact
+from aop.ledger.writer_connection import Connect
 
 SPACE = "space"
 ROUTER = "router-1"
@@ -98,7 +101,7 @@ async def writing(
     journal = Journal(
         writer, connect_by or connected, utc_now, write_seconds=seconds, fenced=lambda: fenced.append(True)
     )
-    journal.start()
+    journal.start(Loops(lambda _: lambda _: None))
     try:
         yield Writing(journal, url, epoch, fenced)
     finally:

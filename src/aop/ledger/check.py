@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from aop.base.database import Connection, translated_failures
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import STATUS_OF_EVENT, TERMINAL_STATUSES, TRANSITIONS, EventType, InvocationStatus
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening, Terminal
 
@@ -174,7 +174,7 @@ def _of_chain(row: Row, chain: Sequence[Row]) -> list[str]:
             f"event {event['sequence']} has another context": _has_other_context(row, event),
             f"event {event['sequence']} counts its chunks wrongly": not _counts_chunks(event, chunk),
             f"event {event['sequence']} has a wrong latency": not _has_right_latency(row, event),
-            f"{kind} may not carry {event['error_code']}": not _has_right_code(event),
+            f"{kind} may not carry {event['error_code']} {event['reason'] or ''}".rstrip(): not _has_right_error(event),
         }
         problems += [problem for problem, found in broken.items() if found]
         status, sequence, moment = STATUS_OF_EVENT[kind], event["sequence"] + 1, event["occurred_at"]
@@ -205,12 +205,12 @@ def _has_right_latency(row: Row, event: Row) -> bool:
     return bool(event["latency_ms"] == (elapsed.days * 86_400 + elapsed.seconds) * 1000 + elapsed.microseconds // 1000)
 
 
-def _has_right_code(event: Row) -> bool:
-    kind, code = EventType(event["type"]), event["error_code"]
+def _has_right_error(event: Row) -> bool:
+    kind, code, reason = EventType(event["type"]), event["error_code"], event["reason"]
     if kind is EventType.STREAM:
-        return code is None
+        return code is None and reason is None
     try:
-        Terminal(kind, None if code is None else ErrorCode(code))
+        Terminal(kind, None if code is None else ErrorCode(code), None if reason is None else Reason(reason))
     except ValueError:
         return False
     return True

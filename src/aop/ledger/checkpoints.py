@@ -13,24 +13,14 @@ class Checkpoints:
         self._database = database
         self._journal = journal
         self._pause_seconds = pause_seconds
-        self._task: asyncio.Task[None] | None = None
+        self._written = 1
 
-    def start(self) -> None:
-        self._task = asyncio.create_task(self._run())
-
-    async def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
-
-    async def _run(self) -> None:
-        written = 1
-        while True:
-            await asyncio.sleep(self._pause_seconds)
-            settled = self._journal.settled_before
-            if settled > written:
-                try:
-                    await self._journal.checkpoint(self._database, settled)
-                except StoreUnavailable:
-                    continue  # only a saving of later work; the next round writes a further one
-                written = settled
+    async def turn(self) -> None:
+        await asyncio.sleep(self._pause_seconds)
+        settled = self._journal.settled_before
+        if settled > self._written:
+            try:
+                await self._journal.checkpoint(self._database, settled)
+            except StoreUnavailable:
+                return  # only a saving of later work; the next turn writes a further one
+            self._written = settled

@@ -1,16 +1,23 @@
 """Epochs: a Router's lives. A new one fences the older ones and ends what they left open."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from aop.base.clock import Clock
-from aop.base.database import Connection, translated_failures
+from aop.base.database import Connection, Database, StoreUnavailable, translated_failures
 from aop.base.ids import new_hex_id
 from aop.contracts.lineage import CallerType
 from aop.ledger import store
 from aop.ledger.model import CANCELED, LOST, OPENING_EVENTS, Context, Opening, Place, terminal_fact
 
-_BATCH = 1000
+LOOK_SECONDS = 1.0
+MAX_CLOSED_AT_ONCE = 1000
+
+
+class EpochSuperseded(Exception):
+    """Another process opened a newer epoch of this Router: nothing this one accepts could be recorded."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ async def close_earlier(connection: Connection, router_id: str, epoch: int, cloc
     async with translated_failures():
         earlier = await store.unclosed_epochs(connection, router_id, epoch)
         for old in earlier:
-            while rows := await store.open_rows(connection, router_id, old, _BATCH):
+            while rows := await store.open_rows(connection, router_id, old, MAX_CLOSED_AT_ONCE):
                 facts = [
                     terminal_fact(_place(row), new_hex_id(), clock(), CANCELED if row["cancel_requested"] else LOST)
                     for row in rows
@@ -42,6 +49,29 @@ async def close_earlier(connection: Connection, router_id: str, epoch: int, cloc
                 ended += len(await store.append(connection, router_id, epoch, facts))
             await store.close_epoch(connection, router_id, old)
     return Closing(earlier, ended)
+
+
+class EpochWatch:
+    """Notices a newer epoch of this Router before a call does, which could only be refused then."""
+
+    def __init__(self, database: Database, router_id: str, epoch: int, superseded: Callable[[], None]) -> None:
+        self._database = database
+        self._router_id = router_id
+        self._epoch = epoch
+        self._superseded = superseded
+
+    async def turn(self) -> None:
+        await asyncio.sleep(LOOK_SECONDS)
+        with suppress(StoreUnavailable, EpochSuperseded):  # readiness tells of a store that is gone
+            await self.check()
+
+    async def check(self) -> None:
+        """The readiness check; tells whoever ends the unit, too."""
+        async with self._database.connection() as connection:
+            newest = await store.newest_epoch(connection, self._router_id)
+        if newest > self._epoch:
+            self._superseded()
+            raise EpochSuperseded
 
 
 def _place(row: store.Row) -> Place:

@@ -1,26 +1,27 @@
 """The write handle of the Ledger: acceptances, progress and terminals, each durable before it is answered."""
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from aop.base.clock import Clock
-from aop.base.database import Connection, Database
+from aop.base.database import Database
 from aop.base.ids import new_hex_id
+from aop.base.loops import Loop, Loops
 from aop.ledger import store
-from aop.ledger.lane import EpochFenced, Lane, LaneWork, Verdict
+from aop.ledger.entries import Accepted, AcceptedEnded, Entries, Writer
+from aop.ledger.group_commit import MAX_IN_BATCH, EpochFenced, GroupCommit
 from aop.ledger.model import LOST, Acceptance, Fact, Place, Terminal, terminal_fact
+from aop.ledger.open_invocations import Facts, OpenInvocations, Step, Unsettled
+from aop.ledger.results import Absent, Found, NotWritten, Refused, Unknown, Written
+from aop.ledger.writer_connection import Connect, prepared_by
 
-DEBT_PAUSE_SECONDS = 0.5
-MOST_DOUBTFUL = 10_000
+T = TypeVar("T")
 
-Facts = tuple[Fact, ...]
-Entry = tuple[int, Acceptance]
-Connect = Callable[[], Awaitable[Connection]]
+SETTLE_PAUSE_SECONDS = 0.5
+MAX_UNSETTLED_SECONDS = 30.0
 
 
 class AcceptanceRefused(Exception):
@@ -28,7 +29,11 @@ class AcceptanceRefused(Exception):
 
 
 class AcceptanceFailed(Exception):
-    """The store failed before anything was recorded, or it cannot be known; the Agent must not be contacted."""
+    """The store failed before anything was recorded."""
+
+
+class AcceptanceUnknown(Exception):
+    """Nobody knows whether the acceptance is in the store; the Agent must not be contacted."""
 
 
 class AcceptedButLost(Exception):
@@ -39,16 +44,12 @@ class AcceptedButLost(Exception):
         self.place = place
 
 
-@dataclass(frozen=True)
-class Writer:
-    """Who writes: a Router in one epoch of its own."""
-
-    router_id: str
-    epoch: int
+class LedgerBehind(Exception):
+    """A terminal, or the fate of an acceptance, has waited for the store for too long."""
 
 
 class Journal:
-    """Acceptances, cancel requests and facts have lanes of their own, so that a storm of one cannot starve another."""
+    """Each kind of entry has a group commit of its own, so that a storm of one cannot starve another."""
 
     def __init__(
         self,
@@ -59,117 +60,126 @@ class Journal:
         write_seconds: float,
         fenced: Callable[[], None],
         wrote: Callable[[float], None] = lambda _: None,
+        unsettled: Callable[[int], None] = lambda _: None,
     ) -> None:
+        """`unsettled` is told how many facts wait for the store when they rise from 0, and when they are 0 again."""
         self._writer = writer
         self._clock = clock
-        self._wrote = wrote
+        self._tell_unsettled = unsettled
+        entries, how = Entries(writer, clock, wrote), (prepared_by(connect, write_seconds), write_seconds, fenced)
+        self._acceptances: GroupCommit[Accepted, datetime] = GroupCommit(entries.acceptances, *how)
+        self._endings: GroupCommit[AcceptedEnded, datetime] = GroupCommit(entries.endings, *how)
+        self._cancels: GroupCommit[str, bool] = GroupCommit(entries.cancels, *how)
+        self._facts: GroupCommit[Facts, bool] = GroupCommit(entries.facts, *how)
+        self._open = OpenInvocations()
+        self._told_unsettled = False
+        self._settler: Loop | None = None
 
-        async def prepared() -> Connection:
-            connection = await connect()
-            await store.prepare_writer(connection, write_seconds)
-            return connection
-
-        self._acceptances: Lane[Entry, datetime] = Lane(
-            LaneWork(self._write_acceptances, self._find_acceptances), prepared, write_seconds, fenced
-        )
-        self._cancels: Lane[str, bool] = Lane(
-            LaneWork(self._write_cancels, self._write_cancels), prepared, write_seconds, fenced
-        )
-        self._facts: Lane[Facts, bool] = Lane(
-            LaneWork(self._write_facts, self._find_facts), prepared, write_seconds, fenced
-        )
-        self._endings: Lane[tuple[int, Acceptance, Terminal], datetime] = Lane(
-            LaneWork(self._write_endings, self._find_endings), prepared, write_seconds, fenced
-        )
-        self._next_position = 1
-        self._open: dict[str, int] = {}
-        self._doubtful: dict[str, Entry] = {}
-        self._debts: dict[str, Facts] = {}
-        self._collector: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        for lane in self._lanes:
-            lane.start()
-        self._collector = asyncio.create_task(self._collect_debts())
+    def start(self, loops: Loops) -> None:
+        for name, commits in self._group_commits.items():
+            commits.start(loops, f"ledger {name}")
+        self._settler = loops.start("ledger settle", self._settle)
 
     async def close(self) -> None:
-        if self._collector is not None:
-            self._collector.cancel()
-            await asyncio.wait({self._collector})
-        for lane in self._lanes:
-            await lane.close()
+        if self._settler is not None:
+            await self._settler.close()
+        for commits in self._group_commits.values():
+            await commits.close()
 
     @property
-    def _lanes(self) -> Sequence[Lane[Any, Any]]:
-        return (self._acceptances, self._cancels, self._facts, self._endings)
+    def _group_commits(self) -> dict[str, GroupCommit[Any, Any]]:
+        return {
+            "acceptances": self._acceptances,
+            "cancels": self._cancels,
+            "facts": self._facts,
+            "endings": self._endings,
+        }
 
     @property
     def settled_before(self) -> int:
         """Everything accepted at a lower position has its terminal in the store."""
-        return next(iter(self._open.values()), self._next_position)
+        return self._open.settled_before
 
-    @property
-    def owes(self) -> int:
+    def unsettled(self) -> Unsettled:
         """Terminals the store has not taken yet, and acceptances nobody knows about."""
-        return len(self._debts) + len(self._doubtful)
+        return self._open.unsettled()
+
+    async def require_settled(self) -> None:
+        """Some seconds behind is usual after a failure of the store; for longer, this Router is not to be relied on."""
+        waiting = self.unsettled()
+        if waiting.seconds > MAX_UNSETTLED_SECONDS:
+            raise LedgerBehind(f"{waiting.count} Invocations, for {waiting.seconds:.0f} s")
 
     async def accept(self, acceptance: Acceptance) -> Place:
         """Returns once the acceptance is durable. From here on the Invocation must end in a terminal."""
         invocation = acceptance.context.invocation
         if invocation in self._open:
             raise AcceptanceRefused  # being accepted, or running, right here: one batch must not hold an id twice
-        position, self._next_position = self._next_position, self._next_position + 1
-        self._open[invocation] = position
-        told = await self._acceptances.submit((position, acceptance))
-        if told.verdict is Verdict.STORED and told.result is not None:
-            return Place.opened(acceptance, told.result)
-        if told.verdict is Verdict.FOUND and told.result is not None:
-            raise AcceptedButLost(Place.opened(acceptance, told.result))
-        if told.verdict is not Verdict.UNDECIDED:
-            del self._open[invocation]
-        elif len(self._doubtful) < MOST_DOUBTFUL:
-            self._doubtful[invocation] = position, acceptance
-        # What is doubtful keeps its position open: at the latest the next epoch ends it.
-        raise AcceptanceRefused if told.verdict is Verdict.REFUSED else AcceptanceFailed
+        if self._open.is_full:
+            raise AcceptanceFailed  # nothing is sent: an acceptance nobody could keep track of would be forgotten
+        position = self._open.begin(acceptance)
+        match await self._acceptances.write((position, acceptance)):
+            case Written(created_at):
+                self._open.move(invocation, Step.ACCEPTED)
+                return Place.opened(acceptance, created_at)
+            case Found(created_at):
+                self._open.move(invocation, Step.ACCEPTED)
+                raise AcceptedButLost(Place.opened(acceptance, created_at))
+            case Refused():
+                self._open.move(invocation, Step.NOT_ACCEPTED)
+                raise AcceptanceRefused
+            case NotWritten():
+                self._open.move(invocation, Step.NOT_ACCEPTED)
+                raise AcceptanceFailed
+            case Unknown():
+                self._open.move(invocation, Step.UNANSWERED)
+                raise AcceptanceUnknown
 
     async def accept_ended(self, acceptance: Acceptance, terminal: Terminal) -> None:
         """An Invocation that is over before it began, both facts in one transaction: a refused target, or a deadline
-        already past."""
-        position, self._next_position = self._next_position, self._next_position + 1
-        told = await self._endings.submit((position, acceptance, terminal))
-        if told.verdict is Verdict.REFUSED:
-            raise AcceptanceRefused
-        if told.verdict not in {Verdict.STORED, Verdict.FOUND}:
-            raise AcceptanceFailed
+        already past. Nothing of it can stay open, so nobody has to remember it."""
+        match await self._endings.write((self._open.take_position(), acceptance, terminal)):
+            case Written() | Found():
+                return
+            case Refused():
+                raise AcceptanceRefused
+            case NotWritten():
+                raise AcceptanceFailed
+            case Unknown():
+                raise AcceptanceUnknown
 
     async def request_cancel(self, invocation: str) -> None:
         """Notes that the caller has left, before anything is torn down; a store that fails changes nothing."""
         with suppress(EpochFenced):
-            await self._cancels.submit(invocation)
+            await self._cancels.write(invocation)
 
     async def progress(self, fact: Fact) -> bool:
         """True once durable. After False the fact is unconfirmed: it goes out again in front of the terminal."""
-        told = await self._facts.submit((fact,))
-        return told.verdict in {Verdict.STORED, Verdict.FOUND}
+        return isinstance(await self._facts.write((fact,)), Written | Found)
 
     async def end(self, *facts: Fact) -> bool:
         """Records the terminal, with unconfirmed progress before it, in one transaction.
 
         True once it is durable. False when another one was there first; or when it is not durable or nobody knows:
-        then `failed`/DEPENDENCY_ERROR is owed, and is the only terminal this process will ever append.
+        then `failed`/DEPENDENCY_ERROR is deferred, and is the only terminal this process will ever append.
         """
         invocation = facts[-1].behind.context.invocation
-        told = await self._facts.submit(facts)
-        if told.verdict in {Verdict.STORED, Verdict.FOUND, Verdict.REFUSED}:
-            self._open.pop(invocation, None)
-            return told.verdict is not Verdict.REFUSED
-        self.owe(*facts)
-        return False
+        match await self._facts.write(facts):
+            case Written() | Found():
+                self._open.move(invocation, Step.ENDED)
+                return True
+            case Refused():
+                self._open.move(invocation, Step.ENDED)
+                return False
+            case NotWritten() | Unknown():
+                self.defer(*facts)
+                return False
 
-    def owe(self, *facts: Fact) -> None:
+    def defer(self, *facts: Fact) -> None:
         """In place of this terminal `failed`/DEPENDENCY_ERROR will be appended, as soon as the store takes it."""
-        lost = terminal_fact(facts[-1].behind, new_hex_id(), self._clock(), LOST)
-        self._debts[lost.behind.context.invocation] = (*facts[:-1], lost)
+        place = facts[-1].behind
+        lost = terminal_fact(place, new_hex_id(), self._clock(), LOST)
+        self._open.move(place.context.invocation, Step.NOT_ENDED, (*facts[:-1], lost))
 
     async def checkpoint(self, database: Database, position: int) -> None:
         """Notes that everything accepted before the position has its terminal."""
@@ -178,82 +188,58 @@ class Journal:
             await store.require_epoch(connection, writer.router_id, writer.epoch)
             await store.add_checkpoint(connection, writer.router_id, writer.epoch, position)
 
-    async def lose(self, place: Place) -> None:
+    async def end_as_lost(self, place: Place) -> None:
         """Ends an Invocation nobody may work on any more; once fenced, that is the newer epoch's to do, and it does."""
         with suppress(EpochFenced):
             await self.end(terminal_fact(place, new_hex_id(), self._clock(), LOST))
 
-    async def _collect_debts(self) -> None:
-        while True:
-            await asyncio.sleep(DEBT_PAUSE_SECONDS)
-            try:
-                await self._decide_doubtful()
-                await self._pay_debts()
-            except EpochFenced:
-                return  # what is left belongs to the newer epoch
+    async def _settle(self) -> None:
+        await asyncio.sleep(SETTLE_PAUSE_SECONDS)
+        self._watch_unsettled()
+        try:
+            await self._probe_unconfirmed()
+            await self._write_deferred()
+        except EpochFenced:
+            await asyncio.Event().wait()  # what is left belongs to the newer epoch
+        self._watch_unsettled()
 
-    async def _decide_doubtful(self) -> None:
-        """An acceptance nobody was told about: should it exist after all, it ends like this."""
-        for invocation, (position, acceptance) in list(self._doubtful.items()):
-            told = await self._acceptances.look((position, acceptance))
-            if told.verdict is Verdict.FOUND and told.result is not None:
-                place = Place.opened(acceptance, told.result)
-                self._debts[invocation] = (terminal_fact(place, new_hex_id(), self._clock(), LOST),)
-            elif told.verdict is Verdict.UNDECIDED:
+    def _watch_unsettled(self) -> None:
+        count = self.unsettled().count
+        if bool(count) != self._told_unsettled:
+            self._told_unsettled = bool(count)
+            self._tell_unsettled(count)
+
+    async def _probe_unconfirmed(self) -> None:
+        """An acceptance nobody was told about: should it exist after all, it ends as lost."""
+        for batch in _batches(self._open.unconfirmed()):
+            results = await asyncio.gather(*map(self._acceptances.probe, batch))
+            for (_, acceptance), result in zip(batch, results, strict=True):
+                match result:
+                    case Found(created_at):
+                        place = Place.opened(acceptance, created_at)
+                        self.defer(terminal_fact(place, new_hex_id(), self._clock(), LOST))
+                    case Absent():
+                        self._open.move(acceptance.context.invocation, Step.NOT_ACCEPTED)
+                    case Unknown():
+                        pass  # it stays unconfirmed
+            if any(isinstance(result, Unknown) for result in results):
                 return  # the store is still out of reach; the next round goes on
-            else:
-                self._open.pop(invocation, None)
-            del self._doubtful[invocation]
 
-    async def _pay_debts(self) -> None:
-        for invocation, facts in list(self._debts.items()):
-            told = await self._facts.submit(facts)
-            if told.verdict in {Verdict.FAILED, Verdict.UNDECIDED}:
+    async def _write_deferred(self) -> None:
+        for batch in _batches(self._open.deferred()):
+            results = await asyncio.gather(*map(self._facts.write, batch))
+            for facts, result in zip(batch, results, strict=True):
+                invocation = facts[-1].behind.context.invocation
+                match result:
+                    case Written() | Found() | Refused():
+                        self._open.move(invocation, Step.ENDED)
+                    case NotWritten(denied=True):
+                        self._open.move(invocation, Step.DENIED)
+                    case NotWritten() | Unknown():
+                        pass  # it stays deferred
+            if any(isinstance(result, NotWritten | Unknown) for result in results):
                 return
-            del self._debts[invocation]
-            # Denied can only mean that this process knows the Invocation wrongly: the next epoch looks at it again.
-            if told.verdict is not Verdict.DENIED:
-                self._open.pop(invocation, None)
 
-    async def _write_acceptances(self, connection: Connection, given: Sequence[Entry]) -> Sequence[datetime | None]:
-        started = time.perf_counter()
-        accepted = await store.accept(connection, self._writer.router_id, self._writer.epoch, given)
-        self._wrote(time.perf_counter() - started)
-        return [accepted.get(acceptance.event) for _, acceptance in given]
 
-    async def _find_acceptances(self, connection: Connection, given: Sequence[Entry]) -> Sequence[datetime | None]:
-        known = await store.known_acceptances(connection, [acceptance for _, acceptance in given])
-        return [known.get(acceptance.event) for _, acceptance in given]
-
-    async def _write_endings(
-        self, connection: Connection, given: Sequence[tuple[int, Acceptance, Terminal]]
-    ) -> Sequence[datetime | None]:
-        async with connection.transaction():
-            created = await self._write_acceptances(connection, [(position, item) for position, item, _ in given])
-            facts = [
-                (terminal_fact(Place.opened(item, moment), new_hex_id(), self._clock(), terminal),)
-                for (_, item, terminal), moment in zip(given, created, strict=True)
-                if moment is not None
-            ]
-            await self._write_facts(connection, facts)
-        return created
-
-    async def _find_endings(
-        self, connection: Connection, given: Sequence[tuple[int, Acceptance, Terminal]]
-    ) -> Sequence[datetime | None]:
-        return await self._find_acceptances(connection, [(position, item) for position, item, _ in given])
-
-    async def _write_cancels(self, connection: Connection, given: Sequence[str]) -> Sequence[bool | None]:
-        await store.request_cancel(connection, self._writer.router_id, self._writer.epoch, given)
-        return [True] * len(given)
-
-    async def _write_facts(self, connection: Connection, given: Sequence[Facts]) -> Sequence[bool | None]:
-        facts = [fact for group in given for fact in group]
-        started = time.perf_counter()
-        added = await store.append(connection, self._writer.router_id, self._writer.epoch, facts)
-        self._wrote(time.perf_counter() - started)
-        return [group[-1].key in added or None for group in given]
-
-    async def _find_facts(self, connection: Connection, given: Sequence[Facts]) -> Sequence[bool | None]:
-        known = await store.known_events(connection, [group[-1].key for group in given])
-        return [group[-1].event in known or None for group in given]
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[first : first + MAX_IN_BATCH] for first in range(0, len(items), MAX_IN_BATCH))

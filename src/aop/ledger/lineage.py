@@ -9,8 +9,8 @@ import msgspec
 
 from aop.base.clock import to_text
 from aop.base.database import Database
-from aop.contracts.errors import ErrorCode, code_entries
-from aop.contracts.invocation import CorrelatedError
+from aop.contracts.errors import ErrorCode, Reason
+from aop.contracts.invocation import CorrelatedError, correlated_error
 from aop.contracts.lineage import (
     STATUS_OF_EVENT,
     Caller,
@@ -131,13 +131,14 @@ def _parents_first(records: Sequence[InvocationRecord]) -> Sequence[InvocationRe
 
 
 def _record(row: Row) -> InvocationRecord:
-    outcome, error = row["outcome"], row["error_code"]
+    outcome, error, reason = row["outcome"], row["error_code"], row["reason"]
     status = STATUS_AFTER[row["opening"]] if outcome is None else STATUS_OF_EVENT[outcome]
     return InvocationRecord(
         **_context(row),
         status=status,
         latency_ms=msgspec.UNSET if row["latency_ms"] is None else row["latency_ms"],
         error_code=msgspec.UNSET if error is None else ErrorCode(error),
+        reason=msgspec.UNSET if reason is None else Reason(reason),
         created_at=to_text(row["created_at"]),
         updated_at=to_text(row["updated_at"]),
         deadline_at=to_text(row["deadline_at"]),
@@ -189,17 +190,17 @@ def _event(row: Row, event: Row) -> InvocationEvent:
         type=kind,
         status=STATUS_OF_EVENT[kind],
         latency_ms=msgspec.UNSET if event["latency_ms"] is None else event["latency_ms"],
-        error=msgspec.UNSET if event["error_code"] is None else _error(ErrorCode(event["error_code"]), context),
+        error=msgspec.UNSET if event["error_code"] is None else _error(event, context),
         **progress,
         **context,
     )
 
 
-def _error(code: ErrorCode, context: dict[str, Any]) -> CorrelatedError:
-    return CorrelatedError(
-        code=code,
-        message=code_entries()[code].message,
-        trace_id=context["trace_id"],
+def _error(event: Row, context: dict[str, Any]) -> CorrelatedError:
+    return correlated_error(
+        ErrorCode(event["error_code"]),
+        None if event["reason"] is None else Reason(event["reason"]),
         invocation_id=context["invocation_id"],
         root_task_id=context["root_task_id"],
+        trace_id=context["trace_id"],
     )

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason, fits
 from aop.contracts.lineage import CallerType, EventType, InvocationStatus
 
 
@@ -56,10 +56,12 @@ class Acceptance(msgspec.Struct, frozen=True):
 
 
 class Terminal(msgspec.Struct, frozen=True):
-    """How an Invocation ended. TIMEOUT belongs to timed_out and CANCELED to canceled, and failed has neither."""
+    """How an Invocation ended. TIMEOUT belongs to timed_out and CANCELED to canceled, and failed has neither;
+    a reason stands only beside a code it belongs to."""
 
     type: EventType
     error: ErrorCode | None = None
+    reason: Reason | None = None
 
     def __post_init__(self) -> None:
         fixed = _FIXED_CODES.get(self.type)
@@ -71,6 +73,8 @@ class Terminal(msgspec.Struct, frozen=True):
             allowed = fixed is not None and self.error is fixed
         if not allowed:
             raise ValueError(f"{self.type} may not carry {self.error}")
+        if self.reason is not None and (self.error is None or not fits(self.error, self.reason)):
+            raise ValueError(f"{self.error} may not carry {self.reason}")
 
 
 SUCCEEDED = Terminal(EventType.SUCCEEDED)
@@ -78,6 +82,8 @@ CANCELED = Terminal(EventType.CANCELED, ErrorCode.CANCELED)
 TIMED_OUT = Terminal(EventType.TIMED_OUT, ErrorCode.TIMEOUT)
 LOST = Terminal(EventType.FAILED, ErrorCode.DEPENDENCY_ERROR)
 """The end of an Invocation whose outcome the platform could not keep."""
+ENDS_CHILDREN = frozenset({CANCELED, TIMED_OUT})
+"""A parent that ended so takes its running children with it."""
 
 
 class Progress(msgspec.Struct, frozen=True):

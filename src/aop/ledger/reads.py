@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aop.base.database import Connection
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationStatus
-from aop.ledger.model import STATUS_AFTER
+from aop.ledger.model import ENDS_CHILDREN, STATUS_AFTER
 
 if TYPE_CHECKING:
     from aop.ledger.lineage import RecordFilter
@@ -38,8 +38,8 @@ async def record(connection: Connection, workspace_id: str, invocation: str) -> 
 
 async def events(connection: Connection, invocation: str) -> Sequence[Row]:
     rows: Sequence[Row] = await connection.fetch(
-        "SELECT event_id, sequence, occurred_at, type, chunk_index, chunk_count, chunk_bytes, latency_ms, error_code"
-        " FROM ledger.event WHERE invocation_id = $1 ORDER BY sequence",
+        "SELECT event_id, sequence, occurred_at, type, chunk_index, chunk_count, chunk_bytes, latency_ms,"
+        " error_code, reason FROM ledger.event WHERE invocation_id = $1 ORDER BY sequence",
         invocation,
     )
     return rows
@@ -67,9 +67,9 @@ async def parent(connection: Connection, invocation: str) -> Row:
 
 async def ended_with_children(connection: Connection, invocations: Sequence[str]) -> Sequence[str]:
     rows = await connection.fetch(
-        "SELECT invocation_id FROM ledger.event"
-        " WHERE invocation_id = ANY($1) AND type <> 'stream' AND type IN ('canceled', 'timed_out')",
+        "SELECT invocation_id FROM ledger.event WHERE invocation_id = ANY($1) AND type <> 'stream' AND type = ANY($2)",
         invocations,
+        sorted(terminal.type for terminal in ENDS_CHILDREN),
     )
     return [row["invocation_id"].hex for row in rows]
 

@@ -15,7 +15,7 @@ Key = tuple[str, int]
 _ACCEPTANCE = ("bigint", *["uuid"] * 4, "word", *["text"] * 4, "uuid", "bytea", "text", "word", "uuid", *["moment"] * 2)
 _FACT = (
     *("uuid", "integer", "uuid", "moment", "word", "word", "integer", "integer", "moment", "word", "uuid", "uuid"),
-    *("text", "moment", "integer", "integer", "bigint", "bigint", "word"),
+    *("text", "moment", "integer", "integer", "bigint", "bigint", "word", "word"),
 )
 _SQL_TYPES = {"word": "text", "moment": "timestamptz"}
 
@@ -51,6 +51,12 @@ async def prepare_writer(connection: Connection, write_seconds: float) -> None:
 async def open_epoch(connection: Connection, router_id: str) -> int:
     epoch: int = await connection.fetchval("SELECT ledger.open_epoch($1)", router_id)
     return epoch
+
+
+async def newest_epoch(connection: Connection, router_id: str) -> int:
+    """0 before the first."""
+    epoch: int | None = await connection.fetchval("SELECT max(epoch) FROM ledger.epoch WHERE router_id = $1", router_id)
+    return epoch or 0
 
 
 async def accept(
@@ -230,4 +236,5 @@ def _fact_row(fact: Fact) -> Sequence[Any]:
         None if fact.progress is None else fact.progress.size,
         None if terminal is None else latency_ms(fact),
         None if terminal is None else terminal.error,
+        None if terminal is None else terminal.reason,
     )

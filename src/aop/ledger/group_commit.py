@@ -1,0 +1,238 @@
+"""Group commit: whatever waits while one write runs becomes the next write; a lone entry is written at once.
+
+A batch ends in one of four ways. It committed: each entry was written or refused. The server said no: it is known to be
+rolled back, and its entries run once each alone, so that only the guilty one fails. Nothing was sent: none is written.
+The connection broke or was silent for too long: nobody knows, and each entry is probed once the old backend is surely
+gone. Every entry of a batch has its result within two write timeouts of the batch's begin.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import asyncpg
+
+from aop.base.database import CONNECTION_LOST, Connection
+from aop.base.loops import Loop, Loops
+from aop.ledger.results import (
+    ABSENT,
+    DENIED,
+    NOT_WRITTEN,
+    REFUSED,
+    UNKNOWN,
+    Found,
+    NotWritten,
+    ProbeResult,
+    WriteResult,
+    Written,
+)
+from aop.ledger.writer_connection import BackendRuns, Connect, WriterConnection
+
+E = TypeVar("E")
+R = TypeVar("R")
+A = TypeVar("A")
+
+FENCED = "AOP01"
+MAX_IN_BATCH = 512
+# The connection failed, or the server ended us: perhaps around the commit.
+_SERVER_GONE = ("08", "57P")
+# A value that does not fit, a constraint or a trigger.
+_DENIED = ("22", "23", "P0")
+# Calls that came in together get here within a few turns of the loop; a lone one loses microseconds to them.
+_TURNS_TO_GATHER = 2
+# After a fault nobody foresaw, which cost one batch its answers; callers wait for the next batch.
+_MAX_PAUSE_SECONDS = 0.01
+_PROBE_PAUSE_SECONDS = 0.05
+
+
+class EpochFenced(Exception):
+    """A newer epoch of this Router exists: this process may write nothing more."""
+
+
+@dataclass(slots=True)
+class _Waiting(Generic[E, A]):
+    entry: E
+    since: float
+    result: asyncio.Future[A] = field(repr=False)
+
+    def tell(self, result: A) -> None:
+        if not self.result.done():
+            self.result.set_result(result)
+
+
+@dataclass(frozen=True)
+class Statements(Generic[E, R]):
+    """How entries are written and how they are probed; both give a value per entry, None where there is none."""
+
+    write: Callable[[Connection, Sequence[E]], Awaitable[Sequence[R | None]]]
+    probe: Callable[[Connection, Sequence[E]], Awaitable[Sequence[R | None]]]
+
+
+class GroupCommit(Generic[E, R]):
+    """One connection and one writer task. Belongs to the loop it is started on."""
+
+    def __init__(
+        self,
+        statements: Statements[E, R],
+        connect: Connect,
+        write_seconds: float,
+        fenced: Callable[[], None],
+    ) -> None:
+        self._statements = statements
+        self._connection = WriterConnection(connect)
+        self._write_seconds = write_seconds
+        self._fenced = fenced
+        self._writes: list[_Waiting[E, WriteResult[R]]] = []
+        self._probes: list[_Waiting[E, ProbeResult[R]]] = []
+        self._wake = asyncio.Event()
+        self._loop: Loop | None = None
+
+    def start(self, loops: Loops, name: str) -> None:
+        self._loop = loops.start(name, self._turn, max_pause_seconds=_MAX_PAUSE_SECONDS)
+
+    async def close(self) -> None:
+        if self._loop is not None:
+            await self._loop.close()
+        self._connection.drop()
+
+    async def write(self, entry: E) -> WriteResult[R]:
+        """Cancelling the caller does not take the entry back: once waiting, it will be written."""
+        return await self._waited(entry, self._writes)
+
+    async def probe(self, entry: E) -> ProbeResult[R]:
+        """Writes nothing. Found or Absent is always the store's own answer, however long the question waited."""
+        return await self._waited(entry, self._probes)
+
+    async def _waited(self, entry: E, queue: list[_Waiting[E, A]]) -> A:
+        loop = asyncio.get_running_loop()
+        waiting: _Waiting[E, A] = _Waiting(entry, loop.time(), loop.create_future())
+        queue.append(waiting)
+        self._wake.set()
+        return await waiting.result
+
+    async def _turn(self) -> None:
+        await self._wake.wait()
+        for _ in range(_TURNS_TO_GATHER):
+            await asyncio.sleep(0)
+        writes, probes = _taken(self._writes), _taken(self._probes)
+        if not self._writes and not self._probes:
+            self._wake.clear()
+        try:
+            if writes:
+                await self._serve_writes(writes)
+            if probes:
+                await self._serve_probes(probes)
+        except Exception:
+            # Nobody may wait for ever because of a fault nobody thought of.
+            self._connection.drop()
+            _tell_all(writes, UNKNOWN)
+            _tell_all(probes, UNKNOWN)
+            raise
+
+    async def _serve_writes(self, batch: Sequence[_Waiting[E, WriteResult[R]]]) -> None:
+        now = asyncio.get_running_loop().time()
+        # What waited for as long as a write may take is late, and nothing of it was sent.
+        late = now - self._write_seconds
+        if batch[0].since < late:
+            _tell_all([waiting for waiting in batch if waiting.since < late], NOT_WRITTEN)
+            batch = [waiting for waiting in batch if waiting.since >= late]
+        if batch:
+            await self._write(batch, now + 2 * self._write_seconds)
+
+    async def _serve_probes(self, batch: Sequence[_Waiting[E, ProbeResult[R]]]) -> None:
+        """A probe is never late: only what the store answers is told, else that nobody knows."""
+        found = await self._asked([waiting.entry for waiting in batch], self._time_limit())
+        if found is None:
+            _tell_all(batch, UNKNOWN)
+        else:
+            for waiting, value in zip(batch, found, strict=True):
+                waiting.tell(ABSENT if value is None else Found(value))
+
+    async def _write(self, batch: Sequence[_Waiting[E, WriteResult[R]]], due: float) -> None:
+        limit = self._time_limit(due)
+        try:
+            async with asyncio.timeout_at(limit):
+                connection = await self._connection.opened()
+        except (asyncpg.PostgresError, *CONNECTION_LOST):
+            _tell_all(batch, NOT_WRITTEN)
+            return
+        try:
+            async with asyncio.timeout_at(limit):
+                values = await self._statements.write(connection, [waiting.entry for waiting in batch])
+        except asyncpg.PostgresError as refusal:
+            await self._after_refusal(batch, refusal, due)
+        except CONNECTION_LOST:
+            self._connection.lose()
+            await self._find(batch, due)
+        except BaseException:
+            self._connection.lose()
+            raise
+        else:
+            for waiting, value in zip(batch, values, strict=True):
+                waiting.tell(REFUSED if value is None else Written(value))
+
+    async def _after_refusal(
+        self, batch: Sequence[_Waiting[E, WriteResult[R]]], refusal: asyncpg.PostgresError, due: float
+    ) -> None:
+        if refusal.sqlstate == FENCED:
+            self._fenced()
+            for waiting in batch:
+                if not waiting.result.done():
+                    waiting.result.set_exception(EpochFenced())
+        elif refusal.sqlstate.startswith(_SERVER_GONE):
+            self._connection.lose()
+            await self._find(batch, due)
+        else:
+            await self._one_by_one(batch, DENIED if refusal.sqlstate.startswith(_DENIED) else NOT_WRITTEN, due)
+
+    async def _one_by_one(self, batch: Sequence[_Waiting[E, WriteResult[R]]], lone: NotWritten, due: float) -> None:
+        """The batch is known to be undone: a lone entry is guilty, of several the guilty one is sought."""
+        if len(batch) == 1:
+            _tell_all(batch, lone)
+            return
+        for waiting in batch:
+            if asyncio.get_running_loop().time() < due:
+                await self._write([waiting], due)
+            else:
+                waiting.tell(NOT_WRITTEN)
+
+    async def _find(self, batch: Sequence[_Waiting[E, WriteResult[R]]], due: float) -> None:
+        """What became of a write whose answer was lost."""
+        found = await self._asked([waiting.entry for waiting in batch], self._time_limit(due))
+        if found is None:
+            _tell_all(batch, UNKNOWN)
+        else:
+            for waiting, value in zip(batch, found, strict=True):
+                waiting.tell(NOT_WRITTEN if value is None else Found(value))
+
+    async def _asked(self, entries: Sequence[E], limit: float) -> Sequence[R | None] | None:
+        """Asks until the store answers; None once the time is up. A question, never a second write."""
+        loop = asyncio.get_running_loop()
+        # The clock is read here too: an attempt that fails without waiting is never met by its timeout.
+        while loop.time() < limit:
+            try:
+                async with asyncio.timeout_at(limit):
+                    connection = await self._connection.opened()
+                    await self._connection.end_lost_backends(connection)
+                    return await self._statements.probe(connection, entries)
+            except BackendRuns:
+                pass
+            except (asyncpg.PostgresError, *CONNECTION_LOST):
+                self._connection.drop()
+            await asyncio.sleep(_PROBE_PAUSE_SECONDS)
+        return None
+
+    def _time_limit(self, due: float = float("inf")) -> float:
+        return min(asyncio.get_running_loop().time() + self._write_seconds, due)
+
+
+def _taken(queue: list[_Waiting[E, A]]) -> list[_Waiting[E, A]]:
+    batch = queue[:MAX_IN_BATCH]
+    del queue[:MAX_IN_BATCH]
+    return batch
+
+
+def _tell_all(batch: Sequence[_Waiting[E, A]], result: A) -> None:
+    for waiting in batch:
+        waiting.tell(result)
