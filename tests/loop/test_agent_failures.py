@@ -11,6 +11,7 @@ from tests.support.agent import a_message, a_task, data, result_of, rpc_error, s
 from tests.support.loop import SILENT_HOST, Changes, Platform, running_platform
 from tests.support.peers import JSON, Behaviour, reset, sending
 from tests.support.postgres import PostgresForTests
+from tests.support.waiting import generous
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -181,6 +182,7 @@ async def test_an_answer_over_the_smaller_limit_is_too_large(platform: Platform)
         platform.agent.script(behaviour)
         reply = await platform.invoke(agentId=card["agentId"])
         await platform.require_failed(reply, 502, "AGENT_RESPONSE_TOO_LARGE")
+        assert reply.json["reason"] == "body_size"
 
 
 @pytest.mark.rows("INV-23")
@@ -227,6 +229,6 @@ async def test_a_connection_that_does_not_come_about_in_time_is_unavailable(post
         changes = Changes(router=settings, card={"protocol": protocol})
         async with running_platform(await postgres.new_platform(), changes) as platform:
             detail = await platform.require_failed(await platform.invoke(), 503, "AGENT_UNAVAILABLE")
-            assert 140 <= detail["invocation"]["latencyMs"] < 1500
+            assert 140 <= detail["invocation"]["latencyMs"] < generous(1500)
         for other in others:
             other.close()

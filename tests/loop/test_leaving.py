@@ -7,6 +7,7 @@ import pytest
 from tests.support.agent import a_message, a_task, credential_of, data, invocation_of, rpc_error
 from tests.support.loop import Platform, invoking
 from tests.support.peers import Behaviour, after, hold
+from tests.support.waiting import promptly
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -36,7 +37,7 @@ async def test_leaving_while_the_first_message_blocks_closes_the_connection_to_t
     platform.agent.script(hold)
     async with invoking(platform):
         request = await platform.agent.arrival("message/send", len(platform.agent.calls("message/send")) + 1)
-    async with asyncio.timeout(2):
+    async with promptly(2):
         await request.left.wait()
     detail = await platform.ended(invocation_of(request))
     assert detail["events"][-1]["type"] == "canceled"
@@ -74,7 +75,7 @@ async def test_a_caller_who_sends_more_bytes_is_treated_as_gone(platform: Platfo
     writer.write(head + body)
     request = await platform.agent.arrival("message/send", count)
     writer.write(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")
-    async with asyncio.timeout(2):
+    async with promptly(2):
         assert await reader.read() == b""
     writer.close()
     assert (await platform.ended(invocation_of(request)))["events"][-1]["type"] == "canceled"

@@ -55,7 +55,7 @@ async def trace_of(crew: Crew, agent_id: str, content: bytes = b"{}") -> tuple[A
     reply = await crew.platform.invoke(content, agentId=agent_id)
     assert reply.status == 200, reply.body
     trace = await crew.platform.read(f"/traces/{reply.json['traceId']}")
-    assert document("trace/1").violations(trace) == ()
+    assert document("trace/2").violations(trace) == ()
     records: list[Record] = trace["invocations"]
     assert {record["rootTaskId"] for record in records} == {reply.json["rootTaskId"]}
     assert {record["traceId"] for record in records} == {reply.json["traceId"]}

@@ -40,7 +40,7 @@ FURTHER = {
 
 def require_no_ids(reply: Reply, status: int, code: str) -> None:
     require_error(reply, status, code, "4")
-    assert set(reply.json) - {"violations"} == {"code", "message", "traceId"}
+    assert set(reply.json) - {"violations", "reason"} == {"code", "message", "traceId"}
     assert reply.header("x-platform-invocation-id") is None
     assert reply.header("x-platform-root-task-id") is None
 
@@ -125,6 +125,7 @@ async def test_input_is_judged_by_the_targets_own_schema_and_limit(platform: Pla
         assert [item["pointer"] for item in reply.json["violations"]] == ["/input/text"]
         reply = await parent.call(small["agentId"], b'{"text":"longer than ten bytes"}')
         await require_refused(platform, reply, 413, "PAYLOAD_TOO_LARGE", recorded)
+        assert reply.json["reason"] == "input_size"
 
 
 def forged(parent: Parent, **claims: Any) -> str:

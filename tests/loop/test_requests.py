@@ -75,7 +75,9 @@ async def test_a_body_that_breaks_the_contract_is_refused(
 async def test_a_large_body_is_413_and_a_bad_token_comes_first(platform: Platform) -> None:
     async with nothing_happens(platform) as recorded:
         large = platform.request(b'{"x":"%b"}' % (b"x" * 1_048_576))
-        await platform.require_refused(await post(platform, large), 413, "PAYLOAD_TOO_LARGE", recorded)
+        reply = await post(platform, large)
+        await platform.require_refused(reply, 413, "PAYLOAD_TOO_LARGE", recorded)
+        assert reply.json["reason"] == "body_size"
         require_error(await post(platform, b"{", token="wrong"), 401, "UNAUTHENTICATED", "4")
 
 
@@ -156,6 +158,7 @@ async def test_input_over_the_cards_limit_is_413(platform: Platform) -> None:
     async with nothing_happens(platform) as recorded:
         reply = await platform.invoke(content.replace(b":", b": "), agentId=card["agentId"])
         await platform.require_refused(reply, 413, "PAYLOAD_TOO_LARGE", recorded)
+        assert reply.json["reason"] == "input_size"
 
 
 @pytest.mark.rows("INV-08")

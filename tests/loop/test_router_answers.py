@@ -22,7 +22,7 @@ from tests.support.errors import require_error
 from tests.support.loop import SPACE, Changes, Platform, gateway_alone, invoking
 from tests.support.peers import Behaviour, Received, hold, listening, reset
 from tests.support.postgres import PostgresForTests
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, promptly
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -128,7 +128,17 @@ WITHOUT_IDS: dict[str, Behaviour] = {
     "unknown member": error("OVERLOADED", hint="x"),
     "reset": reset,
     "redirect": error("OVERLOADED", status=302),
+    "reason of another code": error("DEPENDENCY_ERROR", reason="input_size"),
+    "reason of a code without any": error("OVERLOADED", reason="store_unavailable"),
+    "unknown reason": error("DEPENDENCY_ERROR", reason="the text of an Agent"),
 }
+# The Router said so itself, in its form before acceptance: nothing was accepted, which is known.
+REFUSED = frozenset(
+    {
+        *("refused the token", "did not know the token", "not found", "conflict"),
+        *("violations of the dispatch", "no violations"),
+    }
+)
 WITH_IDS: dict[str, Behaviour] = {
     "breaks off after the id headers": raw(b""),
     "breaks off inside the body": raw(b'{"schemaVersion":"1"'),
@@ -142,10 +152,11 @@ WITH_IDS: dict[str, Behaviour] = {
     "before-acceptance code": error("NOT_ACCEPTABLE", correlated=True),
     "error ids of another": error("TIMEOUT", correlated=True, **OTHER),
     "error of another status": error("TIMEOUT", correlated=True, status=500),
+    "reason of another code": error("AGENT_UNAVAILABLE", correlated=True, reason="schema_work"),
 }
 
 
-@pytest.mark.rows("INV-29")
+@pytest.mark.rows("INV-29", "SAFE-12")
 @pytest.mark.parametrize("name", [*WITHOUT_IDS, *(f"accepted, then {name}" for name in WITH_IDS)])
 async def test_a_wrong_answer_of_the_router_is_a_dependency_error(
     gateway: Platform, router: ScriptedRouter, name: str
@@ -154,7 +165,8 @@ async def test_a_wrong_answer_of_the_router_is_a_dependency_error(
     router.behave = WITH_IDS[name.removeprefix("accepted, then ")] if correlated else WITHOUT_IDS[name]
     count = len(router.received)
     reply = await gateway.invoke()
-    require_error(reply, 503, "DEPENDENCY_ERROR", "4")
+    known = correlated or name in REFUSED
+    require_error(reply, 503, "DEPENDENCY_ERROR", "4", None if known else "acceptance_unknown")
     (request,) = router.received[count:]
     assert reply.json["traceId"] == request.json["traceId"]
     expected = {item: request.json[item] for item in IDS} if correlated else {}
@@ -163,26 +175,30 @@ async def test_a_wrong_answer_of_the_router_is_a_dependency_error(
 
 @pytest.mark.rows("INV-29", "INV-32")
 @pytest.mark.parametrize(
-    ("code", "correlated"),
+    ("code", "correlated", "reason"),
     [
-        ("OVERLOADED", False),
-        ("DEPENDENCY_ERROR", False),
-        ("AGENT_RELEASE_SUSPENDED", False),
-        ("PAYLOAD_TOO_LARGE", False),
-        ("DEPENDENCY_ERROR", True),
-        ("TIMEOUT", True),
-        ("CANCELED", True),
-        ("AGENT_UNAVAILABLE", True),
-        ("INTERNAL_ERROR", True),
+        ("OVERLOADED", False, None),
+        ("DEPENDENCY_ERROR", False, None),
+        ("DEPENDENCY_ERROR", False, "acceptance_unknown"),
+        ("AGENT_RELEASE_SUSPENDED", False, None),
+        ("PAYLOAD_TOO_LARGE", False, None),
+        ("PAYLOAD_TOO_LARGE", False, "schema_work"),
+        ("DEPENDENCY_ERROR", True, None),
+        ("TIMEOUT", True, None),
+        ("CANCELED", True, None),
+        ("AGENT_UNAVAILABLE", True, None),
+        ("AGENT_RESPONSE_TOO_LARGE", True, "schema_work"),
+        ("INTERNAL_ERROR", True, None),
     ],
 )
 async def test_a_right_error_of_the_router_passes_as_it_is(
-    gateway: Platform, router: ScriptedRouter, code: str, correlated: bool
+    gateway: Platform, router: ScriptedRouter, code: str, correlated: bool, reason: str | None
 ) -> None:
-    router.behave = error(code, correlated=correlated)
+    members = {} if reason is None else {"reason": reason}
+    router.behave = error(code, correlated=correlated, **members)
     reply = await gateway.invoke()
-    require_error(reply, code_entries()[ErrorCode(code)].status, code, "4")
-    assert reply.body == error_body(router.received[-1], code, correlated)
+    require_error(reply, code_entries()[ErrorCode(code)].status, code, "4", reason)
+    assert reply.body == error_body(router.received[-1], code, correlated, **members)
     assert reply.header("retry-after") == ("1" if code == "OVERLOADED" else None)
 
 
@@ -224,6 +240,7 @@ async def test_a_silent_router_is_a_dependency_error_and_no_timeout(
     async with listening(router.meet) as port, gateway_alone(stores, port, Changes(adjust=hasty)) as gateway:
         reply = await gateway.invoke()
         await gateway.require_refused(reply, 503, "DEPENDENCY_ERROR", 0)
+        assert reply.json["reason"] == "acceptance_unknown"
         router.behave = raw(b"", ended=False)
         reply = await gateway.invoke()
         require_error(reply, 503, "DEPENDENCY_ERROR", "4")
@@ -253,7 +270,7 @@ async def test_the_gateway_leaves_its_router_within_a_second_of_its_caller(
 
     async with invoking(gateway):
         await becomes_true(heard)
-    async with asyncio.timeout(1):
+    async with promptly(1):
         await router.received[-1].left.wait()
 
 
@@ -297,7 +314,11 @@ async def test_a_wrong_read_of_the_router_is_never_absence_or_success(
 @pytest.mark.rows("INV-26", "LED-11")
 async def test_without_a_router_nothing_is_known_and_nothing_was_begun(postgres: PostgresForTests) -> None:
     async with gateway_alone(await postgres.new_platform(), any_free_port()) as gateway:
-        await gateway.require_refused(await gateway.invoke(), 503, "DEPENDENCY_ERROR", 0)
+        for stream in (False, True):
+            accept = b"text/event-stream" if stream else b"application/json"
+            reply = await gateway.invoke(stream=stream, headers=((b"accept", accept),))
+            await gateway.require_refused(reply, 503, "DEPENDENCY_ERROR", 0)
+            assert reply.json["reason"] == "router_unreachable"
         for path in READS:
             reply = await gateway.gateway.get(f"/v1/workspaces/{SPACE}{path}", token=gateway.token)
             require_error(reply, 503, "DEPENDENCY_ERROR", "4")

@@ -24,16 +24,17 @@ from tests.support.streaming_agent import (
     streamed,
     task,
 )
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, generous
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 TOO_LARGE = "AGENT_RESPONSE_TOO_LARGE"
 
 
-async def failed_with(platform: Platform, caller: StreamCaller, code: str) -> None:
+async def failed_with(platform: Platform, caller: StreamCaller, code: str, reason: str | None = None) -> None:
     terminal = await caller.whole(20)
     assert (terminal["type"], terminal["error"]["code"]) == ("failed", code)
+    assert terminal["error"].get("reason") == reason
     await require_agreement(platform, caller)
 
 
@@ -48,7 +49,7 @@ async def test_a_chunk_over_the_frame_limit_is_not_sent_and_uses_up_no_number(po
         assert caller_frame.endswith(b'"chunk":""}\n\n')
         platform.agent.script(streamed(task(), piece("x" * room, 0, 3), piece("y" * (room + 1), 1, 3), end="open"))
         async with streaming(platform) as caller:
-            await failed_with(platform, caller, TOO_LARGE)
+            await failed_with(platform, caller, TOO_LARGE, "frame_size")
         assert caller.types == ["accepted", "chunk", "failed"]
         assert len(caller.frames[1].raw) == limit
         await require_sent(platform, caller, cancels=True)
@@ -78,7 +79,7 @@ async def test_an_event_over_its_limit_ends_the_stream_before_it_is_whole(platfo
 
     platform.agent.script(behave)
     async with streaming(platform, agentId=card["agentId"]) as caller:
-        await failed_with(platform, caller, TOO_LARGE)
+        await failed_with(platform, caller, TOO_LARGE, "event_size")
     assert caller.chunks == [0]
     await require_sent(platform, caller, cancels=True)
 
@@ -93,7 +94,7 @@ async def test_an_infinite_stream_ends_at_the_total(postgres: PostgresForTests, 
     async with running_platform(await postgres.new_platform(), changes) as platform:
         platform.agent.script(endless("x" * 1000))
         async with streaming(platform) as caller:
-            await failed_with(platform, caller, TOO_LARGE)
+            await failed_with(platform, caller, TOO_LARGE, "body_size")
         assert 200 <= len(caller.chunks) < 300
         await require_sent(platform, caller, cancels=True)
 
@@ -115,7 +116,8 @@ async def test_a_thousand_chunks_in_two_seconds_make_at_most_nine_facts(platform
     assert len(caller.chunks) == 1000
     detail = await require_agreement(platform, caller)
     facts = [event for event in detail["events"] if event["type"] == "stream"]
-    assert 2 <= len(facts) <= 9
+    took = caller.frames[-1].at - caller.frames[0].at
+    assert 2 <= len(facts) <= 1 + max(2.0, took) / 0.25, "four in a second, however slow the machine is"
     assert facts[-1]["chunkIndex"] == 999
 
 
@@ -124,7 +126,7 @@ async def test_the_terminal_does_not_wait_for_the_next_progress(platform: Platfo
     platform.agent.script(streamed(*a_whole_stream(5)))
     async with streaming(platform) as caller:
         await caller.whole()
-    assert caller.frames[-1].at - caller.frames[1].at < 0.2
+    assert caller.frames[-1].at - caller.frames[1].at < generous(0.2)
     detail = await require_agreement(platform, caller)
     assert [event["type"] for event in detail["events"][3:]] == ["stream", "succeeded"]
 
@@ -186,7 +188,7 @@ async def test_the_deadline_ends_a_stream_in_band_whatever_bytes_still_come(plat
         terminal = await caller.whole()
     assert terminal["type"] == "timed_out"
     detail = await require_agreement(platform, caller)
-    assert 200 <= detail["invocation"]["latencyMs"] < 1000
+    assert 200 <= detail["invocation"]["latencyMs"] < generous(1000)
     await require_sent(platform, caller, cancels=cancels)
 
 
@@ -208,7 +210,7 @@ async def test_the_platforms_maximum_bounds_a_stream_too(postgres: PostgresForTe
         async with streaming(platform) as caller:
             assert (await caller.whole())["type"] == "timed_out"
         detail = await require_agreement(platform, caller)
-        assert 150 <= detail["invocation"]["latencyMs"] < 1000
+        assert 150 <= detail["invocation"]["latencyMs"] < generous(1000)
 
 
 @pytest.mark.rows("TMO-03")
@@ -257,5 +259,5 @@ async def test_a_stalled_reader_never_delays_another_stream(platform: Platform) 
             begun = asyncio.get_running_loop().time()
             async with streaming(platform) as caller:
                 await caller.whole()
-            assert asyncio.get_running_loop().time() - begun < 1
+            assert asyncio.get_running_loop().time() - begun < generous(1)
         assert await all_held_back()

@@ -21,6 +21,7 @@ from tests.support.streaming_agent import (
     task,
 )
 from tests.support.vectors import VECTORS
+from tests.support.waiting import generous, promptly
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -66,17 +67,19 @@ async def test_each_event_arrives_before_the_next_is_made(platform: Platform) ->
 
 
 @pytest.mark.rows("STR-02")
-async def test_a_long_silence_is_broken_by_a_comment_on_both_hops(platform: Platform) -> None:
+async def test_a_long_silence_is_broken_by_one_comment_though_both_hops_send_their_own(platform: Platform) -> None:
     go_on = asyncio.Event()
     platform.agent.script(streamed(task(), go_on, *a_whole_stream(1)[1:]))
     async with streaming(platform) as caller:
         begun = caller.frames[0].at
-        frame = await caller.frame(10)
+        frame = await caller.frame()
         assert frame is not None
         assert (frame.raw, frame.event) == (b":\n\n", None)
-        assert 7.5 <= frame.at - begun <= 10
+        assert 7.5 <= frame.at - begun <= generous(10)
+        await asyncio.sleep(1)  # the Router's own comment was due at the same time
         go_on.set()
         await caller.whole()
+    assert [frame.event for frame in caller.frames].count(None) == 1
     assert caller.chunks == [0]
     await require_agreement(platform, caller)
 
@@ -171,10 +174,10 @@ async def test_after_the_terminal_event_nothing_is_awaited(platform: Platform) -
     begun = asyncio.get_running_loop().time()
     async with streaming(platform) as caller:
         await caller.whole()
-    assert caller.frames[-1].at - begun < 1
+    assert caller.frames[-1].at - begun < generous(1)
     assert (caller.types[-1], caller.chunks) == ("completed", [0, 1])
     (request,) = platform.agent.calls(None, caller.invocation_id)
-    async with asyncio.timeout(1):
+    async with promptly(1):
         await request.left.wait()
     await require_agreement(platform, caller)
     await require_sent(platform, caller, cancels=False)

@@ -19,7 +19,7 @@ from tests.support.loop import STATUS
 from tests.support.peers import Received, listening
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, router_environment
 from tests.support.units import RunningUnit, running
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, patience
 
 RELEASE = "rel_0190f5c0113c7a219b8c7d6e5f4000{:02x}"
 
@@ -55,7 +55,7 @@ class Source:
 
     async def send(self, content: bytes, connection: int = 1) -> None:
         """On the watch of that number, waited for."""
-        async with asyncio.timeout(10):
+        async with patience():
             while len(self.targets) < connection or self.watch is None:  # noqa: ASYNC110  the Router's own pace
                 await asyncio.sleep(0.02)
         await self.watch.send(content)

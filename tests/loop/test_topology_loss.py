@@ -17,7 +17,7 @@ from tests.support.loop import STATUS, Changes, Platform, allowed_hosts, running
 from tests.support.replicas import dispatch_body
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, router_environment
 from tests.support.units import Reply, RunningUnit, running
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 from tests.support.watch import seed_releases
 from tests.support.watch_proxy import WatchProxy, watch_proxy
 
@@ -33,7 +33,7 @@ class SecondRouter:
     async def status(self) -> Any:
         return (await self.unit.get(STATUS, token=CONTROL_PLANE_TO_ROUTER)).json
 
-    async def becomes(self, state: str, seconds: float = 5.0) -> None:
+    async def becomes(self, state: str, seconds: float = PATIENCE_SECONDS) -> None:
         async def so() -> bool:
             return bool((await self.status())["source"]["state"] == state)
 
@@ -81,8 +81,8 @@ async def test_a_cut_watch_trusts_no_card_and_comes_back_with_what_it_missed(sto
         assert [(await router.dispatch(good, fine)).status for _ in range(2)] == [200, 200]
         assert line.resolves() == 1
         line.cut()
-        await router.becomes("lost", 1)
-        await becomes_true(lambda: _ready(router, 503), 2)
+        await router.becomes("lost")
+        await becomes_true(lambda: _ready(router, 503))
         assert [(await router.dispatch(good, fine)).status for _ in range(2)] == [200, 200]
         assert line.resolves() == 3
         reply = await router.dispatch(bad, suspended)
@@ -93,9 +93,9 @@ async def test_a_cut_watch_trusts_no_card_and_comes_back_with_what_it_missed(sto
         assert (reply.status, reply.code, line.resolves()) == (409, "AGENT_RELEASE_SUSPENDED", 4)
         assert (await router.states())[fine.release_id] == "published"
         line.mend()
-        await router.becomes("live", 6)
+        await router.becomes("live")
         assert (await router.states())[fine.release_id] == "suspended"
-        await becomes_true(lambda: _ready(router, 200), 2)
+        await becomes_true(lambda: _ready(router, 200))
         assert "after=" not in line.watches[0]
         assert all("?after=" in target for target in line.watches[1:])
         reply = await router.dispatch(good, fine)

@@ -14,6 +14,7 @@ from tests.support.errors import require_error
 from tests.support.loop import STATUS, Platform
 from tests.support.nested import running_parent
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
+from tests.support.waiting import generous
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 Observation = dict[str, Any]
@@ -63,7 +64,7 @@ async def test_every_change_shows_within_two_seconds_with_a_higher_local_revisio
         await act()
         committed = time.monotonic()
         await platform.sees(changed, state)
-        assert time.monotonic() - committed < 2
+        assert time.monotonic() - committed < generous(2)
         item = await observed(platform, changed.release_id)
         assert (item["state"], item["localRevision"]) == (state, last + 1)
         assert item["observedAt"] > before

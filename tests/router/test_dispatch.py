@@ -87,7 +87,7 @@ async def test_a_full_router_answers_under_the_trace_it_was_given(lone: Lone) ->
 async def test_the_setting_bounds_an_answer_when_the_card_allows_more(lone: Lone) -> None:
     async with lone(PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES="150") as router:
         router.agent.script(a_message(data("x" * 150)))
-        require_error(await router.dispatch(), 502, "AGENT_RESPONSE_TOO_LARGE", "4")
+        require_error(await router.dispatch(), 502, "AGENT_RESPONSE_TOO_LARGE", "4", "body_size")
         router.agent.script(a_message(data(1)))
         assert (await router.dispatch()).status == 200
 
@@ -96,8 +96,8 @@ async def test_reads_are_scoped_to_their_workspace_and_ids_are_judged(router: Lo
     body = router.plane.dispatch()
     await router.dispatch(body)
     found = await router.read(f"/invocations/{body['invocationId']}")
-    assert document("invocation-detail/1").violations(found.json) == ()
-    assert document("trace/1").violations((await router.read(f"/traces/{body['traceId']}")).json) == ()
+    assert document("invocation-detail/2").violations(found.json) == ()
+    assert document("trace/2").violations((await router.read(f"/traces/{body['traceId']}")).json) == ()
     require_error(await router.read("/invocations/inv_" + "0" * 32), 404, "NOT_FOUND", "4")
     require_error(await router.read("/traces/" + "f" * 32), 404, "NOT_FOUND", "4")
     require_error(await router.read("/traces/xyz"), 400, "VALIDATION_ERROR", "4")

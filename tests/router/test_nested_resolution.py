@@ -12,7 +12,7 @@ from tests.support.control_plane import answering
 from tests.support.errors import require_error
 from tests.support.peers import Received, after
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, promptly
 
 
 @pytest.mark.rows("TOP-04", "OPS-13")
@@ -112,7 +112,7 @@ async def test_a_suspension_that_arrives_while_the_card_is_asked_for_is_obeyed(l
         await router.plane.change("published")
         await asyncio.sleep(0.05)
         call = asyncio.create_task(called(router, parent) if nested else router.dispatch())
-        async with asyncio.timeout(2):
+        async with promptly(2):
             await resolving.wait()
         await router.plane.change("suspended")
         await becomes_true(lambda: _knows(router, "suspended"))

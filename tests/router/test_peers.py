@@ -2,16 +2,18 @@
 
 import pytest
 
+from aop.base.database import connect
 from aop.contracts.documents import document
 from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
+from aop.ledger.epochs import open_epoch
 from aop.local.state import DatabaseUrls
 from tests.router.conftest import Lone, LoneRouter
 from tests.support.errors import require_error
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE, control_plane_environment
 from tests.support.units import running
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, patience
 
 STATUS = "/internal/v1/topology/status"
 PATHS = (
@@ -60,10 +62,31 @@ async def test_a_service_token_is_no_caller_of_the_gateway(router: LoneRouter, s
 async def test_the_router_is_ready_and_its_metrics_show_no_secret(router: LoneRouter) -> None:
     assert (await router.unit.get("/readyz")).status == 200
     metrics = (await router.unit.get("/metrics")).body.decode()
-    for check in ("ledger", "topology"):
+    for check in ("ledger", "epoch", "ledger_settled", "topology", "loops"):
         assert f'aop_ready{{check="{check}",unit="router"}} 1.0' in metrics
     for secret in ("router-1", "service-token", "127.0.0.1"):
         assert secret not in metrics
+
+
+@pytest.mark.parametrize("probed", [True, False])
+async def test_a_router_whose_id_another_process_took_is_not_ready_and_ends_before_a_call_meets_it(
+    router: LoneRouter, probed: bool
+) -> None:
+    """Seen by the next probe, or by the Router itself when nobody probes it."""
+    assert (await router.unit.get("/readyz")).status == 200
+    connection = await connect(router.stores.router, application="test")
+    await open_epoch(connection, "router-1")
+    await connection.close()
+
+    async def not_ready() -> bool:
+        return (await router.unit.get("/readyz")).status == 503
+
+    if probed:
+        await becomes_true(not_ready)
+    async with patience():
+        await router.unit.unit.must_end.wait()
+    assert router.unit.unit.ending.startswith("PLATFORM_ROUTER_ID: another Router process")
+    await becomes_true(not_ready)
 
 
 @pytest.mark.rows("TOP-05")
@@ -94,5 +117,5 @@ async def test_a_cut_watch_is_lost_and_every_call_resolves_anew(router: LoneRout
         assert len(router.plane.resolves) == count
     await router.plane.change("suspended")
     router.plane.watched = True
-    await becomes_true(router.is_live, 8)
+    await becomes_true(router.is_live)
     require_error(await router.dispatch(), 409, "AGENT_RELEASE_SUSPENDED", "4")

@@ -17,6 +17,7 @@ from tests.support.errors import require_error
 from tests.support.loop import asking
 from tests.support.peers import JSON, Behaviour, Received, after, hold, reset, sending
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
+from tests.support.waiting import promptly
 
 Broken = Callable[[ScriptedControlPlane], Behaviour]
 
@@ -160,7 +161,7 @@ async def test_a_watched_change_drops_the_card_and_refuses(router: LoneRouter) -
         ("revoked", "AGENT_RELEASE_REVOKED"),
     ):
         await router.plane.change(state)
-        async with asyncio.timeout(2):
+        async with promptly(2):
             while (reply := await router.dispatch()).status == 200 or reply.code != code:
                 pass
         require_error(reply, 409, code, "4")

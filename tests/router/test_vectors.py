@@ -13,6 +13,8 @@ from aop.base.clock import utc_now
 from aop.base.http import HttpClient
 from aop.base.network_policy import AllowList, NetworkPolicy, Resolver
 from aop.base.origin import Endpoint
+from aop.cards.checks import SchemaChecks
+from aop.cards.workers import SchemaWorkers
 from aop.contracts.documents import document
 from aop.contracts.signing import SigningKey
 from aop.router.a2a import requests
@@ -28,6 +30,7 @@ from tests.support.agent import ScriptedAgent, method_of, scripted_agent
 from tests.support.peers import Behaviour, Received
 from tests.support.settings import router_environment
 from tests.support.vectors import each
+from tests.support.waiting import PATIENCE_SECONDS
 
 Outcome = dict[str, Any]
 CONTEXT = CallContext(
@@ -45,6 +48,9 @@ CONTEXT = CallContext(
     depth=0,
 )
 
+# None of these answers is so long that it would be read in a process.
+CHECKS = SchemaChecks(SchemaWorkers(), max_work_ms=1000, max_kept_bytes=1 << 20)
+
 
 class Conversing:
     """One Agent, and conversations with it as an Invocation has them."""
@@ -54,7 +60,7 @@ class Conversing:
         host = f"127.0.0.1:{agent.port}"
         policy = NetworkPolicy(AllowList.parse([host]), Resolver())
         issuer = Issuer("http://127.0.0.1:8081", "router-1", "http://127.0.0.1:8081", 60)
-        self._agents = Agents(policy, client, Credentials(issuer, key))
+        self._agents = Agents(policy, client, Credentials(issuer, key), CHECKS)
         self._endpoint = Endpoint.parse(agent.url)
 
     def conversation(self) -> AgentConversation:
@@ -63,7 +69,7 @@ class Conversing:
     async def outcome(self, *behaviours: Behaviour) -> Outcome:
         self.agent.script(*behaviours)
         known = KnownTask(CONTEXT.invocation_id)
-        deadline = asyncio.get_running_loop().time() + 5
+        deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         try:
             value = await send_and_follow(self.conversation(), b"{}", "delegation", known, deadline)
         except AgentCanceled:
@@ -75,7 +81,7 @@ class Conversing:
 
 @pytest_asyncio.fixture
 async def conversing() -> AsyncIterator[Conversing]:
-    client = HttpClient(idle_seconds=2, connect_seconds=2)
+    client = HttpClient(idle_seconds=2, connect_seconds=PATIENCE_SECONDS)
     key = read_router_settings(router_environment()).credential.private_key
     async with scripted_agent() as agent:
         yield Conversing(agent, client, key)
@@ -135,7 +141,7 @@ async def test_a_task_exchange_ends_as_its_vector_says(conversing: Conversing, c
         conversing.agent.on_cancel = answer
         conversation = conversing.conversation()
         sent = requests.send(conversation.next_id(), CONTEXT.invocation_id, b"{}")
-        await conversation.ask(sent, asyncio.get_running_loop().time() + 5)
+        await conversation.ask(sent, asyncio.get_running_loop().time() + PATIENCE_SECONDS)
         await conversation.cancel("task-7")
         assert [request.json for request in conversing.agent.received[1:]] == [asked]
         return

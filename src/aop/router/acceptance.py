@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 import msgspec
 
 from aop.base.ids import new_opening_id
+from aop.cards.checks import SchemaChecks, TooMuchSchemaWork
 from aop.contracts.card import AuthenticationType
-from aop.contracts.errors import Conflict, DependencyFailed, ErrorCode, PayloadTooLarge, Relayed
+from aop.contracts.errors import Conflict, DependencyFailed, ErrorCode, PayloadTooLarge, Reason, Relayed
 from aop.contracts.lineage import CallerType, EventType
 from aop.contracts.resolution import ResolveAgentRequest
-from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused, AcceptedButLost, Journal
-from aop.ledger.lane import EpochFenced
+from aop.ledger.group_commit import EpochFenced
+from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import LOST, TIMED_OUT, Acceptance, Context, Opening, Place, Terminal
 from aop.router.a2a.known_task import KnownTask
 from aop.router.credential import CallContext
 from aop.router.metrics import Phases
 from aop.router.outcome import Outcome
-from aop.router.output_check import require_input
 from aop.router.resolution import Resolution
 from aop.router.running import Running
 from aop.router.target import TargetCard
@@ -65,6 +65,7 @@ class Accepting:
         topology: Topology,
         resolution: Resolution,
         journal: Journal,
+        checks: SchemaChecks,
         phases: Phases,
         *,
         longest_ms: int,
@@ -73,6 +74,7 @@ class Accepting:
         self._topology = topology
         self._resolution = resolution
         self._journal = journal
+        self._checks = checks
         self._phases = phases
         self._longest_ms = longest_ms
         self._most_input = most_input
@@ -88,13 +90,14 @@ class Accepting:
         card = await self._resolution.card(_resolve_request(call), *pin, trail.headers())
         trail.enter(self._phases.accept)
         if len(call.content) > min(self._most_input, card.max_input_bytes):
-            raise PayloadTooLarge("input")
-        await require_input(card.skills[call.capability].input, call.value, len(call.content))
+            raise PayloadTooLarge("input", reason=Reason.INPUT_SIZE)
+        deadline = call.received + min(self._longest_ms, card.timeout_ms) / 1000
+        await self._require_input(call, card, deadline)
         if caller_left():
             raise CallerLeft("before acceptance")
         # Again, because a change may have arrived while the Card was asked for or the input checked.
         self._require_usable(call.release_id)
-        accepted = await self._record(call, card)
+        accepted = await self._record(call, card, deadline)
         trail.end()
         return accepted
 
@@ -103,8 +106,16 @@ class Accepting:
         if refusal is not None:
             raise Relayed(refusal, "the watched state of the Release")
 
-    async def _record(self, call: Call, card: TargetCard) -> Running | Over:
-        deadline = call.received + min(self._longest_ms, card.timeout_ms) / 1000
+    async def _require_input(self, call: Call, card: TargetCard, deadline: float) -> None:
+        """A check that is not done at the deadline is no refusal: the call is recorded, and over with that."""
+        try:
+            await self._checks.require_input(card.skills[call.capability].input, call.content, call.value, deadline)
+        except TooMuchSchemaWork:
+            raise PayloadTooLarge("the check of the input", reason=Reason.SCHEMA_WORK) from None
+        except TimeoutError:
+            return
+
+    async def _record(self, call: Call, card: TargetCard, deadline: float) -> Running | Over:
         left = deadline - asyncio.get_running_loop().time()
         now = time.time()
         opening, terminal = _opening(call, card, left)
@@ -124,12 +135,14 @@ class Accepting:
             raise Conflict("the id is taken or the parent is not running") from None
         except (AcceptanceFailed, EpochFenced):
             raise DependencyFailed("the first Ledger write") from None
+        except AcceptanceUnknown:
+            raise DependencyFailed("the first Ledger write", reason=Reason.ACCEPTANCE_UNKNOWN) from None
         except AcceptedButLost as found:
-            return await self._lose(call, found.place)
+            return await self._end_as_lost(call, found.place)
         return _running(call, card, place, deadline, now + left)
 
-    async def _lose(self, call: Call, place: Place) -> Over:
-        await self._journal.lose(place)
+    async def _end_as_lost(self, call: Call, place: Place) -> Over:
+        await self._journal.end_as_lost(place)
         return Over(call, Outcome(LOST))
 
 

@@ -1,19 +1,21 @@
 """Composition root of the A2A Router: everything is wired here and nowhere else."""
 
-import asyncio
+import socket
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from aop.base.clock import Clock, utc_now
-from aop.base.database import Connection, Database, connect
+from aop.base.database import Database
 from aop.base.http import HttpClient
+from aop.base.loops import Loops
 from aop.base.network_policy import LookUp, NetworkPolicy, Resolver, system_look_up
 from aop.base.peer import Peer
 from aop.base.store_check import require_store, require_version
+from aop.cards.checks import SchemaChecks
 from aop.ledger.checkpoints import Checkpoints
-from aop.ledger.epochs import close_earlier, open_epoch
-from aop.ledger.journal import Journal, Writer
+from aop.ledger.epochs import EpochWatch
+from aop.ledger.journal import Journal
 from aop.ledger.lineage import Lineage
 from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.acceptance import Accepting
@@ -27,19 +29,22 @@ from aop.router.delegation import Delegations
 from aop.router.execution import Execution
 from aop.router.metrics import RouterMetrics
 from aop.router.parents import ParentWatch
+from aop.router.recording import FENCED, Fence, open_journal
 from aop.router.resolution import CardCache, Resolution
-from aop.router.settings import LISTEN_ADDRESS, MAX_CHILDREN, MAX_INVOCATIONS, ROUTER_ID, RouterSettings
+from aop.router.settings import LISTEN_ADDRESS, MAX_CHILDREN, MAX_INVOCATIONS, RouterSettings
 from aop.router.supervisor import Supervisor
 from aop.router.topology import Topology
 from aop.router.topology_watch import TopologyWatch
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.health import Readiness, health_routes
+from aop.serving.loops import unit_loops
 from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import Level, UnitLog
+from aop.serving.request_log import UnitLog
 from aop.serving.routing import Route
+from aop.serving.schema_workers import schema_workers
 from aop.serving.telemetry import Observed, start_telemetry
-from aop.serving.unit import Serving, Unit, require_descriptors, serve
+from aop.serving.unit import Descriptors, Serving, Unit, require_descriptors, serve
 
 UNIT = "router"
 STORE = "ledger"
@@ -66,6 +71,7 @@ class _Parts:
     settings: RouterSettings
     outside: Outside
     log: UnitLog
+    loops: Loops
     database: Database
     journal: Journal
     metrics: UnitMetrics
@@ -74,13 +80,15 @@ class _Parts:
     agent_client: HttpClient
     peer: Peer
     resolver: Resolver
+    checks: SchemaChecks
 
 
-async def run(settings: RouterSettings) -> None:
+async def run(settings: RouterSettings, handed: socket.socket | None = None) -> None:
     calls = settings.max_in_flight_invocations + settings.max_in_flight_children
-    require_descriptors(calls, settings.unit.database_pool_size, f"{MAX_INVOCATIONS}, {MAX_CHILDREN}")
-    serving = Serving(settings.listen_address, LISTEN_ADDRESS, settings.unit.shutdown_grace_seconds)
-    await serve(serving, lambda: build(settings))
+    use = Descriptors(calls, settings.unit.database_pool_size, f"{MAX_INVOCATIONS}, {MAX_CHILDREN}")
+    max_connections = require_descriptors(use, settings.unit.max_connections)
+    serving = Serving(settings.listen_address, LISTEN_ADDRESS, settings.unit.shutdown_grace_seconds, max_connections)
+    await serve(serving, lambda: build(settings), handed)
 
 
 async def build(settings: RouterSettings, outside: Outside | None = None) -> Unit:
@@ -96,61 +104,41 @@ async def build(settings: RouterSettings, outside: Outside | None = None) -> Uni
         metrics, supervisor = UnitMetrics(UNIT), Supervisor()
         counts = RouterMetrics(metrics)
         counts.running(supervisor.__len__, supervisor.streams)
-        journal, fenced = await _open_journal(settings, outside.clock, log, counts)
+        journal, fence = await open_journal(settings, outside.clock, log, counts)
         opened.push_async_callback(journal.close)
+        loops = unit_loops(log, metrics)
         resolver = Resolver(outside.look_up)
         connect_seconds = settings.connect_timeout_ms / 1000
         agent_client = HttpClient(idle_seconds=_AGENT_IDLE_SECONDS, connect_seconds=connect_seconds)
         peer_client = HttpClient(idle_seconds=_PEER_IDLE_SECONDS, connect_seconds=connect_seconds)
         for client in (agent_client, peer_client):
             opened.push_async_callback(client.close)
+        opened.push_async_callback(loops.close)
+        journal.start(loops)
         peer = Peer(settings.control_plane_origin, peer_client, resolver)
-        parts = _Parts(
-            settings, outside, log, database, journal, metrics, counts, supervisor, agent_client, peer, resolver
+        workers = schema_workers(log, metrics)
+        opened.push_async_callback(workers.close)
+        checks = SchemaChecks(
+            workers, max_work_ms=settings.schema_work_ms, max_kept_bytes=settings.card_cache_bytes // 2
         )
-        return _assemble(parts, fenced, opened)
+        parts = _Parts(
+            *(settings, outside, log, loops, database, journal, metrics, counts, supervisor, agent_client, peer),
+            *(resolver, checks),
+        )
+        return _assemble(parts, fence, opened)
 
 
-async def _open_journal(
-    settings: RouterSettings, clock: Clock, log: UnitLog, counts: RouterMetrics
-) -> tuple[Journal, asyncio.Event]:
-    """Opens this life's epoch and ends what earlier ones left open, before anything is served."""
-    fenced = asyncio.Event()
-
-    async def connected() -> Connection:
-        return await connect(settings.database_url.reveal(), application=f"aop {UNIT} ledger")
-
-    connection = await connected()
-    try:
-        epoch = await open_epoch(connection, settings.router_id)
-        closing = await close_earlier(connection, settings.router_id, epoch, clock)
-    finally:
-        connection.terminate()
-    if closing.ended:
-        log.event("ledger.closed_open_invocations", level=Level.WARNING, cause=f"{closing.ended} of an earlier epoch")
-
-    def refused() -> None:
-        log.event("ledger.fenced", level=Level.ERROR, cause=f"{ROUTER_ID} is used by a newer Router process")
-        fenced.set()
-
-    writer = Writer(settings.router_id, epoch)
-    seconds = settings.ledger_write_timeout_ms / 1000
-    journal = Journal(writer, connected, clock, write_seconds=seconds, fenced=refused, wrote=counts.ledger_wrote)
-    journal.start()
-    return journal, fenced
-
-
-def _assemble(parts: _Parts, fenced: asyncio.Event, opened: AsyncExitStack) -> Unit:
-    settings, log, database = parts.settings, parts.log, parts.database
-    metrics, supervisor, cards = parts.metrics, parts.supervisor, CardCache()
+def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
+    settings, log, loops, database = parts.settings, parts.log, parts.loops, parts.database
+    metrics, supervisor = parts.metrics, parts.supervisor
+    cards = CardCache(settings.card_cache_bytes // 2)
     topology = Topology(parts.outside.clock, cards.forget)
     watch = TopologyWatch(parts.peer, settings.control_plane_token, topology)
     parts.counts.watched(topology)
-    watch.start()
-    opened.push_async_callback(watch.close)
-    checkpoints = Checkpoints(database, parts.journal)
-    checkpoints.start()
-    opened.push_async_callback(checkpoints.close)
+    loops.start("topology watch", watch.turn)
+    epochs = EpochWatch(database, settings.router_id, fence.epoch, fence.fall)
+    loops.start("epoch watch", epochs.turn)
+    loops.start("checkpoints", Checkpoints(database, parts.journal).turn, needed=False)
 
     async def ledger_store() -> None:
         async with database.connection() as connection:
@@ -160,29 +148,35 @@ def _assemble(parts: _Parts, fenced: asyncio.Event, opened: AsyncExitStack) -> U
         if not topology.live:
             raise TopologyNotLive
 
-    readiness = Readiness({STORE: ledger_store, "topology": topology_live}, log, metrics)
-    observed = Observed(log, metrics, readiness, parts.resolver, settings.router_id)
+    checks = {
+        STORE: ledger_store,
+        "epoch": epochs.check,
+        "ledger_settled": parts.journal.require_settled,
+        "topology": topology_live,
+        "loops": loops.check,
+    }
+    readiness = Readiness(checks, log, metrics)
+    observed = Observed(log, metrics, readiness, loops, parts.resolver, settings.router_id)
     tracing = start_telemetry(settings.unit.telemetry, observed, opened)
     roots, children = Slots(settings.max_in_flight_invocations), Slots(settings.max_in_flight_children)
     lineage = Lineage(database)
-    parents = ParentWatch(lineage, supervisor)
-    parents.start()
-    opened.push_async_callback(parents.close)
-    invocations = _invocation_routes(parts, topology, cards, lineage, (roots, children))
+    loops.start("parents", ParentWatch(lineage, supervisor).turn)
     routes = [
         *health_routes(readiness, metrics),
         *topology_status_routes(topology, settings.service_principals),
         *ReadCalls(lineage).routes(settings.service_principals),
-        *invocations,
+        *_invocation_routes(parts, topology, cards, lineage, (roots, children)),
     ]
     return Unit(
         Application(routes, log, metrics, tracing=tracing),
         readiness,
         ((roots,), (children,)),
         log,
+        metrics,
         opened.pop_all().aclose,
         abandon=supervisor.stop_all,
-        must_end=fenced,
+        must_end=fence.fallen,
+        ending=FENCED,
     )
 
 
@@ -199,6 +193,7 @@ def _invocation_routes(
         NetworkPolicy(unit.allowed_private_hosts, parts.resolver),
         parts.agent_client,
         Credentials(issuer, credential.private_key),
+        parts.checks,
     )
     resolution = Resolution(
         parts.peer,
@@ -210,7 +205,9 @@ def _invocation_routes(
     )
     longest, most_input = unit.invocation_deadline_ms, unit.invocation_request_max_bytes
     phases = parts.counts.phases
-    accepting = Accepting(topology, resolution, parts.journal, phases, longest_ms=longest, most_input=most_input)
+    accepting = Accepting(
+        topology, resolution, parts.journal, parts.checks, phases, longest_ms=longest, most_input=most_input
+    )
     limits = AnswerLimits(settings.agent_response_limit_bytes, settings.a2a_event_limit_bytes)
     execution = Execution(agents, parts.journal, parts.supervisor, parts.log, parts.counts, parts.outside.clock, limits)
     answers = RunningAnswers(execution, unit.sse_frame_max_bytes)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason
 from aop.ledger.model import Terminal
 from aop.router.frames import FrameTooLarge, FrameWriter
 from aop.router.outbox import Outbox
@@ -24,7 +24,7 @@ class StreamDelivery:
         try:
             framed, size = self.frames.chunk(value)
         except FrameTooLarge:
-            raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
+            raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.FRAME_SIZE) from None
         self.progress.note(size)
         return self.outbox.put(framed)
 

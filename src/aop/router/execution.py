@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 
-from jsonschema_rs import Draft202012Validator
-
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
-from aop.contracts.errors import ErrorCode
+from aop.cards.checks import PreparedSchema, TooMuchSchemaWork, read_value
+from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import EventType
+from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import Journal
-from aop.ledger.lane import EpochFenced
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Fact, Place, terminal_fact
 from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
 from aop.router.a2a.sending import send_and_follow
@@ -21,7 +20,6 @@ from aop.router.frames import FrameWriter
 from aop.router.metrics import RouterMetrics
 from aop.router.outbox import Outbox
 from aop.router.outcome import AgentCanceled, AgentFault, Outcome, failed
-from aop.router.output_check import IN_THREAD_BYTES, conforms, read_output
 from aop.router.progress import ProgressKeeper
 from aop.router.running import TERMINAL_OF, Running, StopReason
 from aop.router.supervisor import Supervisor
@@ -53,6 +51,7 @@ class Execution:
         self._metrics = metrics
         self._clock = clock
         self._limits = limits
+        self._checks = agents.checks
 
     def start(self, running: Running) -> None:
         """From here on the Invocation belongs to the supervisor, whoever waits for it."""
@@ -123,7 +122,9 @@ class Execution:
         except AgentCanceled:
             return Outcome(CANCELED), False
         except AgentFault as fault:
-            return failed(fault.code), fault.leaves_task
+            return failed(fault.code, fault.reason), fault.leaves_task
+        except TooMuchSchemaWork:
+            return failed(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.SCHEMA_WORK), True
         except asyncio.CancelledError:
             if running.stop_reason is None or worker is None:
                 raise
@@ -143,29 +144,30 @@ class Execution:
         message, task, deadline = running.content, running.task, running.deadline
         if running.stream is None:
             value = await send_and_follow(conversation, message, delegation, task, deadline)
-            if not await conforms(output, value):
+            if not await self._checks.conforms(output, value):
                 raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
         else:
-            hand_on = self._hand_on(running.stream, output)
+            hand_on = self._hand_on(running.stream, output, await self._checks.prepared(output))
             if await stream_chunks(conversation, message, delegation, task, deadline, hand_on):
                 self._log.event("agent.after_terminal", level=Level.WARNING, cause=running.context.invocation_id)
         # An answer that came after the deadline is too late, whatever it says.
         late = asyncio.get_running_loop().time() >= running.deadline
         return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)
 
-    def _hand_on(self, stream: StreamDelivery, output: Draft202012Validator) -> HandOn:
+    def _hand_on(self, stream: StreamDelivery, output: bytes, prepared: PreparedSchema) -> HandOn:
         """Checks chunks and sends them to the caller; what has to be waited for is a large one, or a slow caller."""
+        validator, small_bytes = prepared.validator, prepared.small_bytes
 
         def hand_on(chunk: bytes, value: object) -> Awaitable[None] | None:
-            if len(chunk) > IN_THREAD_BYTES:
+            if validator is None or len(chunk) > small_bytes:
                 return large(chunk)
-            if not output.is_valid(read_output(chunk) if value is UNREAD else value):
+            if not validator.is_valid(read_value(chunk) if value is UNREAD else value):
                 raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
             self._metrics.chunks += 1
             return None if stream.chunk(chunk) else stream.outbox.room()
 
         async def large(chunk: bytes) -> None:
-            if not await conforms(output, chunk):
+            if not await self._checks.conforms(output, chunk):
                 raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
             self._metrics.chunks += 1
             if not stream.chunk(chunk):
@@ -188,7 +190,7 @@ class Execution:
             return Outcome(LOST)
         except Exception as fault:  # noqa: BLE001  nobody may wait for a terminal that nobody writes any more
             self._log.event("invocation.fault", level=Level.ERROR, cause=safe_cause(fault))
-            self._journal.owe(*facts, terminal)
+            self._journal.defer(*facts, terminal)
             told = Outcome(LOST)
         if running.stream is not None:
             running.stream.end(told.terminal)

@@ -4,8 +4,7 @@ import msgspec
 
 from aop.base.json import compact
 from aop.base.sse import CR, LF, frame
-from aop.contracts.errors import ErrorCode, code_entries
-from aop.contracts.invocation import CorrelatedError, StreamEvent, StreamEventType, StreamStatus
+from aop.contracts.invocation import CorrelatedError, StreamEvent, StreamEventType, StreamStatus, correlated_error
 from aop.contracts.lineage import EventType
 from aop.ledger.model import Terminal
 from aop.router.credential import CallContext
@@ -58,18 +57,18 @@ class FrameWriter:
 
     def terminal(self, terminal: Terminal) -> bytes:
         kind, status = _TERMINALS[terminal.type]
-        return self._event(kind, status, terminal.error)
+        return self._event(kind, status, terminal)
 
-    def _event(self, kind: StreamEventType, status: StreamStatus, code: ErrorCode | None = None) -> bytes:
+    def _event(self, kind: StreamEventType, status: StreamStatus, terminal: Terminal | None = None) -> bytes:
         context = self._context
         error: CorrelatedError | msgspec.UnsetType = msgspec.UNSET
-        if code is not None:
-            error = CorrelatedError(
-                code=code,
-                message=code_entries()[code].message,
-                trace_id=context.trace_id,
+        if terminal is not None and terminal.error is not None:
+            error = correlated_error(
+                terminal.error,
+                terminal.reason,
                 invocation_id=context.invocation_id,
                 root_task_id=context.root_task_id,
+                trace_id=context.trace_id,
             )
         event = StreamEvent(
             schema_version="2",

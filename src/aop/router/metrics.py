@@ -8,6 +8,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from aop.ledger.model import Terminal
+from aop.ledger.open_invocations import Unsettled
 from aop.router.topology import Topology
 from aop.serving.counts import Counts
 from aop.serving.durations import Durations, Observe
@@ -32,7 +33,7 @@ class RouterMetrics(Collector):
     def __init__(self, unit: UnitMetrics) -> None:
         self._unit = unit
         self._ended = Counts(
-            unit.registry, "aop_invocations", "Accepted Invocations that ended.", ("unit", "outcome", "code")
+            unit.registry, "aop_invocations", "Accepted Invocations that ended.", ("unit", "outcome", "code", "reason")
         )
         self._seconds = Durations(
             unit.registry,
@@ -61,7 +62,7 @@ class RouterMetrics(Collector):
         known = self._known.get(terminal)
         if known is None:
             known = self._known[terminal] = (
-                self._ended.of(self._unit.unit, terminal.type, terminal.error or ""),
+                self._ended.of(self._unit.unit, terminal.type, terminal.error or "", terminal.reason or ""),
                 self._seconds.of(self._unit.unit, terminal.type),
             )
         count, observe = known
@@ -76,6 +77,24 @@ class RouterMetrics(Collector):
         self._gauge("aop_topology_live", "1 while the watch of Release states is live.", lambda: topology.live)
         self._gauge("aop_topology_age_seconds", "Time since the watch last spoke.", lambda: topology.silent_seconds)
         self._gauge("aop_topology_releases", "Releases whose state is known.", topology.known_releases)
+
+    def unsettled(self, facts: Callable[[], Unsettled]) -> None:
+        self._gauge(
+            "aop_ledger_unconfirmed_acceptances",
+            "Acceptances of which nobody knows yet whether the store holds them.",
+            lambda: facts().unconfirmed,
+        )
+        self._gauge("aop_ledger_deferred_terminals", "Terminals the store has not taken yet.", lambda: facts().deferred)
+        self._gauge(
+            "aop_ledger_denied_terminals",
+            "Terminals the store denied; the next epoch ends these.",
+            lambda: facts().left,
+        )
+        self._gauge(
+            "aop_ledger_unsettled_seconds",
+            "How long the oldest unconfirmed acceptance or deferred terminal has waited.",
+            lambda: facts().seconds,
+        )
 
     def collect(self) -> Iterator[Metric]:
         chunks = CounterMetricFamily("aop_stream_chunks", "Chunks handed to callers.", labels=("unit",))

@@ -37,25 +37,15 @@ class ParentWatch:
     def __init__(self, lineage: Lineage, supervisor: Supervisor) -> None:
         self._lineage = lineage
         self._supervisor = supervisor
-        self._task: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        self._task = asyncio.create_task(self._run())
-
-    async def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
-
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            parents = self._supervisor.parents_elsewhere()
-            if not parents:
-                continue
-            try:
-                ended = await self._lineage.ended_with_children([parent.removeprefix("inv_") for parent in parents])
-            except StoreUnavailable:
-                continue  # the next look will tell; readiness tells of the store
-            for parent in ended:
-                self._supervisor.stop_children(f"inv_{parent}")
+    async def turn(self) -> None:
+        await asyncio.sleep(LOOK_SECONDS)
+        parents = self._supervisor.parents_elsewhere()
+        if not parents:
+            return
+        try:
+            ended = await self._lineage.ended_with_children([parent.removeprefix("inv_") for parent in parents])
+        except StoreUnavailable:
+            return  # the next turn will tell; readiness tells of the store
+        for parent in ended:
+            self._supervisor.stop_children(f"inv_{parent}")

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
+from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import Journal
-from aop.ledger.lane import EpochFenced
 from aop.ledger.model import Fact, Place, Progress, progress_fact
 
 PAUSE_SECONDS = 0.25

@@ -13,7 +13,7 @@ from aop.base.network_policy import NameNotResolved
 from aop.base.peer import Peer
 from aop.base.secret import Secret
 from aop.contracts.documents import document
-from aop.contracts.errors import DependencyFailed, ErrorCode, Relayed, code_entries
+from aop.contracts.errors import DependencyFailed, ErrorCode, Relayed, code_entries, fits
 from aop.contracts.platform_error import PlatformError
 from aop.contracts.resolution import (
     InstalledVersion,
@@ -28,7 +28,7 @@ T = TypeVar("T", ResolvedAgent, InstalledVersion)
 ResolveRequest = ResolveAgentRequest | ResolveInstalledVersionRequest
 
 _PATH = "/internal/v1/"
-_MOST_CARDS = 4096
+_MAX_CARDS = 4096
 _RELAYED = frozenset(
     {
         ErrorCode.NOT_FOUND,
@@ -44,22 +44,28 @@ _RELAYED = frozenset(
 
 
 class CardCache:
-    """Cards by Release and digest; a change of the Release drops its Card."""
+    """Cards by Release and digest; a change of the Release drops its Card. Its limits are in number and in bytes."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._cards: dict[str, TargetCard] = {}
+        self._kept_bytes = 0
 
     def get(self, release_id: str, digest: str) -> TargetCard | None:
         card = self._cards.get(release_id)
         return card if card is not None and card.digest == digest else None
 
     def put(self, release_id: str, card: TargetCard) -> None:
-        if len(self._cards) >= _MOST_CARDS:
-            del self._cards[next(iter(self._cards))]
+        self.forget(release_id)
         self._cards[release_id] = card
+        self._kept_bytes += card.kept_bytes
+        while len(self._cards) > _MAX_CARDS or self._kept_bytes > self._max_bytes:
+            self.forget(next(iter(self._cards)))
 
     def forget(self, release_id: str) -> None:
-        self._cards.pop(release_id, None)
+        card = self._cards.pop(release_id, None)
+        if card is not None:
+            self._kept_bytes -= card.kept_bytes
 
 
 class Resolution:
@@ -132,9 +138,9 @@ def _refusal(answer: Answer, value: object, trace_id: str) -> Exception:
         return DependencyFailed("resolve: error shape")
     entry = code_entries()[error.code]
     as_fixed = (entry.status, entry.message) == (answer.status, error.message) and error.trace_id == trace_id
-    if error.code not in _RELAYED or not as_fixed:
+    if error.code not in _RELAYED or not as_fixed or not fits(error.code, error.reason):
         return DependencyFailed("resolve: unlisted error")
-    return Relayed(error.code)
+    return Relayed(error.code, reason=error.reason or None)
 
 
 def _agreed(resolved: ResolvedAgent, request: ResolveAgentRequest, release_id: str, digest: str) -> TargetCard:

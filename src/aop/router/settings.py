@@ -45,6 +45,8 @@ class RouterSettings:
     ledger_write_timeout_ms: int
     max_in_flight_invocations: int
     max_in_flight_children: int
+    schema_work_ms: int
+    card_cache_bytes: int
 
 
 def read_router_settings(environment: Mapping[str, str]) -> RouterSettings:
@@ -73,6 +75,8 @@ def read_router_settings(environment: Mapping[str, str]) -> RouterSettings:
         ledger_write_timeout_ms=reader.optional("PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS", bound, 5000),
         max_in_flight_invocations=reader.optional(MAX_INVOCATIONS, slots, 512),
         max_in_flight_children=reader.optional(MAX_CHILDREN, slots, 512),
+        schema_work_ms=reader.optional("PLATFORM_ROUTER_SCHEMA_WORK_MS", bound, 1000),
+        card_cache_bytes=reader.optional("PLATFORM_ROUTER_CARD_CACHE_BYTES", read.byte_count, 128 * 1024 * 1024),
     )
     own = {settings.listen_address.origin if settings.listen_address else None, settings.agent_origin}
     if settings.control_plane_origin and settings.control_plane_origin in own:

@@ -5,11 +5,10 @@ from collections import deque
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from aop.ledger.model import CANCELED, TIMED_OUT
+from aop.ledger.model import ENDS_CHILDREN
 from aop.router.outcome import Outcome
 from aop.router.running import Running, StopReason
 
-_ENDS_CHILDREN = frozenset({CANCELED, TIMED_OUT})
 _REMEMBERED = 1024
 
 
@@ -50,7 +49,7 @@ class Supervisor:
             siblings.discard(context.invocation_id)
             if not siblings:
                 del self._children[context.parent_invocation_id]
-        if outcome.terminal in _ENDS_CHILDREN:
+        if outcome.terminal in ENDS_CHILDREN:
             self._ended_with_children.append(context.invocation_id)
             self.stop_children(context.invocation_id)
 

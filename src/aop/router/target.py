@@ -1,31 +1,23 @@
-"""The exact Card an Invocation runs against, with its Skills ready to check input and output."""
+"""The exact Card an Invocation runs against, as much of it as running needs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
-import jsonschema_rs
 import msgspec
 
-from aop.base import json
 from aop.base.origin import Endpoint
-from aop.contracts.card import AgentCard, AuthenticationType, Skill
-from aop.contracts.documents import compiled
+from aop.contracts.card import AgentCard, AuthenticationType
+
+_KEPT_BYTES = 2_000
+_KEPT_BYTES_PER_SKILL = 1_000
 
 
-class SkillChecks:
-    """Compiled once per Card and Skill; nothing is fetched and every pattern runs in linear time."""
+@dataclass(frozen=True)
+class SkillSchemas:
+    """As text; what is made of a schema is kept by whoever checks."""
 
-    def __init__(self, skill: Skill) -> None:
-        self._skill = skill
-
-    @cached_property
-    def input(self) -> jsonschema_rs.Draft202012Validator:
-        return _validator(self._skill.input_schema)
-
-    @cached_property
-    def output(self) -> jsonschema_rs.Draft202012Validator:
-        return _validator(self._skill.output_schema)
+    input: bytes
+    output: bytes
 
 
 @dataclass(frozen=True)
@@ -40,12 +32,17 @@ class TargetCard:
     max_output_bytes: int
     streaming: bool
     required_permissions: Mapping[str, frozenset[str]]
-    skills: Mapping[str, SkillChecks]
+    skills: Mapping[str, SkillSchemas]
+    kept_bytes: int
+    """What it takes in memory, about."""
 
 
 def target_card(document: bytes, digest: str) -> TargetCard:
     """ValueError when the bytes are not a Card that can be run."""
     card = msgspec.json.decode(document, type=AgentCard)
+    skills = {skill.id: SkillSchemas(bytes(skill.input_schema), bytes(skill.output_schema)) for skill in card.skills}
+    schemas = sum(len(skill.input) + len(skill.output) for skill in skills.values())
+    permissions = sum(map(len, (name for skill in card.skills for name in skill.required_permissions)))
     return TargetCard(
         agent_id=card.agent_id,
         version=card.version,
@@ -57,12 +54,6 @@ def target_card(document: bytes, digest: str) -> TargetCard:
         max_output_bytes=card.limits.max_output_bytes,
         streaming=card.limits.streaming,
         required_permissions={skill.id: frozenset(skill.required_permissions) for skill in card.skills},
-        skills={skill.id: SkillChecks(skill) for skill in card.skills},
+        skills=skills,
+        kept_bytes=_KEPT_BYTES + _KEPT_BYTES_PER_SKILL * len(skills) + schemas + 10 * permissions,
     )
-
-
-def _validator(schema: msgspec.Raw) -> jsonschema_rs.Draft202012Validator:
-    parsed = json.parse(bytes(schema), json.UNIT_DEPTH)
-    if not isinstance(parsed, dict):
-        raise TypeError("a Skill schema is an object")
-    return compiled(parsed, formats=False)

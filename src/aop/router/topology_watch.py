@@ -32,28 +32,21 @@ class TopologyWatch:
             (b"authorization", f"Bearer {token.reveal()}".encode("ascii")),
             (b"accept", b"text/event-stream"),
         )
-        self._task: asyncio.Task[None] | None = None
         self._was_live = False
+        self._pause = FIRST_PAUSE_SECONDS
 
-    def start(self) -> None:
-        self._task = asyncio.create_task(self._run())
-
-    async def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
-
-    async def _run(self) -> None:
-        pause = FIRST_PAUSE_SECONDS
-        while True:
-            self._was_live = False
+    async def turn(self) -> None:
+        """One subscription until it is lost, and the pause behind it."""
+        self._was_live = False
+        try:
             with suppress(*_LOSSES):
                 await self._follow()
-            if self._was_live:
-                pause = FIRST_PAUSE_SECONDS
-            self._topology.lost()
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+        finally:
+            self._topology.lost()  # also after a fault that nobody listed: a view that nobody renews is not live
+        if self._was_live:
+            self._pause = FIRST_PAUSE_SECONDS
+        await asyncio.sleep(self._pause)
+        self._pause = min(self._pause * 2, LONGEST_PAUSE_SECONDS)
 
     async def _follow(self) -> None:
         loop = asyncio.get_running_loop()

@@ -1,5 +1,6 @@
 """The ASGI application of a unit: the checks of contract 0.3 in their order, around the calls of its routes.
 
+0. a head that cannot be read in two ways;
 1. path known; 2. method offered; 3. authentication; 4. free slot; 5. path identifiers, then query; then the call.
 """
 
@@ -8,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from aop.base.clock import now_text
 from aop.base.database import StoreUnavailable
-from aop.contracts.errors import ErrorCode, NotFound, Overloaded, Refusal
+from aop.contracts.errors import ErrorCode, InvalidRequest, NotFound, Overloaded, Reason, Refusal, Violation
 from aop.serving.admission import Slots
 from aop.serving.cors import CrossOrigin
 from aop.serving.metrics import UnitMetrics
@@ -20,6 +21,7 @@ from aop.serving.routing import Answer, Route, RouteTable, Spanned, require_path
 from aop.telemetry.spans import Attribute
 from aop.telemetry.tracing import Served, Tracing
 
+_NO_ERROR = ("", "")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"})
 
 
@@ -55,7 +57,8 @@ class Application:
         seconds = ended - started
         if request.trail is not None:
             request.trail.end(code)
-        self._metrics.answered(template or "unknown", method, exchange.status, code or "", seconds)
+        error = _NO_ERROR if code is None else (code.value, exchange.reason or "")
+        self._metrics.answered(template or "unknown", method, exchange.status, error, seconds)
         if exchange.unadmitted:
             self._metrics.refused(template or "unknown")
         if self._tracing is not None:
@@ -73,6 +76,7 @@ class Application:
                 trace_id=request.trace_id,
                 milliseconds=round(seconds * 1000, 3),
                 code=code,
+                reason=exchange.reason,
                 caller=request.caller,
                 invocation_id=request.invocation_id,
                 cause=exchange.cause,
@@ -88,6 +92,7 @@ class _Exchange:
         self.route: Route | None = None
         self.status = 0
         self.code: ErrorCode | None = None
+        self.reason: Reason | None = None
         self.cause: str | None = None
         self.level = Level.INFO
         self.unadmitted = False
@@ -100,6 +105,7 @@ class _Exchange:
             answer = await self._answer(table)
             self.status = answer.status
             self.code = answer.code
+            self.reason = answer.reason
             try:
                 await answer.deliver(self.request, self._cross_origin.grant(self.request), self._send)
             except Exception as fault:
@@ -124,6 +130,10 @@ class _Exchange:
             return error_response(ErrorCode.INTERNAL_ERROR, self.request)
 
     async def _checked(self, table: RouteTable) -> Answer:
+        ambiguity = self.request.scope["aop.ambiguity"]
+        if ambiguity is not None:
+            self.request.close_connection = True
+            raise InvalidRequest(Violation("", ambiguity))
         found = table.find(self.request.scope["raw_path"])
         if found is None:
             raise NotFound("unknown path")

@@ -6,7 +6,7 @@ import msgspec
 
 from aop.base import json
 from aop.contracts.documents import Document
-from aop.contracts.errors import InvalidRequest, PayloadTooLarge, Refusal, Violation
+from aop.contracts.errors import InvalidRequest, PayloadTooLarge, Reason, Refusal, Violation
 from aop.serving.request import Request
 
 RECEIPT_SECONDS = 30.0
@@ -49,11 +49,11 @@ def _require_json(request: Request) -> None:
 async def _read(request: Request, limit: int) -> bytes:
     declared = request.single_header(b"content-length")
     if declared is not None and int(declared) > limit:
-        raise PayloadTooLarge("declared length")
+        raise PayloadTooLarge("declared length", reason=Reason.BODY_SIZE)
     whole = request.whole_body()
     if whole is not None:
         if len(whole) > limit:
-            raise PayloadTooLarge("received bytes")
+            raise PayloadTooLarge("received bytes", reason=Reason.BODY_SIZE)
         return whole
     try:
         async with asyncio.timeout(RECEIPT_SECONDS):
@@ -73,7 +73,7 @@ async def _receive(request: Request, limit: int) -> bytes:
         piece = message.get("body", b"")
         size += len(piece)
         if size > limit:
-            raise PayloadTooLarge("received bytes")
+            raise PayloadTooLarge("received bytes", reason=Reason.BODY_SIZE)
         pieces.append(piece)
         if not message.get("more_body", False):
             return b"".join(pieces)

@@ -1,11 +1,11 @@
-"""Prometheus metrics of a unit; labels are only unit, route, method, status, code, outcome and check."""
+"""Prometheus metrics of a unit; labels are only unit, route, method, status, code, reason, outcome and check."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
-from aop.serving.counts import Counts
+from aop.serving.counts import Counts, Increment
 from aop.serving.durations import Durations
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
@@ -19,7 +19,10 @@ class UnitMetrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.unit = unit
         self._requests = Counts(
-            self.registry, "aop_http_requests", "Requests answered.", ("unit", "route", "method", "status", "code")
+            self.registry,
+            "aop_http_requests",
+            "Requests answered.",
+            ("unit", "route", "method", "status", "code", "reason"),
         )
         self._seconds = Durations(
             self.registry,
@@ -37,15 +40,24 @@ class UnitMetrics:
         self._ready = Gauge(
             "aop_ready", "1 while this readiness check passes.", ("unit", "check"), registry=self.registry
         )
+        self._loop_faults = Counts(
+            self.registry,
+            "aop_loop_faults",
+            "Unforeseen faults of background loops; the label check names the loop.",
+            ("unit", "check"),
+        )
 
         # Finding a metric by its labels costs more than counting in it.
-        self._known: dict[tuple[str, str, int, str], tuple[Callable[[], None], Callable[[float], None]]] = {}
+        self._known: dict[
+            tuple[str, str, int, tuple[str, str]], tuple[Callable[[], None], Callable[[float], None]]
+        ] = {}
 
-    def answered(self, route: str, method: str, status: int, code: str, seconds: float) -> None:
-        known = self._known.get((route, method, status, code))
+    def answered(self, route: str, method: str, status: int, error: tuple[str, str], seconds: float) -> None:
+        """`error` is its code and reason, empty where there is none."""
+        known = self._known.get((route, method, status, error))
         if known is None:
-            known = self._known[route, method, status, code] = (
-                self._requests.of(self.unit, route, method, str(status), code),
+            known = self._known[route, method, status, error] = (
+                self._requests.of(self.unit, route, method, str(status), *error),
                 self._seconds.of(self.unit, route, method),
             )
         count, observe = known
@@ -55,6 +67,21 @@ class UnitMetrics:
     def refused(self, route: str) -> None:
         self._refused.labels(self.unit, route).inc()
 
+    def connection_events(self, outcomes: Iterable[str]) -> Mapping[str, Increment]:
+        """What the unit did to connections by itself, by what it was."""
+        counts = Counts(
+            self.registry,
+            "aop_connection_events",
+            "Connections closed while idle at the limit, refused there, cut as slow readers, or not accepted.",
+            ("unit", "outcome"),
+        )
+        return {outcome: counts.of(self.unit, outcome) for outcome in outcomes}
+
+    def connections(self, count: Callable[[], int]) -> None:
+        """Tells how many connections are open, asked when somebody looks."""
+        gauge = Gauge("aop_connections", "Connections that are open.", ("unit",), registry=self.registry)
+        gauge.labels(self.unit).set_function(count)
+
     def in_flight(self, invocations: Callable[[], int]) -> None:
         """Tells how many Invocations the unit works on, asked when somebody looks."""
         gauge = Gauge("aop_invocations_in_flight", "Invocations that run here.", ("unit",), registry=self.registry)
@@ -62,6 +89,9 @@ class UnitMetrics:
 
     def ready(self, check: str, passed: bool) -> None:
         self._ready.labels(self.unit, check).set(1 if passed else 0)
+
+    def loop_faults(self, loop: str) -> Increment:
+        return self._loop_faults.of(self.unit, loop)
 
     def text(self) -> bytes:
         return generate_latest(self.registry)

@@ -4,11 +4,13 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
 from aop.base.base64url import from_base64url, to_base64url
+from aop.base.ids import SAFE_IDENTIFIER
+from aop.base.semver import MAX_VERSION_LENGTH
 from aop.contracts.errors import InvalidRequest, Violation
 from aop.serving.query import QueryRules
 from aop.serving.request import Request
@@ -21,6 +23,11 @@ PAGE_BYTES = 4 * 1024 * 1024
 _CURSOR_LENGTH = 1024
 _SEAL_BYTES = 16
 _LIMIT = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
+
+# The parts of positions. Anyone can seal a cursor, so one made up must be as harmless as ours: each part has its form.
+SafeIdentifier = Annotated[str, msgspec.Meta(pattern=rf"\A{SAFE_IDENTIFIER.pattern}\Z")]
+HexIdentifier = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{32}\Z")]
+VersionText = Annotated[str, msgspec.Meta(pattern=rf"\A[-+.0-9A-Za-z]{{1,{MAX_VERSION_LENGTH}}}\Z")]
 
 
 def _limit(text: str) -> int:
@@ -40,7 +47,8 @@ PAGE_QUERY: QueryRules = {"limit": _limit, "cursor": _cursor}
 
 
 class Paging(Generic[P]):
-    """Where a list is to go on, and the cursor for where it stops. `P` is the list's position: a tuple of scalars.
+    """Where a list is to go on, and the cursor for where it stops. `P` is the list's position: a tuple of the parts
+    above, integers with bounds, and times.
 
     The seal binds a cursor to its list. It is unkeyed, because a cursor grants nothing: rights are checked each time.
     """

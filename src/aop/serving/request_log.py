@@ -8,7 +8,7 @@ from typing import BinaryIO
 import msgspec
 
 from aop.base.clock import now_text
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason
 
 
 class Level(IntEnum):
@@ -38,6 +38,7 @@ class RequestRecord(msgspec.Struct, rename="camel", omit_defaults=True):
     trace_id: str
     milliseconds: float
     code: ErrorCode | None = None
+    reason: Reason | None = None
     caller: str | None = None
     invocation_id: str | None = None
     cause: str | None = None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from aop.contracts.errors import ErrorCode, InvalidRequest, Refusal, Violation, code_entries
+from aop.contracts.errors import ErrorCode, InvalidRequest, Reason, Refusal, Violation, code_entries
 from aop.contracts.platform_error import PlatformError
 from aop.serving.request import Request, Send
 
@@ -22,6 +22,7 @@ class Response(msgspec.Struct, frozen=True):
     body: bytes = b""
     headers: Headers = ()
     code: ErrorCode | None = None
+    reason: Reason | None = None
     cacheable: bool = False
 
     async def deliver(self, request: Request, extra: Headers, send: Send) -> None:
@@ -45,14 +46,27 @@ def json_response(status: int, value: object, headers: Headers = ()) -> Response
 
 
 def refusal_response(refusal: Refusal, request: Request) -> Response:
-    return error_response(refusal.code, request, refusal.violations if isinstance(refusal, InvalidRequest) else ())
+    violations = refusal.violations if isinstance(refusal, InvalidRequest) else ()
+    return error_response(refusal.code, request, violations, refusal.reason)
 
 
-def error_response(code: ErrorCode, request: Request, violations: Sequence[Violation] = ()) -> Response:
+def error_response(
+    code: ErrorCode, request: Request, violations: Sequence[Violation] = (), reason: Reason | None = None
+) -> Response:
+    return error_answer(code, request.trace_id, violations, reason)
+
+
+def error_answer(
+    code: ErrorCode, trace_id: str, violations: Sequence[Violation] = (), reason: Reason | None = None
+) -> Response:
     """Platform Error in its pre-acceptance form, which is the same on the wire in all three envelopes."""
     entry = code_entries()[code]
     error = PlatformError(
-        code=code, message=entry.message, trace_id=request.trace_id, violations=tuple(violations) or msgspec.UNSET
+        code=code,
+        message=entry.message,
+        reason=reason or msgspec.UNSET,
+        trace_id=trace_id,
+        violations=tuple(violations) or msgspec.UNSET,
     )
     body = _encode(error)
     headers: list[tuple[bytes, bytes]] = [JSON]
@@ -60,4 +74,4 @@ def error_response(code: ErrorCode, request: Request, violations: Sequence[Viola
         headers.append(_RETRY_AFTER)
     if code is ErrorCode.UNAUTHENTICATED:
         headers.append(_CHALLENGE)
-    return Response(entry.status, body, headers, code)
+    return Response(entry.status, body, headers, code, reason)

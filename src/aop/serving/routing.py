@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from aop.base.ids import is_safe_identifier, is_trace_id
 from aop.base.semver import Version, VersionSyntax
-from aop.contracts.errors import Envelope, ErrorCode, InvalidRequest, Violation
+from aop.contracts.errors import Envelope, ErrorCode, InvalidRequest, Reason, Violation
 from aop.serving.admission import Slots
 from aop.serving.query import QueryRules
 from aop.serving.request import Request, Send
@@ -26,6 +26,9 @@ class Answer(Protocol):
 
     @property
     def code(self) -> ErrorCode | None: ...
+
+    @property
+    def reason(self) -> Reason | None: ...
 
 
 Call = Callable[[Request], Awaitable[Answer]]

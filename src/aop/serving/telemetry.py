@@ -4,6 +4,7 @@ import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from aop.base.loops import Loops
 from aop.base.network_policy import Resolver
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
@@ -22,6 +23,7 @@ class Observed:
     log: UnitLog
     metrics: UnitMetrics
     readiness: Readiness
+    loops: Loops
     resolver: Resolver
     instance: str | None = None
 
@@ -47,7 +49,7 @@ def start_telemetry(settings: TelemetrySettings | None, unit: Observed, opened: 
         "service.instance.id": unit.instance or os.urandom(8).hex(),
         **settings.resource,
     }
-    pipeline = Pipeline(settings, unit.resolver, resource, tell)
+    pipeline = Pipeline(settings, unit.resolver, resource, unit.loops, tell)
     opened.push_async_callback(pipeline.close)
     if settings.metrics is not None:
         pipeline.send_metrics(settings.metrics, unit.metrics.registry, unit.readiness.ready)

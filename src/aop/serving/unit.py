@@ -6,22 +6,29 @@ import logging
 import os
 import resource
 import signal
+import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 
-from aop.base.server import ASGIApp, HttpServer, listening_socket
+from aop.base.server import ASGIApp, HttpServer, ServerLimits, listening_socket
 from aop.base.settings import ListenAddress
+from aop.base.sockets import LISTEN_FDS
 from aop.serving.admission import Slots
+from aop.serving.connections import ConnectionRecords
 from aop.serving.health import Readiness
+from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import RuntimeRecords, UnitLog
+from aop.serving.unit_settings import MAX_CONNECTIONS
 
-_SPARE_DESCRIPTORS = 64
+_SPARE_DESCRIPTORS = 128
+"""Listener, log, store notifications, and connections that are just being refused or closed."""
 _CLOSING_SECONDS = 1.0
 _COLLECTED_AFTER = 50_000
 
 
 class MustEnd(Exception):
-    """The unit found out that it may not go on; a restart would change nothing."""
+    """The unit found out that it may not go on; a restart would change nothing. The text is for the operator."""
 
 
 class CannotStart(Exception):
@@ -39,6 +46,7 @@ class Unit:
     slots: Sequence[Sequence[Slots]]
     """Groups in the order in which a drain closes them, each after the one before it is empty."""
     log: UnitLog
+    metrics: UnitMetrics
     close: Callable[[], Awaitable[None]]
     end_watches: Callable[[], None] = lambda: None
     """Called when the drain begins: ends answers that would otherwise go on for as long as their reader likes."""
@@ -46,6 +54,8 @@ class Unit:
     """Called when the grace is over: ends what still runs, with a record of it, while its callers can still be told."""
     must_end: asyncio.Event = field(default_factory=asyncio.Event)
     """Set by the unit when it may not go on."""
+    ending: str = ""
+    """Why that is then so."""
 
 
 @dataclass(frozen=True)
@@ -55,37 +65,59 @@ class Serving:
     address: ListenAddress
     address_setting: str
     grace_seconds: int
+    max_connections: int
 
 
-async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]]) -> None:
-    """Builds the unit, serves until SIGTERM or SIGINT, drains, and returns when nothing of it is left."""
+async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: socket.socket | None = None) -> None:
+    """Builds the unit, serves until SIGTERM or SIGINT, drains, and returns when nothing of it is left.
+
+    `handed` is a socket that already listens on the address, from whoever started this process.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    address = serving.address
-    try:
-        listener = listening_socket(address.host, address.port)
-    except OSError as failure:
-        reason = os.strerror(failure.errno or 0)
-        raise CannotStart(f"{serving.address_setting}: the address cannot be listened on ({reason})") from None
-    with listener:
+    with _listener(serving) if handed is None else _agreeing(handed, serving) as listener:
         unit = await build()
         logging.basicConfig(handlers=[RuntimeRecords(unit.log)], level=logging.WARNING, force=True)
         try:
-            server = HttpServer(unit.application)
+            server = _server(unit, serving.max_connections)
             await server.start([listener])
             calm_collector()
             unit.log.event("unit.listening")
             await _either(stop, unit.must_end)
             if unit.must_end.is_set():
                 await server.stop(0)
-                raise MustEnd
+                raise MustEnd(unit.ending)
             await _drain(unit, serving.grace_seconds)
             await server.stop(_CLOSING_SECONDS)
         finally:
             await unit.close()
         unit.log.event("unit.stopped")
+
+
+def _server(unit: Unit, max_connections: int) -> HttpServer:
+    records = ConnectionRecords(unit.log, unit.metrics)
+    limits = ServerLimits(max_connections=max_connections)
+    server = HttpServer(unit.application, limits, note=records.note, refusal=records.refusal)
+    unit.metrics.connections(lambda: server.connection_count)
+    return server
+
+
+def _listener(serving: Serving) -> socket.socket:
+    try:
+        return listening_socket(serving.address.host, serving.address.port)
+    except OSError as failure:
+        reason = os.strerror(failure.errno or 0)
+        raise CannotStart(f"{serving.address_setting}: the address cannot be listened on ({reason})") from None
+
+
+def _agreeing(handed: socket.socket, serving: Serving) -> socket.socket:
+    host, port = handed.getsockname()[:2]
+    if (ip_address(host), port) != (ip_address(serving.address.host), serving.address.port):
+        handed.close()
+        raise CannotStart(f"{serving.address_setting}: the socket handed over in {LISTEN_FDS} has another address")
+    return handed
 
 
 def calm_collector() -> None:
@@ -119,11 +151,29 @@ async def _either(*events: asyncio.Event) -> None:
     await asyncio.wait(waiting)
 
 
-def require_descriptors(calls: int, pool_size: int, settings: str) -> None:
-    """Raises the soft limit to the hard one; each call may hold two sockets, each pool entry one."""
-    needed = 2 * calls + pool_size + _SPARE_DESCRIPTORS
+@dataclass(frozen=True)
+class Descriptors:
+    """What a unit opens beside the connections of its callers; each call may hold one socket to somebody else."""
+
+    calls: int = 0
+    pool_size: int = 0
+    settings: str = ""
+    """The names of the settings that say how many calls there may be."""
+
+
+def require_descriptors(use: Descriptors, max_connections: int | None) -> int:
+    """Raises the soft limit to the hard one. The answer is how many connections the unit may have: as many as are
+    configured, else what the limit leaves, but not so many that their memory counts."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    if hard != resource.RLIM_INFINITY and hard < needed:
-        raise CannotStart(f"{settings}: needs {needed} open files, the process may have {hard}")
+    own = use.calls + use.pool_size + _SPARE_DESCRIPTORS
+    left = ServerLimits().max_connections if hard == resource.RLIM_INFINITY else hard - own
+    if left < use.calls:
+        raise CannotStart(f"{use.settings}: needs {own + use.calls} open files, the process may have {hard}")
+    if max_connections is None:
+        return max(1, min(left, ServerLimits().max_connections))
+    if hard != resource.RLIM_INFINITY and max_connections > left:
+        needed = own + max_connections
+        raise CannotStart(f"{MAX_CONNECTIONS}: needs {needed} open files, the process may have {hard}")
+    return max_connections

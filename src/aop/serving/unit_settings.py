@@ -7,6 +7,8 @@ from aop.base import settings as read
 from aop.base.network_policy import AllowList
 from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 
+MAX_CONNECTIONS = "PLATFORM_MAX_CONNECTIONS"
+
 
 @dataclass(frozen=True)
 class UnitSettings:
@@ -15,6 +17,7 @@ class UnitSettings:
     sse_frame_max_bytes: int
     allowed_private_hosts: AllowList
     database_pool_size: int
+    max_connections: int | None
     shutdown_grace_seconds: int
     log_level: str
     telemetry: TelemetrySettings | None
@@ -31,10 +34,16 @@ def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
             "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON", _allow_list, AllowList.parse([])
         ),
         database_pool_size=reader.optional("PLATFORM_DATABASE_POOL_SIZE", read.integer(1, 200), 20),
+        max_connections=read_max_connections(reader),
         shutdown_grace_seconds=reader.optional("PLATFORM_SHUTDOWN_GRACE_SECONDS", read.integer(0, 600), 30),
         log_level=reader.optional("PLATFORM_LOG_LEVEL", read.choice("debug", "info", "warning", "error"), "info"),
         telemetry=read_telemetry_settings(reader),
     )
+
+
+def read_max_connections(reader: read.SettingsReader) -> int | None:
+    """None leaves it to the descriptor limit."""
+    return reader.optional(MAX_CONNECTIONS, read.integer(1, 1_000_000), None)
 
 
 def _allow_list(text: str) -> AllowList:

@@ -8,11 +8,13 @@ from itertools import count
 
 import msgspec
 
+from aop.base import json
 from aop.base.http import Answer, AnswerTooLarge, Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.base.network_policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.base.origin import Endpoint
 from aop.base.sse import EventParser
-from aop.contracts.errors import ErrorCode
+from aop.cards.checks import SchemaChecks
+from aop.contracts.errors import ErrorCode, Reason
 from aop.router.a2a import requests
 from aop.router.a2a.answers import protocol_error, read_result
 from aop.router.credential import CallContext, Credentials
@@ -25,12 +27,15 @@ _CANCEL_ANSWER_BYTES = 64 * 1024
 
 
 class Agents:
-    """The way to every Agent: one network policy, one pool, one key."""
+    """The way to every Agent: one network policy, one pool, one key, one place for long answers to be read."""
 
-    def __init__(self, policy: NetworkPolicy, client: HttpClient, credentials: Credentials) -> None:
+    def __init__(
+        self, policy: NetworkPolicy, client: HttpClient, credentials: Credentials, checks: SchemaChecks
+    ) -> None:
         self.policy = policy
         self.client = client
         self.credentials = credentials
+        self.checks = checks
 
 
 class AnswerLimits(msgspec.Struct, frozen=True):
@@ -76,6 +81,10 @@ class AgentConversation:
         except HttpError as failure:
             raise _fault(failure) from None
         return _require_json(answer)
+
+    async def is_strict(self, text: bytes) -> bool:
+        """Whether a long answer is strict JSON, found out elsewhere than in the event loop."""
+        return await self._agents.checks.is_strict(text, json.AGENT_DEPTH)
 
     async def events(
         self, body: bytes, request_id: str, deadline: float, delegation: str
@@ -156,7 +165,8 @@ def _target(endpoint: Endpoint, address: str) -> Target:
 def _fault(failure: HttpError) -> AgentFault:
     """A large error page is no large answer: the status speaks first."""
     if isinstance(failure, AnswerTooLarge) and failure.status in {None, 200}:
-        return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE)
+        # Without a status it was the head that was too large, for which there is no word.
+        return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, None if failure.status is None else Reason.BODY_SIZE)
     return AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False)
 
 

@@ -1,7 +1,7 @@
 """Reads one JSON-RPC response of an Agent by the rules of contract 11.7; everything doubtful is a protocol error."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -22,6 +22,13 @@ _DECODE: Mapping[str, Callable[[bytes], Result]] = {
 _envelope = msgspec.json.Decoder(RpcResponse).decode
 
 
+class _Kind(msgspec.Struct):
+    kind: str
+
+
+_kind = msgspec.json.Decoder(_Kind).decode
+
+
 def protocol_error() -> AgentFault:
     return AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
 
@@ -30,21 +37,31 @@ def read_result(body: bytes, request_id: str, allowed: frozenset[str]) -> Result
     """The result of one of the allowed kinds; a JSON-RPC error ends the Invocation as the Agent's own failure."""
     try:
         parsed = json.parse(body, json.AGENT_DEPTH)
-        envelope = _envelope(body)
-    except (json.JsonRefused, msgspec.DecodeError):
+    except json.JsonRefused:
         raise protocol_error() from None
-    if not isinstance(parsed, dict) or envelope.id != request_id or ("result" in parsed) == ("error" in parsed):
+    result = parsed.get("result") if isinstance(parsed, dict) else None
+    kind = result.get("kind") if isinstance(result, dict) else None
+    return read_strict_result(body, request_id, allowed, kind)
+
+
+def read_strict_result(body: bytes, request_id: str, allowed: frozenset[str], kind: object = None) -> Result:
+    """Likewise, for a text that is known to be strict JSON; the kind of its result where that is known too."""
+    try:
+        envelope = _envelope(body)
+    except msgspec.DecodeError:
+        raise protocol_error() from None
+    if envelope.id != request_id or (envelope.result is msgspec.UNSET) == (envelope.error is msgspec.UNSET):
         raise protocol_error()
     if not isinstance(envelope.result, msgspec.Raw):
         raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, leaves_task=False)
-    return _typed(parsed["result"], bytes(envelope.result), allowed)
+    return _typed(bytes(envelope.result), allowed, kind)
 
 
-def _typed(parsed: Any, raw: bytes, allowed: frozenset[str]) -> Result:
-    kind = parsed.get("kind") if isinstance(parsed, dict) else None
-    if not isinstance(kind, str) or kind not in allowed:
-        raise protocol_error()
+def _typed(raw: bytes, allowed: frozenset[str], kind: object) -> Result:
     try:
+        kind = _kind(raw).kind if kind is None else kind
+        if not isinstance(kind, str) or kind not in allowed:
+            raise protocol_error()
         result = _DECODE[kind](raw)
     except msgspec.DecodeError:
         raise protocol_error() from None

@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Iterator
 
+from aop.cards.checks import READ_IN_LOOP_BYTES
 from aop.contracts.a2a import Message, Task, TaskState
 from aop.contracts.errors import ErrorCode
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
-from aop.router.a2a.answers import protocol_error, read_result
+from aop.router.a2a.answers import Result, protocol_error, read_result, read_strict_result
 from aop.router.a2a.known_task import KnownTask
 from aop.router.a2a.values import value_of_message, value_of_task
 from aop.router.outcome import AgentCanceled, AgentFault
@@ -25,7 +26,7 @@ async def send_and_follow(
     request_id = conversation.next_id()
     body = requests.send(request_id, known.invocation_id, message)
     answer = await conversation.ask(body, deadline, delegation=delegation)
-    result = read_result(answer, request_id, _ANSWERS)
+    result = await read(conversation, answer, request_id, _ANSWERS)
     for pause in _pauses():
         if isinstance(result, Message):
             return value_of_message(result)
@@ -58,10 +59,19 @@ def is_running(state: TaskState, known: KnownTask) -> bool:
 async def _look(conversation: AgentConversation, known: KnownTask, deadline: float) -> Task:
     request_id = conversation.next_id()
     answer = await conversation.ask(requests.get_task(request_id, known.task_id or ""), deadline)
-    result = read_result(answer, request_id, _TASK)
+    result = await read(conversation, answer, request_id, _TASK)
     if not isinstance(result, Task):
         raise protocol_error()
     return result
+
+
+async def read(conversation: AgentConversation, answer: bytes, request_id: str, allowed: frozenset[str]) -> Result:
+    """Of a long answer the strict reading is done elsewhere than in the event loop."""
+    if len(answer) <= READ_IN_LOOP_BYTES:
+        return read_result(answer, request_id, allowed)
+    if not await conversation.is_strict(answer):
+        raise protocol_error()
+    return read_strict_result(answer, request_id, allowed)
 
 
 def _pauses() -> Iterator[float]:

@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing
 
 from aop.base.sse import EventTooLarge
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
-from aop.router.a2a.answers import read_result
 from aop.router.a2a.known_task import KnownTask
 from aop.router.a2a.repetition import Repetition
+from aop.router.a2a.sending import read
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
 from aop.router.outcome import AgentFault
 
@@ -37,7 +37,7 @@ async def stream_chunks(
                         if (waiting := hand_on(*repeated)) is not None:
                             await waiting
                         continue
-                    result = read_result(event, request_id, STREAM_KINDS)
+                    result = await read(conversation, event, request_id, STREAM_KINDS)
                     for value in rules.take(result):
                         if (waiting := hand_on(value, UNREAD)) is not None:
                             await waiting
@@ -45,7 +45,7 @@ async def stream_chunks(
                         return _goes_on(events)
                     repetition.learn(event, result)
     except EventTooLarge:
-        raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE) from None
+        raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.EVENT_SIZE) from None
     rules.end()
     return False
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from aop.contracts.errors import ErrorCode, code_entries
-from aop.contracts.invocation import CorrelatedError, InvocationResult
+from aop.contracts.invocation import InvocationResult, correlated_error
 from aop.router.outcome import Outcome
 from aop.serving.response import JSON, Response
 
@@ -31,16 +31,6 @@ def outcome_response(outcome: Outcome, invocation_id: str, root_task_id: str, tr
             result=msgspec.Raw(outcome.value),
         )
         return Response(200, _encode(result), headers)
-    code = outcome.terminal.error or ErrorCode.INTERNAL_ERROR
-    error = correlated_error(code, invocation_id, root_task_id, trace_id)
-    return Response(code_entries()[code].status, _encode(error), headers, code)
-
-
-def correlated_error(code: ErrorCode, invocation_id: str, root_task_id: str, trace_id: str) -> CorrelatedError:
-    return CorrelatedError(
-        code=code,
-        message=code_entries()[code].message,
-        trace_id=trace_id,
-        invocation_id=invocation_id,
-        root_task_id=root_task_id,
-    )
+    code, reason = outcome.terminal.error or ErrorCode.INTERNAL_ERROR, outcome.terminal.reason
+    error = correlated_error(code, reason, invocation_id=invocation_id, root_task_id=root_task_id, trace_id=trace_id)
+    return Response(code_entries()[code].status, _encode(error), headers, code, reason)

@@ -12,7 +12,7 @@ from aop.contracts.errors import DependencyFailed, Envelope, NotFound
 from aop.contracts.lineage import InvocationStatus
 from aop.ledger.lineage import Lineage, LineageBroken, RecordFilter
 from aop.serving.bearer import ServicePrincipals
-from aop.serving.paging import PAGE_QUERY, ListAnswer, Paging
+from aop.serving.paging import PAGE_QUERY, HexIdentifier, ListAnswer, Paging
 from aop.serving.query import QueryRules
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
@@ -43,7 +43,7 @@ class ReadCalls:
         ]
 
     async def page(self, request: Request) -> Response:
-        paging = Paging("invocations", tuple[datetime, str], request)
+        paging = Paging("invocations", tuple[datetime, HexIdentifier], request)
         query = request.query
         wanted = RecordFilter(
             query.get("status"), query.get("agentId"), query.get("capability"), query.get("since"), query.get("until")

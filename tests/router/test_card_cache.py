@@ -1,0 +1,47 @@
+"""The Router's memory of Cards: the oldest gives way, by number and by bytes."""
+
+import json
+
+from aop.base.canonical import canonical, digest
+from aop.router.resolution import _MAX_CARDS, CardCache
+from aop.router.target import TargetCard, target_card
+from tests.support.cards import a_card, a_skill
+
+
+def card_of(number: int, schema_bytes: int = 10) -> TargetCard:
+    schema = {"title": "x" * schema_bytes}
+    document = canonical(a_card(agent_id=f"acme:a{number}", skills=[a_skill(inputSchema=schema)], permissions=[]))
+    return target_card(document, digest(document))
+
+
+def kept(cache: CardCache, cards: list[TargetCard]) -> list[bool]:
+    return [cache.get(f"rel-{number}", card.digest) is not None for number, card in enumerate(cards)]
+
+
+def test_one_card_more_than_are_kept_makes_the_first_give_way() -> None:
+    cache, card = CardCache(1 << 40), card_of(0)
+    for number in range(_MAX_CARDS + 1):
+        cache.put(f"rel-{number}", card)
+    assert cache.get("rel-0", card.digest) is None
+    assert cache.get("rel-1", card.digest) is card
+    assert cache.get(f"rel-{_MAX_CARDS}", card.digest) is card
+
+
+def test_the_limit_in_bytes_counts_what_schemas_take() -> None:
+    cards = [card_of(number, 50_000) for number in range(5)]
+    cache = CardCache(3 * cards[0].kept_bytes)
+    for number, card in enumerate(cards):
+        cache.put(f"rel-{number}", card)
+    assert kept(cache, cards) == [False, False, True, True, True]
+    assert cards[0].kept_bytes >= len(json.dumps({"title": "x" * 50_000}))
+
+
+def test_a_card_that_is_put_again_or_forgotten_is_not_counted_twice() -> None:
+    cards = [card_of(number, 50_000) for number in range(3)]
+    cache = CardCache(3 * cards[0].kept_bytes)
+    for number, card in enumerate([*cards, *cards, *cards]):
+        cache.put(f"rel-{number % 3}", card)
+    assert kept(cache, cards) == [True, True, True]
+    cache.forget("rel-1")
+    cache.put("rel-1", cards[1])
+    assert kept(cache, cards) == [True, True, True]

@@ -1,0 +1,54 @@
+"""A long event of a stream is read like a long answer: not in the event loop."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, cast
+
+import pytest
+
+from aop.cards.checks import READ_IN_LOOP_BYTES
+from aop.router.a2a.agent import AgentConversation
+from aop.router.a2a.known_task import KnownTask
+from aop.router.a2a.streaming import stream_chunks
+
+
+class Conversation:
+    """Hands out the events it was given, and notes which texts are read elsewhere."""
+
+    def __init__(self, *events: bytes) -> None:
+        self._events = events
+        self.read_elsewhere: list[bytes] = []
+
+    def next_id(self) -> str:
+        return "1"
+
+    async def events(self, *_: object) -> AsyncIterator[Iterator[bytes]]:
+        yield iter(self._events)
+
+    async def is_strict(self, text: bytes) -> bool:
+        self.read_elsewhere.append(text)
+        return True
+
+
+def update(value: object, **more: Any) -> bytes:
+    artifact = {"artifactId": "a", "parts": [{"kind": "data", "data": value}]}
+    result = {"kind": "artifact-update", "taskId": "t", "contextId": "c", "artifact": artifact, **more}
+    return json.dumps({"jsonrpc": "2.0", "id": "1", "result": result}).encode()
+
+
+@pytest.mark.rows("SAFE-01")
+async def test_a_long_event_is_not_read_in_the_loop_repeated_or_not() -> None:
+    long: Any = [{}] * (READ_IN_LOOP_BYTES // 4 + 1)
+    events = [update(0), update(1, append=True), update(2, append=True), *[update(long, append=True)] * 2]
+    status = {"kind": "status-update", "taskId": "t", "contextId": "c", "status": {"state": "completed"}, "final": True}
+    ended = json.dumps({"jsonrpc": "2.0", "id": "1", "result": status}).encode()
+    last = update(3, append=True, lastChunk=True)
+    conversation, chunks = Conversation(*events, last, ended), []
+
+    def hand_on(chunk: bytes, _: object) -> None:
+        chunks.append(json.loads(chunk))
+
+    known = KnownTask("inv_1")
+    await stream_chunks(cast("AgentConversation", conversation), b"1", "", known, 0.0, hand_on)
+    assert chunks == [0, 1, 2, long, long, 3]
+    assert conversation.read_elsewhere == events[-2:]
