@@ -15,6 +15,7 @@ from aop.control_plane.gateway.token_text import is_well_formed, new_token_text
 from aop.control_plane.gateway.tokens import TokenCallers, Tokens, issue_token
 from aop.local.state import DatabaseUrls
 from tests.support.units import RunningUnit
+from tests.support.waiting import patience
 
 STATUS = "/v1/status"
 
@@ -77,7 +78,7 @@ async def test_unknown_expired_and_revoked_tokens_are_refused(gateway: RunningUn
         await Tokens(connection).revoke(live.record.token_id)
     finally:
         await connection.close()
-    async with asyncio.timeout(5):
+    async with patience():
         while (await gateway.get(STATUS, token=live.token.reveal())).status != 401:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
 

@@ -32,7 +32,6 @@ MALFORMED = [
     "https://[fe80::1%25eth0]/a2a",
     "ftp://agents.example.com/a2a",
     "agents.example.com",
-    "",
     f"https://{'a' * 64}.example/",
     f"https://{'a.' * 126}example/",
 ]
@@ -114,6 +113,9 @@ async def test_an_unknown_version_or_agent_is_not_found(scene: Scene) -> None:
 async def test_a_malformed_endpoint_is_invalid_even_for_a_card_that_does_not_exist(scene: Scene) -> None:
     for endpoint in MALFORMED:
         require_error(await scene.alice.bind(endpoint), 400, "INVALID_ENDPOINT", "2")
+    empty = await scene.alice.bind("")
+    require_error(empty, 400, "VALIDATION_ERROR", "2")
+    assert empty.json["violations"] == [{"pointer": "/endpoint", "rule": "minLength"}]
 
 
 @pytest.mark.rows("PUB-04")

@@ -153,7 +153,7 @@ async def test_an_overview_shows_all_to_the_owner_and_the_published_to_others(
     assert own.json["agentId"] == "acme:summarizer"
     assert own.json["publicUrl"] == f"http://127.0.0.1:8082/a/{own.json['publicAgentId']}"
     for reply in (own, others):
-        assert document("agent-overview/1").violations(reply.json) == ()
+        assert document("agent-overview/2").violations(reply.json) == ()
     require_error(await gateway.get("/v1/agents/acme:drafts", token=bob), 403, "FORBIDDEN", "2")
     require_error(await gateway.get("/v1/agents/acme:nothing", token=bob), 404, "NOT_FOUND", "2")
 

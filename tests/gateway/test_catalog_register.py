@@ -136,7 +136,9 @@ async def test_a_card_one_byte_over_the_limit_is_refused(
 ) -> None:
     card = json.dumps(a_card()).encode()
     fitting = card + b" " * (1_048_576 - len(card))
-    require_error(await gateway.post("/v1/agents", fitting + b" ", token=alice), 413, "PAYLOAD_TOO_LARGE", "2")
+    require_error(
+        await gateway.post("/v1/agents", fitting + b" ", token=alice), 413, "PAYLOAD_TOO_LARGE", "2", "body_size"
+    )
     assert await count_cards(stores) == (0, 0)
     assert (await gateway.post("/v1/agents", fitting, token=alice)).status == 201
 

@@ -13,6 +13,7 @@ from tests.support.cards import a_card, count_cards
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.units import RunningUnit
+from tests.support.waiting import patience
 
 AGENT = "/v1/agents/acme:summarizer"
 VERSION = f"{AGENT}/versions/1.0.0"
@@ -78,7 +79,7 @@ async def test_a_slow_store_is_given_up_within_the_statement_timeout_and_used_ag
     gateway: RunningUnit, alice: str, stores: DatabaseUrls, postgres: PostgresForTests
 ) -> None:
     await gateway.post("/v1/agents", a_card(), token=alice)
-    async with slow_cards(stores, postgres), asyncio.timeout(8):
+    async with slow_cards(stores, postgres), patience():
         paths = (VERSION, AGENT, "/v1/providers/acme/agents")
         for reply in await asyncio.gather(*(gateway.get(path, token=alice) for path in paths)):
             require_error(reply, 503, "DEPENDENCY_ERROR", "2")
@@ -93,7 +94,7 @@ async def test_a_lock_held_elsewhere_is_waited_for_briefly_only(
     await gateway.post("/v1/agents", a_card(), token=alice)
     connection = await asyncpg.connect(stores.migration)
     try:
-        async with connection.transaction(), asyncio.timeout(5):
+        async with connection.transaction(), patience():
             await connection.execute("SET LOCAL ROLE aop_owner")
             await connection.execute("LOCK TABLE registry.card IN ACCESS EXCLUSIVE MODE")
             await all_fail_but_unknown(gateway, alice)

@@ -20,6 +20,7 @@ from tests.support.endpoints import answering, waiting_for
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.publication import Scene, publication_scene, shown
+from tests.support.waiting import promptly
 
 
 @pytest_asyncio.fixture
@@ -201,7 +202,7 @@ async def test_the_fetch_ends_when_the_challenge_does_although_the_time_limit_is
         challenge = await scene.alice.challenge(binding)
         scene.agent.behave = waiting_for(asyncio.Event(), answering(b""))
         scene.clock.advance(599.8)
-        async with asyncio.timeout(5):
+        async with promptly(5):
             require_error(await scene.alice.complete(challenge), 409, "CHALLENGE_EXPIRED", "2")
 
 

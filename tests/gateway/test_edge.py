@@ -9,6 +9,7 @@ from aop.local.state import DatabaseUrls
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.units import RunningUnit
+from tests.support.waiting import patience
 
 CONSOLE = (b"origin", b"https://console.example")
 ASKED = (b"access-control-request-method", b"GET")
@@ -138,6 +139,6 @@ async def test_the_status_of_the_platform_names_a_router_out_of_reach(gateway: R
 
 
 async def _becomes(gateway: RunningUnit, status: int) -> None:
-    async with asyncio.timeout(5):
+    async with patience():
         while (await gateway.get("/readyz")).status != status:  # noqa: ASYNC110
             await asyncio.sleep(0.1)

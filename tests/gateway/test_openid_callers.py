@@ -2,120 +2,44 @@
 
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from aop.base.base64url import from_base64url, to_base64url
-from aop.base.server import HttpServer, listening_socket
-from aop.control_plane.app import build
-from aop.control_plane.settings import read_control_plane_settings
+from aop.base.settings import SettingsRefused
+from aop.control_plane.gateway.tokens import issue_token
 from aop.local.state import DatabaseUrls
 from tests.support.errors import require_error
-from tests.support.settings import control_plane_environment
-from tests.support.units import Reply, RunningUnit, running
-
-ISSUER, AUDIENCE = "https://issuer.example", "aop"
-RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-EC = ec.generate_private_key(ec.SECP256R1())
-ED = ed25519.Ed25519PrivateKey.generate()
-STRANGER = ed25519.Ed25519PrivateKey.generate()
-
-
-def number(value: int) -> str:
-    return to_base64url(value.to_bytes((value.bit_length() + 7) // 8, "big"))
-
-
-def key_set() -> dict[str, Any]:
-    rsa_numbers, ec_numbers = RSA.public_key().public_numbers(), EC.public_key().public_numbers()
-    ed_raw = ED.public_key().public_bytes_raw()
-    return {
-        "keys": [
-            {"kid": "rsa", "kty": "RSA", "use": "sig", "n": number(rsa_numbers.n), "e": number(rsa_numbers.e)},
-            {
-                "kid": "ec",
-                "kty": "EC",
-                "crv": "P-256",
-                "x": to_base64url(ec_numbers.x.to_bytes(32, "big")),
-                "y": to_base64url(ec_numbers.y.to_bytes(32, "big")),
-            },
-            {"kid": "ed", "kty": "OKP", "crv": "Ed25519", "x": to_base64url(ed_raw)},
-            {"kid": "sealing", "kty": "OKP", "crv": "Ed25519", "use": "enc", "x": to_base64url(ed_raw)},
-        ]
-    }
-
-
-def sign_rsa(data: bytes) -> bytes:
-    return RSA.sign(data, padding.PKCS1v15(), hashes.SHA256())
-
-
-def sign_ec(data: bytes) -> bytes:
-    r, s = decode_dss_signature(EC.sign(data, ec.ECDSA(hashes.SHA256())))
-    return r.to_bytes(32, "big") + s.to_bytes(32, "big")
-
-
-SIGNERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
-    "RS256": ("rsa", sign_rsa),
-    "ES256": ("ec", sign_ec),
-    "EdDSA": ("ed", ED.sign),
-}
-
-
-def a_token(algorithm: str = "EdDSA", *, header: dict[str, Any] | None = None, **claims: Any) -> str:
-    key_id, sign = SIGNERS[algorithm]
-    now = int(time.time())
-    head = {"alg": algorithm, "kid": key_id, "typ": "JWT", **(header or {})}
-    body = {"iss": ISSUER, "aud": AUDIENCE, "sub": "alice", "exp": now + 60, "nbf": now - 60, **claims}
-    return sealed(head, {name: value for name, value in body.items() if value is not None}, sign)
-
-
-def sealed(head: dict[str, Any], body: dict[str, Any], sign: Callable[[bytes], bytes]) -> str:
-    signed = ".".join(to_base64url(json.dumps(part).encode()) for part in (head, body))
-    return f"{signed}.{to_base64url(sign(signed.encode()))}"
-
-
-class Issuer:
-    def __init__(self) -> None:
-        self.status = 200
-        self.requests = 0
-        self.port = 0
-
-    async def __call__(self, scope: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
-        self.requests += 1
-        body = json.dumps(key_set()).encode()
-        headers = [(b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+from tests.support.openid import (
+    AUDIENCE,
+    ISSUER,
+    SIGNERS,
+    STRANGER,
+    Issuer,
+    a_token,
+    gateway_with,
+    running_issuer,
+    sealed,
+    sign_weakly,
+    usual_claims,
+    usual_header,
+)
+from tests.support.units import Reply, RunningUnit
 
 
 @pytest_asyncio.fixture
 async def issuer() -> AsyncIterator[Issuer]:
-    app = Issuer()
-    listener = listening_socket("127.0.0.1", 0)
-    app.port = listener.getsockname()[1]
-    server = HttpServer(app)
-    await server.start([listener])
-    yield app
-    await server.stop(0)
+    async with running_issuer() as issuer:
+        yield issuer
 
 
 @pytest_asyncio.fixture
 async def gateway(stores: DatabaseUrls, issuer: Issuer) -> AsyncIterator[RunningUnit]:
-    settings = read_control_plane_settings(
-        control_plane_environment(
-            PLATFORM_DATABASE_URL=stores.control_plane,
-            PLATFORM_OIDC_ISSUER=ISSUER,
-            PLATFORM_OIDC_AUDIENCE=AUDIENCE,
-            PLATFORM_OIDC_JWKS_URL=f"http://127.0.0.1:{issuer.port}/keys",
-            PLATFORM_ROUTER_INTERNAL_ORIGIN="http://127.0.0.1:1",
-        )
-    )
-    async with running(lambda: build(settings)) as unit:
+    async with gateway_with(stores, issuer.port) as unit:
         yield unit
 
 
@@ -128,13 +52,20 @@ async def call(gateway: RunningUnit, token: str) -> Reply:
 async def test_a_good_token_of_each_algorithm_is_accepted(gateway: RunningUnit, algorithm: str) -> None:
     assert (await call(gateway, a_token(algorithm))).status == 200
     assert (await call(gateway, a_token(algorithm, aud=["other", AUDIENCE]))).status == 200
-    assert (await call(gateway, a_token(algorithm, nbf=None))).status == 200
+    assert (await call(gateway, a_token(algorithm, nbf=None, iat=None))).status == 200
+
+
+async def test_an_access_token_may_say_that_it_is_one(gateway: RunningUnit) -> None:
+    for kind in ("at+jwt", "application/at+jwt", "AT+JWT", "JWT", "jwt", None):
+        assert (await call(gateway, a_token(header={"typ": kind}))).status == 200, kind
+    assert (await call(gateway, a_token(typ="Bearer"))).status == 200
 
 
 async def test_clocks_may_differ_by_thirty_seconds(gateway: RunningUnit) -> None:
     now = int(time.time())
     assert (await call(gateway, a_token(exp=now - 25))).status == 200
     assert (await call(gateway, a_token(nbf=now + 25))).status == 200
+    assert (await call(gateway, a_token(iat=now + 25))).status == 200
     assert (await call(gateway, a_token(exp=now - 31))).status == 401
     assert (await call(gateway, a_token(nbf=now + 35))).status == 401
 
@@ -155,10 +86,16 @@ def hostile_tokens() -> dict[str, str]:
         "algorithm none": f"{none}.{body}.",
         "algorithm none with signature": f"{none}.{body}.{signature}",
         "other algorithm": a_token(header={"alg": "HS256"}),
+        "signed well under the name of another algorithm": a_token(header={"alg": "RS256"}),
         "key of another type": a_token(header={"kid": "rsa"}),
         "key for sealing": a_token(header={"kid": "sealing"}),
         "no key id": a_token(header={"kid": None}),
         "unknown key id": a_token(header={"kid": "nobody"}),
+        "weak key": sealed({"alg": "RS256", "kid": "weak"}, usual_claims(), sign_weakly),
+        "issued in the future": a_token(iat=int(time.time()) + 60),
+        "time of issue as text": a_token(iat="1"),
+        **{f"type {kind}": a_token(header={"typ": kind}) for kind in ("ID+JWT", "id_token", "logout+jwt", "", "x/JWT")},
+        **{f"claimed type {kind}": a_token(typ=kind) for kind in ("ID", "Refresh", "Logout")},
         "critical header": a_token(header={"crit": ["exp"]}),
         "stranger's signature": sealed({"alg": "EdDSA", "kid": "ed"}, json.loads(from_base64url(body)), STRANGER.sign),
         "changed claims": f"{head}.{to_base64url(from_base64url(body).replace(b'alice', b'admin'))}.{signature}",
@@ -166,6 +103,8 @@ def hostile_tokens() -> dict[str, str]:
         "padded": f"{head}=.{body}.{signature}",
         "two segments": f"{head}.{body}",
         "principal not a safe identifier": a_token(sub="alice in chains"),
+        "principal empty": a_token(sub=""),
+        "principal too long with its prefix": a_token(sub="a" * 124),
         "no principal": a_token(sub=None),
         "principal a number": a_token(sub=7),
         "not a token": "hello",
@@ -180,14 +119,50 @@ async def test_every_hostile_token_is_unauthenticated(gateway: RunningUnit) -> N
         require_error(reply, 401, "UNAUTHENTICATED", "4")
 
 
-async def test_keys_are_kept_and_an_unknown_key_asks_at_most_once_a_minute(
-    gateway: RunningUnit, issuer: Issuer
-) -> None:
-    for _ in range(3):
-        assert (await call(gateway, a_token())).status == 200
-    for _ in range(3):
-        assert (await call(gateway, a_token(header={"kid": "nobody"}))).status == 401
-    assert issuer.requests == 1
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+HEADERS = ("alg", "kid", "typ", "crit", "cty", "jku", "jwk", "x5c", "x5t", "b64", "zip", "enc")
+CLAIMS = ("iss", "aud", "sub", "exp", "nbf", "iat", "typ", "jti", "azp", "scope", "cnf")
+
+
+@pytest.mark.rows("AUTH-05", "CALL-07")
+async def test_json_of_any_type_in_any_member_is_never_a_fault_of_ours(gateway: RunningUnit) -> None:
+    tokens: list[str] = []
+
+    @settings(max_examples=200, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.sampled_from([(0, name) for name in HEADERS] + [(1, name) for name in CLAIMS]), JSON)
+    def draw(place: tuple[int, str], value: object) -> None:
+        parts = (usual_header(), usual_claims())
+        parts[place[0]][place[1]] = value
+        tokens.append(sealed(*parts))
+
+    draw()
+    # Every member meets each type of JSON at least once, whatever was drawn.
+    for value in ([], {}, None, True, 0, -1, 1.5, 10**400, "", "x", [{}], {"a": []}):
+        tokens += [sealed({**usual_header(), name: value}, usual_claims()) for name in HEADERS]
+        tokens += [sealed(usual_header(), {**usual_claims(), name: value}) for name in CLAIMS]
+        tokens.append(".".join([*(to_base64url(json.dumps(part).encode()) for part in (value, value)), "AAAA"]))
+    for token in tokens:
+        assert (await call(gateway, token)).status in {200, 401}, token
+
+
+async def test_keys_of_any_form_verify_nothing_and_do_no_harm(gateway: RunningUnit, issuer: Issuer) -> None:
+    odd: list[object] = [None, 5, "x", [], {}, {"kid": 5}, {"kid": "bare"}]
+    forms = {"RSA": ("n", "e"), "EC": ("x", "y"), "OKP": ("x",)}
+    for kty, members in forms.items():
+        for number, value in enumerate((None, 5, "", "AA", "\u00e9", [], {}, "A" * 5000)):
+            crv = {"EC": "P-256", "OKP": "Ed25519"}.get(kty)
+            odd.append({"kid": f"{kty}{number}", "kty": kty, "crv": crv, **dict.fromkeys(members, value)})
+    issuer.keys = [*odd, {**issuer.keys[3], "d": "private"}]
+    assert (await call(gateway, a_token())).status == 200
+    algorithms = {"RSA": "RS256", "EC": "ES256", "OKP": "EdDSA"}
+    for kty, algorithm in algorithms.items():
+        for number in range(8):
+            assert (await call(gateway, a_token(algorithm, header={"kid": f"{kty}{number}"}))).status == 401
+    assert (await call(gateway, a_token(header={"kid": "bare"}))).status == 401
 
 
 @pytest.mark.rows("AUTH-05")
@@ -197,3 +172,26 @@ async def test_without_a_usable_key_set_the_answer_is_a_dependency_error(
     issuer.status = 500
     require_error(await call(gateway, a_token()), 503, "DEPENDENCY_ERROR", "4")
     assert (await call(gateway, alice)).status == 200
+
+
+@pytest.mark.rows("AUTH-05")
+async def test_a_principal_of_the_provider_is_never_one_of_our_own_tokens(gateway: RunningUnit, alice: str) -> None:
+    theirs = a_token(sub="alice")
+    made = await gateway.post("/v1/workspaces", {"workspaceId": "theirs"}, token=theirs)
+    assert (made.status, made.json["ownerId"]) == (201, "oidc:alice")
+    assert (await gateway.get("/v1/workspaces/theirs", token=theirs)).status == 200
+    require_error(await gateway.get("/v1/workspaces/theirs", token=alice), 403, "FORBIDDEN", "3")
+
+
+@pytest.mark.rows("AUTH-05")
+async def test_a_token_of_ours_with_a_principal_of_the_provider_is_refused_and_stops_the_next_start(
+    gateway: RunningUnit, issuer: Issuer, stores: DatabaseUrls
+) -> None:
+    forged = await issue_token(stores.control_plane, "oidc:alice")
+    require_error(await call(gateway, forged.token.reveal()), 401, "UNAUTHENTICATED", "4")
+    with pytest.raises(SettingsRefused) as refused:
+        async with gateway_with(stores, issuer.port):
+            pass
+    (problem,) = refused.value.problems
+    assert problem.name == "PLATFORM_OIDC_PRINCIPAL_PREFIX"
+    assert forged.record.token_id in problem.reason

@@ -13,6 +13,7 @@ from tests.base.test_http_client_tls import Authority
 from tests.support.endpoints import Visit, agent_endpoint, answering, resetting, sending, stalling
 from tests.support.errors import require_error
 from tests.support.publication import Scene, publication_scene, require_failure, shown
+from tests.support.waiting import generous, patience
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 
@@ -124,7 +125,7 @@ async def test_no_whole_answer_within_the_time_limit_is_unavailable(stores: Data
         scene.agent.behave = stalling(said)
         started = asyncio.get_running_loop().time()
         await require_failure(scene, binding, "endpoint_unavailable")
-        assert 0.3 <= asyncio.get_running_loop().time() - started < 2
+        assert 0.3 <= asyncio.get_running_loop().time() - started < generous(2)
 
 
 @pytest.mark.rows("PUB-13")
@@ -138,7 +139,7 @@ async def test_a_body_that_trickles_in_is_cut_at_the_time_limit(stores: Database
     async with publication_scene(stores, PLATFORM_ENDPOINT_VERIFICATION_TIMEOUT_MS="300") as scene:
         binding = await scene.alice.new_binding(scene.agent.url)
         scene.agent.behave = trickle
-        async with asyncio.timeout(3):
+        async with patience():
             await require_failure(scene, binding, "endpoint_unavailable")
 
 

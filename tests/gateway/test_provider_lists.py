@@ -13,7 +13,7 @@ from tests.support.cards import a_card
 from tests.support.errors import require_error
 from tests.support.publication import Json, Provider, Scene, publication_scene, shown
 
-LISTS = {"agents": "catalog-entry/1", "endpoint-bindings": "endpoint-binding/1", "releases": "release/1"}
+LISTS = {"agents": "catalog-entry/1", "endpoint-bindings": "endpoint-binding/1", "releases": "release/2"}
 
 
 @pytest_asyncio.fixture

@@ -19,8 +19,8 @@ PUBLIC = "/v1/public/agents"
 NOBODY = "agt_" + "0" * 32
 
 
-async def share(gateway: RunningUnit, public_agent_id: str) -> Any:
-    reply = await gateway.get(f"{PUBLIC}/{public_agent_id}")
+async def share(gateway: RunningUnit, public_agent_id: str, query: str = "") -> Any:
+    reply = await gateway.get(f"{PUBLIC}/{public_agent_id}{query}")
     assert reply.status == 200, reply.body
     assert document("public-agent-share/1").violations(reply.json) == ()
     assert reply.header("cache-control") == "no-store"
@@ -101,7 +101,7 @@ async def test_a_malformed_id_is_refused_and_an_unknown_one_not_found(gateway: R
     require_error(reply, 400, "VALIDATION_ERROR", "2")
     assert reply.json["violations"] == [{"pointer": "/publicAgentId", "rule": "path_value"}]
     require_error(await gateway.get(f"{PUBLIC}/{NOBODY}"), 404, "NOT_FOUND", "2")
-    require_error(await gateway.get(f"{PUBLIC}/{NOBODY}?limit=1"), 400, "VALIDATION_ERROR", "2")
+    require_error(await gateway.get(f"{PUBLIC}/{NOBODY}?limit=1"), 404, "NOT_FOUND", "2")
 
 
 @pytest.mark.rows("SHARE-04")
@@ -144,22 +144,89 @@ async def test_an_authorization_header_is_ignored(catalog: Catalog, gateway: Run
     assert (reply.status, reply.json) == (200, nothing_shared(public_id))
 
 
-async def test_the_newest_hundred_releases_are_shared_newest_first_then_by_id(
+async def pages(gateway: RunningUnit, public_agent_id: str, limit: int | None = None) -> list[Any]:
+    query = "" if limit is None else f"?limit={limit}"
+    found = [await share(gateway, public_agent_id, query)]
+    while (cursor := found[-1].get("nextCursor")) is not None:
+        found.append(await share(gateway, public_agent_id, f"{query}{'&' if query else '?'}cursor={cursor}"))
+    return found
+
+
+async def released(catalog: Catalog, count: int, **card: Any) -> tuple[str, list[str]]:
+    """The public id of an Agent and its published Releases, in the order in which they are listed."""
+    published = []
+    for number in range(count):
+        await catalog.register(one := a_card(version=f"1.{number}.0", **card))
+        catalog.step = timedelta(seconds=number // 50)
+        published.append(await catalog.release(one))
+    public_id = (await catalog.register(a_card(version="9.0.0"))).public_agent_id
+    published.sort(key=lambda release: release.release_id)
+    published.sort(key=lambda release: str(release.published_at), reverse=True)
+    return public_id, [release.release_id for release in published]
+
+
+async def test_every_release_is_reached_page_by_page_newest_first_then_by_id(
     catalog: Catalog, gateway: RunningUnit
 ) -> None:
-    published = []
-    for number in range(103):
-        await catalog.register(card := a_card(version=f"1.{number}.0"))
-        catalog.step = timedelta(seconds=number // 50)
-        published.append(await catalog.release(card))
+    public_id, listed = await released(catalog, 103)
     await catalog.register(a_card(agent_id="other"))
     await catalog.release(a_card(agent_id="other"))
-    public_id = (await catalog.register(a_card(version="9.0.0"))).public_agent_id
-    newest = sorted(published, key=lambda release: release.release_id)
-    newest.sort(key=lambda release: str(release.published_at), reverse=True)
-    shared = (await share(gateway, public_id))["releases"]
-    assert [item["releaseId"] for item in shared] == [release.release_id for release in newest[:100]]
-    assert shared[0]["publishedAt"] <= to_text(catalog.now)
+    for limit, sizes in ((None, [25, 25, 25, 25, 3]), (100, [100, 3])):
+        found = await pages(gateway, public_id, limit)
+        assert [len(page["releases"]) for page in found] == sizes
+        assert [item["releaseId"] for page in found for item in page["releases"]] == listed
+        assert {page["availability"] for page in found} == {"installable"}
+    assert found[0]["releases"][0]["publishedAt"] <= to_text(catalog.now)
+
+
+@pytest.mark.rows("SAFE-06")
+async def test_a_page_stops_once_its_cards_pass_4_mib_and_a_large_one_is_written_while_it_is_read(
+    catalog: Catalog, gateway: RunningUnit
+) -> None:
+    big = {"type": "object", "description": "\u2028x" * 12_000}
+    skills = [a_skill(f"s{number}", inputSchema=big, outputSchema=big) for number in range(8)]
+    public_id, listed = await released(catalog, 7, skills=skills)
+    first = await gateway.get(f"{PUBLIC}/{public_id}?limit=100")
+    assert (first.header("content-length"), first.header("transfer-encoding")) == (None, "chunked")
+    found = await pages(gateway, public_id, 100)
+    assert [item["releaseId"] for page in found for item in page["releases"]] == listed
+    assert [len(page["releases"]) for page in found] == [6, 1]
+    assert all(item["skills"] == skills for page in found for item in page["releases"])
+    head = await gateway.ask("HEAD", f"{PUBLIC}/{public_id}")
+    assert (head.status, head.body) == (200, b"")
+
+
+async def test_availability_on_a_later_page_says_whether_any_release_exists(
+    catalog: Catalog, gateway: RunningUnit
+) -> None:
+    await catalog.register(first := a_card(version="1.0.0"))
+    older = await catalog.release(first)
+    catalog.step = timedelta(seconds=1)
+    entry = await catalog.register(second := a_card(version="2.0.0"))
+    newer = await catalog.release(second)
+    cursor = (await share(gateway, entry.public_agent_id, "?limit=1"))["nextCursor"]
+    await catalog.move("alice", older, ReleaseState.SUSPENDED)
+    later = await share(gateway, entry.public_agent_id, f"?limit=1&cursor={cursor}")
+    assert (later["availability"], later["releases"], "nextCursor" in later) == ("installable", [], False)
+    await catalog.move("alice", newer, ReleaseState.SUSPENDED)
+    later = await share(gateway, entry.public_agent_id, f"?limit=1&cursor={cursor}")
+    assert later == nothing_shared(entry.public_agent_id)
+
+
+@pytest.mark.parametrize(
+    "query", ["limit=0", "limit=101", "limit=", "cursor=", "cursor=AA", "limit=1&limit=1", "latest=true", "q=%zz"]
+)
+async def test_other_parameters_and_values_are_refused(catalog: Catalog, gateway: RunningUnit, query: str) -> None:
+    public_id = (await catalog.register(a_card())).public_agent_id
+    require_error(await gateway.get(f"{PUBLIC}/{public_id}?{query}"), 400, "VALIDATION_ERROR", "2")
+
+
+async def test_a_cursor_belongs_to_its_agent_and_its_limit(catalog: Catalog, gateway: RunningUnit) -> None:
+    public_id, _ = await released(catalog, 2)
+    other = (await catalog.register(a_card(agent_id="other"))).public_agent_id
+    cursor = (await share(gateway, public_id, "?limit=1"))["nextCursor"]
+    for path in (f"{other}?limit=1&cursor={cursor}", f"{public_id}?limit=2&cursor={cursor}"):
+        require_error(await gateway.get(f"{PUBLIC}/{path}"), 400, "VALIDATION_ERROR", "2")
 
 
 def require_dependency_error(reply: Reply) -> None:

@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
+from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.publication import Scene, publication_scene
 
@@ -28,12 +29,14 @@ FORBIDDEN_CHANGES = [
             "verified_at": "now()",
             "published_at": "now()",
             "suspended_at": "now()",
+            "suspended_by": "'operator'",
             "state": "'published'",
         }.items()
     ),
     "UPDATE registry.release SET evidence_digest = NULL",
     "UPDATE registry.release SET state = 'verified', published_at = NULL, suspended_at = NULL",
     "UPDATE registry.release SET state = 'revoked', revoked_at = now(), published_at = NULL",
+    "UPDATE registry.release SET state = 'revoked', revoked_at = now(), suspended_by = 'operator'",
     "DELETE FROM registry.release",
     "TRUNCATE registry.release CASCADE",
     "UPDATE registry.binding SET endpoint_origin = 'https://evil.example'",
@@ -67,7 +70,7 @@ async def test_the_facts_of_a_release_are_the_same_after_suspension_and_the_stor
     release = await scene.new_release()
     published = await scene.alice.move("publish", release)
     suspended = await scene.alice.move("suspend", release)
-    changed = {"state", "updatedAt", "suspendedAt"}
+    changed = {"state", "updatedAt", "suspendedAt", "suspendedBy"}
     assert {name for name in suspended if suspended.get(name) != published.get(name)} == changed
     before = await stored_facts(scene.stores)
     superuser = postgres.url(scene.stores.migration.rpartition("/")[2])
@@ -106,7 +109,8 @@ async def test_the_store_refuses_every_transition_outside_the_table(scene: Scene
         for target in (*known, "draft"):
             stamp = {"pending_verification": "updated_at", "draft": "updated_at"}.get(target, f"{target}_at")
             statement = (
-                f"UPDATE registry.release SET state = '{target}', {stamp} = coalesce({stamp}, now()),"
+                f"UPDATE registry.release SET state = '{target}', {stamp} = coalesce({stamp}, now())"
+                f"{', suspended_by = coalesce(suspended_by, $$provider$$)' if target == 'suspended' else ''},"
                 " evidence_digest = coalesce(evidence_digest, repeat('0', 64)) WHERE release_id = $1"
             )
             transaction = connection.transaction()
@@ -118,3 +122,20 @@ async def test_the_store_refuses_every_transition_outside_the_table(scene: Scene
                     await connection.execute(statement, release["releaseId"])
             await transaction.rollback()
     await connection.close()
+
+
+@pytest.mark.rows("PUB-28")
+async def test_a_release_whose_binding_bears_other_evidence_is_not_published(
+    scene: Scene, postgres: PostgresForTests
+) -> None:
+    """The store forbids such a row; it is written behind its guards, as a restored or edited store may hold it."""
+    release = await scene.new_release()
+    connection = await asyncpg.connect(postgres.url(scene.stores.migration.rpartition("/")[2]))
+    await connection.execute("ALTER TABLE registry.binding DISABLE TRIGGER ALL")
+    other = "UPDATE registry.binding SET evidence_digest = repeat('0', 64) WHERE binding_id = $1"
+    await connection.execute(other, release["endpointBindingId"])
+    await connection.close()
+    before = await stored_facts(scene.stores)
+    reply = await scene.alice.post(f"/v1/releases/{release['releaseId']}/publish")
+    require_error(reply, 409, "CONFLICT", "2")
+    assert await stored_facts(scene.stores) == before

@@ -87,10 +87,11 @@ async def test_every_act_in_every_state_leads_where_the_contract_says(scene: Sce
             require_error(reply, 409, "CONFLICT", "2")
             assert await scene.alice.release(before) == before
             continue
-        after = shown(reply, 200, "release/1")
+        after = shown(reply, 200, "release/2")
         assert after["state"] == situation.leads[act]
         assert [after[fact] for fact in FACTS] == [before[fact] for fact in FACTS]
         assert after[stamp] == after["updatedAt"] > before["updatedAt"]
+        assert after.get("suspendedBy") == ("provider" if "suspendedAt" in after else None)
         for other in {*STAMPS.values()} - {stamp}:  # earlier times are kept, others stay empty
             assert after.get(other) == before.get(other)
         assert await scene.alice.release(before) == after

@@ -17,7 +17,7 @@ from tests.support.postgres import PostgresForTests
 from tests.support.publication import Scene, publication_scene
 from tests.support.settings import ROUTER_TO_CONTROL_PLANE
 from tests.support.units import Reply
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, generous, promptly
 from tests.support.watch import WATCH, seed_releases, watching
 from tests.units.test_processes import environment, served
 
@@ -72,7 +72,7 @@ async def test_a_dead_store_is_a_dependency_error_before_the_stream_and_ends_a_r
         await watch.snapshot()
         await postgres.drop(scene.stores.migration.rpartition("/")[2])
         with pytest.raises(TransferBroken):
-            await watch.frame(8)
+            await watch.frame()
     require_error(await ask(scene), 503, "DEPENDENCY_ERROR", "4")
     require_error(await ask(scene, "?after=0"), 503, "DEPENDENCY_ERROR", "4")
 
@@ -148,7 +148,7 @@ async def test_a_reader_that_takes_nothing_is_cut_off_within_seconds_and_gives_i
     async with publication_scene(stores, PLATFORM_DATABASE_POOL_SIZE="4") as scene, AsyncExitStack() as stack:
         assert len(await stalled(scene.unit.port, 1, stack)) == 1
         assert not await _has_room(scene)
-        await becomes_true(lambda: _has_room(scene), 15)
+        await becomes_true(lambda: _has_room(scene))
 
 
 async def _has_room(scene: Scene) -> bool:
@@ -178,7 +178,7 @@ async def test_a_drain_ends_every_watch_at_once_with_whole_frames_and_refuses_ne
             await watch.snapshot()
         scene.unit.unit.end_watches()
         for watch in watches:
-            await watch.ended(0.5)
+            await watch.ended(generous(0.5))
     require_error(await ask(scene), 503, "OVERLOADED", "4")
 
 
@@ -190,7 +190,7 @@ async def test_sigterm_ends_a_process_with_open_watches_in_well_under_2_seconds(
         for watch in watches:
             await watch.snapshot()
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(1.5):
+        async with promptly(1.5):
             for watch in watches:
                 await watch.ended()
             await process.wait()

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 from aop.base.database import Database
+from aop.cards.reading import read_card
 from aop.contracts.catalog import CatalogEntry
 from aop.contracts.publication import BindingRequest, Release, ReleaseRequest, ReleaseState, VerificationMethod
 from aop.control_plane.registry.bindings import Bindings
-from aop.control_plane.registry.card_reading import read_card
 from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.releases import Releases
 from aop.control_plane.registry.store import bindings as binding_store

@@ -20,6 +20,7 @@ from tests.support.endpoints import AgentEndpoint, agent_endpoint
 from tests.support.errors import require_error
 from tests.support.settings import control_plane_environment
 from tests.support.units import Reply, RunningUnit, running
+from tests.support.waiting import PATIENCE_SECONDS
 
 Json = dict[str, Any]
 ALLOWED = ("agent.test", "changing.test", "tls.test", "mixed.test")
@@ -92,7 +93,7 @@ class Provider:
         return shown(await self.post(f"/v1/agents/{agent_id}/versions/{version}/disable"), 200, "catalog-entry/1")
 
     async def card(self, agent_id: str, version: str = "1.0.0") -> Json:
-        entries = shown(await self.get(f"/v1/agents/{agent_id}"), 200, "agent-overview/1")["versions"]
+        entries = shown(await self.get(f"/v1/agents/{agent_id}"), 200, "agent-overview/2")["versions"]
         return next(entry for entry in entries if entry["version"] == version)
 
     async def bind(self, endpoint: str, agent_id: str = "acme:agent", version: str = "1.0.0") -> Reply:
@@ -130,16 +131,16 @@ class Provider:
         return await self.post(f"{self.path}/agents/{binding['agentId']}/releases", body)
 
     async def new_release(self, binding: Json) -> Json:
-        return shown(await self.request_release(binding), 201, "release/1")
+        return shown(await self.request_release(binding), 201, "release/2")
 
     async def act(self, verb: str, release: Json) -> Reply:
         return await self.post(f"/v1/releases/{release['releaseId']}/{verb}")
 
     async def move(self, verb: str, release: Json) -> Json:
-        return shown(await self.act(verb, release), 200, "release/1")
+        return shown(await self.act(verb, release), 200, "release/2")
 
     async def release(self, release: Json) -> Json:
-        return shown(await self.get(f"/v1/releases/{release['releaseId']}"), 200, "release/1")
+        return shown(await self.get(f"/v1/releases/{release['releaseId']}"), 200, "release/2")
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ async def provider(unit: RunningUnit, stores: DatabaseUrls, principal: str, prov
 @asynccontextmanager
 async def process_on(port: int) -> AsyncIterator[RunningUnit]:
     """A unit that runs as a process of its own; only its port is known."""
-    client = HttpClient(idle_seconds=5, connect_seconds=5)
+    client = HttpClient(idle_seconds=5, connect_seconds=PATIENCE_SECONDS)
     nothing: Any = None
     try:
         yield RunningUnit(nothing, nothing, port, client)

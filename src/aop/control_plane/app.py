@@ -1,7 +1,9 @@
 """Composition root of the Control Plane: everything is wired here and nowhere else."""
 
+import socket
 import ssl
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -9,8 +11,10 @@ from aop.base.clock import Clock, utc_now
 from aop.base.database import Database
 from aop.base.http import HttpClient
 from aop.base.network_policy import LookUp, NetworkPolicy, Resolver, system_look_up
+from aop.base.origin import Endpoint
 from aop.base.peer import Peer
 from aop.base.store_check import require_store, require_version
+from aop.cards.reading import CardReader
 from aop.control_plane.discovery.public_agents import PublicAgents
 from aop.control_plane.discovery.search import Search
 from aop.control_plane.dispatch.authorization import Authorization
@@ -21,15 +25,16 @@ from aop.control_plane.dispatch.streams import Streams
 from aop.control_plane.gateway.callers import Callers
 from aop.control_plane.gateway.catalog import CatalogCalls
 from aop.control_plane.gateway.discovery import DiscoveryCalls
-from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.gateway.gates import MAX_ANONYMOUS, Gates
 from aop.control_plane.gateway.invocations import InvocationCalls
 from aop.control_plane.gateway.lineage import LineageCalls
-from aop.control_plane.gateway.oidc import OidcCallers
+from aop.control_plane.gateway.oidc.callers import OidcCallers
+from aop.control_plane.gateway.oidc.key_set import KeySet
 from aop.control_plane.gateway.providers import ProviderCalls
 from aop.control_plane.gateway.public_agents import PublicAgentCalls
 from aop.control_plane.gateway.publication import PublicationCalls
 from aop.control_plane.gateway.status import status_routes
-from aop.control_plane.gateway.tokens import TokenCallers
+from aop.control_plane.gateway.tokens import TokenCallers, require_reserved
 from aop.control_plane.gateway.workspaces import WorkspaceCalls
 from aop.control_plane.internal_api.resolve import ResolveCalls
 from aop.control_plane.internal_api.topology_watch import topology_watch_routes
@@ -48,16 +53,19 @@ from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.cors import CrossOrigin
 from aop.serving.health import Check, Readiness, health_routes
+from aop.serving.loops import unit_loops
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.routing import Route
+from aop.serving.schema_workers import schema_workers
 from aop.serving.telemetry import Observed, start_telemetry
-from aop.serving.unit import Serving, Unit, require_descriptors, serve
+from aop.serving.unit import Descriptors, Serving, Unit, require_descriptors, serve
 
 UNIT = "control-plane"
 STORES = ("registry", "workspace", "gateway")
 _IDLE_SECONDS = 30.0
 _CONNECT_SECONDS = 5.0
+_MAX_WAITING_CARDS = 64
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,7 @@ class Outside:
     """What the unit takes from the world around it."""
 
     clock: Clock = utc_now
+    monotonic: Callable[[], float] = time.monotonic
     look_up: LookUp = system_look_up
     tls: ssl.SSLContext | None = None
     """How endpoints prove their names when proofs are fetched; the usual roots when left out."""
@@ -76,6 +85,7 @@ class _Parts:
 
     settings: ControlPlaneSettings
     clock: Clock
+    monotonic: Callable[[], float]
     database: Database
     client: HttpClient
     proof_client: HttpClient
@@ -84,11 +94,12 @@ class _Parts:
     standings: Standings
 
 
-async def run(settings: ControlPlaneSettings) -> None:
+async def run(settings: ControlPlaneSettings, handed: socket.socket | None = None) -> None:
     calls = settings.max_in_flight_invocations + settings.max_in_flight_requests
-    require_descriptors(calls, settings.unit.database_pool_size, f"{MAX_INVOCATIONS}, {MAX_REQUESTS}")
-    serving = Serving(settings.listen_address, LISTEN_ADDRESS, settings.unit.shutdown_grace_seconds)
-    await serve(serving, lambda: build(settings))
+    use = Descriptors(calls, settings.unit.database_pool_size, f"{MAX_INVOCATIONS}, {MAX_REQUESTS}")
+    max_connections = require_descriptors(use, settings.unit.max_connections)
+    serving = Serving(settings.listen_address, LISTEN_ADDRESS, settings.unit.shutdown_grace_seconds, max_connections)
+    await serve(serving, lambda: build(settings), handed)
 
 
 async def build(settings: ControlPlaneSettings, outside: Outside | None = None) -> Unit:
@@ -101,9 +112,12 @@ async def build(settings: ControlPlaneSettings, outside: Outside | None = None) 
         async with database.connection() as connection:
             for owner in STORES:
                 await require_version(connection, owner)
+            if settings.oidc is not None:
+                await require_reserved(connection, settings.oidc.principal_prefix, outside.clock())
         parts = _Parts(
             settings,
             outside.clock,
+            outside.monotonic,
             database,
             HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS),
             # A connection to a provider's endpoint serves one proof and is not kept.
@@ -112,26 +126,30 @@ async def build(settings: ControlPlaneSettings, outside: Outside | None = None) 
             ChangeSignal(settings.database_url),
             Standings(database),
         )
-        for close in (parts.client.close, parts.proof_client.close, parts.signal.close, parts.standings.close):
+        for close in (parts.client.close, parts.proof_client.close, parts.standings.close):
             opened.push_async_callback(close)
-        parts.signal.start()
         return _assemble(parts, opened.pop_all())
 
 
 def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     settings, database = parts.settings, parts.database
     log, metrics = UnitLog(UNIT, settings.unit.log_level), UnitMetrics(UNIT)
-    readiness = Readiness({owner: _store_check(database, owner) for owner in STORES}, log, metrics)
-    observed = Observed(log, metrics, readiness, parts.resolver)
+    loops = unit_loops(log, metrics)
+    opened.push_async_callback(loops.close)
+    loops.start("changes", parts.signal.turn, needed=False)
+    opened.callback(parts.signal.end)
+    workers = schema_workers(log, metrics, _MAX_WAITING_CARDS)
+    opened.push_async_callback(workers.close)
+    checks: dict[str, Check] = {owner: _store_check(database, owner) for owner in STORES}
+    readiness = Readiness(checks | {"loops": loops.check}, log, metrics)
+    observed = Observed(log, metrics, readiness, loops, parts.resolver)
     tracing = start_telemetry(settings.unit.telemetry, observed, opened)
-    oidc = None if settings.oidc is None else OidcCallers(settings.oidc, parts.client, parts.resolver, parts.clock)
-    tokens = TokenCallers(database, parts.clock)
-    opened.push_async_callback(tokens.close)
     gates = Gates(
-        Callers(tokens, oidc),
+        _callers(parts, log, opened),
         Slots(settings.max_in_flight_invocations),
         Slots(settings.max_in_flight_requests),
         Slots(settings.max_in_flight_requests),
+        Slots(MAX_ANONYMOUS),
     )
     metrics.in_flight(lambda: gates.invocations.taken)
     router = RouterClient(
@@ -142,14 +160,26 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     routes = [
         *health_routes(readiness, metrics),
         *status_routes(gates, readiness, router),
-        *_registry_routes(parts, gates),
+        *_registry_routes(parts, gates, CardReader(workers)),
         *_discovery_routes(parts, gates),
         *_workspace_routes(parts, gates, router),
         *topology_watch_routes(Changes(database), parts.signal, settings.internal_principals, _snapshots(settings)),
     ]
     application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins), tracing)
-    slots = ((gates.invocations, gates.requests), (gates.resolves,))
-    return Unit(application, readiness, slots, log, opened.aclose, end_watches=parts.signal.end)
+    slots = ((gates.invocations, gates.requests, gates.anonymous), (gates.resolves,))
+    return Unit(application, readiness, slots, log, metrics, opened.aclose, end_watches=parts.signal.end)
+
+
+def _callers(parts: _Parts, log: UnitLog, opened: AsyncExitStack) -> Callers:
+    settings = parts.settings.oidc
+    tokens = TokenCallers(parts.database, parts.clock, None if settings is None else settings.principal_prefix)
+    opened.push_async_callback(tokens.close)
+    if settings is None:
+        return Callers(tokens, None)
+    endpoint = Endpoint.parse(settings.jwks_url)
+    keys = KeySet(endpoint, Peer(endpoint.origin, parts.client, parts.resolver), log, parts.monotonic)
+    opened.push_async_callback(keys.close)
+    return Callers(tokens, OidcCallers(settings, keys, parts.clock))
 
 
 def _snapshots(settings: ControlPlaneSettings) -> Slots:
@@ -157,7 +187,7 @@ def _snapshots(settings: ControlPlaneSettings) -> Slots:
     return Slots(max(1, settings.unit.database_pool_size // 4))
 
 
-def _registry_routes(parts: _Parts, gates: Gates) -> Sequence[Route]:
+def _registry_routes(parts: _Parts, gates: Gates, reader: CardReader) -> Sequence[Route]:
     settings, database, clock = parts.settings, parts.database, parts.clock
     cards = Cards(database, clock, settings.public_agent_origin)
     bindings, releases = Bindings(database, clock), Releases(database, clock)
@@ -165,7 +195,7 @@ def _registry_routes(parts: _Parts, gates: Gates) -> Sequence[Route]:
     policy = ChallengePolicy(settings.challenge_ttl_seconds, settings.verification_timeout_ms)
     challenges = Challenges(database, clock, proofs, policy)
     return [
-        *CatalogCalls(cards, settings.card_max_bytes, settings.public_agent_origin).routes(gates),
+        *CatalogCalls(cards, reader, settings.card_max_bytes, settings.public_agent_origin).routes(gates),
         *PublicationCalls(bindings, challenges, releases, settings.request_max_bytes).routes(gates),
         *ProviderCalls(cards, bindings, releases).routes(gates),
     ]

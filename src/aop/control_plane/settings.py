@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aop.base import settings as read
+from aop.base.ids import is_safe_identifier
 from aop.base.secret import Secret
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.unit_settings import UnitSettings, read_unit_settings
@@ -15,7 +16,9 @@ MAX_REQUESTS = "PLATFORM_GATEWAY_MAX_IN_FLIGHT_REQUESTS"
 _ROUTER_ORIGIN = "PLATFORM_ROUTER_INTERNAL_ORIGIN"
 _CHALLENGE_TTL = "PLATFORM_ENDPOINT_CHALLENGE_TTL_SECONDS"
 _VERIFICATION_TIMEOUT = "PLATFORM_ENDPOINT_VERIFICATION_TIMEOUT_MS"
-_OIDC = ("PLATFORM_OIDC_ISSUER", "PLATFORM_OIDC_AUDIENCE", "PLATFORM_OIDC_JWKS_URL")
+OIDC_PRINCIPAL_PREFIX = "PLATFORM_OIDC_PRINCIPAL_PREFIX"
+_OIDC = ("PLATFORM_OIDC_ISSUER", "PLATFORM_OIDC_AUDIENCE", "PLATFORM_OIDC_JWKS_URL", OIDC_PRINCIPAL_PREFIX)
+_MAX_PREFIX = 32
 _LOCAL_CONSOLE = "http://127.0.0.1:8082"
 
 
@@ -25,6 +28,8 @@ class OidcSettings:
     audience: str
     jwks_url: str
     principal_claim: str
+    principal_prefix: str
+    """Begins every principal of the provider and no principal of a token of ours."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +88,20 @@ def _read_oidc(reader: read.SettingsReader, environment: Mapping[str, str]) -> O
     present = [name for name in _OIDC if name in environment]
     if not present:
         return None
-    issuer, audience, jwks_url = _OIDC
+    issuer, audience, jwks_url, prefix = _OIDC
     return OidcSettings(
         issuer=reader.required(issuer, read.visible_ascii),
         audience=reader.required(audience, read.visible_ascii),
         jwks_url=reader.required(jwks_url, read.http_url),
         principal_claim=claim,
+        principal_prefix=reader.required(prefix, principal_prefix),
     )
+
+
+def principal_prefix(text: str) -> str:
+    if not is_safe_identifier(text) or not text.endswith(":") or len(text) > _MAX_PREFIX:
+        raise ValueError(f"must be a safe identifier of at most {_MAX_PREFIX} characters that ends in ':'")
+    return text
 
 
 def _require_agreement(reader: read.SettingsReader, settings: ControlPlaneSettings) -> None:

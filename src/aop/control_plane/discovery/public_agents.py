@@ -1,30 +1,108 @@
-"""The public share: what anyone may read of an Agent by its public id."""
+"""The public share: what anyone may read of an Agent by its public id, in pages, each made while it is read.
+
+Anyone may ask and then read slowly. So an answer keeps one piece of itself in memory, never a whole Card: for the next
+piece the Card is read again.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
 
 from aop.base.database import Database
 from aop.contracts.catalog import Availability
 from aop.contracts.errors import DependencyFailed, NotFound
 from aop.control_plane.discovery import store
-from aop.control_plane.discovery.shown import PublicAgentShare, shared_release
+from aop.control_plane.discovery.shown import ShareHead, shared_release
 from aop.control_plane.registry.entries import public_url
+
+PIECE_BYTES = 256 * 1024
+_MAX_READS = 4
+"""Cards in the making at once: each takes a few times its size, and a connection to the store."""
+_encode = msgspec.json.Encoder().encode
+
+Position = tuple[datetime, str]
+
+
+@dataclass(frozen=True)
+class SharedPage:
+    """Which Releases a page shows, and how heavy their Cards are; the place after the last when more exist."""
+
+    public_agent_id: str
+    availability: Availability
+    release_ids: Sequence[str]
+    weights: Sequence[int]
+    last: Position | None
+
+    @property
+    def weight(self) -> int:
+        return sum(self.weights)
+
+    def batches(self) -> Iterator[Sequence[str]]:
+        """Releases whose Cards together make one piece; a larger Card is alone."""
+        batch: list[str] = []
+        weight = 0
+        for release_id, its_weight in zip(self.release_ids, self.weights, strict=True):
+            if batch and weight + its_weight > PIECE_BYTES:
+                yield batch
+                batch, weight = [], 0
+            batch.append(release_id)
+            weight += its_weight
+        if batch:
+            yield batch
 
 
 class PublicAgents:
     def __init__(self, database: Database, public_origin: str) -> None:
         self._database = database
         self._public_origin = public_origin
+        self._reads = asyncio.Semaphore(_MAX_READS)
 
-    async def share(self, public_agent_id: str) -> PublicAgentShare:
-        async with self._database.connection() as connection:
-            rows = await store.shared_releases(connection, public_agent_id)
+    async def page(self, public_agent_id: str, limit: int, max_bytes: int, after: Position | None) -> SharedPage:
+        part = store.Slice(limit, max_bytes)
+        async with self._reads, self._database.connection() as connection:
+            rows = await store.shared_releases(connection, public_agent_id, part, after)
         if not rows:
             raise NotFound("no such Agent")
-        released = [row for row in rows if row["release_id"] is not None]
-        if not all(row["agrees"] for row in released):
+        found = [row for row in rows if row["release_id"] is not None]
+        shown = found[:limit]
+        if not all(row["agrees"] for row in shown):
             raise DependencyFailed("the digests of a Release and its Card disagree")
-        return PublicAgentShare(
-            schema_version="1",
-            public_agent_id=public_agent_id,
-            public_url=public_url(self._public_origin, public_agent_id),
-            availability=Availability.INSTALLABLE if released else Availability.NOT_INSTALLABLE,
-            releases=tuple(map(shared_release, released)),
+        more = bool(found) and found[0]["found"] > len(shown)
+        return SharedPage(
+            public_agent_id,
+            Availability.INSTALLABLE if rows[0]["shares"] else Availability.NOT_INSTALLABLE,
+            [row["release_id"] for row in shown],
+            [row["weight"] for row in shown],
+            (shown[-1]["published_at"], shown[-1]["release_id"]) if more else None,
         )
+
+    async def content(self, page: SharedPage, next_cursor: str | None) -> AsyncGenerator[bytes, None]:
+        """The bytes of the page. A Release that is withdrawn before its turn ends it with DependencyFailed."""
+        head = ShareHead(
+            schema_version="1",
+            public_agent_id=page.public_agent_id,
+            public_url=public_url(self._public_origin, page.public_agent_id),
+            availability=page.availability,
+        )
+        yield _encode(head)[:-1] + b',"releases":['
+        separator = b""
+        for batch in page.batches():
+            offset = 0
+            while piece := (await self._items(batch, separator))[offset : offset + PIECE_BYTES]:
+                yield piece
+                offset += len(piece)
+                if len(piece) < PIECE_BYTES:
+                    break
+            separator = b","
+        yield b"]}" if next_cursor is None else b'],"nextCursor":' + _encode(next_cursor) + b"}"
+
+    async def _items(self, release_ids: Sequence[str], separator: bytes) -> bytes:
+        async with self._reads:
+            async with self._database.connection() as connection:
+                rows = await store.shared_documents(connection, release_ids)
+            if len(rows) != len(release_ids):
+                raise DependencyFailed("a Release was withdrawn while its share was read")
+            return separator + b",".join(_encode(shared_release(row)) for row in rows)

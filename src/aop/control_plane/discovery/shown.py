@@ -65,12 +65,13 @@ class SharedRelease(Wire, frozen=True, kw_only=True):
     limits: msgspec.Raw
 
 
-class PublicAgentShare(Wire, frozen=True, kw_only=True):
+class ShareHead(Wire, frozen=True, kw_only=True):
+    """What a share says before its Releases."""
+
     schema_version: Literal["1"]
     public_agent_id: str
     public_url: str
     availability: Availability
-    releases: tuple[SharedRelease, ...]
 
 
 _read = msgspec.json.Decoder(_Card).decode

@@ -1,6 +1,8 @@
 """SQL of Discovery: it reads views of the Registry, writes nothing and owns no table."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from aop.base.database import Connection, weighed
@@ -17,12 +19,17 @@ LONG_WALK = 24_000
 
 _ORDER = "published_at DESC, agent_id, version"
 _KEYS = "agent_id, version, precedence, published_at"
-_SHARED = (
-    "SELECT release.* FROM registry.public_agent AS agent LEFT JOIN LATERAL ("
-    "SELECT release_id, agent_id, version, card_digest, published_at, document, agrees FROM registry.shared_release"
-    " WHERE shared_release.agent_id = agent.agent_id ORDER BY published_at DESC, release_id LIMIT 100"
-    ") AS release ON true WHERE agent.public_agent_id = $1 ORDER BY release.published_at DESC, release.release_id"
+_SHARED_ORDER = "published_at DESC, release_id"
+_SHARED_DOCUMENTS = (
+    "SELECT release_id, agent_id, version, card_digest, published_at, document FROM registry.shared_release"  # noqa: S608
+    f" WHERE release_id = ANY($1) ORDER BY {_SHARED_ORDER}"
 )
+
+
+@dataclass(frozen=True)
+class Slice:
+    limit: int
+    max_bytes: int
 
 
 async def follow(connection: Connection, wanted: Wanted, part: Part) -> Sequence[Row]:
@@ -58,9 +65,32 @@ async def gather(connection: Connection, wanted: Wanted, part: Part) -> Sequence
     return await _page(connection, conditions, part, _eligible(conditions, found))
 
 
-async def shared_releases(connection: Connection, public_agent_id: str) -> Sequence[Row]:
-    """The newest hundred; one row without a Release when the Agent shares none, no row when there is no such Agent."""
-    rows: Sequence[Row] = await connection.fetch(_SHARED, public_agent_id)
+async def shared_releases(
+    connection: Connection, public_agent_id: str, part: Slice, after: tuple[datetime, str] | None
+) -> Sequence[Row]:
+    """A page without the Cards; one row without a Release when it is empty, no row when there is no such Agent.
+
+    Each row says whether the Agent shares anything at all. Digests are computed of those Cards alone that fit the page.
+    """
+    later = "" if after is None else " AND (published_at < $3 OR published_at = $3 AND release_id > $4)"
+    found = (
+        "SELECT release_id, published_at, octet_length(document) AS weight FROM registry.shared_release AS release"  # noqa: S608
+        f" WHERE release.agent_id = agent.agent_id{later} ORDER BY {_SHARED_ORDER} LIMIT $2"
+    )
+    page = weighed(found, weight="weight", order=_SHARED_ORDER, most=part.max_bytes)
+    text = (
+        "SELECT page.*, (SELECT agrees FROM registry.shared_release AS one WHERE one.release_id = page.release_id),"  # noqa: S608
+        " EXISTS (SELECT FROM registry.shared_release AS one WHERE one.agent_id = agent.agent_id) AS shares"
+        f" FROM registry.public_agent AS agent LEFT JOIN LATERAL ({page}) AS page ON true"
+        f" WHERE agent.public_agent_id = $1 ORDER BY {_SHARED_ORDER}"
+    )
+    rows: Sequence[Row] = await connection.fetch(text, public_agent_id, part.limit + 1, *(after or ()))
+    return rows
+
+
+async def shared_documents(connection: Connection, release_ids: Sequence[str]) -> Sequence[Row]:
+    """Those of the Releases that are still shared, with their Cards, in the order of the list."""
+    rows: Sequence[Row] = await connection.fetch(_SHARED_DOCUMENTS, release_ids)
     return rows
 
 

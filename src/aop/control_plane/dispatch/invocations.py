@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import msgspec
 
 from aop.base import json
-from aop.base.http import Answer, Headers, HttpError
+from aop.base.http import Answer, ConnectFailed, Headers, HttpError
 from aop.base.ids import new_id
+from aop.base.network_policy import NameNotResolved
 from aop.contracts.documents import document
-from aop.contracts.errors import ErrorCode, Refusal, code_entries
+from aop.contracts.errors import ErrorCode, Reason, Refusal, code_entries
 from aop.contracts.invocation import InvocationRequest, InvocationResult, RouterDispatch, UserCaller
 from aop.control_plane.dispatch.authorization import Authorization, Authorized, Wanted
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
@@ -34,12 +35,17 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 class RouterFailed(Refusal):
-    """The Router did not answer properly; with ids when it had accepted before."""
+    """The Router did not answer properly; with ids when it had accepted before.
+
+    Without them nobody knows whether it had; another reason, or None for an ordinary refusal, says that it had not.
+    """
 
     code = ErrorCode.DEPENDENCY_ERROR
 
-    def __init__(self, text: str, identity: Identity) -> None:
-        super().__init__(text)
+    def __init__(
+        self, text: str, identity: Identity, before_acceptance: Reason | None = Reason.ACCEPTANCE_UNKNOWN
+    ) -> None:
+        super().__init__(text, reason=None if identity.correlated else before_acceptance)
         self.identity = identity
 
 
@@ -49,6 +55,7 @@ class Forwarded(msgspec.Struct, frozen=True):
     status: int
     body: bytes
     code: ErrorCode | None
+    reason: Reason | None = None
 
 
 class Invocations:
@@ -75,10 +82,17 @@ class Invocations:
             )
         except HttpError as failure:  # what broke off behind its head is still an answer about this Invocation
             seen = identity if failure.headers is None else seen_identity(failure.headers, identity)
-            raise RouterFailed(type(failure).__name__, seen) from failure
+            raise router_lost(failure, seen) from failure
         except FAILURES as failure:
-            raise RouterFailed(type(failure).__name__, identity) from failure
+            raise router_lost(failure, identity) from failure
         return _checked(answer, seen_identity(answer.headers, identity))
+
+
+def router_lost(failure: Exception, identity: Identity) -> RouterFailed:
+    """Only without a connection is it sure that the Router got nothing of the request."""
+    unsent = isinstance(failure, ConnectFailed | NameNotResolved)
+    reason = Reason.ROUTER_UNREACHABLE if unsent else Reason.ACCEPTANCE_UNKNOWN
+    return RouterFailed(type(failure).__name__, identity, reason)
 
 
 def _checked(answer: Answer, identity: Identity) -> Forwarded:
@@ -141,7 +155,7 @@ def seen_identity(headers: Headers, identity: Identity) -> Identity:
 
 
 def forwarded_error(status: int, body: bytes, identity: Identity) -> Forwarded:
-    """Only an error with its own status and message, our trace, and the form of its phase passes on."""
+    """Only an error with its own status, message and reason, our trace, and the form of its phase passes on."""
     try:
         error = json.parse(body, json.UNIT_DEPTH)
     except json.JsonRefused:
@@ -154,11 +168,13 @@ def forwarded_error(status: int, body: bytes, identity: Identity) -> Forwarded:
     if identity.correlated:
         expected |= {"invocationId": identity.invocation_id, "rootTaskId": identity.root_task_id}
     agrees = entry.status == status and ("invocationId" in error) == identity.correlated
-    if code in _NOT_FORWARDED or not agrees or any(error.get(name) != value for name, value in expected.items()):
+    if not agrees or any(error.get(name) != value for name, value in expected.items()):
         raise RouterFailed(f"error {code}", identity)
+    if code in _NOT_FORWARDED:
+        raise RouterFailed(f"refused {code}", identity, None)
     if code is ErrorCode.VALIDATION_ERROR and not _all_under_input(error.get("violations", ())):
-        raise RouterFailed("violations of the dispatch itself", identity)
-    return Forwarded(status, body, code)
+        raise RouterFailed("violations of the dispatch itself", identity, None)
+    return Forwarded(status, body, code, Reason(error["reason"]) if "reason" in error else None)
 
 
 def _all_under_input(violations: Sequence[dict[str, str]]) -> bool:

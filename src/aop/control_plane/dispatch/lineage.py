@@ -19,14 +19,14 @@ class LineageReads:
 
     async def detail(self, workspace_id: str, invocation_id: str) -> bytes:
         path = workspace_path(workspace_id, "invocations", invocation_id)
-        body, value = await self._read(path, document("invocation-detail/1"))
+        body, value = await self._read(path, document("invocation-detail/2"))
         record = value["invocation"]
         if (record["workspaceId"], record["invocationId"]) != (workspace_id, invocation_id):
             raise DependencyFailed("the Router answered with another Invocation")
         return body
 
     async def trace(self, workspace_id: str, trace_id: str) -> bytes:
-        body, value = await self._read(workspace_path(workspace_id, "traces", trace_id), document("trace/1"))
+        body, value = await self._read(workspace_path(workspace_id, "traces", trace_id), document("trace/2"))
         records = value["invocations"]
         if value["traceId"] != trace_id or any(record["workspaceId"] != workspace_id for record in records):
             raise DependencyFailed("the Router answered with another Trace")
@@ -73,5 +73,5 @@ def _is_page(value: Any) -> bool:
     if not isinstance(value, dict) or not {"items"} <= value.keys() <= {"items", "nextCursor"}:
         return False
     items, cursor = value["items"], value.get("nextCursor", "")
-    record = document("invocation-record/1")
+    record = document("invocation-record/2")
     return isinstance(items, list) and isinstance(cursor, str) and all(map(record.is_valid, items))

@@ -19,6 +19,7 @@ from aop.control_plane.dispatch.invocations import (
     RouterFailed,
     dispatch_body,
     forwarded_error,
+    router_lost,
     seen_identity,
 )
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
@@ -58,7 +59,7 @@ class Streams:
                     raise RouterFailed("not an accepted stream", seen)
                 return OpenedStream(seen, self._relay(answer, opened.pop_all()))
         except FAILURES as failure:
-            raise RouterFailed(type(failure).__name__, identity) from failure
+            raise router_lost(failure, identity) from failure
 
     async def _relay(self, answer: StreamedAnswer, opened: AsyncExitStack) -> AsyncGenerator[bytes, None]:
         """Ends early, without a terminal, when the Router falls silent or a frame is broken; that one is not sent."""
@@ -84,18 +85,21 @@ async def _collected(answer: StreamedAnswer, identity: Identity) -> bytes:
             if len(body) > MOST_ERROR_BYTES:
                 raise RouterFailed("larger than allowed", identity)
     except FAILURES as failure:
-        raise RouterFailed(type(failure).__name__, identity) from failure
+        raise router_lost(failure, identity) from failure
     return body
 
 
 def _good_frames(reader: FrameReader, piece: bytes) -> tuple[bytes, bool]:
-    """The frames that end in this piece, up to the first broken one; and whether there was none of those."""
+    """The events that end in this piece, up to the first broken one; and whether there was none of those.
+
+    The Router's comments go no further: the Gateway breaks the caller's silence itself, and one comment is enough.
+    """
     good: list[bytes] = []
     try:
         for frame in reader.feed(piece):
             if frame != COMMENT:
                 _require_json(frame)
-            good.append(frame)
+                good.append(frame)
     except (FramingBroken, EventTooLarge, msgspec.DecodeError, UnicodeDecodeError):
         return b"".join(good), False
     return good[0] if len(good) == 1 else b"".join(good), True

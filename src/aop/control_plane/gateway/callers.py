@@ -1,7 +1,7 @@
 """Who is calling the Gateway: an access token of ours or, where configured, a token of an OpenID provider."""
 
 from aop.contracts.errors import Unauthenticated
-from aop.control_plane.gateway.oidc import OidcCallers
+from aop.control_plane.gateway.oidc.callers import OidcCallers
 from aop.control_plane.gateway.tokens import TokenCallers
 from aop.serving.bearer import bearer_token
 from aop.serving.request import Request

@@ -5,15 +5,15 @@ from datetime import datetime
 
 import msgspec
 
+from aop.cards.reading import CardReader
 from aop.contracts.catalog import AgentOverview, CatalogEntry
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.control_plane.gateway.gates import Gates
-from aop.control_plane.registry.card_reading import read_card
 from aop.control_plane.registry.cards import Cards, Slice
 from aop.control_plane.registry.entries import public_url
 from aop.serving.body import read_json
-from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, Paging
+from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, Paging, VersionText
 from aop.serving.request import Request
 from aop.serving.response import JSON, Response, json_response
 from aop.serving.routing import Route
@@ -23,8 +23,9 @@ _VERSION = f"{_AGENT}/versions/:version"
 
 
 class CatalogCalls:
-    def __init__(self, cards: Cards, card_max_bytes: int, public_origin: str) -> None:
+    def __init__(self, cards: Cards, reader: CardReader, card_max_bytes: int, public_origin: str) -> None:
         self._cards = cards
+        self._reader = reader
         self._card_max_bytes = card_max_bytes
         self._public_origin = public_origin
 
@@ -40,7 +41,7 @@ class CatalogCalls:
 
     async def register(self, request: Request) -> Response:
         body = await read_json(request, document("agent-card/0.2"), self._card_max_bytes)
-        entry = await self._cards.register(request.principal, read_card(body.raw, body.value))
+        entry = await self._cards.register(request.principal, await self._reader.read(body.raw, body.value))
         location = f"/v1/agents/{entry.agent_id}/versions/{entry.version}"
         return json_response(201, entry, ((b"location", location.encode("ascii")),))
 
@@ -62,15 +63,16 @@ class CatalogCalls:
         return Response(200, card.document, (JSON, *headers), cacheable=True)
 
     async def overview(self, request: Request) -> Response:
-        paging = Paging("agent-overview", tuple[datetime, str], request)
+        paging = Paging("agent-overview", tuple[datetime, VersionText], request)
         agent_id = request.path["agentId"]
         part = Slice(paging.limit, PAGE_BYTES)
-        public_agent_id, page = await self._cards.overview(request.principal, agent_id, paging.after, part)
+        facts, page = await self._cards.overview(request.principal, agent_id, paging.after, part)
         answer = AgentOverview(
             agent_id=agent_id,
-            public_agent_id=public_agent_id,
-            public_url=public_url(self._public_origin, public_agent_id),
+            public_agent_id=facts.public_agent_id,
+            public_url=public_url(self._public_origin, facts.public_agent_id),
             versions=tuple(page.entries),
+            resembles=tuple(facts.resembles) or msgspec.UNSET,
             next_cursor=msgspec.UNSET if page.last is None else paging.cursor((page.last[0], page.last[2])),
         )
         return json_response(200, answer)

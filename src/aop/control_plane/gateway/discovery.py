@@ -6,12 +6,12 @@ from typing import Annotated, Self
 
 import msgspec
 
-from aop.base.ids import SAFE_IDENTIFIER, is_safe_identifier
+from aop.base.ids import is_safe_identifier
 from aop.contracts.errors import Envelope
 from aop.control_plane.discovery.conditions import After
 from aop.control_plane.discovery.search import Filters, Search
 from aop.control_plane.gateway.gates import Gates
-from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging
+from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
 from aop.serving.query import QueryRules, boolean
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
@@ -24,12 +24,10 @@ _LAST_MICROS = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 class _Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """Anyone can seal a cursor, so one made up must be as harmless as ours: each part has its bounds."""
-
     boundary: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
     published_micros: Annotated[int, msgspec.Meta(ge=0, le=_LAST_MICROS)]
-    agent_id: Annotated[str, msgspec.Meta(pattern=rf"\A{SAFE_IDENTIFIER.pattern}\Z")]
-    version: Annotated[str, msgspec.Meta(pattern=r"\A[-+.0-9A-Za-z]{1,128}\Z")]
+    agent_id: SafeIdentifier
+    version: VersionText
 
     @classmethod
     def of(cls, place: After) -> Self:

@@ -6,7 +6,7 @@ import msgspec
 
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, code_entries
-from aop.contracts.invocation import CorrelatedError, InvocationRequest
+from aop.contracts.invocation import InvocationRequest, correlated_error
 from aop.control_plane.dispatch.invocations import Forwarded, Identity, Invocations, RouterFailed, new_identity
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.gates import Gates
@@ -76,17 +76,17 @@ _NOBODY = Response(503)
 
 def _response(forwarded: Forwarded) -> Response:
     retry = ((b"retry-after", b"1"),) if forwarded.code is ErrorCode.OVERLOADED else ()
-    return Response(forwarded.status, forwarded.body, (JSON, *retry), forwarded.code)
+    return Response(forwarded.status, forwarded.body, (JSON, *retry), forwarded.code, forwarded.reason)
 
 
 def _lost(identity: Identity) -> Forwarded:
     """The Router accepted and then fell silent: the caller learns the ids under which to look."""
     entry = code_entries()[ErrorCode.DEPENDENCY_ERROR]
-    error = CorrelatedError(
-        code=entry.code,
-        message=entry.message,
-        trace_id=identity.trace_id,
+    error = correlated_error(
+        entry.code,
+        None,
         invocation_id=identity.invocation_id,
         root_task_id=identity.root_task_id,
+        trace_id=identity.trace_id,
     )
     return Forwarded(entry.status, msgspec.json.encode(error), entry.code)

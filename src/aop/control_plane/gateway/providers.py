@@ -14,7 +14,7 @@ from aop.control_plane.gateway.gates import Gates
 from aop.control_plane.registry.bindings import Bindings
 from aop.control_plane.registry.cards import Cards, Slice
 from aop.control_plane.registry.releases import Releases
-from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging
+from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route
@@ -39,21 +39,21 @@ class ProviderCalls:
         ]
 
     async def agents(self, request: Request) -> Response:
-        paging = Paging("provider-agents", tuple[datetime, str, str], request)
+        paging = Paging("provider-agents", tuple[datetime, SafeIdentifier, VersionText], request)
         part = Slice(paging.limit, PAGE_BYTES)
         page = await self._cards.of_provider(request.principal, request.path["providerId"], paging.after, part)
         cursor = msgspec.UNSET if page.last is None else paging.cursor(page.last)
         return json_response(200, ListAnswer(page.entries, cursor))
 
     async def bindings(self, request: Request) -> Response:
-        paging = Paging("provider-bindings", tuple[datetime, str], request)
+        paging = Paging("provider-bindings", tuple[datetime, SafeIdentifier], request)
         found = await self._bindings.page(
             request.principal, request.path["providerId"], request.query.get("agentId"), paging.after, paging.limit
         )
         return _page(found, paging, lambda last: last.binding_id)
 
     async def releases(self, request: Request) -> Response:
-        paging = Paging("provider-releases", tuple[datetime, str], request)
+        paging = Paging("provider-releases", tuple[datetime, SafeIdentifier], request)
         found = await self._releases.page(
             request.principal, request.path["providerId"], request.query.get("agentId"), paging.after, paging.limit
         )

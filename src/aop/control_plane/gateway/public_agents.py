@@ -1,13 +1,18 @@
 """`GET /v1/public/agents/:publicAgentId`: the public share, for anyone; an Authorization header is not even read."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from aop.contracts.errors import Envelope
-from aop.control_plane.discovery.public_agents import PublicAgents
+from aop.control_plane.discovery.public_agents import PIECE_BYTES, PublicAgents
 from aop.control_plane.gateway.gates import Gates
+from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, Paging
+from aop.serving.pieces import Pieces
 from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.response import JSON, Response
+from aop.serving.routing import Answer, Route
+
+_PATH = "/v1/public/agents/:publicAgentId"
 
 
 class PublicAgentCalls:
@@ -15,7 +20,12 @@ class PublicAgentCalls:
         self._public_agents = public_agents
 
     def routes(self, gates: Gates) -> Sequence[Route]:
-        return [Route("GET", "/v1/public/agents/:publicAgentId", self.read, Envelope.CATALOG, slots=gates.requests)]
+        return [Route("GET", _PATH, self.read, Envelope.CATALOG, slots=gates.anonymous, query=PAGE_QUERY)]
 
-    async def read(self, request: Request) -> Response:
-        return json_response(200, await self._public_agents.share(request.path["publicAgentId"]))
+    async def read(self, request: Request) -> Answer:
+        paging = Paging("public-agent-share", tuple[datetime, str], request)
+        page = await self._public_agents.page(request.path["publicAgentId"], paging.limit, PAGE_BYTES, paging.after)
+        content = self._public_agents.content(page, None if page.last is None else paging.cursor(page.last))
+        if page.weight > PIECE_BYTES:
+            return Pieces(content, JSON)
+        return Response(200, b"".join([piece async for piece in content]), (JSON,))

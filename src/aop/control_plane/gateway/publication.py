@@ -69,7 +69,7 @@ class PublicationCalls:
         return json_response(200, binding)
 
     async def create_release(self, request: Request) -> Response:
-        body = await read_json(request, document("release/1#createRequest"), self._request_max_bytes)
+        body = await read_json(request, document("release/2#createRequest"), self._request_max_bytes)
         wanted = msgspec.json.decode(body.raw, type=ReleaseRequest)
         path = request.path
         return json_response(

@@ -46,6 +46,17 @@ async def all_tokens(connection: Connection) -> Sequence[Any]:
     return rows
 
 
+async def usable_token_of(connection: Connection, principal_prefix: str, now: datetime) -> str | None:
+    """The id of one that is neither revoked nor expired and whose principal begins so."""
+    token_id: str | None = await connection.fetchval(
+        "SELECT token_id FROM gateway.access_token"
+        " WHERE starts_with(principal_id, $1) AND revoked_at IS NULL AND expires_at > $2 ORDER BY created_at LIMIT 1",
+        principal_prefix,
+        now,
+    )
+    return token_id
+
+
 async def revoke_token(connection: Connection, token_id: str, now: datetime) -> bool:
     """False when there is no such token; revoking twice keeps the first time."""
     found = await connection.fetchval(

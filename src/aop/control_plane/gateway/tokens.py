@@ -12,9 +12,11 @@ from aop.base.database import Connection, Database, connect, translated_failures
 from aop.base.grouped_reads import GroupedReads
 from aop.base.ids import new_id
 from aop.base.secret import Secret
+from aop.base.settings import Problem, SettingsRefused
 from aop.contracts.errors import Unauthenticated
 from aop.control_plane.gateway import store
 from aop.control_plane.gateway.token_text import is_well_formed, new_token_text
+from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX
 
 DEFAULT_DAYS = 90
 # A revocation must work within 5 s; half of that leaves room for the clocks of several replicas.
@@ -66,11 +68,15 @@ class Tokens:
 
 
 class TokenCallers:
-    """Finds the principal of a token; an answer of the store is remembered for a moment, a refusal never."""
+    """Finds the principal of a token; an answer of the store is remembered for a moment, a refusal never.
 
-    def __init__(self, database: Database, clock: Clock = utc_now) -> None:
+    No token of ours stands for a principal of the OpenID provider, whose prefix is reserved.
+    """
+
+    def __init__(self, database: Database, clock: Clock = utc_now, reserved_prefix: str | None = None) -> None:
         self._database = database
         self._clock = clock
+        self._reserved_prefix = reserved_prefix
         self._rows: GroupedReads[bytes, Any] = GroupedReads(database, store.unrevoked_tokens)
         self._remembered: dict[bytes, tuple[str, float, datetime]] = {}
 
@@ -92,6 +98,8 @@ class TokenCallers:
         if row is None or row["expires_at"] <= moment:
             self._remembered.pop(digest, None)
             raise Unauthenticated("unknown, expired or revoked token")
+        if self._reserved_prefix is not None and row["principal_id"].startswith(self._reserved_prefix):
+            raise Unauthenticated("its principal is one of the OpenID provider")
         if row["last_used_at"] is None or row["last_used_at"] <= moment - store.USE_STEP:
             async with self._database.connection() as connection:
                 await store.note_use(connection, row["token_id"], moment)
@@ -99,6 +107,14 @@ class TokenCallers:
             del self._remembered[next(iter(self._remembered))]
         self._remembered[digest] = (row["principal_id"], now + _REMEMBERED_SECONDS, row["expires_at"])
         return str(row["principal_id"])
+
+
+async def require_reserved(connection: Connection, prefix: str, now: datetime) -> None:
+    """Refuses the prefix of the OpenID provider's principals while a usable token of ours has such a principal."""
+    token_id = await store.usable_token_of(connection, prefix, now)
+    if token_id is not None:
+        reason = f"begins the principal of {token_id}: revoke it (aop token revoke {token_id}) or choose another prefix"
+        raise SettingsRefused([Problem(OIDC_PRINCIPAL_PREFIX, reason)])
 
 
 def token_digest(text: str) -> bytes:

@@ -7,7 +7,6 @@ from typing import Annotated, Self
 import msgspec
 
 from aop.base.clock import from_text
-from aop.base.ids import SAFE_IDENTIFIER
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.workspace import InstallationStatus, InstallationUpdate, InstallRequest, WorkspaceRequest
@@ -15,7 +14,7 @@ from aop.control_plane.gateway.gates import Gates
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.workspaces import Workspaces
 from aop.serving.body import read_json
-from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging
+from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route
@@ -30,10 +29,8 @@ _LAST_MICROS = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 class _Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A cursor is not secret, so a made-up one must be as harmless as one of ours: each part has its bounds."""
-
     micros: Annotated[int, msgspec.Meta(ge=0, le=_LAST_MICROS)]
-    identity: Annotated[str, msgspec.Meta(pattern=rf"\A{SAFE_IDENTIFIER.pattern}\Z")]
+    identity: SafeIdentifier
 
     @classmethod
     def of(cls, moment: datetime, identity: str) -> Self:

@@ -1,0 +1,1 @@
+"""Callers with an access token of an OpenID provider."""

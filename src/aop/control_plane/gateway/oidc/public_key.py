@@ -1,0 +1,57 @@
+"""One key of the provider: for which algorithm it is, and whether a signature is its own."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+_FORMS = {
+    "RS256": {"kty": "RSA"},
+    "ES256": {"kty": "EC", "crv": "P-256"},
+    "EdDSA": {"kty": "OKP", "crv": "Ed25519"},
+}
+ALGORITHMS = frozenset(_FORMS)
+_MIN_RSA_BITS = 2048
+# A private key does not belong into a key set; what would make it one is not looked at.
+_PUBLIC_MEMBERS = ("kty", "crv", "n", "e", "x", "y")
+
+
+class PublicKey:
+    """A key that is weak or cannot be read verifies nothing."""
+
+    def __init__(self, algorithm: str, jwk: Mapping[str, Any]) -> None:
+        self.algorithm = algorithm
+        self._jwk = {member: jwk[member] for member in _PUBLIC_MEMBERS if member in jwk}
+
+    def verifies(self, signed: bytes, signature: bytes) -> bool:
+        # Imported with the first such token: it is large, and most deployments have no OpenID provider.
+        import jwt  # noqa: PLC0415
+
+        try:
+            loaded = self._loaded
+            return self._is_strong and bool(loaded.Algorithm.verify(signed, loaded.key, signature))
+        except (jwt.PyJWTError, ValueError, TypeError):
+            return False
+
+    @cached_property
+    def _loaded(self) -> Any:
+        import jwt  # noqa: PLC0415
+
+        return jwt.PyJWK(self._jwk, algorithm=self.algorithm)
+
+    @property
+    def _is_strong(self) -> bool:
+        return self.algorithm != "RS256" or self._loaded.key.key_size >= _MIN_RSA_BITS
+
+
+def signing_keys(document: object) -> Mapping[str, PublicKey] | None:
+    """The keys of a JWKS document that may have signed a token, by their ids; None when it is no such document."""
+    entries = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(entries, list):
+        return None
+    found: dict[str, PublicKey] = {}
+    for jwk in entries:
+        if isinstance(jwk, dict) and isinstance(jwk.get("kid"), str) and jwk.get("use", "sig") == "sig":
+            algorithm = next((name for name, form in _FORMS.items() if form.items() <= jwk.items()), None)
+            if algorithm is not None:
+                found.setdefault(jwk["kid"], PublicKey(algorithm, jwk))
+    return found
