@@ -16,6 +16,7 @@ from aop.agent.proofs import ProofDirectory, Proofs
 from aop.agent.testing import SignedRequest, SignedRouter
 from aop.base.http import Answer, HttpClient, Target
 from aop.base.server import HttpServer, listening_socket
+from tests.support.waiting import PATIENCE_SECONDS
 
 REJECTIONS = {
     401: b'{"code":"UNAUTHENTICATED","message":"A valid credential is required."}',
@@ -75,7 +76,7 @@ async def ask(
     headers: Sequence[tuple[bytes, bytes]] = (),
     body: bytes = b"",
 ) -> Answer:
-    deadline = asyncio.get_running_loop().time() + 20
+    deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
     target = Target("http", "127.0.0.1", port, "127.0.0.1")
     return await client.request(
         target, method, path, headers=headers, body=body, deadline=deadline, max_body=64 * 1024 * 1024
@@ -93,7 +94,7 @@ async def running_agent(
     app, calls = Watched(), NestedCalls(router_url)
     verifier = Verifier(settings.trust, ReplayMemory())
     server = HttpServer(Guard(app, verifier, calls, proofs or ProofDirectory(folder), **options))
-    client = HttpClient(idle_seconds=5, connect_seconds=5)
+    client = HttpClient(idle_seconds=5, connect_seconds=PATIENCE_SECONDS)
     try:
         await server.start([listener])
         yield RunningAgent(app, router, port, client)

@@ -12,6 +12,7 @@ from aop.agent.guard import Message
 from aop.agent.testing import SignedRouter
 from aop.base.http import HttpError
 from tests.agent.agents import RunningAgent, Watched, require_rejection, running_agent
+from tests.support.waiting import patience, promptly
 
 BODY = b'{"jsonrpc": "2.0",  "id":"1"}'
 
@@ -73,12 +74,12 @@ async def test_the_departure_of_the_caller_reaches_the_agent(tmp_path: Path) -> 
     async with running_agent(tmp_path) as agent:
         agent.app.waits_for_departure = True
         call = asyncio.create_task(agent.send(agent.router.request(BODY)))
-        async with asyncio.timeout(2):
+        async with promptly(2):
             await agent.app.started.wait()
         call.cancel()
         with pytest.raises((asyncio.CancelledError, HttpError)):
             await call
-        async with asyncio.timeout(2):
+        async with promptly(2):
             await agent.app.departed.wait()
 
 
@@ -162,7 +163,7 @@ async def _exchange(agent: RunningAgent, request: bytes, until: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", agent.port)
     writer.write(request)
     answer = b""
-    async with asyncio.timeout(5):
+    async with patience():
         while until not in answer:
             piece = await reader.read(4096)
             if not piece:

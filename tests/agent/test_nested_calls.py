@@ -15,9 +15,10 @@ from aop.agent.guard import Receive, Scope, Send
 from aop.base.secret import Secret
 from aop.base.server import HttpServer, listening_socket
 from aop.contracts.documents import document
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.result_stream import ResultStream, StreamBroken
 from tests.support.vectors import each
+from tests.support.waiting import promptly
 
 TRACE, ROOT, CHILD = "4bf92f3577b34da6a3ce929d0e0e4736", f"task_{'1' * 32}", f"inv_{'2' * 32}"
 IDS = {"invocationId": CHILD, "rootTaskId": ROOT, "traceId": TRACE}
@@ -168,6 +169,19 @@ async def test_a_refusal_carries_the_platforms_code_and_no_child() -> None:
         assert not isinstance(failed.value, NestedCallInterrupted)
 
 
+@pytest.mark.rows("SAFE-12")
+async def test_a_reason_reaches_the_author_and_one_of_another_code_is_not_believed() -> None:
+    error = {"code": "DEPENDENCY_ERROR", "message": "m", "reason": "acceptance_unknown", "traceId": TRACE}
+    async with calling(ScriptedRouter(503, pieces=[json.dumps(error).encode()])) as context:
+        with pytest.raises(NestedCallFailed) as failed:
+            await _call(context)
+    assert (failed.value.reason, type(failed.value)) == (Reason.ACCEPTANCE_UNKNOWN, NestedCallFailed)
+    wrong = json.dumps({**error, "reason": "schema_work"}).encode()
+    async with calling(ScriptedRouter(503, pieces=[wrong])) as context:
+        with pytest.raises(NestedCallInterrupted):
+            await _call(context)
+
+
 async def test_violations_of_the_input_reach_the_author() -> None:
     violation = {"pointer": "/input/terms", "rule": "required"}
     error = {"code": "VALIDATION_ERROR", "message": "m", "traceId": TRACE, "violations": [violation]}
@@ -247,7 +261,7 @@ async def test_leaving_a_stream_early_closes_the_connection() -> None:
     async with calling(router) as context:
         async with context.stream("acme:adder", "add", {}) as chunks:
             assert await anext(chunks) == {"a": 1}
-        async with asyncio.timeout(2):
+        async with promptly(2):
             await router.left.wait()
 
 
@@ -256,7 +270,7 @@ async def test_cancelling_a_call_closes_the_connection(streamed: bool) -> None:
     router = a_stream(ACCEPTED, silent=True) if streamed else ScriptedRouter(silent=True)
     async with calling(router) as context:
         task = asyncio.create_task((collected if streamed else _call)(context))
-        async with asyncio.timeout(2):
+        async with promptly(2):
             await router.reached.wait()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -76,7 +76,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         platform.wait_ready()
         yield Stack(platform, port)
         assert platform.stop() == 0
-    require_none_left(str(data), seconds=1)
+    require_none_left(str(data))
 
 
 @pytest.fixture

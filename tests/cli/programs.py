@@ -50,3 +50,10 @@ def wait_written(log: Path, text: str) -> None:
     while text not in log.read_text():
         assert time.monotonic() < deadline, log.read_text()
         time.sleep(0.02)
+
+
+def ended(*arguments: str, data: Path, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """The command run to its end, for a setting that several tests share."""
+    environment = {"PATH": os.defpath, "AOP_DATA": str(data), "XDG_CONFIG_HOME": str(folder / "config")}
+    command = [sys.executable, "-m", "aop", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)

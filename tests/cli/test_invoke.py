@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from aop.contracts.errors import ErrorCode, Reason
+from aop.contracts.recovery import reason_recovery
 from tests.cli.conftest import Aop, Greeter, Stack
 from tests.cli.programs import program, wait_written
 
@@ -83,6 +85,18 @@ def test_a_refusal_is_told_with_its_code_and_the_command_that_helps(
     assert (refused.code, refused.out, refused.error["code"]) == (1, "", code)
     assert recovery in refused.error["recovery"]
     assert "invocationId" not in refused.error
+
+
+def test_a_reason_is_told_with_its_sentence_and_its_next_step(aop: Aop, tmp_path: Path) -> None:
+    large = tmp_path / "large.json"
+    large.write_text(json.dumps({"text": "x" * 1_048_576}))
+    told = aop(*SUMMARIZE, f"@{large}", "--json").error
+    found = reason_recovery(ErrorCode.PAYLOAD_TOO_LARGE, Reason.BODY_SIZE)
+    assert (told["code"], told["reason"]) == ("PAYLOAD_TOO_LARGE", "body_size")
+    assert (told["sentence"], told["recovery"]) == (found.sentence, found.action)
+    shown = aop(*SUMMARIZE, f"@{large}").err
+    assert f"reason      body_size: {found.sentence}" in shown
+    assert f"what to do  {found.action}" in shown
 
 
 def test_a_disabled_installation_names_the_command_that_enables_it(aop: Aop, workspace: str) -> None:

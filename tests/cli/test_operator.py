@@ -1,6 +1,8 @@
-"""`aop status`, `ledger check`, `router close` and machine output of the operator's commands."""
+"""`aop status`, `release suspend --operator`, `ledger check`, `router close` and their machine output."""
 
-from tests.cli.conftest import Aop, Stack
+import pytest
+
+from tests.cli.conftest import Aop, Greeter, Stack
 
 
 def test_status_shows_each_unit_and_where_the_platform_was_found(aop: Aop, stack: Stack) -> None:
@@ -31,6 +33,38 @@ def test_tokens_are_made_listed_and_revoked_as_documents(aop: Aop, stack: Stack)
     assert (unknown.code, unknown.error["message"]) == (1, "no token has this id")
 
 
+@pytest.mark.rows("SAFE-11")
+def test_the_operator_stops_a_release_and_the_next_call_of_anybody_is_refused(
+    aop: Aop, alone: Aop, stack: Stack, greeter: Greeter, workspace: str
+) -> None:
+    file, agent = greeter.card()
+    release = aop("publish", file, "--json").json["releaseId"]
+    assert aop("install", agent, "--workspace", workspace, "--yes").code == 0
+    call = ("invoke", agent, "greet", "--example", "--workspace", workspace, "--json")
+    assert aop(*call).code == 0
+    # The operator has no token and no profile: the store's login is all.
+    login = {"PLATFORM_DATABASE_URL": stack.run["databaseUrls"]["controlPlane"]}
+    stopped = alone("release", "suspend", release, "--operator", "--yes", "--json", **login)
+    assert (stopped.code, stopped.json["state"], stopped.json["suspendedBy"]) == (0, "suspended", "operator")
+    # Whatever is called from now on is refused, not only what comes two seconds later.
+    refused = aop(*call)
+    assert (refused.code, refused.error["code"]) == (1, "AGENT_RELEASE_SUSPENDED")
+    assert aop("release", "show", release, "--json").json == stopped.json
+    assert "by the operator" in aop("release", "show", release).out
+    again = alone("release", "suspend", release, "--operator", "--yes", "--json", **login)
+    assert (again.code, again.error["code"], bool(again.error["recovery"])) == (1, "CONFLICT", True)
+
+
+def test_an_operator_stops_a_release_of_a_data_folder_and_is_asked_first(aop: Aop, alone: Aop, stack: Stack) -> None:
+    by = ("--operator", "--data", str(stack.platform.data), "--json")
+    assert alone("release", "suspend", "rel_unknown", *by).error["code"] == "declined"
+    assert alone("release", "suspend", "rel_unknown", "--yes", *by).error["code"] == "NOT_FOUND"
+    assert aop("release", "suspend", "rel_unknown", "--operator", "--yes", "--json").error["code"] == "NOT_FOUND"
+    unsafe = alone("release", "suspend", "no id", "--yes", *by).error
+    assert (unsafe["code"], unsafe["violations"][0]["rule"]) == ("VALIDATION_ERROR", "path_value")
+    assert alone("release", "suspend", "rel_x", "--yes", "--profile", "work", *by).code == 2
+
+
 def test_the_ledger_is_checked_and_counted(aop: Aop, stack: Stack) -> None:
     aop("invoke", "aop:summarizer", "summarize", "--example")
     checked = aop("ledger", "check", "--data", str(stack.platform.data), "--json")
@@ -57,6 +91,7 @@ def test_an_operators_command_without_its_setting_says_which(alone: Aop) -> None
     for words, setting in (
         (("migrate",), "PLATFORM_MIGRATION_DATABASE_URL"),
         (("token", "list"), "PLATFORM_DATABASE_URL"),
+        (("release", "suspend", "rel_x", "--operator", "--yes"), "PLATFORM_DATABASE_URL"),
         (("ledger", "check"), "PLATFORM_ROUTER_DATABASE_URL"),
     ):
         done = alone(*words, "--json")

@@ -56,7 +56,7 @@ def test_a_command_without_its_database_says_which_setting_it_needs() -> None:
 
 def test_a_dead_database_is_named_without_its_url() -> None:
     dead = "postgresql://nobody:canary-password@127.0.0.1:1/aop"
-    for arguments in (("token", "list"), ("migrate",)):
+    for arguments in (("token", "list"), ("migrate",), ("release", "suspend", "rel_x", "--operator", "--yes")):
         ended = aop(*arguments, PLATFORM_DATABASE_URL=dead, PLATFORM_MIGRATION_DATABASE_URL=dead)
         assert ended.returncode == 1
         assert "ConnectionRefusedError" in ended.stderr
@@ -67,6 +67,20 @@ def test_a_dead_database_is_named_without_its_url() -> None:
 def test_a_principal_is_a_safe_identifier(principal: str) -> None:
     ended = aop("token", "create", f"--principal={principal}", PLATFORM_DATABASE_URL="postgresql://127.0.0.1:1/aop")
     assert (ended.returncode, "--principal" in ended.stderr) == (1, True)
+
+
+@pytest.mark.rows("AUTH-05")
+async def test_no_token_is_made_for_a_principal_of_the_openid_provider(stores: DatabaseUrls) -> None:
+    def create(principal: str, prefix: str) -> subprocess.CompletedProcess[str]:
+        settings = {"PLATFORM_DATABASE_URL": stores.control_plane, "PLATFORM_OIDC_PRINCIPAL_PREFIX": prefix}
+        return aop("token", "create", "--principal", principal, **settings)
+
+    refused = create("oidc:alice", "oidc:")
+    assert (refused.returncode, "PLATFORM_OIDC_PRINCIPAL_PREFIX" in refused.stderr, refused.stdout) == (1, True, "")
+    assert create("oidcalice", "oidc:").returncode == 0
+    unreadable = create("alice", "no prefix")
+    assert (unreadable.returncode, "PLATFORM_OIDC_PRINCIPAL_PREFIX must" in unreadable.stderr) == (78, True)
+    assert "oidc:alice" not in aop("token", "list", PLATFORM_DATABASE_URL=stores.control_plane).stdout
 
 
 @pytest.mark.rows("OPS-09")

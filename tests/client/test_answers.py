@@ -22,11 +22,12 @@ from aop.client import (
     PlatformError,
     Unreachable,
 )
-from aop.contracts.errors import ErrorCode, code_entries
-from aop.contracts.recovery import Situation, recoveries
+from aop.contracts.errors import ErrorCode, Reason, code_entries, reason_pairs
+from aop.contracts.recovery import Situation, reason_recovery, recoveries
 from tests.base.test_http_client_tls import Authority
 from tests.client.gateway import JSON, TRACE, TRACED, WORKSPACE, ScriptedGateway, an_error, saying, scripted_gateway
-from tests.support.peers import Behaviour, hold, reset, sending
+from tests.support.peers import Behaviour, hold, listening, reset, sending
+from tests.support.waiting import PATIENCE_SECONDS, generous
 
 TOKEN = "a-token-of-the-test"
 IDS = {"invocationId": "inv_" + "1" * 32, "rootTaskId": "task_" + "2" * 32}
@@ -55,8 +56,18 @@ async def test_an_answered_error_carries_code_status_trace_and_the_recovery_of_t
     error = await failure(an_error(code, status))
     assert type(error) is PlatformError
     assert (error.code, error.status, error.trace_id, error.invocation_id) == (code, status, TRACE, None)
-    assert error.recovery == recoveries()[code]
+    assert (error.reason, error.recovery) == (None, recoveries()[code])
     assert str(error) == f"{code}: Said by the test (trace {TRACE})"
+
+
+@pytest.mark.rows("SAFE-12")
+@pytest.mark.parametrize(("code", "reason"), sorted(reason_pairs()))
+async def test_a_reason_is_told_with_its_sentence_and_the_nearer_recovery(code: ErrorCode, reason: Reason) -> None:
+    """And nothing is sent again by itself, whatever the reason."""
+    error = await failure(an_error(code, code_entries()[code].status, reason=reason))
+    found = reason_recovery(code, reason)
+    assert (error.code, error.reason, error.recovery) == (code, reason, found)
+    assert f"{reason}: {found.sentence.removesuffix('.')} (trace {TRACE})" in str(error)
 
 
 async def test_an_error_after_acceptance_is_a_failed_invocation_with_its_ids() -> None:
@@ -86,6 +97,8 @@ _BROKEN: dict[str, tuple[Behaviour, int]] = {
     "an error under another status": (saying(_ERROR, 500), 500),
     "an error with a success status": (saying(_ERROR, 200), 200),
     "an unknown code": (saying({**_ERROR, "code": "GONE"}, 410), 410),
+    "a reason of another code": (saying({**_ERROR, "reason": "schema_work"}, 404), 404),
+    "an unknown reason": (saying({**_ERROR, "reason": "lost it"}, 404), 404),
     "an error of another trace": (saying({**_ERROR, "traceId": TRACE[::-1]}, 404), 404),
     "an error without a trace header": (saying(_ERROR, 404, JSON), 404),
     "an error with two trace headers": (saying(_ERROR, 404, JSON, TRACED, TRACED), 404),
@@ -151,17 +164,18 @@ async def test_an_answer_cut_behind_its_head_still_names_the_trace() -> None:
 
 
 async def test_the_time_of_a_call_is_an_argument_of_the_client_of_a_view_and_of_an_invocation() -> None:
+    short = generous(0.1)
     for call, options in (
-        (lambda client: client.read_workspace("demo"), {"timeout": 0.1}),
-        (lambda client: client.within(0.1).read_workspace("demo"), {}),
-        (lambda client: client.within(9).invoke("demo", "a", "b", {}, timeout=0.1), {}),
-        (lambda client: client.within(0.1).invoke("demo", "a", "b", {}), {}),
+        (lambda client: client.read_workspace("demo"), {"timeout": short}),
+        (lambda client: client.within(short).read_workspace("demo"), {}),
+        (lambda client: client.within(600).invoke("demo", "a", "b", {}, timeout=short), {}),
+        (lambda client: client.within(short).invoke("demo", "a", "b", {}), {}),
     ):
         begun = asyncio.get_running_loop().time()
         error = await failure(hold, call, **options)  # type: ignore[arg-type]
         assert type(error) is DeadlinePassed
         assert isinstance(error, TimeoutError)
-        assert asyncio.get_running_loop().time() - begun < 2
+        assert asyncio.get_running_loop().time() - begun < PATIENCE_SECONDS
 
 
 async def test_a_gateway_that_nobody_runs_is_unreachable() -> None:
@@ -279,3 +293,38 @@ async def test_a_closed_client_sends_nothing_and_a_client_stays_with_its_loop() 
 def test_a_base_url_is_an_http_or_https_address(url: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         Client(url)
+
+
+@pytest.fixture
+def two_addresses(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A name for two addresses of this machine."""
+
+    def look_up(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
+        assert host == "gateway.test"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in ("127.0.0.1", "127.0.0.2")]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return "gateway.test"
+
+
+@pytest.mark.parametrize("behave", [reset, sending(b""), hold], ids=["reset", "closed", "silent"])
+async def test_a_request_that_was_sent_goes_to_no_other_address_whatever_became_of_it(
+    behave: Behaviour, two_addresses: str
+) -> None:
+    async with (
+        scripted_gateway(behave) as first,
+        listening(first.meet, "127.0.0.2", port=first.port),
+        Client(f"http://{two_addresses}:{first.port}", TOKEN, timeout=generous(0.2)) as client,
+    ):
+        with pytest.raises((AnswerLost, DeadlinePassed)):
+            await client.create_workspace("demo")
+        assert len(first.received) == 1
+
+
+async def test_an_address_that_takes_no_connection_leads_to_the_next(two_addresses: str) -> None:
+    async with (
+        scripted_gateway(saying(WORKSPACE), "127.0.0.2") as second,
+        Client(f"http://{two_addresses}:{second.port}", TOKEN) as client,
+    ):
+        assert (await client.read_workspace("demo")).owner_id == "alice"
+        assert len(second.received) == 1

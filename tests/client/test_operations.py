@@ -16,7 +16,12 @@ from aop.client.operation import Described
 DOCUMENT: dict[str, Any] = yaml.safe_load((assets.folder("contracts") / "openapi" / "gateway.v1.yaml").read_bytes())
 PAGING = {"limit", "cursor"}
 SAID_OTHERWISE = {"If-None-Match": "held"}
-NAMED_OTHERWISE = {"invoke": "invoke_agent", "stream": "invoke_agent", "list_agent_versions": "read_agent_overview"}
+NAMED_OTHERWISE = {
+    "invoke": "invoke_agent",
+    "stream": "invoke_agent",
+    "list_agent_versions": "read_agent_overview",
+    "list_shared_releases": "read_public_agent",
+}
 
 
 def methods() -> Iterator[tuple[str, Described[Any, Any]]]:

@@ -19,6 +19,7 @@ from aop.client import (
 from aop.contracts.errors import ErrorCode
 from aop.contracts.invocation import StreamEventType
 from aop.contracts.recovery import Situation, recoveries
+from aop.serving.event_stream import SILENCE_SECONDS
 from tests.client.gateway import (
     END,
     STREAM_HEAD,
@@ -33,6 +34,7 @@ from tests.client.gateway import (
 )
 from tests.support.peers import Behaviour, Received, hold
 from tests.support.vectors import each
+from tests.support.waiting import promptly
 
 IDS = {"invocationId": "inv_" + "1" * 32, "rootTaskId": "task_" + "2" * 32, "traceId": TRACE}
 TERMINALS = {"completed", "failed", "canceled", "timed_out"}
@@ -245,6 +247,16 @@ async def test_a_connection_without_even_a_heartbeat_is_dead() -> None:
     assert (error.rule, chunks) == ("silence", [{"a": 1}])
 
 
+async def test_a_silence_as_long_as_three_missed_comments_is_a_dead_connection() -> None:
+    """The number a caller depends on; the tests above and below set shorter ones of their own."""
+    async with opened(a_stream(*WHOLE)) as (stream, _):
+        assert stream.silence_seconds == 30.0
+        assert 3 * SILENCE_SECONDS < stream.silence_seconds < 4 * SILENCE_SECONDS
+        async with stream:
+            assert stream._events is not None
+            assert stream._events.silence_seconds == 30.0
+
+
 @pytest.mark.parametrize("end", [b"", None], ids=["cut", "open"])
 async def test_a_terminal_stands_even_if_the_response_does_not_end_properly(end: bytes | None) -> None:
     async with opened(a_stream(*WHOLE, end=end)) as (stream, _):
@@ -263,6 +275,6 @@ async def test_leaving_the_block_closes_the_connection() -> None:
     async with opened(behave) as (stream, _):
         async with stream:
             assert await anext(stream) == {"a": 1}
-        async with asyncio.timeout(2):
+        async with promptly(2):
             await left.wait()
         assert stream.terminal is None

@@ -4,13 +4,14 @@ import asyncio
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import pytest
 
-from aop.client import DeadlinePassed, InvocationFailed, PlatformError, SyncClient
+from aop.client import AnswerLost, DeadlinePassed, InvocationFailed, PlatformError, StreamInterrupted, SyncClient
 from aop.contracts.errors import ErrorCode
 from aop.contracts.lineage import InvocationStatus
 from tests.client.adder import AGENT, CAPABILITY
@@ -19,7 +20,7 @@ from tests.support.agent import rpc_error
 from tests.support.loop import Platform
 from tests.support.peers import hold
 from tests.support.streaming_agent import artifact, streamed, task
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, patience
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -156,10 +157,100 @@ async def test_an_interrupt_from_the_keyboard_ends_the_call_and_its_connection()
         async def asked() -> bool:
             return bool(gateway.received)
 
-        await becomes_true(asked, 20)
+        await becomes_true(asked)
         process.send_signal(signal.SIGINT)
-        async with asyncio.timeout(10):
+        async with patience():
             await gateway.received[0].left.wait()
             _, said = await process.communicate()
     assert b"KeyboardInterrupt" in said
     assert process.returncode != 0
+
+
+async def slow_token() -> str:
+    """Likewise a name look-up or a connect that is under way."""
+    await asyncio.sleep(60)
+    return "never"
+
+
+def error_of(act: Callable[[], object]) -> BaseException | None:
+    try:
+        act()
+    except BaseException as error:  # noqa: BLE001  the error is what is looked at
+        return error
+    return None
+
+
+@pytest.mark.parametrize("holds_up", [False, True])
+async def test_closing_ends_the_calls_of_all_threads_at_once_with_an_error(holds_up: bool) -> None:
+    answered = threading.Event()
+
+    def prompt() -> str:
+        """Holds up the client's own thread, as a question at a terminal would."""
+        answered.wait(60)
+        return "token"
+
+    def act() -> list[BaseException | None]:
+        client = SyncClient("http://127.0.0.1:9", prompt if holds_up else slow_token, timeout=600)
+        with ThreadPoolExecutor(8) as pool:
+            calls = [pool.submit(error_of, client.read_platform_status) for _ in range(8)]
+            while len(client._thread._awaited) < 8:
+                time.sleep(0.01)
+            closing = threading.Thread(target=client.close)
+            closing.start()
+            errors = [call.result(timeout=30) for call in calls]
+            answered.set()
+            closing.join()
+        return errors
+
+    assert [type(error) for error in await asyncio.to_thread(act)] == [AnswerLost] * 8
+    assert "aop-client" not in {thread.name for thread in threading.enumerate()}
+
+
+async def test_closing_interrupts_a_stream_that_another_thread_reads(platform: Platform) -> None:
+    platform.agent.script(streamed(task(), artifact("first"), end="open"))
+
+    def act() -> BaseException | None:
+        client, begun = SyncClient(platform.gateway.origin, platform.token), threading.Event()
+
+        def read() -> None:
+            with client.stream("demo", AGENT, CAPABILITY, NUMBERS) as chunks:
+                assert next(chunks) == "first"
+                begun.set()
+                next(chunks)
+
+        with ThreadPoolExecutor(1) as pool:
+            reading = pool.submit(error_of, read)
+            begun.wait(10)
+            client.close()
+            return reading.result(timeout=5)
+
+    error = await asyncio.to_thread(act)
+    assert isinstance(error, StreamInterrupted)
+    assert error.invocation_id is not None
+
+
+async def test_calls_that_meet_the_closing_end_all_the_same() -> None:
+    """Begun before, during and after: each ends with an error, none is left on a closed loop."""
+
+    def act() -> set[type[BaseException]]:
+        kinds: set[type[BaseException]] = set()
+        for _ in range(20):
+            client = SyncClient("http://127.0.0.1:9", slow_token, timeout=600)
+            with ThreadPoolExecutor(4) as pool:
+                calls = [pool.submit(error_of, client.read_platform_status) for _ in range(4)]
+                client.close()
+                kinds |= {type(call.result(timeout=10)) for call in calls}
+        return kinds
+
+    assert await asyncio.to_thread(act) <= {AnswerLost, RuntimeError}
+
+
+async def test_a_token_function_cannot_close_the_client_whose_thread_it_runs_in() -> None:
+    client: SyncClient
+
+    def token() -> str:
+        client.close()
+        return "never"
+
+    with SyncClient("http://127.0.0.1:1", token) as client, pytest.raises(RuntimeError, match="own thread"):
+        client.read_workspace("demo")

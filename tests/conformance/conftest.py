@@ -7,6 +7,7 @@ import pytest_asyncio
 
 from aop.base.http import HttpClient
 from tests.agent.samples import SAMPLES, RunningSample, running_sample
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="session", params=SAMPLES)
@@ -17,6 +18,6 @@ def sample(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest_asyncio.fixture
 async def client() -> AsyncIterator[HttpClient]:
-    opened = HttpClient(idle_seconds=2, connect_seconds=5)
+    opened = HttpClient(idle_seconds=2, connect_seconds=PATIENCE_SECONDS)
     yield opened
     await opened.close()

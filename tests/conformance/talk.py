@@ -13,6 +13,7 @@ from aop.base.sse import EventParser
 from aop.contracts.a2a import Message, Task
 from tests.agent.agents import ask
 from tests.agent.samples import RunningSample
+from tests.support.waiting import PATIENCE_SECONDS
 
 ID = "7"
 
@@ -65,7 +66,7 @@ class Talk:
 
     async def frames(self, body: object) -> AsyncGenerator[bytes, None]:
         request = self.sample.router.request(body, capability=self.capability, stream=True)
-        parser, deadline = EventParser(1_048_576), asyncio.get_running_loop().time() + 20
+        parser, deadline = EventParser(1_048_576), asyncio.get_running_loop().time() + PATIENCE_SECONDS
         target = Target("http", "127.0.0.1", self.sample.port, "127.0.0.1")
         async with self.client.stream(
             target, "POST", "/", headers=request.headers, body=request.body, deadline=deadline, max_body=8_388_608

@@ -14,6 +14,7 @@ from aop.contracts.a2a import TaskState
 from aop.local.ports import any_free_port
 from tests.agent.samples import RunningSample, running_sample
 from tests.conformance.talk import Talk, data
+from tests.support.waiting import patience
 
 NOTES = {"notes": "Weekly sync. Bob will call the bank."}
 
@@ -56,7 +57,7 @@ class SilentRouter:
         await self._count(-1)
 
     async def has(self, callers: int) -> None:
-        async with asyncio.timeout(5), self._changed:
+        async with patience(), self._changed:
             await self._changed.wait_for(lambda: self.callers == callers)
 
     async def _count(self, step: int) -> None:

@@ -4,7 +4,7 @@ import sys
 
 import uvicorn
 
-from aop.agent import AgentSettings
+from aop.agent import AgentSettings, handed_sockets
 from aop.base.settings import ListenAddress, SettingsRefused
 from summarizer.server import application
 
@@ -16,7 +16,7 @@ def main() -> None:
         settings = AgentSettings.from_environment(listen=DEFAULT_ADDRESS)
     except SettingsRefused as refused:
         sys.exit("\n".join(f"summarizer: {problem.name} {problem.reason}" for problem in refused.problems))
-    uvicorn.run(
+    config = uvicorn.Config(
         application(settings),
         host=settings.listen_address.host,
         port=settings.listen_address.port,
@@ -25,6 +25,7 @@ def main() -> None:
         server_header=False,
         timeout_graceful_shutdown=1,
     )
+    uvicorn.Server(config).run(sockets=handed_sockets())
 
 
 if __name__ == "__main__":

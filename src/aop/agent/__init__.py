@@ -6,7 +6,7 @@ from aop.agent.guard import Guard, current
 from aop.agent.nested_stream import NestedStream
 from aop.agent.proofs import ProofDirectory, ProofPage
 from aop.agent.replay import ReplayMemory
-from aop.agent.settings import AgentSettings, guarded
+from aop.agent.settings import AgentSettings, guarded, handed_sockets
 from aop.agent.verifier import Rejected, Trust, Verifier
 
 __all__ = [
@@ -25,4 +25,5 @@ __all__ = [
     "Verifier",
     "current",
     "guarded",
+    "handed_sockets",
 ]

@@ -13,6 +13,7 @@ from aop.base.http import Answer, AnswerStream, HttpClient, HttpError, Target
 from aop.base.origin import parse_origin
 from aop.base.secret import Secret
 from aop.base.traceparent import NAME as TRACEPARENT
+from aop.contracts.errors import fits
 from aop.contracts.invocation import InvocationResult, NestedInvocationRequest
 from aop.contracts.platform_error import InvocationError
 
@@ -122,6 +123,8 @@ def refusal(answer: Answer) -> NestedCallFailed:
         error = msgspec.json.decode(answer.body, type=InvocationError)
     except (msgspec.DecodeError, strict_json.JsonRefused):
         return NestedCallInterrupted(f"the Router answered {answer.status} without a Platform Error")
+    if not fits(error.code, error.reason):
+        return NestedCallInterrupted(f"the Router answered {answer.status} with a reason of another code")
     return NestedCallFailed.of(error)
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from aop.contracts.errors import ErrorCode, Violation
+from aop.contracts.errors import ErrorCode, Reason, Violation
 from aop.contracts.invocation import CorrelatedError
 from aop.contracts.platform_error import InvocationError
 
@@ -10,7 +10,8 @@ from aop.contracts.platform_error import InvocationError
 class NestedCallFailed(Exception):
     """The platform said no, or the child invocation ended otherwise than `succeeded`.
 
-    `invocation_id` is None when no child was accepted; then nothing ran.
+    `reason` is one word of the contract's closed list that says more than the code, or None. `invocation_id` is None
+    when no child was accepted; then nothing ran, unless the reason is `acceptance_unknown`.
     """
 
     def __init__(
@@ -18,12 +19,14 @@ class NestedCallFailed(Exception):
         code: ErrorCode,
         text: str,
         *,
+        reason: Reason | None = None,
         invocation_id: str | None = None,
         trace_id: str | None = None,
         violations: tuple[Violation, ...] = (),
     ) -> None:
         super().__init__(f"{code}: {text}")
         self.code = code
+        self.reason = reason
         self.invocation_id = invocation_id
         self.trace_id = trace_id
         self.violations = violations
@@ -35,6 +38,7 @@ class NestedCallFailed(Exception):
         return NestedCallFailed(
             error.code,
             error.message,
+            reason=error.reason or None,
             invocation_id=None if invocation_id is msgspec.UNSET else invocation_id,
             trace_id=error.trace_id,
             violations=() if violations is msgspec.UNSET else violations,

@@ -1,6 +1,7 @@
 """Settings of an Agent (contract 16.4), and the one line that puts the guard in front of it."""
 
 import os
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from aop.agent.proofs import ProofDirectory
 from aop.agent.replay import ReplayMemory
 from aop.agent.verifier import Trust, Verifier
 from aop.base import settings as read
+from aop.base.sockets import inherited_socket
 from aop.contracts.signing import VerifyKey
 
 ISSUER = "PLATFORM_AGENT_ROUTER_ISSUER"
@@ -68,6 +70,13 @@ def guarded(app: ASGIApp, settings: AgentSettings | None = None, *, open_paths: 
         max_body=used.request_max_bytes,
         open_paths=open_paths,
     )
+
+
+def handed_sockets() -> list[socket.socket] | None:
+    """The listening socket that whoever started this process handed to it (LISTEN_FDS, as `aop up` and systemd do);
+    None when the Agent is to listen by itself."""
+    handed = inherited_socket(os.environ)  # noqa: TID251
+    return None if handed is None else [handed]
 
 
 def _directory(text: str) -> Path:

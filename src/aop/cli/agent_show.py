@@ -4,14 +4,14 @@ from typing import Annotated, Any
 
 import msgspec
 import typer
-from rich.text import Text
 
 from aop.cli.card_difference import differences, lines_of
-from aop.cli.output import Line, facts, moment, status, table
+from aop.cli.name_warnings import name_warnings
+from aop.cli.output import Line, facts, moment, prose, status, styled, table
 from aop.cli.platform import Platform
 from aop.cli.problems import Problem
 from aop.contracts.card import AgentCard, Limits
-from aop.contracts.catalog import CatalogEntry
+from aop.contracts.catalog import AgentOverview, CatalogEntry
 
 
 async def show(
@@ -36,19 +36,21 @@ async def show(
         return
     entries = [entry async for entry in platform.client.list_agent_versions(agent)]
     shown = entries[0] if version is None else _entry(entries, agent, version)
+    overview = await platform.client.read_agent_overview(agent, limit=1)
     document: dict[str, Any] = {
         "agentId": agent,
         "publicAgentId": shown.public_agent_id,
         "publicUrl": shown.public_url,
         "versions": entries if version is None else [shown],
+        "resembles": overview.resembles or (),
     }
-    platform.out.tell(document, *_lines(shown, entries, platform.out.fold))
+    platform.out.tell(document, *_lines(shown, entries, overview, platform.out.fold))
 
 
 async def _show_difference(platform: Platform, agent: str, old: str, new: str) -> None:
     before, after = [await platform.client.read_agent_card(agent, version) for version in (old, new)]
     found = differences(msgspec.json.decode(before.body), msgspec.json.decode(after.body))
-    lines: list[Line] = [Text(f"{agent} {old} → {new}", "bold"), *lines_of(found)]
+    lines: list[Line] = [styled((f"{agent} {old} → {new}", "bold")), *lines_of(found)]
     if not found:
         lines.append("no difference")
     document = {"agentId": agent, "before": old, "after": new, "changes": [change.document() for change in found]}
@@ -66,11 +68,12 @@ def _entry(entries: list[CatalogEntry], agent: str, version: str) -> CatalogEntr
     )
 
 
-def _lines(entry: CatalogEntry, entries: list[CatalogEntry], fold: int | None) -> list[Line]:
+def _lines(entry: CatalogEntry, entries: list[CatalogEntry], overview: AgentOverview, fold: int | None) -> list[Line]:
     card = msgspec.json.decode(entry.card, type=AgentCard)
     return [
-        Text.assemble((f"{card.agent_id} {card.version}", "bold"), f"  {card.name}"),
-        card.description,
+        styled((f"{card.agent_id} {card.version}", "bold"), f"  {card.name}"),
+        *name_warnings(overview, card),
+        prose(card.description),
         "",
         *facts(
             ("owner", f"{card.owner.display_name} ({card.owner.id})"),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import typer
 
 from aop.cli.problems import Problem
+from aop.contracts.text import cleaned
 
 
 @contextmanager
@@ -28,7 +29,7 @@ def confirmed(question: str) -> bool:
     if not sys.stdin.isatty():
         return False
     with interruptible():
-        return typer.confirm(question, err=True)
+        return typer.confirm(cleaned(question), err=True)
 
 
 def hidden_line(prompt: str) -> str:
@@ -37,7 +38,7 @@ def hidden_line(prompt: str) -> str:
         if not sys.stdin.isatty():
             return sys.stdin.readline()
         try:
-            return getpass.getpass(prompt)
+            return getpass.getpass(cleaned(prompt))
         except EOFError:
             raise Problem("nothing was given") from None
 

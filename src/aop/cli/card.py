@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from aop.base.canonical import canonical, digest
 from aop.base.json import parse
 from aop.cli.card_findings import CardFile, Found, read_card_file
-from aop.cli.output import Line, Output
+from aop.cli.output import Line, Output, styled
 from aop.cli.problems import EXIT_REFUSED
 
 
@@ -35,7 +34,7 @@ def lines_of(read: CardFile) -> list[Line]:
     for style, findings in (("red", read.problems), ("yellow", read.advice)):
         for one in findings:
             place = str(read.path) if one.line is None else f"{read.path}:{one.line}"
-            lines.append(Text.assemble((place, "bold"), f"  {one.pointer or '(whole file)'}  ", (one.rule, style)))
+            lines.append(styled((place, "bold"), f"  {one.pointer or '(whole file)'}  ", (one.rule, style)))
             lines.append(f"    {one.hint}")
     if read.card is None:
         return [*lines, f"{read.path}: {len(read.problems)} to mend"]
@@ -43,8 +42,8 @@ def lines_of(read: CardFile) -> list[Line]:
     skills = ", ".join(skill.id for skill in card.skills)
     return [
         *lines,
-        Text.assemble(f"{read.path}: ", ("valid", "green"), f", {card.agent_id} {card.version} with {skills}"),
-        Text(f"digest {digest(canonical(parse(read.raw)))}", "dim"),
+        styled(f"{read.path}: ", ("valid", "green"), f", {card.agent_id} {card.version} with {skills}"),
+        styled((f"digest {digest(canonical(parse(read.raw)))}", "dim")),
     ]
 
 

@@ -6,9 +6,8 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
-from rich.text import Text
 
-from aop.cli.output import shown
+from aop.cli.output import Line, json_text, styled
 
 Json = Any
 _ABSENT = object()
@@ -48,14 +47,12 @@ class Change:
             found["after"] = self.after
         return found
 
-    def line(self) -> Text:
+    def line(self) -> Line:
         if self.kind is ChangeKind.ADDED:
-            return Text.assemble(("  + ", "green"), shown(self.place), "  ", _value(self.after))
+            return styled(("  + ", "green"), self.place, "  ", _value(self.after))
         if self.kind is ChangeKind.REMOVED:
-            return Text.assemble(("  - ", "red"), shown(self.place), "  ", _value(self.before))
-        return Text.assemble(
-            ("  ~ ", "yellow"), shown(self.place), "  ", _value(self.before), (" → ", "yellow"), _value(self.after)
-        )
+            return styled(("  - ", "red"), self.place, "  ", _value(self.before))
+        return styled(("  ~ ", "yellow"), self.place, "  ", _value(self.before), (" → ", "yellow"), _value(self.after))
 
 
 def differences(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Change]:
@@ -65,12 +62,12 @@ def differences(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[C
     return sorted(found, key=lambda change: order.index(change.section))
 
 
-def lines_of(changes: list[Change]) -> list[Text]:
-    lines: list[Text] = []
+def lines_of(changes: list[Change]) -> list[Line]:
+    lines: list[Line] = []
     for section in Section:
         inside = [change for change in changes if change.section is section]
         if inside:
-            lines += [Text(section.upper(), "bold"), *(change.line() for change in inside)]
+            lines += [styled((section.upper(), "bold")), *(change.line() for change in inside)]
     return lines
 
 
@@ -116,8 +113,8 @@ def _section(path: tuple[str, ...]) -> Section:
     return Section.LIMITS if path[0] == "limits" else Section.OTHER
 
 
-def _value(value: Json) -> Text:
+def _value(value: Json) -> str:
     """A description says more than the object around it."""
     if isinstance(value, dict) and isinstance(value.get("description"), str):
         value = value["description"]
-    return shown(value if isinstance(value, str) else msgspec.json.encode(value).decode())
+    return value if isinstance(value, str) else json_text(msgspec.json.encode(value))

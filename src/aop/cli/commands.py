@@ -1,9 +1,12 @@
 """The command tree of aop: every command by name, in the order in which help shows them."""
 
+import sys
+
 import typer
 
 from aop import __version__
 from aop.cli.loading import Entry, group
+from aop.local.terminal import write_line
 
 PROVIDER, CONSUMER, OPERATOR = "Provider: publish Agents", "Consumer: use Agents", "Operator"
 ACCESS, UNITS, LOCAL = "Access", "Units", "Local platform"
@@ -73,7 +76,7 @@ _EXITS = (
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"aop {__version__}")
+        write_line(f"aop {__version__}", sys.stdout)
         raise typer.Exit
 
 

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.text import Text
 
 from aop.base.semver import Version
 from aop.base.semver_range import Range, RangeSyntax
-from aop.cli.output import facts, status, table
+from aop.cli.name_warnings import name_warnings
+from aop.cli.output import Line, facts, status, styled, table
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import Problem, UsageProblem
 from aop.contracts.card import AgentCard
@@ -38,7 +38,8 @@ async def install(
     card = msgspec.json.decode(chosen.card, type=AgentCard)
     accepted = [permission.id for permission in card.permissions] if accept is None else accept
     _require_declared(card, accepted)
-    _show(platform, card, accepted)
+    overview = await platform.client.read_agent_overview(agent, limit=1)
+    _show(platform, card, accepted, name_warnings(overview, card))
     if not yes and not platform.out.confirms(_question(accepted)):
         raise Problem("nothing was installed", code="declined", recovery="answer yes, or pass --yes")
     already = f"it is installed already; `aop uninstall {agent}` first, its history stays"
@@ -94,15 +95,17 @@ def _require_declared(card: AgentCard, accepted: Sequence[str]) -> None:
         )
 
 
-def _show(platform: InWorkspace, card: AgentCard, accepted: Sequence[str]) -> None:
+def _show(platform: InWorkspace, card: AgentCard, accepted: Sequence[str], warnings: Sequence[Line]) -> None:
     out = platform.out
-    out.note(Text.assemble((f"{card.agent_id} {card.version}", "bold"), f"  {card.name}, by {card.owner.display_name}"))
+    out.note(styled((f"{card.agent_id} {card.version}", "bold"), f"  {card.name}"))
+    out.note(styled(f"owner {card.owner.id}, shown as {card.owner.display_name}"), *warnings)
     if card.permissions:
         rows = [("yes" if one.id in accepted else "no", one.id, one.description) for one in card.permissions]
         out.note(*table(["accept", "permission", "meaning"], rows))
     refused = [skill.id for skill in card.skills if not set(skill.required_permissions) <= set(accepted)]
     if refused:
-        out.note(Text(f"Skills that will be refused for want of a permission: {', '.join(refused)}", "yellow"))
+        out.note(styled((f"Skills that will be refused for want of a permission: {', '.join(refused)}", "yellow")))
+    out.note(f"It may call any Skill that the Workspace {platform.workspace_id} may use.")
 
 
 def _question(accepted: Sequence[str]) -> str:

@@ -3,11 +3,10 @@
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from aop.base.clock import from_text
 from aop.cli.lineage import milliseconds, state_of
-from aop.cli.output import facts, moment, status, table
+from aop.cli.output import Cell, Line, facts, moment, status, table
 from aop.cli.platform import InWorkspace, first
 from aop.cli.problems import UsageProblem
 from aop.contracts.lineage import InvocationDetail, InvocationEvent, InvocationRecord, InvocationStatus
@@ -60,7 +59,7 @@ def _moment(text: str | None, option: str) -> str | None:
     return text
 
 
-def _row(record: InvocationRecord) -> tuple[str | Text, ...]:
+def _row(record: InvocationRecord) -> tuple[Cell, ...]:
     return (
         moment(record.created_at),
         state_of(record),
@@ -75,7 +74,7 @@ def _latency(record: InvocationRecord) -> str:
     return milliseconds(record.latency_ms) if isinstance(record.latency_ms, int) else ""
 
 
-def _detail_lines(detail: InvocationDetail) -> list[Text]:
+def _detail_lines(detail: InvocationDetail) -> list[Line]:
     record = detail.invocation
     began = from_text(detail.events[0].occurred_at)
 
@@ -89,6 +88,7 @@ def _detail_lines(detail: InvocationDetail) -> list[Text]:
             ("capability", record.capability),
             ("status", status(record.status)),
             ("error", record.error_code or None),
+            ("reason", record.reason or None),
             ("time", _latency(record)),
             ("caller", f"{record.caller.type} {record.caller.id}"),
             ("parent", record.parent_invocation_id or None),
@@ -98,7 +98,7 @@ def _detail_lines(detail: InvocationDetail) -> list[Text]:
             ("card digest", record.agent_card_digest),
             ("deadline", record.deadline_at),
         ),
-        Text(""),
+        "",
         *table(
             ["event", "at", "after", "chunks"],
             [(status(event.type), event.occurred_at, after(event), _chunks(event)) for event in detail.events],

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.text import Text
 
 from aop.cli.invoke_input import Work, work_of
 from aop.cli.lineage import milliseconds
+from aop.cli.output import json_text, styled
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import Problem
 from aop.cli.trace import show_trace
@@ -103,7 +103,7 @@ class _Invocation:
             self.trace_id = error.trace_id
             raise
         except asyncio.CancelledError:
-            self._out.note(Text("canceled; `aop trace --last` shows it", "yellow"))
+            self._out.note(styled(("canceled; `aop trace --last` shows it", "yellow")))
             raise
         self.trace_id = result.trace_id
         self._out.tell(result, _readable(result.result))
@@ -118,7 +118,7 @@ class _Invocation:
             try:
                 error = await self._followed(stream)
             except asyncio.CancelledError:
-                self._out.note(Text(f"\ncanceled {stream.invocation_id}", "yellow"))
+                self._out.note("", styled((f"canceled {stream.invocation_id}", "yellow")))
                 raise
         if error is not None:
             raise error
@@ -145,7 +145,7 @@ class _Invocation:
             self._out.write(value)
             return not value.endswith("\n") if value else open_line
         self._end_line(open_line)
-        self._out.show(bytes(event.chunk).decode())  # type: ignore[arg-type]
+        self._out.show(json_text(event.chunk))  # type: ignore[arg-type]
         return False
 
     def _end_line(self, open_line: bool) -> None:
@@ -154,10 +154,10 @@ class _Invocation:
 
     def _done(self, invocation_id: str) -> None:
         took = milliseconds((time.monotonic() - self._began) * 1000)
-        self._out.note(Text(f"succeeded in {took}: {invocation_id}, trace {self.trace_id}", "dim"))
+        self._out.note(styled((f"succeeded in {took}: {invocation_id}, trace {self.trace_id}", "dim")))
 
 
 def _readable(result: msgspec.Raw) -> str:
-    """A text as it is, anything else as indented JSON; numbers and strings keep their spelling."""
+    """A text as it is, anything else as indented JSON."""
     value = msgspec.json.decode(result)
-    return value if isinstance(value, str) else msgspec.json.format(bytes(result), indent=2).decode()
+    return value if isinstance(value, str) else json_text(result, indent=2)

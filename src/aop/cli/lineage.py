@@ -4,11 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from rich.cells import cell_len
-from rich.text import Text
-
 from aop.base.clock import from_text
-from aop.cli.output import STATUS_STYLES, shown
+from aop.cli.output import STATUS_STYLES, Cell, Line, shown, styled
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord, InvocationStatus, Trace
 
 _NARROWEST_BAR, _WIDEST_BAR = 10, 60
@@ -24,23 +21,23 @@ class _Row:
     length: float
 
 
-def drawn(trace: Trace, width: int, now: datetime) -> list[Text]:
+def drawn(trace: Trace, width: int, now: datetime) -> list[Line]:
     """One line per Invocation, parents before children; what still runs reaches to this moment."""
     rows = list(_rows(trace.invocations, now))
     whole = max(row.start + row.length for row in rows)
-    names = [f"{row.branches}{row.record.target_agent_id} {row.record.capability}" for row in rows]
+    names = [shown(f"{row.branches}{row.record.target_agent_id} {row.record.capability}") for row in rows]
     states = [state_of(row.record) for row in rows]
-    name_width, state_width = max(map(cell_len, names)), max(map(len, states))
+    name_width, state_width = max(name.cell_len for name in names), max(map(len, states))
     room = width - name_width - state_width - len("  00000.0 ms    ")
     bar = max(_NARROWEST_BAR, min(_WIDEST_BAR, room))
     counted = f"{len(rows)} Invocation{'s' if len(rows) > 1 else ''}"
-    lines = [Text.assemble(("trace ", "dim"), (trace.trace_id, "bold"), f"  {counted}, {milliseconds(whole)}")]
+    lines: list[Line] = [styled(("trace ", "dim"), (trace.trace_id, "bold"), f"  {counted}, {milliseconds(whole)}")]
     for row, name, state in zip(rows, names, states, strict=True):
         style = STATUS_STYLES.get(row.record.status, "")
         lines.append(
-            Text.assemble(
-                shown(name),
-                " " * (name_width - cell_len(name) + 2),
+            styled(
+                name,
+                " " * (name_width - name.cell_len + 2),
                 state,
                 " " * (state_width - len(state)),
                 f"  {milliseconds(row.length):>10}  ",
@@ -54,10 +51,11 @@ def milliseconds(amount: float) -> str:
     return f"{amount / 1000:.2f} s" if amount >= 10_000 else f"{amount:.0f} ms"
 
 
-def state_of(record: InvocationRecord) -> Text:
-    """A failure with its code; the other ends have one code each, which says no more than they do."""
-    said = f"{record.status} {record.error_code}" if record.status is InvocationStatus.FAILED else str(record.status)
-    return Text(said, STATUS_STYLES.get(record.status, ""))
+def state_of(record: InvocationRecord) -> Cell:
+    """A failure with its code and reason; the other ends have one code each, which says no more than they do."""
+    failed = record.status is InvocationStatus.FAILED
+    said = " ".join((record.status, *(why for why in (record.error_code, record.reason) if failed and why)))
+    return styled((said, STATUS_STYLES.get(record.status, "")))
 
 
 def _rows(records: Sequence[InvocationRecord], now: datetime) -> Iterator[_Row]:

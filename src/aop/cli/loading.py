@@ -2,14 +2,21 @@
 
 import importlib
 import inspect
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from aop.contracts.text import cleaned
+from aop.local.terminal import write_line
+
 Function = Callable[..., Any]
+# Of the errors that say how a command is used, Typer exports this one and not their common class.
+_UsageError: Any = typer.BadParameter.__base__
 
 
 @dataclass(frozen=True)
@@ -33,13 +40,13 @@ class Entry:
             if str(missing.name).partition(".")[0] == "aop":
                 raise
             # Somebody who installed less than the whole platform called a command of the part that is missing.
-            typer.echo(f"aop {self.name} needs the package {missing.name}: pip install 'aop[platform]'", err=True)
+            write_line(f"aop {self.name} needs the package {missing.name}: pip install 'aop[platform]'", sys.stderr)
             raise typer.Exit(1) from None
         return found
 
 
-class _PlainFlags:
-    """Help shows no type behind an option that takes no value."""
+class _Plain:
+    """Help shows no type behind an option that takes no value; an error repeats an argument without what it hides."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -48,20 +55,35 @@ class _PlainFlags:
                 parameter.metavar = ""
         return found
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with _clean_usage():
+            found: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+            return found
 
-class Command(_PlainFlags, TyperCommand):
+
+class Command(_Plain, TyperCommand):
     """A loaded command."""
 
 
-class LazyGroup(_PlainFlags, TyperGroup):
+class LazyGroup(_Plain, TyperGroup):
     """Lists its commands from their entries alone; only the one that is called is imported."""
 
     entries: dict[str, Entry]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        name, command, rest = super().resolve_command(ctx, args)
+        with _clean_usage():
+            name, command, rest = super().resolve_command(ctx, args)
         entry = self.entries.get(str(name))
         return name, command if entry is None else built(entry), rest
+
+
+@contextmanager
+def _clean_usage() -> Iterator[None]:
+    try:
+        yield
+    except _UsageError as error:
+        error.message = cleaned(error.message, lines=False)
+        raise
 
 
 def group(entries: Sequence[Entry], **options: Any) -> typer.Typer:

@@ -9,10 +9,10 @@ Shared = Mapping[str, tuple[Any, Any]]
 """By parameter name: its annotation and its default."""
 
 _JSON = Annotated[bool, typer.Option("--json", help="Write JSON for programs: the documents of the contract.")]
-_PROFILE = Annotated[
+PROFILE = Annotated[
     str | None, typer.Option("--profile", metavar="NAME", help="The profile to use; see `aop profiles`.")
 ]
-_DATA = Annotated[
+DATA = Annotated[
     str | None, typer.Option("--data", metavar="DIR", help="Use the local platform that runs on this data folder.")
 ]
 _WORKSPACE = Annotated[
@@ -21,5 +21,5 @@ _WORKSPACE = Annotated[
 ]
 
 OUTPUT: Shared = {"as_json": (_JSON, False)}
-PLATFORM: Shared = {"profile": (_PROFILE, None), "data": (_DATA, None), **OUTPUT}
+PLATFORM: Shared = {"profile": (PROFILE, None), "data": (DATA, None), **OUTPUT}
 IN_WORKSPACE: Shared = {"workspace": (_WORKSPACE, None), **PLATFORM}

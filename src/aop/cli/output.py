@@ -3,23 +3,25 @@
 import os
 import sys
 import textwrap
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import ClassVar, TextIO
 
 import msgspec
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from aop.cli import options
 from aop.cli.asking import confirmed
 from aop.cli.problems import Problem
+from aop.contracts.text import cleaned, escaped
 
 Line = str | Text
 Cell = str | Text
+Part = str | Text | tuple[str, str]
 
 STATUS_STYLES = {
     "succeeded": "green",
@@ -44,7 +46,6 @@ STATUS_STYLES = {
     "draft": "cyan",
     "uninstalled": "dim",
 }
-_KEPT = {"\n", "\t"}
 _GAP, _NARROWEST_PROSE = 2, 24
 
 
@@ -79,8 +80,7 @@ class Output:
             self.show(*lines)
 
     def document(self, value: object) -> None:
-        self._out.file.write(msgspec.json.encode(value).decode() + "\n")
-        self._out.file.flush()
+        _write_document(self._out, value)
 
     def show(self, *lines: Line) -> None:
         """For people only."""
@@ -101,18 +101,19 @@ class Output:
 
     def problem(self, problem: Problem) -> None:
         if self.json:
-            self._err.file.write(msgspec.json.encode(problem.document()).decode() + "\n")
-            self._err.file.flush()
+            _write_document(self._err, problem.document())
             return
         known = problem.code if problem.code.isupper() else "error"
-        self._err.print(Text.assemble((known, "bold red"), ": ", shown(str(problem))))
+        self._err.print(styled((known, "bold red"), ": ", shown(str(problem))))
         for place in problem.violations:
-            self._err.print(Text(f"  {shown(place.pointer or '(whole body)')}: {place.rule}"))
+            self._err.print(styled(f"  {place.pointer or '(whole body)'}: {place.rule}"))
+        if problem.reason is not None:
+            self._err.print(styled(("  reason      ", "bold"), f"{problem.reason}: {problem.sentence}"))
         if problem.recovery:
-            self._err.print(Text.assemble(("  what to do  ", "bold"), shown(problem.recovery)))
+            self._err.print(styled(("  what to do  ", "bold"), problem.recovery))
         for name, value in (("invocation", problem.invocation_id), ("trace", problem.trace_id)):
             if value is not None:
-                self._err.print(Text(f"  {name:<11} {value}", "dim"))
+                self._err.print(styled((f"  {name:<11} {value}", "dim")))
 
     def confirms(self, question: str) -> bool:
         """Asks the person; where there is none to ask, nobody confirms."""
@@ -124,15 +125,32 @@ class Output:
         if self.json or not self._err.is_terminal:
             yield
             return
-        with self._err.status(Text(text), spinner="dots"):
+        with self._err.status(styled(text), spinner="dots"):
             yield
+
+
+class _CleanConsole(Console):
+    """The one way to the terminal: whatever is drawn, no character of others moves, hides or reorders anything.
+
+    Texts are cleaned when they are made as well, as a mark is wider than what it stands for and columns are counted.
+    """
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(cleaned(segment.text), segment.style)
+
+
+def _write_document(console: Console, value: object) -> None:
+    """On one line, whatever blanks a value had that is handed on as it came."""
+    console.file.write(escaped(msgspec.json.encode(value).decode()).replace("\n", " ") + "\n")
+    console.file.flush()
 
 
 def _console(file: TextIO) -> Console:
     plain = bool(os.environ.get("NO_COLOR"))  # noqa: TID251
     if isinstance(file, TextIOWrapper):
         file.reconfigure(errors="replace")  # a narrow encoding costs a character, not the whole output
-    return Console(
+    return _CleanConsole(
         file=file,
         color_system=None if plain else "auto",
         soft_wrap=True,
@@ -143,10 +161,23 @@ def _console(file: TextIO) -> Console:
 
 
 def shown(text: Line) -> Text:
-    """Text as it may reach a terminal: what others wrote cannot move its cursor or change its colours."""
-    if isinstance(text, Text):
-        return text
-    return Text("".join(sign if sign in _KEPT or unicodedata.category(sign) != "Cc" else "\ufffd" for sign in text))
+    """A text of as many lines as it has."""
+    return text if isinstance(text, Text) else Text(cleaned(text))
+
+
+def prose(text: str) -> Text:
+    """A text of several lines, set in: no line of it looks like one of ours."""
+    return shown(textwrap.indent(cleaned(text), "  "))
+
+
+def styled(*parts: Part) -> Text:
+    """One line of texts, each as it is or with its style: a name of others can begin no line of its own."""
+    return Text.assemble(*(_part(part) for part in parts))
+
+
+def json_text(value: bytes | msgspec.Raw, indent: int = -1) -> str:
+    """JSON for people; numbers and strings keep their spelling."""
+    return escaped(msgspec.json.format(bytes(value), indent=indent).decode())
 
 
 def moment(text: str) -> str:
@@ -155,10 +186,10 @@ def moment(text: str) -> str:
 
 
 def status(text: str) -> Text:
-    return Text(text, STATUS_STYLES.get(text, ""))
+    return styled((text, STATUS_STYLES.get(text, "")))
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]], fold: int | None = None) -> list[Text]:
+def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]], fold: int | None = None) -> list[Line]:
     """Aligned columns. Nothing is cut to fit a terminal: an id is there to be copied.
 
     With `fold`, the last column is prose and goes on below itself where that many columns are full.
@@ -174,15 +205,22 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]], fold: int | N
     return [line for row in cells for line in _folded(row, widths, before, fold - before)]
 
 
-def facts(*pairs: tuple[str, Cell | None]) -> list[Text]:
+def facts(*pairs: tuple[str, Cell | None]) -> list[Line]:
     """Names and values below each other; a pair without a value is left out."""
     kept = [(name, value) for name, value in pairs if value is not None and str(value) != ""]
     width = max((len(name) for name, _ in kept), default=0)
-    return [Text.assemble((f"{name:<{width}}", "dim"), "  ", shown(value)) for name, value in kept]
+    return [styled((f"{name:<{width}}", "dim"), "  ", value) for name, value in kept]
 
 
 def _one_line(cell: Cell) -> Text:
-    return cell if isinstance(cell, Text) else shown(" ".join(cell.split()))
+    return cell if isinstance(cell, Text) else shown(" ".join(cleaned(cell).split()))
+
+
+def _part(part: Part) -> Text:
+    if isinstance(part, Text):
+        return part
+    text, style = (part, "") if isinstance(part, str) else part
+    return Text(cleaned(text, lines=False), style)
 
 
 def _joined(row: Sequence[Text], widths: Sequence[int]) -> Text:

@@ -11,13 +11,13 @@ from aop.cli.output import Output
 from aop.cli.problems import EXIT_REFUSED, EXIT_UNREACHABLE, Place, Problem
 from aop.cli.profiles import Profiles
 from aop.client import AnswerLost, BrokenAnswer, Client, ClientError, PlatformError, StreamInterrupted
-from aop.contracts.errors import ErrorCode
-from aop.contracts.recovery import Situation
+from aop.contracts.errors import ErrorCode, Reason
+from aop.contracts.recovery import ReasonRecovery, Situation
 
 T = TypeVar("T")
 
 _LOGIN = "aop login"
-_COMMANDS = {
+_COMMANDS: dict[ErrorCode | Reason, str] = {
     ErrorCode.UNAUTHENTICATED: _LOGIN,
     ErrorCode.AGENT_NOT_INSTALLED: "aop install AGENT",
     ErrorCode.INSTALLATION_DISABLED: "aop enable AGENT",
@@ -26,6 +26,7 @@ _COMMANDS = {
     ErrorCode.AGENT_RELEASE_SUSPENDED: "aop publish CARD",
     ErrorCode.AGENT_RELEASE_REVOKED: "aop publish CARD",
     ErrorCode.DEPENDENCY_ERROR: "aop status",
+    Reason.ACCEPTANCE_UNKNOWN: "aop trace TRACE, aop status",
 }
 """The command that does what the recovery says, where there is one."""
 
@@ -130,17 +131,24 @@ def told(destination: Destination) -> Iterator[None]:
 def problem_of(error: ClientError, destination: Destination) -> Problem:
     if isinstance(error, PlatformError):
         problem = Problem(error.message, code=error.code, exit_code=EXIT_REFUSED)
+        if isinstance(error.recovery, ReasonRecovery):
+            problem.reason, problem.sentence = error.reason, error.recovery.sentence
         problem.violations = [Place(item.pointer, item.rule) for item in error.violations]
     else:
         text = f"{error} ({destination.gateway}, from {destination.source})"
         lost = not isinstance(error, StreamInterrupted)
         problem = Problem(text, code=_situation(error), exit_code=EXIT_UNREACHABLE if lost else EXIT_REFUSED)
-    command = _COMMANDS.get(error.code) if isinstance(error, PlatformError) else None
+    command = _command(error) if isinstance(error, PlatformError) else None
     if command == _LOGIN and destination.local is not None:
         command = "start `aop up` again: its token is valid for a day"
     problem.recovery = error.recovery.action + (f" ({command})" if command else "")
     problem.trace_id, problem.invocation_id = error.trace_id, error.invocation_id
     return problem
+
+
+def _command(error: PlatformError) -> str | None:
+    nearer = None if error.reason is None else _COMMANDS.get(error.reason)
+    return nearer or _COMMANDS.get(error.code)
 
 
 def _situation(error: ClientError) -> Situation:

@@ -39,6 +39,9 @@ class Problem(Exception):
         self.code = code
         self.recovery = recovery
         self.exit_code = exit_code
+        self.reason: str | None = None
+        self.sentence = ""
+        """What the reason says."""
         self.trace_id: str | None = None
         self.invocation_id: str | None = None
         self.violations: Sequence[Place] = ()
@@ -46,6 +49,8 @@ class Problem(Exception):
     def document(self) -> dict[str, Any]:
         """What `--json` writes to the error channel."""
         found: dict[str, Any] = {"code": self.code, "message": str(self)}
+        if self.reason is not None:
+            found |= {"reason": self.reason, "sentence": self.sentence}
         if self.trace_id is not None:
             found["traceId"] = self.trace_id
         if self.invocation_id is not None:

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from aop.agent.settings import CHALLENGE_DIRECTORY
 from aop.cli.card import lines_of
 from aop.cli.card_findings import CardFile, read_card_file
-from aop.cli.output import Output, facts, status
+from aop.cli.output import Output, facts, status, styled
 from aop.cli.platform import Platform
 from aop.cli.problems import Place, Problem
 from aop.cli.publication import Proving, Publication, Say
@@ -88,6 +87,6 @@ def _usual_folder(file: Path) -> Path | None:
 
 def _teller(out: Output) -> Say:
     def say(step: str, text: str) -> None:
-        out.show(Text.assemble((f"{step:<11}", "green"), text))
+        out.show(styled((f"{step:<11}", "green"), text))
 
     return say

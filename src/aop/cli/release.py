@@ -1,17 +1,24 @@
 """`aop release`: lists and reads Releases, and takes them out of use."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from aop.cli.output import facts, moment, status, table
+from aop.cli import options
+from aop.cli.loading import Entry
+from aop.cli.output import Line, Output, facts, moment, status, table
 from aop.cli.platform import Platform, first
 from aop.cli.problems import Problem, UsageProblem
 from aop.contracts.publication import Release
 
 ReleaseId = Annotated[str, typer.Argument(metavar="RELEASE", help="The rel_… id.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Operator = Annotated[
+    bool, typer.Option("--operator", help="Anybody's Release, with the database login of the Control Plane.")
+]
+_ON_STORE = Entry("release suspend --operator", "aop.cli.operator:suspend_on_store", "")
+"""Loaded only for an operator: a provider's machine needs no part that talks to a database."""
 
 
 async def list_releases(
@@ -46,12 +53,33 @@ async def show(platform: Platform, release_id: ReleaseId) -> None:
     platform.out.tell(found, *_lines(found))
 
 
-async def suspend(platform: Platform, release_id: ReleaseId, yes: Yes = False) -> None:
-    """There is no way back: to go on, publish a new version. Installations stay, their Invocations are refused.
+async def suspend(
+    out: Output,
+    release_id: ReleaseId,
+    operator: Operator = False,
+    yes: Yes = False,
+    profile: options.PROFILE = None,
+    data: options.DATA = None,
+) -> None:
+    """It cannot be undone: to go on, publish a new version. Installations stay, their Invocations are refused.
+
+    With --operator it runs on the operator's machine: the database is that of the data folder, else of
+    PLATFORM_DATABASE_URL, else of a local platform nearby. The Release then says that the operator suspended it.
 
     Example: aop release suspend rel_0192f0c0c0de7000a000000000000001
     """
-    _confirm(platform, yes, f"Suspend {release_id}? There is no way back.")
+    if operator and profile is not None:
+        raise UsageProblem("--operator works on the database, which no profile names", "leave out --profile")
+
+    _confirm(out, yes, f"Suspend {release_id}? This cannot be undone.")
+    if operator:
+        found = await _ON_STORE.function()(release_id, None if data is None else Path(data))
+        out.tell(found, *_lines(found))
+    else:
+        await Platform.opened(out, {"profile": profile, "data": data}, lambda on: _suspend_own(on, release_id))
+
+
+async def _suspend_own(platform: Platform, release_id: str) -> None:
     found = await platform.client.suspend_release(release_id)
     platform.out.tell(found, *_lines(found))
 
@@ -61,17 +89,17 @@ async def revoke(platform: Platform, release_id: ReleaseId, yes: Yes = False) ->
 
     Example: aop release revoke rel_0192f0c0c0de7000a000000000000001 --yes
     """
-    _confirm(platform, yes, f"Revoke {release_id} for good?")
+    _confirm(platform.out, yes, f"Revoke {release_id} for good?")
     found = await platform.client.revoke_release(release_id)
     platform.out.tell(found, *_lines(found))
 
 
-def _confirm(platform: Platform, yes: bool, question: str) -> None:
-    if not yes and not platform.out.confirms(question):
+def _confirm(out: Output, yes: bool, question: str) -> None:
+    if not yes and not out.confirms(question):
         raise Problem("nothing was changed", code="declined", recovery="answer yes, or pass --yes")
 
 
-def _lines(found: Release) -> list[Text]:
+def _lines(found: Release) -> list[Line]:
     return facts(
         ("release", found.release_id),
         ("agent", f"{found.agent_id} {found.version}"),
@@ -84,6 +112,6 @@ def _lines(found: Release) -> list[Text]:
         ("created", found.created_at),
         ("verified", found.verified_at or None),
         ("published", found.published_at or None),
-        ("suspended", found.suspended_at or None),
+        ("suspended", f"{found.suspended_at} by the {found.suspended_by}" if found.suspended_at else None),
         ("revoked", found.revoked_at or None),
     )

@@ -3,10 +3,10 @@
 import re
 from typing import Annotated
 
+import msgspec
 import typer
-from rich.text import Text
 
-from aop.cli.output import Line, moment, table
+from aop.cli.output import Line, moment, styled, table
 from aop.cli.platform import Platform
 from aop.contracts.catalog import Availability
 
@@ -23,11 +23,13 @@ async def share(
     """
     named = _PUBLIC_ID.fullmatch(agent)
     public_id = named[1] if named else (await platform.client.read_agent_overview(agent, limit=1)).public_agent_id
-    found = await platform.client.read_public_agent(public_id)
-    rows = [(one.agent_id, one.version, one.name, moment(one.published_at)) for one in found.releases]
-    lines: list[Line] = [Text(found.public_url, "bold")]
+    found = await platform.client.read_public_agent(public_id, limit=1)
+    releases = [one async for one in platform.client.list_shared_releases(public_id)]
+    rows = [(one.agent_id, one.version, one.name, moment(one.published_at)) for one in releases]
+    lines: list[Line] = [styled((found.public_url, "bold"))]
     if found.availability is Availability.INSTALLABLE:
         lines += ["anyone may see there:", *table(["agent", "version", "name", "published"], rows)]
     else:
         lines.append("nothing can be installed from there now: no version has a published Release")
-    platform.out.tell(found, *lines)
+    whole = msgspec.structs.replace(found, releases=tuple(releases), next_cursor=msgspec.UNSET)
+    platform.out.tell(whole, *lines)

@@ -11,11 +11,12 @@ import typer
 from aop.base.clock import to_text
 from aop.base.database import StoreUnavailable, connect
 from aop.base.ids import is_safe_identifier
-from aop.base.settings import SettingsReader, SettingsRefused, integer
+from aop.base.settings import Parse, SettingsReader, SettingsRefused, integer
 from aop.cli.output import Output, table
 from aop.cli.problems import EXIT_CONFIGURATION, Problem
 from aop.cli.stores import ControlPlaneData, control_plane_database
 from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
+from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX, principal_prefix
 
 T = TypeVar("T")
 _HEADINGS = ["token id", "principal", "label", "created", "expires", "revoked", "last used"]
@@ -30,13 +31,19 @@ def create(
 ) -> None:
     """It is printed once, as the last line, and stored only as a hash.
 
+    Where the Control Plane takes tokens of an OpenID provider, give this command its PLATFORM_OIDC_PRINCIPAL_PREFIX
+    too: principals that begin so belong to the provider.
+
     Example: aop token create --principal alice --label laptop
     """
     if not is_safe_identifier(principal):
         raise Problem(
             "--principal must be 1 to 128 letters, digits, '.', '_', ':' or '-', starting with a letter or digit"
         )
-    lifetime = days or _default_days()
+    reserved = _setting(OIDC_PRINCIPAL_PREFIX, principal_prefix, None)
+    if reserved is not None and principal.startswith(reserved):
+        raise Problem(f"--principal begins with {OIDC_PRINCIPAL_PREFIX}: such principals are the OpenID provider's")
+    lifetime = days or _setting("PLATFORM_ACCESS_TOKEN_DAYS", integer(1, 3650), DEFAULT_DAYS)
     issued = _on_store(data, lambda tokens: tokens.issue(principal, label, lifetime))
     out.note(f"{issued.record.token_id} for {principal}, until {to_text(issued.record.expires_at)}")
     out.tell(_document(issued.record) | {"token": issued.token.reveal()}, issued.token.reveal())
@@ -89,12 +96,11 @@ def _on_store(data: Path | None, act: Callable[[Tokens], Awaitable[T]]) -> T:
         raise Problem(f"the database cannot be reached or refused ({failure})") from None
 
 
-def _default_days() -> int:
+def _setting(name: str, parse: Parse[T], default: T) -> T:
     reader = SettingsReader(os.environ)  # noqa: TID251
-    days = reader.optional("PLATFORM_ACCESS_TOKEN_DAYS", integer(1, 3650), DEFAULT_DAYS)
+    value = reader.optional(name, parse, default)
     try:
         reader.conclude()
     except SettingsRefused as refused:
-        text = f"PLATFORM_ACCESS_TOKEN_DAYS {refused.problems[0].reason}"
-        raise Problem(text, exit_code=EXIT_CONFIGURATION) from None
-    return days
+        raise Problem(f"{name} {refused.problems[0].reason}", exit_code=EXIT_CONFIGURATION) from None
+    return value

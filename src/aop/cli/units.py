@@ -9,8 +9,10 @@ import uvloop
 
 from aop.base.database import StoreUnavailable
 from aop.base.settings import SettingsRefused
+from aop.base.sockets import inherited_socket
 from aop.base.store_check import StoreNotAsExpected
 from aop.cli.problems import EXIT_CONFIGURATION, EXIT_REFUSED
+from aop.local.terminal import write_line
 from aop.serving.unit import CannotStart, MustEnd
 
 
@@ -42,7 +44,8 @@ def run_unit(name: str) -> int:
     except StoreNotAsExpected as problem:
         _say(name, str(problem))
         return EXIT_CONFIGURATION
-    except MustEnd:
+    except MustEnd as reason:
+        _say(name, str(reason))
         return EXIT_CONFIGURATION
     except CannotStart as problem:
         _say(name, str(problem))
@@ -55,20 +58,21 @@ def run_unit(name: str) -> int:
 
 def _unit(name: str) -> Coroutine[Any, Any, None]:
     environment = os.environ  # noqa: TID251
+    handed = inherited_socket(environment)
     if name == "router":
         from aop.router.app import run as run_router  # noqa: PLC0415
         from aop.router.settings import read_router_settings  # noqa: PLC0415
 
-        return run_router(read_router_settings(environment))
+        return run_router(read_router_settings(environment), handed)
     if name == "console":
         from aop.console.app import run as run_console  # noqa: PLC0415
         from aop.console.settings import read_console_settings  # noqa: PLC0415
 
-        return run_console(read_console_settings(environment))
+        return run_console(read_console_settings(environment), handed)
     from aop.control_plane.app import run as run_control_plane  # noqa: PLC0415
     from aop.control_plane.settings import read_control_plane_settings  # noqa: PLC0415
 
-    return run_control_plane(read_control_plane_settings(environment))
+    return run_control_plane(read_control_plane_settings(environment), handed)
 
 
 def _database_setting(name: str) -> str:
@@ -76,4 +80,4 @@ def _database_setting(name: str) -> str:
 
 
 def _say(name: str, text: str) -> None:
-    sys.stderr.write(f"aop {name}: {text}\n")
+    write_line(f"aop {name}: {text}", sys.stderr)

@@ -7,7 +7,7 @@ import msgspec
 from aop.base.http import Answer, Headers, RepeatedHeader, StreamedAnswer
 from aop.client.call import Request, json_of
 from aop.client.errors import BrokenAnswer, PlatformError
-from aop.contracts.errors import code_entries
+from aop.contracts.errors import code_entries, fits
 from aop.contracts.platform_error import InvocationError
 
 T = TypeVar("T")
@@ -26,12 +26,13 @@ def read(answer: Answer, request: Request[T]) -> T:
 
 
 def refusal(answer: Answer) -> PlatformError | BrokenAnswer:
-    """The platform's own error, if it is one: right status for its code, one trace, both ids or none."""
+    """The platform's own error, if it is one: right status and reason for its code, one trace, both ids or none."""
     try:
         error = _read_error(answer)
         retry_after = answer.header(b"retry-after")
         sound = (
             code_entries()[error.code].status == answer.status
+            and fits(error.code, error.reason)
             and trace_of(answer) == error.trace_id
             and (error.invocation_id is msgspec.UNSET) == (error.root_task_id is msgspec.UNSET)
         )

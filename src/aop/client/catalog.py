@@ -9,10 +9,18 @@ from aop.base.http import Answer
 from aop.client.call import Call, Document, Page, Read, json_bytes, json_of, page_of, require_json
 from aop.client.operation import list_operation, operation
 from aop.contracts.card import AgentCard
-from aop.contracts.catalog import AgentOverview, CatalogEntry, DiscoveryItem, PublicAgentShare, PublicationStatus
+from aop.contracts.catalog import (
+    AgentOverview,
+    CatalogEntry,
+    DiscoveryItem,
+    PublicAgentShare,
+    PublicationStatus,
+    SharedRelease,
+)
 
 _AGENT = "/v1/agents/{agentId}"
 _VERSION = _AGENT + "/versions/{version}"
+_SHARE = "/v1/public/agents/{publicAgentId}"
 
 
 @dataclass(frozen=True)
@@ -98,10 +106,21 @@ class CatalogCalls:
         """Takes a version out of use for good."""
         return Call(json_of(CatalogEntry), {"agentId": agent_id, "version": version})
 
-    @operation("GET", "/v1/public/agents/{publicAgentId}")
-    def read_public_agent(self, public_agent_id: str) -> Call[PublicAgentShare]:
-        """What anyone may see of an Agent. No token is sent."""
-        return Call(json_of(PublicAgentShare), {"publicAgentId": public_agent_id}, anonymous=True)
+    @operation("GET", _SHARE)
+    def read_public_agent(
+        self, public_agent_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Call[PublicAgentShare]:
+        """What anyone may see of an Agent, with a page of its Releases; `list_shared_releases` gives all of them.
+
+        No token is sent.
+        """
+        query = {"limit": limit, "cursor": cursor}
+        return Call(json_of(PublicAgentShare), {"publicAgentId": public_agent_id}, query, anonymous=True)
+
+    @list_operation(_SHARE)
+    def list_shared_releases(self, public_agent_id: str) -> Call[Page[SharedRelease]]:
+        """The Releases that anyone may see of an Agent, newest first. No token is sent."""
+        return Call(_releases, {"publicAgentId": public_agent_id}, anonymous=True)
 
 
 _read_overview = json_of(AgentOverview)
@@ -110,6 +129,14 @@ _read_overview = json_of(AgentOverview)
 def _versions(answer: Answer) -> Page[CatalogEntry]:
     overview = _read_overview(answer)
     return Page(overview.versions, overview.next_cursor or None)
+
+
+_read_share = json_of(PublicAgentShare)
+
+
+def _releases(answer: Answer) -> Page[SharedRelease]:
+    share = _read_share(answer)
+    return Page(share.releases, share.next_cursor or None)
 
 
 def _exact_card(held: ExactCard | None) -> Read[ExactCard]:

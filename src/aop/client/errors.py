@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
-from aop.contracts.errors import Violation, code_entries
+from aop.contracts.errors import Reason, Violation, code_entries
 from aop.contracts.invocation import CorrelatedError
 from aop.contracts.platform_error import InvocationError
-from aop.contracts.recovery import Recovery, Situation, recoveries
+from aop.contracts.recovery import ReasonRecovery, Recovery, Situation, reason_recovery, recoveries
 
 
 class ClientError(Exception):
@@ -32,6 +32,9 @@ class ClientError(Exception):
 class PlatformError(ClientError):
     """The platform answered with an error: `code`, its fixed `message` and `status`, and what was wrong where.
 
+    `reason` is one word of the contract's closed list that says more than the code, or None; `recovery` is then that of
+    the reason, with its sentence.
+
     >>> from aop.client import PlatformError
     >>> try:
     ...     client.read_workspace("nowhere")
@@ -42,10 +45,14 @@ class PlatformError(ClientError):
 
     def __init__(self, error: InvocationError, *, retry_after: int | None = None) -> None:
         self.violations: tuple[Violation, ...] = error.violations or ()
-        where = "".join(f"; {item.pointer or 'body'}: {item.rule}" for item in self.violations)
+        self.reason: Reason | None = error.reason or None
+        recovery = recoveries()[error.code] if self.reason is None else reason_recovery(error.code, self.reason)
+        more = "".join(f"; {item.pointer or 'body'}: {item.rule}" for item in self.violations)
+        if isinstance(recovery, ReasonRecovery):
+            more += f"; {self.reason}: {recovery.sentence.removesuffix('.')}"
         super().__init__(
-            f"{error.code}: {error.message.removesuffix('.')}{where} (trace {error.trace_id})",
-            recoveries()[error.code],
+            f"{error.code}: {error.message.removesuffix('.')}{more} (trace {error.trace_id})",
+            recovery,
             trace_id=error.trace_id,
             invocation_id=error.invocation_id or None,
         )

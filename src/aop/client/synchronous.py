@@ -4,11 +4,13 @@ import asyncio
 import ssl
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError, Future
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
 from aop.client.call import Page, Request
 from aop.client.caller import Caller
+from aop.client.errors import AnswerLost, StreamInterrupted
 from aop.client.paging import ListRequest
 from aop.client.stream import ResultStream
 from aop.client.transport import Token
@@ -17,6 +19,12 @@ from aop.contracts.invocation import StreamEvent
 T = TypeVar("T")
 
 _END: Final = object()
+_CLOSING_SECONDS: Final = 5.0
+"""How long `close` waits for the client's own thread, which a token function may be holding up."""
+
+
+def _answer_lost() -> Exception:
+    return AnswerLost("the client was closed before the answer came")
 
 
 class LoopThread:
@@ -26,49 +34,86 @@ class LoopThread:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._awaited: set[Future[Any]] = set()
         self._closed = False
 
     @property
     def closed(self) -> bool:
         return self._closed
 
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Whatever interrupts the waiting thread, Ctrl-C above all, cancels the coroutine."""
-        try:
-            loop = self._started()
-        except RuntimeError:
-            coroutine.close()
-            raise
-        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+    def run(self, coroutine: Coroutine[Any, Any, T], interrupted: Callable[[], Exception] = _answer_lost) -> T:
+        """Whatever interrupts the waiting thread, Ctrl-C above all, cancels the coroutine. When the client is closed
+        meanwhile, `interrupted` makes the error."""
+        future = self._begun(coroutine)
         try:
             return future.result()
+        except CancelledError:
+            if not self._closed:
+                raise
+            raise interrupted() from None
         except BaseException:
             future.cancel()
             raise
+        finally:
+            self._awaited.discard(future)
 
     def close(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Runs that and ends; nothing is done when no coroutine was ever run."""
+        """Ends every call that waits, in whichever thread, then runs `last` and ends."""
         with self._lock:
+            self._require_other_thread()
             loop, thread, ended = self._loop, self._thread, self._closed
             self._closed = True
         if ended or loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(last(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+        # Threads are let go here, not by the loop: a token function of the user may be holding that up.
+        for future in tuple(self._awaited):
+            future.cancel()
+        asyncio.run_coroutine_threadsafe(_end(last), loop)
+        thread.join(_CLOSING_SECONDS)
+
+    def _begun(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        # Under the lock, so that `close` knows every call that was begun before it, and none begins after it.
+        with self._lock:
+            try:
+                future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
+            except RuntimeError:
+                coroutine.close()
+                raise
+            self._awaited.add(future)
+            return future
 
     def _started(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._closed:
-                raise RuntimeError("this client is closed")
-            if threading.current_thread() is self._thread:
-                raise RuntimeError("a call from the client's own thread, such as from a token function, cannot end")
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, name="aop-client", daemon=True)
-                self._thread.start()
-            return self._loop
+        if self._closed:
+            raise RuntimeError("this client is closed")
+        self._require_other_thread()
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=_serve, args=(self._loop,), name="aop-client", daemon=True)
+            self._thread.start()
+        return self._loop
+
+    def _require_other_thread(self) -> None:
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a call from the client's own thread, such as from a token function, cannot end")
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
+
+async def _end(last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Nothing is left on the loop that could wait for it."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    try:
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await last()
+    finally:
+        asyncio.get_running_loop().stop()
 
 
 class SyncCaller(Caller):
@@ -87,7 +132,8 @@ class SyncCaller(Caller):
         self.close()
 
     def close(self) -> None:
-        """Ends every connection; a stream that still runs is interrupted."""
+        """Ends every connection. Calls that wait in other threads end at once with AnswerLost, streams with
+        StreamInterrupted."""
         self._thread.close(self._transport.close)
 
     def send(self, request: Request[T]) -> T:
@@ -156,7 +202,7 @@ class SyncResultStream:
 
     def __next__(self) -> Any:
         """The next chunk as a Python value."""
-        chunk = self._thread.run(_next_or_end(self._stream))
+        chunk = self._thread.run(_next_or_end(self._stream), self._interrupted)
         if chunk is _END:
             raise StopIteration
         return chunk
@@ -164,12 +210,19 @@ class SyncResultStream:
     def events(self) -> Iterator[StreamEvent]:
         """Every event from `accepted` to the terminal, whichever that is; only a broken delivery raises."""
         while self._stream.terminal is None:
-            yield self._thread.run(self._stream.next_event())
+            yield self._thread.run(self._stream.next_event(), self._interrupted)
 
     def close(self) -> None:
         """Closes the connection; before the terminal this cancels the Invocation."""
-        if not self._thread.closed:  # else its connection is closed as well
-            self._thread.run(self._stream.aclose())
+        try:
+            if not self._thread.closed:
+                self._thread.run(self._stream.aclose())
+        except (RuntimeError, AnswerLost):
+            if not self._thread.closed:  # else its connection is closed as well
+                raise
+
+    def _interrupted(self) -> Exception:
+        return StreamInterrupted("transfer", trace_id=self.trace_id, invocation_id=self.invocation_id)
 
 
 async def _next_or_end(stream: ResultStream) -> Any:

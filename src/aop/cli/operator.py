@@ -1,0 +1,45 @@
+"""`aop release suspend --operator`: stops anybody's Release, with the Control Plane's login to the store."""
+
+from pathlib import Path
+
+from aop.base.clock import utc_now
+from aop.base.database import Database, StoreUnavailable
+from aop.base.store_check import StoreNotAsExpected, require_version
+from aop.cli.problems import EXIT_CONFIGURATION, Place, Problem
+from aop.cli.stores import control_plane_database
+from aop.contracts.errors import InvalidRequest, Refusal, code_entries
+from aop.contracts.publication import Release
+from aop.contracts.recovery import reason_recovery, recoveries
+from aop.control_plane.registry.releases import Releases
+from aop.serving.routing import require_path_values
+
+
+async def suspend_on_store(release_id: str, data: Path | None) -> Release:
+    """The Gateway's own transition and its errors; nobody owns the Release here."""
+    url = control_plane_database(data)
+    try:
+        require_path_values({"releaseId": release_id})
+        database = await Database.open(url, size=1, application="aop release suspend")
+        try:
+            async with database.connection() as connection:
+                await require_version(connection, "registry")
+            return await Releases(database, utc_now).suspend_as_operator(release_id)
+        finally:
+            await database.close()
+    except Refusal as refusal:
+        raise _problem(refusal) from None
+    except StoreNotAsExpected as problem:
+        raise Problem(str(problem), exit_code=EXIT_CONFIGURATION) from None
+    except StoreUnavailable as failure:
+        raise Problem(f"the database cannot be reached or refused ({failure})") from None
+
+
+def _problem(refusal: Refusal) -> Problem:
+    problem = Problem(code_entries()[refusal.code].message, code=refusal.code)
+    problem.recovery = recoveries()[refusal.code].action
+    if refusal.reason is not None:
+        explained = reason_recovery(refusal.code, refusal.reason)
+        problem.reason, problem.sentence, problem.recovery = refusal.reason, explained.sentence, explained.action
+    if isinstance(refusal, InvalidRequest):
+        problem.violations = [Place(item.pointer, item.rule) for item in refusal.violations]
+    return problem
