@@ -16,7 +16,6 @@ from tests.support.platform import LocalPlatform, seed_ports, started_up
 
 Json = dict[str, Any]
 _PROOF_PATH = "/.well-known/platform/challenges/"
-_PROVIDER = "/v1/providers/aop"
 
 
 @dataclass
@@ -42,6 +41,7 @@ class Stack:
     proof_server: ProofServer
     silent_port: int
     """Allowed, and nobody listens there."""
+    provider: str = "aop"
 
     @property
     def sign_in_link(self) -> str:
@@ -71,19 +71,19 @@ class Stack:
 
     def bind(self, agent_id: str, version: str = "1.0.0", endpoint: str | None = None) -> Json:
         bound = {"endpoint": endpoint or self.proof_server.endpoint, "method": "http_well_known", "version": version}
-        return self._made(f"{_PROVIDER}/agents/{agent_id}/endpoint-bindings", bound)
+        return self._made(f"/v1/providers/{self.provider}/agents/{agent_id}/endpoint-bindings", bound)
 
     def publish(self, **members: Any) -> Json:
         """Register, prove, release and publish; the Release."""
         entry = self.register(**members)
         agent_id, version = entry["agentId"], entry["version"]
         binding = self.bind(agent_id, version)
-        challenges = f"{_PROVIDER}/endpoint-bindings/{binding['bindingId']}/challenges"
+        challenges = f"/v1/providers/{self.provider}/endpoint-bindings/{binding['bindingId']}/challenges"
         challenge = self._made(challenges)
         self.proof_server.proofs[challenge["challengeId"]] = challenge["proof"]
         self._made(f"{challenges}/{challenge['challengeId']}/complete")
         wanted = {"version": version, "endpointBindingId": binding["bindingId"]}
-        release = self._made(f"{_PROVIDER}/agents/{agent_id}/releases", wanted)
+        release = self._made(f"/v1/providers/{self.provider}/agents/{agent_id}/releases", wanted)
         return self._made(f"/v1/releases/{release['releaseId']}/publish")
 
     def _made(self, path: str, body: Any = None) -> Json:

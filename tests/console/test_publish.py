@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -171,6 +173,17 @@ def test_a_suspended_release_can_be_revoked_and_the_page_of_its_version_says_it_
     expect(page.get_by_role("heading", level=1)).to_contain_text("Revoked")
     page.goto(f"{tab.stack.console}/publish?agent={release['agentId']}&version=1.0.0")
     expect(page.get_by_text("This version is revoked and stays so.")).to_be_visible()
+
+
+@pytest.mark.rows("SAFE-11")
+def test_the_page_of_a_release_says_that_the_operator_suspended_it(tab: Tab) -> None:
+    release = tab.stack.publish(agentId=tab.stack.agent_id("hostile"))
+    data = str(tab.stack.platform.data)
+    command = ("release", "suspend", release["releaseId"], "--operator", "--yes", "--data", data)
+    subprocess.run([sys.executable, "-m", "aop", *command], check=True, capture_output=True, timeout=60)
+    page = tab.open(f"/releases/{release['releaseId']}")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Suspended")
+    expect(page.get_by_role("listitem").filter(has_text="Suspended")).to_contain_text("by the operator")
 
 
 def test_disabling_a_version_is_confirmed_with_its_consequence(tab: Tab) -> None:

@@ -93,3 +93,16 @@ def test_an_agent_that_is_no_longer_installable_says_so(tab: Tab) -> None:
     overview = tab.stack.caller.get(f"/v1/agents/{release['agentId']}").json
     tab.page.goto(overview["publicUrl"])
     expect(tab.page.get_by_text("This Agent cannot be installed at present.")).to_be_visible()
+
+
+def test_releases_beyond_the_first_page_can_be_chosen_as_well(tab: Tab) -> None:
+    agent = tab.stack.agent_id("many")
+    for number in range(27):
+        tab.stack.publish(agentId=agent, version=f"1.{number}.0")
+    tab.page.goto(tab.stack.caller.get(f"/v1/agents/{agent}").json["publicUrl"])
+    expect(tab.page.get_by_role("radio")).to_have_count(25)
+    tab.page.get_by_role("button", name="Load more").click()
+    expect(tab.page.get_by_role("radio")).to_have_count(27)
+    expect(tab.page.get_by_role("button", name="Load more")).to_have_count(0)
+    tab.page.get_by_role("radio").last.check()
+    expect(tab.page.get_by_role("radio").last).to_be_checked()

@@ -1,12 +1,20 @@
 /** Why a request did not succeed: the Gateway's typed refusal, or no usable answer at all. */
 
-import { ERROR_CODES, PATTERNS, type ErrorCode, type PlatformErrorViolation } from "@/api/contract.gen"
+import {
+  ERROR_CODES,
+  PATTERNS,
+  REASONS,
+  type ErrorCode,
+  type PlatformErrorReason,
+  type PlatformErrorViolation,
+} from "@/api/contract.gen"
 
 export type Violation = PlatformErrorViolation
 
 export interface ProblemFacts {
   readonly message: string
   readonly code?: ErrorCode
+  readonly reason?: PlatformErrorReason
   readonly status?: number
   readonly traceId?: string
   readonly invocationId?: string
@@ -17,6 +25,7 @@ export interface ProblemFacts {
 /** A Platform Error, or a failure to get one; `code` is present exactly when the Gateway said it. */
 export class Problem extends Error implements ProblemFacts {
   readonly code?: ErrorCode
+  readonly reason?: PlatformErrorReason
   readonly status?: number
   readonly traceId?: string
   readonly invocationId?: string
@@ -27,6 +36,7 @@ export class Problem extends Error implements ProblemFacts {
     super(facts.message)
     this.name = "Problem"
     this.code = facts.code
+    this.reason = facts.reason
     this.status = facts.status
     this.traceId = facts.traceId
     this.invocationId = facts.invocationId
@@ -47,12 +57,14 @@ export function problemOf(status: number, body: unknown, traceId: string | undef
 
 export function platformError(body: unknown): ProblemFacts | undefined {
   if (!isObject(body) || !isCode(body["code"])) return undefined
-  const { code, traceId, invocationId, rootTaskId, violations } = body
+  const { code, reason, traceId, invocationId, rootTaskId, violations } = body
+  if (reason !== undefined && !isReasonOf(code, reason)) return undefined
   if (typeof traceId !== "string" || !PATTERNS.traceId.test(traceId)) return undefined
   return {
     // The fixed message of the code, so that nothing else can ever be shown in its place.
     message: ERROR_CODES[code].message,
     code,
+    reason,
     traceId,
     invocationId: typeof invocationId === "string" ? invocationId : undefined,
     rootTaskId: typeof rootTaskId === "string" ? rootTaskId : undefined,
@@ -62,6 +74,10 @@ export function platformError(body: unknown): ProblemFacts | undefined {
 
 export function isCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(ERROR_CODES, value)
+}
+
+function isReasonOf(code: ErrorCode, value: unknown): value is PlatformErrorReason {
+  return typeof value === "string" && Object.hasOwn(REASONS[code] ?? {}, value)
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -71,6 +71,17 @@ export async function everyItem<Id extends ListId>(
   return found
 }
 
+/** Every Release that anyone may see of an Agent, newest first; its pages are read one after the other. */
+export function sharedReleases(publicAgentId: string) {
+  return infiniteQueryOptions({
+    queryKey: ["readPublicAgent", { path: { publicAgentId } }, "pages"],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }): Promise<Answer<"readPublicAgent">> =>
+      call("readPublicAgent", { path: { publicAgentId }, query: { cursor: pageParam } }, signal),
+    getNextPageParam: (last) => last.nextCursor,
+  })
+}
+
 /** An Agent with every version the caller may see, newest registration first. */
 export function agentVersions(agentId: string) {
   return queryOptions<Answer<"readAgentOverview">, Problem>({

@@ -16,6 +16,13 @@ describe("the recovery of a failure", () => {
     },
   )
 
+  it("of a reason is nearer than that of its code, and has a sentence", () => {
+    const recovery = recoveryOf({ code: "DEPENDENCY_ERROR", reason: "acceptance_unknown" })
+    expect(recovery?.owner).toBe("caller")
+    expect(recovery?.sentence).toContain("may run it twice")
+    expect(recoveryOf({ code: "DEPENDENCY_ERROR" })?.sentence).toBeUndefined()
+  })
+
   it("of an unreachable Gateway is to look at the Gateway", () => {
     expect(recoveryOf({})?.action).toContain("Gateway")
   })
@@ -37,12 +44,20 @@ describe("an error answer", () => {
       {},
       { code: "NO_SUCH_CODE", traceId },
       { code: "CONFLICT" },
+      { code: "CONFLICT", reason: "schema_work", traceId },
+      { code: "CONFLICT", reason: "<b>other</b>", traceId },
+      { code: "OVERLOADED", reason: "constructor", traceId },
     ]) {
       const problem = problemOf(502, body, traceId)
       expect(problem.message).toBe(UNREADABLE)
       expect(problem.code).toBeUndefined()
       expect(problem.traceId).toBe(traceId)
     }
+  })
+
+  it("keeps a reason that belongs to its code", () => {
+    const body = { code: "CONFLICT", message: "", reason: "already_installed", traceId }
+    expect(problemOf(409, body, undefined).reason).toBe("already_installed")
   })
 
   it("keeps the violations that have a pointer and a rule", () => {

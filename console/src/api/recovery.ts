@@ -1,10 +1,18 @@
 /** What to do about a failure, and whose turn it is: the recovery table of the contract. */
 
-import { RECOVERY, type ErrorCode, type RecoveryOwner } from "@/api/contract.gen"
+import {
+  REASONS,
+  RECOVERY,
+  type ErrorCode,
+  type PlatformErrorReason,
+  type RecoveryOwner,
+} from "@/api/contract.gen"
 
 export interface Recovery {
   readonly owner?: string
   readonly action: string
+  /** What the reason says, where there is one. */
+  readonly sentence?: string
 }
 
 const OWNERS: Readonly<Record<RecoveryOwner, string>> = {
@@ -14,11 +22,17 @@ const OWNERS: Readonly<Record<RecoveryOwner, string>> = {
   workspace_owner: "Workspace owner",
 }
 
-/** The next action for a problem; one without a code is a problem of reaching the Gateway. */
-export function recoveryOf(problem: { readonly code?: ErrorCode } | undefined): Recovery | undefined {
+interface Said {
+  readonly code?: ErrorCode
+  readonly reason?: PlatformErrorReason
+}
+
+/** The next action for a problem, by its reason where it has one; one without a code is a problem of reaching the Gateway. */
+export function recoveryOf(problem: Said | undefined): Recovery | undefined {
   if (problem === undefined) return undefined
   if (problem.code === undefined)
     return { action: "Check that the Gateway runs and is reachable, then try again." }
-  const { owner, action } = RECOVERY[problem.code]
-  return { owner: OWNERS[owner], action }
+  const nearer = problem.reason === undefined ? undefined : REASONS[problem.code]?.[problem.reason]
+  const { owner, action } = nearer ?? RECOVERY[problem.code]
+  return { owner: OWNERS[owner], action, sentence: nearer?.sentence }
 }

@@ -31,6 +31,7 @@ describe("a result stream", () => {
   it("is accepted, chunks, and exactly one terminal", () => {
     read(accepted, chunk(1, 0), chunk(2, 1), completed(3))
     read(accepted, ended(1, "failed", "AGENT_UNAVAILABLE"))
+    read(accepted, ended(1, "failed", "AGENT_RESPONSE_TOO_LARGE", { reason: "schema_work" }))
     read(accepted, ended(1, "canceled", "CANCELED"))
     read(accepted, ended(1, "timed_out", "TIMEOUT"))
   })
@@ -54,6 +55,10 @@ describe("a result stream", () => {
     [
       "a chunk without its value",
       [accepted, { ...completed(1), type: "chunk", status: "running", chunkIndex: 0 }],
+    ],
+    [
+      "a reason of another code",
+      [accepted, ended(1, "failed", "AGENT_UNAVAILABLE", { reason: "schema_work" })],
     ],
     ["failed with TIMEOUT", [accepted, ended(1, "failed", "TIMEOUT")]],
     ["canceled with another code", [accepted, ended(1, "canceled", "DEPENDENCY_ERROR")]],

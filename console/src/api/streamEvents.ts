@@ -90,8 +90,8 @@ function exactEvent(value: unknown): StreamEvent {
 
 function isOwnError(error: unknown, type: EventType, event: Record<string, unknown>): boolean {
   if (!isObject(error) || platformError(error) === undefined) return false
-  const exact =
-    Object.keys(error).length === ERROR_MEMBERS.length && ERROR_MEMBERS.every((name) => name in error)
+  const names = Object.keys(error).filter((name) => name !== "reason")
+  const exact = names.length === ERROR_MEMBERS.length && ERROR_MEMBERS.every((name) => name in error)
   if (!exact || !IDS.every((name) => error[name] === event[name])) return false
   const code = error["code"]
   if (type === "canceled") return code === "CANCELED"

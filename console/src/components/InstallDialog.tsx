@@ -5,19 +5,20 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 
 import { PATTERNS, type Installation } from "@/api/contract.gen"
-import { useAction, whole } from "@/api/queries"
+import { read, useAction, whole } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { Dialog } from "@/components/Dialog"
+import { Facts } from "@/components/Facts"
 import { Field, Select, TextInput } from "@/components/Field"
+import { NameWarnings, type Named } from "@/components/NameWarnings"
 import { PermissionChoice, type Permitted } from "@/components/PermissionChoice"
 import { ProblemNotice } from "@/components/Problems"
 import { useTell } from "@/components/Toasts"
 import { preferred } from "@/config/preferences"
 
-export interface Installable extends Permitted {
+export interface Installable extends Permitted, Named {
   readonly agentId: string
   readonly version: string
-  readonly name: string
 }
 
 interface InstallDialogProps {
@@ -32,6 +33,9 @@ const NEW = ""
 
 /** Rendered while open. No permission is accepted beforehand. */
 export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: InstallDialogProps) {
+  const overview = useQuery(
+    read("readAgentOverview", { path: { agentId: agent.agentId }, query: { limit: 1 } }),
+  )
   const workspaces = useQuery(whole("listWorkspaces", { query: {} }))
   const known = workspaces.data?.map((workspace) => workspace.workspaceId) ?? []
   const [chosen, setChosen] = useState(workspaceId ?? preferred("workspace"))
@@ -70,7 +74,7 @@ export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: Inst
           <Button
             tone="primary"
             busy={create.isPending || install.isPending}
-            disabled={!ready || workspaces.data === undefined}
+            disabled={!ready || workspaces.data === undefined || overview.isPending}
             onClick={() => void submit().catch(() => undefined)}
           >
             Install
@@ -79,6 +83,11 @@ export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: Inst
       }
     >
       <div className="space-y-5">
+        <Identity agent={agent} />
+        <NameWarnings agent={agent} resembles={overview.data?.resembles} />
+        {overview.isError ? (
+          <ProblemNotice title="Whether the name imitates another is not known" problem={overview.error} />
+        ) : null}
         <div className="grid gap-3 sm:grid-cols-2">
           <Field label="Workspace">
             {(control) => (
@@ -101,6 +110,7 @@ export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: Inst
           ) : null}
         </div>
         <PermissionChoice agent={agent} accepted={accepted} onChange={setAccepted} />
+        <p className="text-sm">It may call any Skill that this Workspace may use.</p>
         {workspaces.isError ? (
           <ProblemNotice title="Your Workspaces could not be loaded" problem={workspaces.error} />
         ) : null}
@@ -121,5 +131,28 @@ export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: Inst
         ) : null}
       </div>
     </Dialog>
+  )
+}
+
+/** The exact ids, which nobody else can have, beside the names, which anybody can. */
+function Identity({ agent }: { readonly agent: Installable }) {
+  return (
+    <Facts
+      facts={[
+        [
+          "Agent",
+          <span key="" className="id-text">
+            {agent.agentId}
+          </span>,
+        ],
+        [
+          "Owner",
+          <span key="" className="id-text">
+            {agent.owner.id}
+          </span>,
+        ],
+        ["Shown as", <bdi key="">{agent.owner.displayName}</bdi>],
+      ]}
+    />
   )
 }

@@ -3,6 +3,7 @@
 import { useEffect, type ReactNode } from "react"
 
 import { cn } from "@/components/classes"
+import { cleaned } from "@/components/text/hidden"
 
 interface PageProps {
   /** Names the tab, and is the heading unless `heading` says it differently. */
@@ -20,7 +21,7 @@ const WIDTHS = { narrow: "max-w-5xl", wide: "max-w-7xl" } as const
 
 export function Page({ title, heading, above, description, actions, width = "wide", children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} · Agent Operating Platform`
+    document.title = `${cleaned(title)} · Agent Operating Platform`
   }, [title])
   return (
     <div className={cn("mx-auto w-full px-4 py-6 sm:px-6 lg:px-8", WIDTHS[width])}>

@@ -36,6 +36,7 @@ export function ProblemNotice({
           <div>
             {title ? <p className="font-semibold">{title}</p> : null}
             <p className={title ? undefined : "font-semibold"}>{message}</p>
+            {recovery?.sentence ? <p>{recovery.sentence}</p> : null}
           </div>
           {withoutViolations ? null : <Violations problem={known} />}
           {recovery ? (
@@ -64,10 +65,11 @@ export function ProblemNotice({
 
 function ProblemFacts({ problem }: { readonly problem: Problem | undefined }) {
   if (problem === undefined) return null
-  const { code, status, traceId, invocationId } = problem
+  const { code, reason, status, traceId, invocationId } = problem
   return (
     <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-muted">
       {code ? <span className="id-text text-ink">{code}</span> : null}
+      {reason ? <span className="id-text text-ink">{reason}</span> : null}
       {status === undefined ? null : <span>HTTP {status}</span>}
       {traceId ? (
         <span className="inline-flex items-center gap-1">

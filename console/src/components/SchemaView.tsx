@@ -7,6 +7,7 @@ import { Badge } from "@/components/Badge"
 import { Button } from "@/components/Button"
 import { CodeBlock } from "@/components/CodeBlock"
 import { schemaOutline } from "@/components/schemaOutline"
+import { escaped } from "@/components/text/hidden"
 
 export function SchemaView({ schema, what }: { readonly schema: JsonObject; readonly what: string }) {
   const [asJson, setAsJson] = useState(false)
@@ -20,7 +21,7 @@ export function SchemaView({ schema, what }: { readonly schema: JsonObject; read
         </Button>
       </div>
       {asJson ? (
-        <CodeBlock code={JSON.stringify(schema, null, 2)} what={`${what} schema`} />
+        <CodeBlock code={escaped(JSON.stringify(schema, null, 2))} what={`${what} schema`} />
       ) : (
         <ul className="divide-y divide-line rounded-md border border-line">
           {members.map((member) => (

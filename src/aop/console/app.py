@@ -1,12 +1,14 @@
 """Serves the Console: every address of it answers the page, every built file itself, nothing else exists."""
 
+import socket
+
 from aop.base.server import Message, Receive, Scope, Send
 from aop.console.settings import LISTEN_ADDRESS, ConsoleSettings
 from aop.console.site import ConsoleNotBuilt, File, Headers, Site, built_folder, read_site, security_headers
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
-from aop.serving.unit import CannotStart, Serving, Unit, serve
+from aop.serving.unit import CannotStart, Descriptors, Serving, Unit, require_descriptors, serve
 
 UNIT = "console"
 _HEALTH = b'{"status":"ok"}'
@@ -29,6 +31,8 @@ class ConsoleApplication:
         await send({"type": "http.response.body", "body": body})
 
     def _answer(self, scope: Scope) -> tuple[int, Headers, bytes]:
+        if scope["aop.ambiguity"] is not None:
+            return 400, ((b"cache-control", b"no-store"), *self._secure), b""
         if scope["method"] not in {"GET", "HEAD"}:
             return 405, ((b"allow", b"GET, HEAD"), *self._secure), b""
         path = scope["path"]
@@ -53,8 +57,10 @@ def _takes_gzip(accepted: bytes) -> bool:
     return any(coding == b"gzip" or (coding.startswith(b"gzip;q=") and coding != b"gzip;q=0") for coding in codings)
 
 
-async def run(settings: ConsoleSettings) -> None:
-    await serve(Serving(settings.listen_address, LISTEN_ADDRESS, 0), lambda: build(settings))
+async def run(settings: ConsoleSettings, handed: socket.socket | None = None) -> None:
+    max_connections = require_descriptors(Descriptors(), settings.max_connections)
+    serving = Serving(settings.listen_address, LISTEN_ADDRESS, 0, max_connections)
+    await serve(serving, lambda: build(settings), handed)
 
 
 async def build(settings: ConsoleSettings) -> Unit:
@@ -66,8 +72,9 @@ async def build(settings: ConsoleSettings) -> Unit:
     except ConsoleNotBuilt as problem:
         raise CannotStart(str(problem)) from None
     log = UnitLog(UNIT, settings.log_level)
-    readiness = Readiness({}, log, UnitMetrics(UNIT))
-    return Unit(ConsoleApplication(site, security_headers(settings)), readiness, (), log, _nothing)
+    metrics = UnitMetrics(UNIT)
+    readiness = Readiness({}, log, metrics)
+    return Unit(ConsoleApplication(site, security_headers(settings)), readiness, (), log, metrics, _nothing)
 
 
 async def _nothing() -> None:

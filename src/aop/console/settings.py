@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aop.base import settings as read
+from aop.serving.unit_settings import read_max_connections
 
 LISTEN_ADDRESS = "PLATFORM_CONSOLE_LISTEN_ADDRESS"
 API_BASE_URL = "VITE_PLATFORM_API_BASE_URL"
@@ -16,6 +17,7 @@ class ConsoleSettings:
     api_base_url: str
     public_agent_origin: str
     log_level: str
+    max_connections: int | None
 
 
 def read_console_settings(environment: Mapping[str, str]) -> ConsoleSettings:
@@ -27,6 +29,7 @@ def read_console_settings(environment: Mapping[str, str]) -> ConsoleSettings:
         api_base_url=reader.optional(API_BASE_URL, read.origin, "http://127.0.0.1:8080"),
         public_agent_origin=reader.optional(PUBLIC_AGENT_ORIGIN, read.origin, "http://127.0.0.1:8082"),
         log_level=reader.optional("PLATFORM_LOG_LEVEL", levels, "info"),
+        max_connections=read_max_connections(reader),
     )
     reader.conclude()
     return settings

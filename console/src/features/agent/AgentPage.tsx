@@ -10,6 +10,7 @@ import { Button } from "@/components/Button"
 import { CopyButton } from "@/components/CopyButton"
 import { InstallDialog } from "@/components/InstallDialog"
 import { Loaded } from "@/components/Loaded"
+import { NameWarnings } from "@/components/NameWarnings"
 import { Page } from "@/components/Page"
 import { StateBadge } from "@/components/StateBadge"
 import { Tabs } from "@/components/Tabs"
@@ -57,6 +58,9 @@ function KnownAgent({ agent }: { readonly agent: Overview }) {
         <span className="inline-flex items-center gap-1">
           <span className="id-text">{agent.agentId}</span>
           <CopyButton text={agent.agentId} what="Agent id" className="size-6 [&_svg]:size-3.5" />
+          <span>
+            of <span className="id-text">{card.owner.id}</span>
+          </span>
         </span>
       }
       description={card.description}
@@ -81,6 +85,9 @@ function KnownAgent({ agent }: { readonly agent: Overview }) {
         </>
       }
     >
+      <div className="mb-4 empty:hidden">
+        <NameWarnings agent={card} resembles={agent.resembles} />
+      </div>
       <Tabs
         label="About this Agent"
         value={search.tab ?? "overview"}

@@ -1,6 +1,7 @@
 /** Texts to paste: the same call with curl, Python and the command line. The token stays in an environment variable. */
 
 import type { Json } from "@/api/contract.gen"
+import { escaped } from "@/components/text/hidden"
 
 export interface Use {
   readonly gateway: string
@@ -38,7 +39,7 @@ function curl({ gateway, workspaceId, agentId, capability, input, streaming }: U
     [
       `curl -sS${options} -H "Authorization: Bearer $AOP_TOKEN" -H 'Content-Type: application/json' \\`,
       `  ${quoted(url)} \\`,
-      `  -d ${quoted(JSON.stringify({ agentId, capability, stream, input }))}`,
+      `  -d ${quoted(escaped(JSON.stringify({ agentId, capability, stream, input })))}`,
     ].join("\n")
   const whole = call(false, "")
   return streaming ? `${whole}\n\n# piece by piece\n${call(true, "N -H 'Accept: text/event-stream'")}` : whole
@@ -52,7 +53,7 @@ function python({ gateway, workspaceId, agentId, capability, input, streaming }:
     "",
     "from aop.client import SyncClient",
     "",
-    `given = json.loads(${JSON.stringify(JSON.stringify(input))})`,
+    `given = json.loads(${JSON.stringify(escaped(JSON.stringify(input)))})`,
     `with SyncClient(${JSON.stringify(gateway)}, os.environ["AOP_TOKEN"]) as client:`,
     `    print(client.invoke(${called}, given).value)`,
   ]
@@ -68,7 +69,7 @@ function python({ gateway, workspaceId, agentId, capability, input, streaming }:
 
 function cli({ gateway, workspaceId, agentId, version, capability, input, streaming }: Use): string {
   const place = `--workspace ${quoted(workspaceId)}`
-  const call = `aop invoke ${quoted(agentId)} ${quoted(capability)} ${quoted(JSON.stringify(input))} ${place}`
+  const call = `aop invoke ${quoted(agentId)} ${quoted(capability)} ${quoted(escaped(JSON.stringify(input)))} ${place}`
   return [
     `export AOP_GATEWAY=${quoted(gateway)}`,
     `aop install ${quoted(agentId)} --version ${quoted(version)} ${place}`,

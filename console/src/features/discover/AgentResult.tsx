@@ -18,7 +18,7 @@ export function AgentResult({ item, onCapability }: AgentResultProps) {
   return (
     <article className="relative rounded-lg border border-line bg-surface p-4 hover:border-line-strong">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <h2 className="text-lg font-semibold tracking-tight">
+        <h2 className="min-w-0 text-lg font-semibold tracking-tight">
           <Link
             to="/agents/$agentId"
             params={{ agentId: item.agentId }}
@@ -49,7 +49,7 @@ export function AgentResult({ item, onCapability }: AgentResultProps) {
         {item.skills.length > SHOWN_SKILLS ? <Badge>{item.skills.length - SHOWN_SKILLS} more</Badge> : null}
       </div>
       <p className="mt-2.5 flex flex-wrap gap-x-4 gap-y-1 text-sm text-muted">
-        <span>
+        <span className="min-w-0">
           by {item.owner.displayName} <span className="id-text">({item.owner.id})</span>
         </span>
         <span className="id-text">{item.agentId}</span>

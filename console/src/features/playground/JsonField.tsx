@@ -5,6 +5,7 @@ import { useEffect, useState } from "react"
 import type { Json } from "@/api/contract.gen"
 import { isSame } from "@/api/json"
 import { TextArea, type ControlIds } from "@/components/Field"
+import { escaped } from "@/components/text/hidden"
 import { useInputForm } from "@/features/playground/formContext"
 import { readValue } from "@/features/playground/inputText"
 
@@ -22,7 +23,7 @@ export function JsonField({ ids, pointer, value, onChange }: JsonFieldProps) {
   useEffect(() => () => onUnfinished(pointer, false), [onUnfinished, pointer])
   const meant = readValue(typed)
   const isMeant = error !== undefined || (meant.error === undefined && isSame(meant.value, value))
-  const shown = isMeant ? typed : value === undefined ? "" : JSON.stringify(value, null, 2)
+  const shown = isMeant ? typed : value === undefined ? "" : escaped(JSON.stringify(value, null, 2))
   const change = (text: string) => {
     const read = readValue(text)
     setTyped(text)

@@ -28,7 +28,8 @@ interface OutcomeNoticeProps {
 
 export function RunState({ run: { outcome } }: { readonly run: Run }) {
   if (outcome === undefined) return <StateBadge state="running" />
-  if (outcome.state === "refused") return <Badge tone="bad">Not accepted</Badge>
+  if (outcome.state === "refused")
+    return <Badge tone="bad">{isUnknown(outcome) ? "Acceptance unknown" : "Not accepted"}</Badge>
   if (outcome.state === "invalid") return <Badge tone="bad">Invalid stream</Badge>
   if (outcome.state === "stopped") return <Badge tone="note">Stopped by you</Badge>
   return <StateBadge state={outcome.state} />
@@ -41,7 +42,9 @@ export function OutcomeNotice({ workspaceId, tried, run }: OutcomeNoticeProps) {
   if ("problem" in outcome) {
     return (
       <ProblemNotice
-        title={TITLES[outcome.state]}
+        title={
+          isUnknown(outcome) ? "Nobody knows whether the Invocation was accepted" : TITLES[outcome.state]
+        }
         problem={outcome.problem}
         withoutViolations
         action={<WayOn workspaceId={workspaceId} problem={outcome.problem} />}
@@ -58,6 +61,11 @@ export function OutcomeNotice({ workspaceId, tried, run }: OutcomeNoticeProps) {
       </p>
     </Box>
   )
+}
+
+/** Not a refusal: an Invocation may exist, and running again may have the work done twice. */
+function isUnknown(outcome: Outcome): boolean {
+  return "problem" in outcome && outcome.problem.reason === "acceptance_unknown"
 }
 
 const TITLES: Readonly<Record<Exclude<Outcome["state"], "succeeded" | "stopped">, string>> = {

@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from "@/api/contract.gen"
 import { isObject } from "@/api/json"
+import { escaped } from "@/components/text/hidden"
 
 export type Read<Value> =
   | { readonly value: Value; readonly error?: undefined }
@@ -30,7 +31,7 @@ export function readValue(text: string): Read<Json | undefined> {
 }
 
 export function writeInput(value: JsonObject): string {
-  return JSON.stringify(value, null, 2)
+  return escaped(JSON.stringify(value, null, 2))
 }
 
 /** What was typed into a number field: a number, nothing, or the text itself, which no schema takes for a number. */

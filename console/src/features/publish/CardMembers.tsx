@@ -6,6 +6,7 @@ import type { Json, JsonObject } from "@/api/contract.gen"
 import { valueAt } from "@/api/json"
 import type { Violation } from "@/api/problem"
 import { Field, Select, TextArea, TextInput } from "@/components/Field"
+import { escaped } from "@/components/text/hidden"
 import { brokenAt, type Pointer } from "@/features/publish/cardDraft"
 
 /** The Card that is edited, what is wrong with it, and how to change it. */
@@ -100,7 +101,7 @@ export function JsonMember({ card, violations, set, pointer, label, hint }: Memb
   const text =
     typed !== undefined && (typed.value === undefined || typed.value === value)
       ? typed.text
-      : JSON.stringify(value, null, 2)
+      : escaped(JSON.stringify(value, null, 2))
   const unreadable = typed !== undefined && typed.value === undefined
   const type = (next: string) => {
     try {

@@ -9,6 +9,7 @@ import { Button } from "@/components/Button"
 import { Field, TextArea } from "@/components/Field"
 import { ProblemNotice } from "@/components/Problems"
 import { useTell } from "@/components/Toasts"
+import { escaped } from "@/components/text/hidden"
 import { CardForm } from "@/features/publish/CardForm"
 import { parsedCard } from "@/features/publish/cardDraft"
 
@@ -91,5 +92,5 @@ export function CardStep({ start, ownerKnown }: CardStepProps) {
 }
 
 function written(card: JsonObject): string {
-  return JSON.stringify(card, null, 2)
+  return escaped(JSON.stringify(card, null, 2))
 }

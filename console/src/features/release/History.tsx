@@ -1,4 +1,4 @@
-/** When the Release reached each of its states. */
+/** When the Release reached each of its states, and who suspended it. */
 
 import type { Release } from "@/api/contract.gen"
 import { Panel } from "@/components/Panel"
@@ -10,19 +10,20 @@ export function History({ release }: { readonly release: Release }) {
       ["Created", release.createdAt],
       ["Verified", release.verifiedAt],
       ["Published", release.publishedAt],
-      ["Suspended", release.suspendedAt],
+      ["Suspended", release.suspendedAt, release.suspendedBy],
       ["Revoked", release.revokedAt],
     ] as const
-  ).flatMap(([name, at]) => (at === undefined ? [] : [{ name, at }]))
+  ).flatMap(([name, at, by]) => (at === undefined ? [] : [{ name, at, by }]))
   return (
     <Panel title="History">
       <ol className="space-y-3 text-sm">
-        {moments.map(({ name, at }) => (
+        {moments.map(({ name, at, by }) => (
           <li key={name} className="flex items-baseline gap-3">
             <span aria-hidden className="size-2 shrink-0 rounded-full bg-accent" />
             <span className="w-20 font-medium">{name}</span>
             <span className="text-muted">
               <Time at={at} exact />
+              {by === undefined ? null : ` by the ${by}`}
             </span>
           </li>
         ))}

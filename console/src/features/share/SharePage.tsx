@@ -1,17 +1,18 @@
 /** What anyone with the link may know of an Agent, and the way to installing it. */
 
-import { useQuery } from "@tanstack/react-query"
+import { useInfiniteQuery, type InfiniteData } from "@tanstack/react-query"
 import { getRouteApi, Link, useLocation } from "@tanstack/react-router"
 import { Link2Off, PackageX } from "lucide-react"
 import type { ReactNode } from "react"
 
 import type { PublicAgentShare } from "@/api/contract.gen"
-import { read } from "@/api/queries"
+import { sharedReleases } from "@/api/queries"
 import { useSignedIn } from "@/api/useSignedIn"
 import { Brand } from "@/components/Brand"
 import { Button } from "@/components/Button"
 import { EmptyState } from "@/components/EmptyState"
 import { Loaded } from "@/components/Loaded"
+import { LoadMore } from "@/components/LoadMore"
 import { Page } from "@/components/Page"
 import { runtimeConfig } from "@/config/runtime"
 import { openedAddress, publicAgentIdOf } from "@/config/shareLink"
@@ -36,23 +37,37 @@ export function SharePage() {
 }
 
 function SharedAgent({ publicAgentId }: { readonly publicAgentId: string }) {
-  const share = useQuery(read("readPublicAgent", { path: { publicAgentId } }))
-  const title = share.data?.releases[0]?.name ?? "Shared Agent"
+  const share = useInfiniteQuery({
+    ...sharedReleases(publicAgentId),
+    select: together,
+  })
+  const newest = share.data?.releases[0]
   return (
     <Page
-      title={title}
+      title={newest?.name ?? "Shared Agent"}
       above="Shared Agent"
-      description={share.data?.releases[0]?.description}
+      description={newest?.description}
       width="narrow"
     >
       <Loaded query={share} what="Agent">
-        {(shared) => <Releases share={shared} />}
+        {(shared) => shared && <Releases share={shared} more={<LoadMore list={share} />} />}
       </Loaded>
     </Page>
   )
 }
 
-function Releases({ share }: { readonly share: PublicAgentShare }) {
+/** What the pages read so far say, as one: the last of them knows whether there are more. */
+function together({ pages }: InfiniteData<PublicAgentShare>): PublicAgentShare | undefined {
+  const last = pages.at(-1)
+  return last && { ...last, releases: pages.flatMap(({ releases }) => releases) }
+}
+
+interface ReleasesProps {
+  readonly share: PublicAgentShare
+  readonly more: ReactNode
+}
+
+function Releases({ share, more }: ReleasesProps) {
   if (share.availability === "not_installable") {
     return (
       <EmptyState icon={<PackageX aria-hidden />} title="This Agent cannot be installed at present.">
@@ -61,7 +76,7 @@ function Releases({ share }: { readonly share: PublicAgentShare }) {
       </EmptyState>
     )
   }
-  return <SharedReleases share={share} />
+  return <SharedReleases share={share} more={more} />
 }
 
 function NotCanonical() {

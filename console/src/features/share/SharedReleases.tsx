@@ -2,7 +2,7 @@
 
 import { Link, useNavigate } from "@tanstack/react-router"
 import { ShieldCheck } from "lucide-react"
-import { useState } from "react"
+import { useState, type ReactNode } from "react"
 
 import type { PublicAgentShare, PublicAgentShareRelease as Release } from "@/api/contract.gen"
 import { useSignedIn } from "@/api/useSignedIn"
@@ -17,14 +17,20 @@ import { Panel } from "@/components/Panel"
 import { PermissionList } from "@/components/PermissionList"
 import { SkillPanel } from "@/components/SkillPanel"
 
-export function SharedReleases({ share }: { readonly share: PublicAgentShare }) {
+interface SharedReleasesProps {
+  readonly share: PublicAgentShare
+  /** Stands below the Releases read so far and leads to the others. */
+  readonly more: ReactNode
+}
+
+export function SharedReleases({ share, more }: SharedReleasesProps) {
   const [chosen, setChosen] = useState<string>()
   const release = share.releases.find(({ releaseId }) => releaseId === chosen)
   return (
     <div className="space-y-5">
       <Panel
         title="Choose a version"
-        description={`${plural(share.releases.length, "published Release")} with a proven endpoint.`}
+        description={`${plural(share.releases.length, "published Release")}${share.nextCursor === undefined ? "" : ", and more,"} with a proven endpoint.`}
       >
         <div role="radiogroup" aria-label="Version" className="space-y-2">
           {share.releases.map((each) => (
@@ -36,6 +42,7 @@ export function SharedReleases({ share }: { readonly share: PublicAgentShare }) 
             />
           ))}
         </div>
+        {more}
         <div className="mt-4">
           <InstallButton share={share} release={release} />
         </div>
