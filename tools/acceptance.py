@@ -4,7 +4,7 @@ import ast
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,12 +43,23 @@ def page() -> str:
 
 
 def _marks(module: ast.Module) -> Iterator[tuple[str, str]]:
+    of_all = [row for node in module.body if _names_pytestmark(node) for row in _rows(ast.walk(node))]
     for node in ast.walk(module):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
-        for decorator in node.decorator_list:
-            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.rows":
-                yield from ((node.name, argument.value) for argument in decorator.args)
+        yield from ((node.name, row) for row in _rows(node.decorator_list))
+        if node.name.startswith("test_"):
+            yield from ((node.name, row) for row in of_all)
+
+
+def _names_pytestmark(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["pytestmark"]
+
+
+def _rows(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.rows":
+            yield from (ast.literal_eval(argument) for argument in node.args)
 
 
 def main(arguments: list[str]) -> int:

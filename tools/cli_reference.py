@@ -52,6 +52,7 @@ one, lists as `{"items": […]}`. A problem is then one line on the error channe
 {"error": {"code": "NOT_FOUND", "message": "…", "traceId": "…", "recovery": "…"}}
 ```
 
+With a reason, `reason` and its `sentence` stand beside it, and `recovery` is the next step after that reason.
 `code` is a code of the contract, or, where the platform did not answer one, a word in lower case such as `unreachable`,
 `answer_lost`, `broken_answer`, `stream_interrupted`, `not_configured`, `declined`, `usage`.
 

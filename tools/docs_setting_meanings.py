@@ -11,6 +11,10 @@ _BOTH = {
     ),
     "PLATFORM_DATABASE_POOL_SIZE": "Most connections to PostgreSQL for requests, per process.",
     "PLATFORM_SHUTDOWN_GRACE_SECONDS": "How long running work may go on after SIGTERM.",
+    "PLATFORM_MAX_CONNECTIONS": "Most connections of callers at once, per process. At the limit the longest idle one"
+    " is closed; when none is idle, the new one is refused with OVERLOADED. By default what the limit of open files"
+    " leaves beside one socket per call, the pool and 128 others, but at most 10,000. A larger number than the limit of"
+    " open files leaves stops the start.",
     "PLATFORM_LOG_LEVEL": "The least severe records that are written.",
 }
 _CONTROL_PLANE = {
@@ -34,6 +38,7 @@ _CONTROL_PLANE = {
     "PLATFORM_OIDC_AUDIENCE": "The audience they must be for.",
     "PLATFORM_OIDC_JWKS_URL": "Where the issuer's keys are.",
     "PLATFORM_OIDC_PRINCIPAL_CLAIM": "The claim that names the principal.",
+    "PLATFORM_OIDC_PRINCIPAL_PREFIX": "Begins the principal of each of them and of no token of our own.",
 }
 _ROUTER = {
     "PLATFORM_ROUTER_ID": "Names this Router: the same after every restart, and different for each that runs.",
@@ -56,6 +61,10 @@ _ROUTER = {
     "PLATFORM_ROUTER_CONNECT_TIMEOUT_MS": "Longest attempt to connect to an Agent.",
     "PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "Longest write to the Ledger.",
     "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": "Root Invocations at a time; more are OVERLOADED.",
+    "PLATFORM_ROUTER_SCHEMA_WORK_MS": (
+        "Processor time one check of an input or output may be bound by; more is refused with reason `schema_work`."
+    ),
+    "PLATFORM_ROUTER_CARD_CACHE_BYTES": "Memory for Cards and what is made of their schemas.",
     "PLATFORM_ROUTER_MAX_IN_FLIGHT_CHILDREN": "Nested calls at a time.",
 }
 _CONSOLE = {

@@ -16,7 +16,7 @@ from tools.docs_setting_meanings import MEANINGS
 from tools.docs_shapes import code, prose, table
 
 # Read only when one of them is set; naming them makes their reader ask for them.
-_OIDC = {"PLATFORM_OIDC_ISSUER": "", "PLATFORM_OIDC_AUDIENCE": "", "PLATFORM_OIDC_JWKS_URL": ""}
+_OIDC = {f"PLATFORM_OIDC_{name}": "" for name in ("ISSUER", "AUDIENCE", "JWKS_URL", "PRINCIPAL_PREFIX")}
 # Texts that no setting takes all of: what a reader says about them is its rule.
 _PROBES = ("999999999999", "\x7f", "a b")
 _HEAD = """# Settings
@@ -50,7 +50,7 @@ class Notes(read.SettingsReader):
     noted: list[Setting]
 
     def required(self, name: str, parse: read.Parse[Any]) -> Any:
-        self.noted.append(Setting(name, _rule(parse), "all three or none" if name in _OIDC else "required"))
+        self.noted.append(Setting(name, _rule(parse), "all four or none" if name in _OIDC else "required"))
 
     def optional(self, name: str, parse: read.Parse[Any], default: Any) -> Any:
         self.noted.append(Setting(name, _rule(parse), _default(parse, default)))

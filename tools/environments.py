@@ -17,6 +17,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 PRIVATE = ROOT / ".dev"
 UV_MINIMUM = (0, 9)
+_PATHS = "aop.pth"
 # Left out of every child: they would redirect the set-up, or make each start compile everything again.
 UNWANTED = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON")
 
@@ -59,6 +60,21 @@ def ready(environments: Sequence[Environment], say: Say) -> None:
         ended = [pool.submit(_make_ready, environment, uv, say) for environment in unfinished]
     for one in ended:
         one.result()
+
+
+def link(environment: Environment, other: Path) -> None:
+    """Makes it from the packages of another environment with the same lock, without copying or compiling any."""
+    if _is_ready(environment):
+        return
+    shutil.rmtree(environment.folder, ignore_errors=True)
+    packages = next((other / "lib").glob("python*/site-packages"))
+    for source in (*(other / "bin").iterdir(), other / "pyvenv.cfg", *packages.iterdir()):
+        target = environment.folder / source.relative_to(other)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.name != _PATHS:
+            target.symlink_to(source.readlink() if source.is_symlink() else source)
+    _write_paths(environment)
+    environment.stamp.write_text(_wanted(environment))
 
 
 def ready_uv(say: Say) -> str:
@@ -112,10 +128,15 @@ def _install(environment: Environment, uv: str, say: Say) -> None:
     if not whole:
         shutil.rmtree(environment.folder, ignore_errors=True)
         _call([uv, "venv", "--quiet", "--no-project", "--python", sys.executable, str(environment.folder)])
-    options = ["--quiet", "--require-hashes", "--compile-bytecode", "--python", str(environment.python)]
-    _call([uv, "pip", "sync", *options, str(environment.lock.relative_to(ROOT))])
+    # Wheels alone: building a package from source would run whatever its set-up code says.
+    options = ["--quiet", "--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
+    _call([uv, "pip", "sync", *options, "--python", str(environment.python), str(environment.lock.relative_to(ROOT))])
+    _write_paths(environment)
+
+
+def _write_paths(environment: Environment) -> None:
     packages = next(environment.folder.glob("lib/python*/site-packages"))
-    (packages / "aop.pth").write_text("".join(f"{path}\n" for path in environment.paths))
+    (packages / _PATHS).write_text("".join(f"{path}\n" for path in environment.paths))
 
 
 def _uv_version(program: str) -> tuple[int, ...]:

@@ -1,8 +1,10 @@
 """./dev without its set-up: what it says, and how it reads the outcome of the tests."""
 
+import hashlib
 import shutil
 import subprocess
 import sys
+import tarfile
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -107,6 +109,32 @@ def test_a_set_up_that_cannot_be_finished_says_which_step_failed(tmp_path: Path)
     try:
         with pytest.raises(SetupFailed, match="this step failed"):
             ready([wanted], lambda _: None)
+        assert not wanted.stamp.exists()
+    finally:
+        shutil.rmtree(wanted.folder, ignore_errors=True)
+        wanted.folder.with_name(f"{wanted.folder.name}.lock").unlink(missing_ok=True)
+        lock.unlink()
+
+
+def test_a_package_without_a_wheel_is_named_and_its_code_is_not_run(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder, ran = tmp_path / "hostile_thing-1.0", tmp_path / "ran"
+    folder.mkdir()
+    (folder / "setup.py").write_text(f"import pathlib; pathlib.Path({str(ran)!r}).touch()\n")
+    (folder / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: hostile-thing\nVersion: 1.0\n")
+    packed = tmp_path / "hostile_thing-1.0.tar.gz"
+    with tarfile.open(packed, "w:gz") as archive:
+        archive.add(folder, folder.name)
+    digest = hashlib.sha256(packed.read_bytes()).hexdigest()
+    lock = ROOT / ".dev" / f"{tmp_path.name}.txt"
+    lock.write_text(f"--no-index\n--find-links {tmp_path}\nhostile-thing==1.0 --hash=sha256:{digest}\n")
+    wanted = Environment(f"test-{tmp_path.name}", lock, (), 5)
+    try:
+        with pytest.raises(SetupFailed, match="this step failed"):
+            ready([wanted], lambda _: None)
+        assert "hostile-thing==1.0 has no usable wheels" in " ".join(capfd.readouterr().err.split())
+        assert not ran.exists()
         assert not wanted.stamp.exists()
     finally:
         shutil.rmtree(wanted.folder, ignore_errors=True)

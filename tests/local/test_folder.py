@@ -4,7 +4,8 @@ import json
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from aop.base.base64url import from_base64url
 from aop.base.settings import ListenAddress
 from aop.contracts.signing import SigningKey
-from aop.local.ports import Ports, any_free_port, choose_ports, require_free, store_ports, stored_ports
+from aop.local.ports import Listeners, Ports, any_free_port, is_free, store_ports, stored_ports
 from aop.local.problems import DataFolderBusy, DataFolderUnusable, NotRunning, PortTaken
 from aop.local.secrets import keep_secrets
 from aop.local.state import DatabaseUrls, DataFolder, RouterCredential, Run, ServiceTokens, load_run
@@ -93,8 +94,8 @@ def test_a_damaged_file_of_the_folder_is_named(tmp_path: Path, name: str) -> Non
 
 @pytest.mark.rows("OPS-02")
 def test_a_taken_default_port_gives_the_next_free_one_and_all_ports_differ() -> None:
-    with listening(8080):
-        ports = choose_ports()
+    with listening(8080), Listeners() as listeners:
+        ports = listeners.choose()
     every = [ports.gateway, ports.router, ports.console, *ports.agents]
     assert ports.gateway != 8080
     assert len(set(every)) == len(every)
@@ -112,14 +113,46 @@ def test_stored_ports_are_used_again(tmp_path: Path) -> None:
 
 def test_a_port_taken_later_is_named_with_its_setting(tmp_path: Path) -> None:
     port = any_free_port()
-    with listening(port), pytest.raises(PortTaken, match=rf"127\.0\.0\.1:{port} \(PLATFORM_LISTEN_ADDRESS\) is in use"):
-        require_free(ListenAddress("127.0.0.1", port), "PLATFORM_LISTEN_ADDRESS", DataFolder(tmp_path))
-    require_free(ListenAddress("127.0.0.1", port), "PLATFORM_LISTEN_ADDRESS", DataFolder(tmp_path))
+    users, folder = [(ListenAddress("127.0.0.1", port), "PLATFORM_LISTEN_ADDRESS")], DataFolder(tmp_path)
+    taken = rf"127\.0\.0\.1:{port} \(PLATFORM_LISTEN_ADDRESS\) is in use"
+    with listening(port), Listeners() as listeners, pytest.raises(PortTaken, match=taken):
+        listeners.open(users, folder)
+    with Listeners() as listeners:
+        listeners.open(users, folder)
+        with Listeners() as others, pytest.raises(PortTaken, match=taken):
+            others.open(users, folder)
 
 
 def test_an_address_that_is_not_ours_is_not_called_taken(tmp_path: Path) -> None:
-    with pytest.raises(PortTaken, match="cannot be listened on"):
-        require_free(ListenAddress("192.0.2.1", 8080), "PLATFORM_LISTEN_ADDRESS", DataFolder(tmp_path))
+    with Listeners() as listeners, pytest.raises(PortTaken, match="cannot be listened on"):
+        listeners.open([(ListenAddress("192.0.2.1", 8080), "PLATFORM_LISTEN_ADDRESS")], DataFolder(tmp_path))
+
+
+def test_an_address_that_two_parts_want_is_named_with_both(tmp_path: Path) -> None:
+    address = ListenAddress("127.0.0.1", any_free_port())
+    with Listeners() as listeners, pytest.raises(PortTaken, match="is wanted by PLATFORM_A and PLATFORM_B"):
+        listeners.open([(address, "PLATFORM_A"), (address, "PLATFORM_B")], DataFolder(tmp_path))
+
+
+@pytest.mark.rows("SAFE-13")
+def test_platforms_that_choose_their_ports_at_once_get_different_ones() -> None:
+    """Each holds its ports from the moment it chose them."""
+    with ExitStack() as chosen, ThreadPoolExecutor(8) as pool:
+        held = [chosen.enter_context(Listeners()) for _ in range(8)]
+        every = [
+            port
+            for ports in pool.map(Listeners.choose, held)
+            for port in (ports.gateway, ports.router, ports.console, *ports.agents)
+        ]
+    assert len(set(every)) == len(every) == 48
+
+
+def test_a_port_that_no_part_uses_is_given_back(tmp_path: Path) -> None:
+    with Listeners() as listeners:
+        ports = listeners.choose()
+        listeners.open([(ListenAddress("127.0.0.1", ports.gateway), "PLATFORM_LISTEN_ADDRESS")], DataFolder(tmp_path))
+        assert not is_free(ListenAddress("127.0.0.1", ports.gateway))
+        assert is_free(ListenAddress("127.0.0.1", ports.agents[0]))
 
 
 @contextmanager

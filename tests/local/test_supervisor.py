@@ -3,15 +3,20 @@
 import asyncio
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from aop.base.sockets import listening_socket
 from aop.local.child import Child, Launch
 from aop.local.journal import Journal
 from aop.local.log_lines import LogLines
@@ -21,6 +26,7 @@ from aop.local.supervisor import Supervisor
 from aop.local.terminal import Terminal
 from aop.local.unit import Unit, answers_ready
 from tests.support.processes import is_alive, require_none_left
+from tests.support.waiting import becomes_true, generous, patience
 
 HTTP_UNIT = """
 import http.server, sys
@@ -77,7 +83,7 @@ async def test_a_unit_that_dies_is_started_again_with_a_new_process_and_that_is_
         watching = asyncio.create_task(supervisor.watch(reported.put_nowait))
         before = (await reported.get())["web"]
         os.kill(before, signal.SIGKILL)
-        async with asyncio.timeout(10):
+        async with patience():
             after = (await reported.get())["web"]
         assert after != before
         watching.cancel()
@@ -96,6 +102,98 @@ async def test_a_unit_that_begins_to_refuse_its_settings_later_ends_the_watch(tm
         await supervisor.start(Unit("odd", python(tmp_path, code), always))
         with pytest.raises(UnitFailed, match="odd refuses to run"):
             await supervisor.watch(lambda _: None)
+
+
+async def test_a_unit_whose_others_can_go_on_stays_stopped_when_it_refuses_later_and_its_words_are_told(
+    tmp_path: Path,
+) -> None:
+    code = "import sys, time; time.sleep(0.3); print('somebody else uses this id'); sys.exit(78)"
+    out, reported = StringIO(), list[dict[str, int]]()
+    listener = socket.create_server(("127.0.0.1", 0))
+    place = listener.getsockname()
+    launch = replace(python(tmp_path, code), listener=listener)
+    kept = Journal(Terminal(out, coloured=False), lambda name: tmp_path / f"{name}.log")
+    with kept.terminal:
+        async with Supervisor(kept) as supervisor:
+            await supervisor.start(Unit("odd", launch, always, may_stay_down=True), http_unit(tmp_path))
+            watching = asyncio.create_task(supervisor.watch(reported.append))
+
+            async def is_reported() -> bool:
+                return bool(reported) and set(reported[-1]) == {"web"}
+
+            await becomes_true(is_reported)
+            assert is_alive(reported[-1]["web"])
+            assert not watching.done()
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(place)
+            watching.cancel()
+    assert "odd refuses to run and stays stopped; the other units go on" in out.getvalue()
+    assert "somebody else uses this id" in out.getvalue()
+
+
+async def test_a_unit_that_refuses_at_its_first_start_fails_even_if_others_could_go_on(tmp_path: Path) -> None:
+    async with Supervisor(journal(tmp_path)) as supervisor:
+        with pytest.raises(UnitFailed, match="refuses to run"):
+            await supervisor.start(Unit("odd", python(tmp_path, "raise SystemExit(78)"), never, may_stay_down=True))
+
+
+async def test_a_unit_that_keeps_dying_is_started_again_after_twice_the_time_each_time(tmp_path: Path) -> None:
+    """Its own clock tells when it was started; the terminal tells how long the pause was meant to be."""
+    code = "import pathlib, sys, time; open(sys.argv[1], 'a').write(f'{time.monotonic()}\\n')"
+    starts, out = tmp_path / "starts", StringIO()
+    kept = Journal(Terminal(out, coloured=False), lambda name: tmp_path / f"{name}.log")
+
+    async def four_starts() -> bool:
+        return starts.exists() and len(starts.read_text().split()) == 4
+
+    with kept.terminal:
+        async with Supervisor(kept) as supervisor:
+            supervisor.begin(Unit("mortal", python(tmp_path, code, str(starts)), always))
+            await becomes_true(four_starts)
+    assert re.findall(r"starting it again in (\S+) s", out.getvalue())[:3] == ["0.5", "1", "2"]
+    moments = [float(line) for line in starts.read_text().split()]
+    assert all(later - earlier >= pause for (earlier, later), pause in zip(pairwise(moments), (0.5, 1, 2), strict=True))
+
+
+async def test_a_full_disk_does_not_stop_a_unit_whose_log_nobody_can_keep(tmp_path: Path) -> None:
+    code = (
+        "import pathlib, sys\n"
+        "for number in range(20_000): print('a line of its log', number, flush=True)\n"
+        "pathlib.Path(sys.argv[1]).touch()\n"
+        "import time; time.sleep(60)\n"
+    )
+    done, out = tmp_path / "done", StringIO()
+    kept = Journal(Terminal(out, coloured=False), lambda name: Path("/dev/full"))
+
+    async def is_through(_: int) -> bool:
+        return done.exists()
+
+    with kept.terminal:
+        async with Supervisor(kept) as supervisor:
+            await supervisor.start(Unit("chatty", python(tmp_path, code, str(done)), is_through, shown=False))
+    assert out.getvalue().count("the log file of chatty cannot be written: No space left on device") == 1
+
+
+async def test_a_unit_is_handed_its_socket_and_nobody_can_take_the_port_while_it_is_down(tmp_path: Path) -> None:
+    code = (
+        "import os, socket\n"
+        "assert os.environ['LISTEN_PID'] == str(os.getpid()) and os.environ['LISTEN_FDS'] == '1'\n"
+        "peer, _ = socket.socket(fileno=3).accept()\n"
+        "peer.sendall(str(os.getpid()).encode())\n"
+        "peer.close()\n"
+    )
+    with listening_socket("127.0.0.1", 0) as listener:
+        launch, place = replace(python(tmp_path, code), listener=listener), listener.getsockname()
+        seen = set()
+        async with Supervisor(journal(tmp_path)) as supervisor:
+            supervisor.begin(Unit("single", launch, always))
+            for _ in range(3):  # it ends with each answer, so most of the time nobody runs
+                with pytest.raises(OSError, match="in use"):
+                    listening_socket(*place)
+                reader, writer = await asyncio.open_connection(*place)
+                seen.add(await reader.read())
+                writer.close()
+        assert len(seen) == 3
 
 
 async def test_a_unit_that_ends_before_it_was_ready_fails_the_start_and_the_others_are_stopped(tmp_path: Path) -> None:
@@ -151,8 +249,8 @@ async def test_a_unit_deaf_to_sigterm_is_killed_with_everything_it_started(tmp_p
         await supervisor.start(Unit("deaf", python(tmp_path, code), always, stop_seconds=0.3))
         await asyncio.sleep(0.3)
         began = time.monotonic()
-    assert time.monotonic() - began < 2
-    require_none_left(str(tmp_path), seconds=1)
+    assert time.monotonic() - began < generous(2)
+    require_none_left(str(tmp_path))
 
 
 async def test_hurry_ends_a_unit_that_takes_its_time(tmp_path: Path) -> None:
@@ -171,7 +269,7 @@ async def test_hurry_ends_a_unit_that_takes_its_time(tmp_path: Path) -> None:
     async with supervisor:
         await supervisor.start(Unit("slow", python(tmp_path, code, str(tmp_path / "deaf")), deaf, stop_seconds=30))
         asyncio.get_running_loop().call_later(0.2, supervisor.hurry)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < generous(5)
 
 
 async def test_what_begins_together_is_stopped_together(tmp_path: Path) -> None:
@@ -186,7 +284,7 @@ async def test_what_begins_together_is_stopped_together(tmp_path: Path) -> None:
         supervisor.begin(*(Unit(f"slow-{number}", python(tmp_path, slow), answers) for number in range(3)))
         await supervisor.ready()
         began = time.monotonic()
-    assert 0.5 < time.monotonic() - began < 1.5
+    assert 0.5 < time.monotonic() - began < generous(1.5)
 
 
 async def test_a_unit_that_fails_while_others_are_awaited_is_told_at_once(tmp_path: Path) -> None:
@@ -238,7 +336,7 @@ asyncio.run(main())
         pid = int(supervisor.stdout.readline())
         assert is_alive(pid)
         supervisor.kill()
-    require_none_left(str(tmp_path), seconds=1)
+    require_none_left(str(tmp_path))
 
 
 async def test_a_child_started_while_its_parent_is_already_gone_does_not_run(tmp_path: Path) -> None:
@@ -259,20 +357,28 @@ async def test_a_command_that_cannot_be_run_is_named(tmp_path: Path) -> None:
     assert await child.wait() == 1
 
 
+def on_screen(name: str, line: str, *, coloured: bool = False) -> str:
+    out = StringIO()
+    with Terminal(out, coloured=coloured) as terminal:
+        terminal.show(*LogLines().render(name, line))
+    return out.getvalue().removesuffix("\n")
+
+
 def test_a_request_record_is_shown_as_one_readable_line() -> None:
     record = {
         "time": "2026-01-01T00:00:00.000000Z", "level": "info", "unit": "control-plane", "event": "request",
         "method": "POST", "route": "/v1/agents", "status": 201, "traceId": "0" * 31 + "1", "milliseconds": 3.2,
     }  # fmt: skip
-    shown = LogLines(coloured=False).render("control-plane", json.dumps(record))
-    assert shown == f"control-plane POST /v1/agents 201 3.2 ms trace={'0' * 31}1"
+    assert (
+        on_screen("control-plane", json.dumps(record)) == f"control-plane POST /v1/agents 201 3.2 ms trace={'0' * 31}1"
+    )
 
 
 def test_a_line_that_is_no_record_is_shown_as_it_is() -> None:
-    assert LogLines(coloured=False).render("router", "Traceback:").split(maxsplit=1) == ["router", "Traceback:"]
+    assert on_screen("router", "Traceback:").split(maxsplit=1) == ["router", "Traceback:"]
 
 
 def test_colour_marks_failures_and_appears_only_when_wanted() -> None:
     record = json.dumps({"level": "error", "event": "unit.failed", "cause": "OSError"})
-    assert "\x1b[31munit.failed: OSError" in LogLines(coloured=True).render("router", record)
-    assert "\x1b" not in LogLines(coloured=False).render("router", record)
+    assert "\x1b[31munit.failed: OSError" in on_screen("router", record, coloured=True)
+    assert "\x1b" not in on_screen("router", record)

@@ -63,12 +63,12 @@ def restarted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restarted]:
         first = platform.run
         before = recorded(Caller(first["gateway"], first["token"]))
         assert platform.stop() == 0
-    require_none_left(str(data), seconds=1)
+    require_none_left(str(data))
     with started_up(data) as platform:
         platform.wait_ready()
         yield Restarted(platform, first, before)
         assert platform.stop() == 0
-    require_none_left(str(data), seconds=1)
+    require_none_left(str(data))
 
 
 def recorded(caller: Caller) -> Json:
@@ -268,7 +268,7 @@ def refusal(data: Path, **settings: str) -> str:
     with started_up(data, settings=settings) as platform:
         assert platform.process.wait(30) == 1, platform.output
         output = platform.output
-    require_none_left(str(data), seconds=1)
+    require_none_left(str(data))
     assert "Traceback" not in output
     assert not (data / "run.json").exists()
     return output

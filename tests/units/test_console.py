@@ -137,6 +137,9 @@ def test_an_unchanged_file_is_not_sent_again(console: RunningConsole) -> None:
     first = console.ask("/")
     again = console.ask("/", **{"If-None-Match": first.headers["etag"]})
     assert (again.status, again.body) == (304, b"")
+    for other in ('"another"', first.headers["etag"][:-2] + '"', "*", ""):
+        changed = console.ask("/", **{"If-None-Match": other})
+        assert (changed.status, changed.body) == (200, first.body), other
 
 
 def test_a_built_file_that_is_not_there_is_not_the_page(console: RunningConsole) -> None:

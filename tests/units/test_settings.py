@@ -5,7 +5,7 @@ import pytest
 from aop.base.settings import SettingsRefused
 from aop.control_plane.settings import read_control_plane_settings
 from aop.router.settings import read_router_settings
-from tests.support.settings import control_plane_environment, router_environment
+from tests.support.settings import OIDC, control_plane_environment, router_environment
 
 CANARY = "canary-value-4711"
 _BYTES = ("0", "2147483648", "1.0", "1e3", "-1", "five", "", " ", " 5", "5 ")
@@ -123,9 +123,20 @@ def test_contradictory_settings_are_refused() -> None:
 
 
 @pytest.mark.rows("OPS-03")
-def test_all_three_settings_of_an_openid_provider_are_needed_together() -> None:
-    environment = control_plane_environment(PLATFORM_OIDC_ISSUER="https://issuer.example")
-    assert refused(read_control_plane_settings, environment) == {"PLATFORM_OIDC_AUDIENCE", "PLATFORM_OIDC_JWKS_URL"}
+def test_all_four_settings_of_an_openid_provider_are_needed_together() -> None:
+    for name, value in OIDC.items():
+        assert refused(read_control_plane_settings, control_plane_environment(**{name: value})) == {*OIDC} - {name}
+
+
+@pytest.mark.rows("AUTH-05")
+def test_the_prefix_of_an_openid_providers_principals_is_a_short_identifier_that_ends_in_a_colon() -> None:
+    name = "PLATFORM_OIDC_PRINCIPAL_PREFIX"
+    for good in ("a:", "oidc:", "https:example:", "x" * 31 + ":"):
+        read = read_control_plane_settings(control_plane_environment(**{**OIDC, name: good})).oidc
+        assert read is not None
+        assert read.principal_prefix == good
+    for bad in (":", "oidc", "oi dc:", "-oidc:", "oidc|:", "x" * 32 + ":", "oidc:x", "\u00f6idc:"):
+        assert refused(read_control_plane_settings, control_plane_environment(**{**OIDC, name: bad})) == {name}
 
 
 @pytest.mark.rows("AUTH-15")

@@ -23,6 +23,7 @@ from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, router_environment
 from tests.support.stream import EVENT_STREAM, StreamCaller, calling
 from tests.support.streaming_agent import a_whole_stream, piece, status, streamed, task
+from tests.support.waiting import generous, patience
 from tests.units.test_processes import free_port, status_of
 
 PATH = "/internal/v1/invocations"
@@ -84,7 +85,7 @@ async def router_process(stores: DatabaseUrls, grace: int) -> AsyncIterator[Rout
             stderr=asyncio.subprocess.PIPE,
         )
         try:
-            async with asyncio.timeout(20):
+            async with patience():
                 while await asyncio.to_thread(status_of, f"http://127.0.0.1:{port}/readyz") != 200:  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
             yield RouterProcess(process, port, plane, agent, stores)
@@ -103,7 +104,7 @@ async def test_sigterm_with_two_hundred_open_streams_ends_each_of_them_once(stor
             await caller.event("chunk", 20)
         router.process.send_signal(signal.SIGTERM)
         terminals = await asyncio.gather(*(caller.whole(15) for caller in callers))
-        said = await router.ended(10)
+        said = await router.ended(generous(10))
         assert router.process.returncode == 0, said
         assert {terminal["error"]["code"] for terminal in terminals} == {"DEPENDENCY_ERROR"}
         expected = {caller.invocation_id: ("failed", "DEPENDENCY_ERROR") for caller in callers}
@@ -132,7 +133,7 @@ async def test_a_drain_refuses_new_work_lets_calls_end_in_time_and_records_the_r
             go_on.set()
             assert (await timely.whole())["type"] == "completed"
             assert (await late.whole())["error"]["code"] == "DEPENDENCY_ERROR"
-            await router.ended(10)
+            await router.ended(generous(10))
         assert router.process.returncode == 0
         assert router.agent.methods(late.invocation_id) == ["message/stream", "tasks/cancel"]
         assert await router.outcomes() == {
@@ -149,7 +150,7 @@ async def test_readers_who_stall_or_leave_while_the_router_ends_leave_no_orphan(
         router.process.send_signal(signal.SIGTERM)
         for caller in callers[:10]:
             caller.leave()
-        await router.ended(10)
+        await router.ended(generous(10))
         assert router.process.returncode == 0
         outcomes = await router.outcomes()
         assert len(outcomes) == 20
@@ -171,7 +172,7 @@ async def test_an_acceptance_under_way_when_the_grace_is_over_ends_at_once(
             await asyncio.sleep(0.3)
         await caller.head()
         assert (await caller.whole())["error"]["code"] == "DEPENDENCY_ERROR"
-        await router.ended(10)
+        await router.ended(generous(10))
         assert router.process.returncode == 0
         assert await router.outcomes() == {caller.invocation_id: ("failed", "DEPENDENCY_ERROR")}
         assert router.agent.received == []

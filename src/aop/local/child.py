@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,11 +22,17 @@ class Launch:
     environment: Mapping[str, str]
     death_signal: signal.Signals = signal.SIGKILL
     user: int | None = None
+    listener: socket.socket | None = None
+    """Handed to the process, which then needs no port of its own; the supervisor keeps it open for the next one."""
 
     def arguments(self) -> tuple[str, ...]:
         user = -1 if self.user is None else self.user
-        before = (sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), str(int(self.death_signal)), str(user))
-        return before + self.command
+        numbers = (os.getpid(), int(self.death_signal), user, *(self.descriptors or (-1,)))
+        return (sys.executable, "-I", "-S", str(_LAUNCHER), *map(str, numbers), *self.command)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        return () if self.listener is None else (self.listener.fileno(),)
 
 
 class Child:
@@ -43,6 +50,7 @@ class Child:
             stdout=output,
             stderr=asyncio.subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=launch.descriptors,
             limit=_LINE_LIMIT,
         )
         return cls(process)

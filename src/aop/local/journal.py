@@ -41,11 +41,11 @@ class Journal:
         self.shows_requests = True
         """Whether the terminal gets the requests that units record; probes of health are in the files alone."""
         self._log = log
-        self._lines = LogLines(coloured=terminal.coloured)
+        self._lines = LogLines()
         self._last: dict[str, deque[str]] = {}
 
     def say(self, text: str) -> None:
-        self.terminal.show(self._lines.render("up", text))
+        self.terminal.show(*self._lines.render("up", text))
 
     def last_lines(self, name: str) -> list[str]:
         return list(self._last.get(name, ()))
@@ -53,16 +53,26 @@ class Journal:
     async def follow(self, name: str, output: asyncio.StreamReader, *, shown: bool) -> None:
         """Until the unit's output ends."""
         last = self._last[name] = deque(maxlen=_KEPT_LINES)
-        file = LogFile(self._log(name))
+        file, kept = LogFile(self._log(name)), True
         try:
             while line := await _next_line(output):
-                file.write(line)
+                kept = self._kept(name, file, line, kept=kept)
                 text = line.decode(errors="replace").rstrip("\n")
                 last.append(text)
                 if shown and not self._is_left_out(text):
-                    self.terminal.show(self._lines.render(name, text))
+                    self.terminal.show(*self._lines.render(name, text))
         finally:
             file.close()
+
+    def _kept(self, name: str, file: LogFile, line: bytes, *, kept: bool) -> bool:
+        """A full disk must not stop the reading: the unit would wait for ever to be rid of its next line."""
+        try:
+            file.write(line)
+        except OSError as problem:
+            if kept:
+                self.say(f"the log file of {name} cannot be written: {problem.strerror}")
+            return False
+        return True
 
     def _is_left_out(self, text: str) -> bool:
         return self._lines.is_probe(text) if self.shows_requests else self._lines.is_request(text)

@@ -1,7 +1,8 @@
 """The small program that turns itself into a child of the supervisor: it is run as a file and imports nothing of aop.
 
-Arguments: parent process id, death signal, user id or -1, then the command. The death signal is asked for after the
-change of user, which would clear it; a parent that died before that moment is noticed by its process id.
+Arguments: parent process id, death signal, user id or -1, descriptor of a listening socket or -1, then the command. The
+death signal is asked for after the change of user, which would clear it; a parent that died before that moment is
+noticed by its process id. The socket is handed on as systemd does it: descriptor 3, LISTEN_FDS and LISTEN_PID.
 """
 
 import os
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Callable
 
 _PR_SET_PDEATHSIG = 1
+_FIRST_HANDED_ON = 3
 
 
 def _death_signal_request() -> Callable[[int], object]:
@@ -22,7 +24,8 @@ def _death_signal_request() -> Callable[[int], object]:
 
 
 def _main(arguments: list[str]) -> None:
-    parent, death_signal, user = (int(text) for text in arguments[:3])
+    parent, death_signal, user, listener = (int(text) for text in arguments[:4])
+    command = arguments[4:]
     die_with_parent = _death_signal_request()
     if user >= 0:
         os.setgroups([])
@@ -31,10 +34,20 @@ def _main(arguments: list[str]) -> None:
     die_with_parent(death_signal)
     if os.getppid() != parent:
         sys.exit(f"process {parent} is gone")
+    if listener >= 0:
+        _hand_on(listener)
     try:
-        os.execvp(arguments[3], arguments[3:])  # noqa: S606
+        os.execvp(command[0], command)  # noqa: S606
     except OSError as problem:
-        sys.exit(f"cannot run {arguments[3]}: {problem.strerror}")
+        sys.exit(f"cannot run {command[0]}: {problem.strerror}")
+
+
+def _hand_on(listener: int) -> None:
+    if listener != _FIRST_HANDED_ON:
+        os.dup2(listener, _FIRST_HANDED_ON)
+        os.close(listener)
+    # The process id stays the same when the command takes the place of this program.
+    os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))  # noqa: TID251
 
 
 if __name__ == "__main__":

@@ -1,15 +1,13 @@
 """Turns a unit's log lines into lines for people: JSON records become one short sentence each."""
 
-from collections.abc import Callable
-
 import msgspec
+
+from aop.local.terminal import Line, Painted
 
 _COLOURS = (36, 35, 34, 32, 33, 96, 95, 94)
 _RED, _YELLOW, _DIM = 31, 33, 2
 _NAME_WIDTH = 13
 _PROBES = frozenset({"/livez", "/readyz", "/metrics"})
-
-Paint = Callable[[str], str]
 
 
 class _Record(msgspec.Struct, rename="camel"):
@@ -21,6 +19,7 @@ class _Record(msgspec.Struct, rename="camel"):
     route: str | None = None
     status: int | None = None
     code: str | None = None
+    reason: str | None = None
     milliseconds: float | None = None
     caller: str | None = None
     invocation_id: str | None = None
@@ -29,8 +28,7 @@ class _Record(msgspec.Struct, rename="camel"):
 
 
 class LogLines:
-    def __init__(self, *, coloured: bool) -> None:
-        self._coloured = coloured
+    def __init__(self) -> None:
         self._names: dict[str, int] = {}
         self._decode = msgspec.json.Decoder(_Record).decode
 
@@ -41,9 +39,9 @@ class LogLines:
         """Whether it records a question after health, of which a starting platform asks many."""
         return self._route(line) in _PROBES
 
-    def render(self, name: str, line: str) -> str:
+    def render(self, name: str, line: str) -> Line:
         colour = self._names.setdefault(name, _COLOURS[len(self._names) % len(_COLOURS)])
-        return f"{self._paint(f'{name:{_NAME_WIDTH}}', colour)} {self._sentence(line)}"
+        return Painted(f"{name:{_NAME_WIDTH}}", colour), " ", self._sentence(line)
 
     def _route(self, line: str) -> str | None:
         try:
@@ -51,24 +49,21 @@ class LogLines:
         except msgspec.DecodeError:
             return None
 
-    def _sentence(self, line: str) -> str:
+    def _sentence(self, line: str) -> str | Painted:
         try:
             record = self._decode(line)
         except msgspec.DecodeError:
             return line
         text = _request(record) if record.method else _event(record)
         if record.level == "error" or (record.status or 0) >= 500:
-            return self._paint(text, _RED)
+            return Painted(text, _RED)
         if record.level == "warning" or (record.status or 0) >= 400:
-            return self._paint(text, _YELLOW)
-        return text if record.method else self._paint(text, _DIM)
-
-    def _paint(self, text: str, colour: int) -> str:
-        return f"\x1b[{colour}m{text}\x1b[0m" if self._coloured else text
+            return Painted(text, _YELLOW)
+        return text if record.method else Painted(text, _DIM)
 
 
 def _request(record: _Record) -> str:
-    parts = [record.method, record.route or "(no such path)", str(record.status), record.code]
+    parts = [record.method, record.route or "(no such path)", str(record.status), record.code, record.reason]
     if record.milliseconds is not None:
         parts.append(f"{record.milliseconds:.0f} ms" if record.milliseconds >= 10 else f"{record.milliseconds:.1f} ms")
     parts += [record.invocation_id, f"trace={record.trace_id}" if record.trace_id else None, record.cause]

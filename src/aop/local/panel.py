@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
-
-from rich.console import Console
-from rich.text import Text
 
 from aop.local.samples import Sample
 from aop.local.state import Run
 from aop.local.suggestions import suggestions
-from aop.local.terminal import Terminal
+from aop.local.terminal import Painted, Terminal
 
 _LABEL_WIDTH = 9
+_GREEN, _DIM = 32, 2
 
 
 @dataclass(frozen=True)
@@ -26,15 +23,13 @@ class Panel:
     def show(self, terminal: Terminal) -> None:
         """Lines can be copied as they are: nothing is wrapped and nothing stands at their end."""
         if not terminal.coloured:
-            terminal.show("\n".join(f"{label:{_LABEL_WIDTH}} {value}".rstrip() for label, value in self._rows()))
+            for label, value in self._rows():
+                terminal.show(f"{label:{_LABEL_WIDTH}} {value}".rstrip())
             return
-        out = StringIO()
-        console = Console(file=out, force_terminal=True, width=terminal.width, soft_wrap=True, highlight=False)
-        console.rule("[bold green]The platform is running[/]", style="green")
+        terminal.show(Painted(" The platform is running ".center(terminal.width, "─"), _GREEN))
         for label, value in self._rows()[1:]:
-            console.print(Text.assemble((f"{label:{_LABEL_WIDTH}} ", "dim"), value), soft_wrap=True)
-        console.rule(style="green")
-        terminal.show(out.getvalue().rstrip("\n"))
+            terminal.show(Painted(f"{label:{_LABEL_WIDTH}} ", _DIM), value)
+        terminal.show(Painted("─" * terminal.width, _GREEN))
 
     def _rows(self) -> list[tuple[str, str]]:
         run = self.run

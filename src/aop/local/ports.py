@@ -1,12 +1,15 @@
 """The ports of a local platform: each its default or the next free one, chosen once per data folder."""
 
 import errno
+import os
 import random
 import socket
+from collections.abc import Collection, Sequence
 
 import msgspec
 
 from aop.base.settings import ListenAddress
+from aop.base.sockets import listening_socket
 from aop.local.problems import DataFolderUnusable, PortTaken
 from aop.local.state import DataFolder
 
@@ -41,51 +44,80 @@ def store_ports(folder: DataFolder, ports: Ports) -> None:
     folder.write(_FILE, msgspec.json.encode(ports) + b"\n")
 
 
-def choose_ports(host: str = "127.0.0.1") -> Ports:
-    defaults, taken = Ports(), {DEVELOPMENT_PORT}
+class Listeners:
+    """The listening sockets of one platform, made before anything starts and handed to the units.
 
-    def choose(default: int) -> int:
-        for port in range(default, _LAST + 1):
-            if port not in taken and is_free(ListenAddress(host, port)):
-                taken.add(port)
-                return port
-        raise PortTaken(f"no port from {default} upwards is free on {host}")
+    They stay open while a unit is down, so nobody else can take its port, and nobody else can answer there.
+    """
 
-    gateway, router, console = choose(defaults.gateway), choose(defaults.router), choose(defaults.console)
-    first, second, third = (choose(default) for default in defaults.agents)
-    return Ports(gateway, router, console, (first, second, third))
+    def __init__(self) -> None:
+        self._sockets: dict[ListenAddress, socket.socket] = {}
 
+    def __enter__(self) -> "Listeners":
+        return self
 
-def require_free(address: ListenAddress, user: str, folder: DataFolder) -> None:
-    """`user` is the setting that moves the address, or what is to listen there."""
-    obstacle = _obstacle(address)
-    if obstacle is None:
-        return
-    place = f"{address.host}:{address.port} ({user})"
-    if obstacle.errno != errno.EADDRINUSE:
-        raise PortTaken(f"{place} cannot be listened on: {obstacle.strerror}")
-    move = f" set {user} to another address," if user.startswith("PLATFORM_") else ""
-    raise PortTaken(
-        f"{place} is in use by another program. Stop that program,{move}"
-        f" or delete {folder.path / _FILE} to have ports chosen again"
-    )
+    def __exit__(self, *_: object) -> None:
+        self._keep(())
+
+    def choose(self, host: str = "127.0.0.1") -> Ports:
+        """Listens on each port at once: of two that choose at the same time, one gets the next port."""
+        defaults = Ports()
+
+        def port(default: int) -> int:
+            for number in range(default, _LAST + 1):
+                if number != DEVELOPMENT_PORT and self._opened(ListenAddress(host, number)) is None:
+                    return number
+            raise PortTaken(f"no port from {default} upwards is free on {host}")
+
+        gateway, router, console = port(defaults.gateway), port(defaults.router), port(defaults.console)
+        first, second, third = (port(default) for default in defaults.agents)
+        return Ports(gateway, router, console, (first, second, third))
+
+    def open(self, users: Sequence[tuple[ListenAddress, str]], folder: DataFolder) -> None:
+        """These and no others: nobody would answer there. A user is the setting that moves the address, or what is to
+        listen there."""
+        first: dict[ListenAddress, str] = {}
+        for address, user in users:
+            if first.setdefault(address, user) != user:
+                raise PortTaken(f"{address.host}:{address.port} is wanted by {first[address]} and {user}")
+            self._open(address, user, folder)
+        self._keep(first)
+
+    def of(self, address: ListenAddress) -> socket.socket:
+        return self._sockets[address]
+
+    def _open(self, address: ListenAddress, user: str, folder: DataFolder) -> None:
+        obstacle = None if address in self._sockets else self._opened(address)
+        if obstacle is None:
+            return
+        place = f"{address.host}:{address.port} ({user})"
+        if obstacle.errno != errno.EADDRINUSE:
+            raise PortTaken(f"{place} cannot be listened on: {os.strerror(obstacle.errno or 0)}")
+        move = f" set {user} to another address," if user.startswith("PLATFORM_") else ""
+        raise PortTaken(
+            f"{place} is in use by another program. Stop that program,{move}"
+            f" or delete {folder.path / _FILE} to have ports chosen again"
+        )
+
+    def _keep(self, wanted: Collection[ListenAddress]) -> None:
+        for address in self._sockets.keys() - set(wanted):
+            self._sockets.pop(address).close()
+
+    def _opened(self, address: ListenAddress) -> OSError | None:
+        """Connections of an earlier run that are still closing are no obstacle, a listener is."""
+        try:
+            self._sockets[address] = listening_socket(address.host, address.port)
+        except OSError as obstacle:
+            return obstacle
+        return None
 
 
 def is_free(address: ListenAddress) -> bool:
-    return _obstacle(address) is None
-
-
-def _obstacle(address: ListenAddress) -> OSError | None:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        # As a server does: connections of an earlier run that are still closing are no obstacle, a listener is.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address.host, address.port))
-            probe.listen(1)
-        except OSError as obstacle:
-            return obstacle
-    return None
+    try:
+        listening_socket(address.host, address.port).close()
+    except OSError:
+        return False
+    return True
 
 
 def any_free_port() -> int:

@@ -1,5 +1,6 @@
 """The sample Agents of a checkout: where each is, which Python it has, and how it is run as a unit."""
 
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,14 @@ class Sample:
             "protocol": {**self.template["protocol"], "endpoint": self.endpoint},
         }
 
-    def unit(self, credential: RouterCredential, router_origin: str, proofs: Path, caller: Mapping[str, str]) -> Unit:
+    def unit(
+        self,
+        credential: RouterCredential,
+        router_origin: str,
+        proofs: Path,
+        caller: Mapping[str, str],
+        listener: socket.socket,
+    ) -> Unit:
         supplied = {
             ISSUER: credential.issuer,
             AUDIENCE: self.origin,
@@ -82,7 +90,7 @@ class Sample:
         command = (str(self.python), "-P", "-m", self.name.replace("-", "_"))
         return Unit(
             f"agent:{self.card.agent_id}",
-            Launch(command, _ordinary(caller) | supplied),
+            Launch(command, _ordinary(caller) | supplied, listener=listener),
             answers_ready(self.origin),
             stop_seconds=_STOP_SECONDS,
             label=self.name,

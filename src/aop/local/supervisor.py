@@ -119,6 +119,8 @@ class _Kept:
         while True:
             started = clock()
             code = await self._run_once()
+            if self._stays_down(code):
+                return await self._stay_down()
             self._judge(code)
             if clock() - started > _STEADY_SECONDS:
                 delay = _FIRST_DELAY
@@ -152,6 +154,17 @@ class _Kept:
             raise self._failed(f"was not ready within {self._ready_seconds:g} s") from None
         return False
 
+    def _stays_down(self, code: int) -> bool:
+        return code == EX_CONFIG and self.unit.may_stay_down and self.first_ready.is_set()
+
+    async def _stay_down(self) -> None:
+        self._journal.say(f"{self._told('refuses to run and stays stopped; the other units go on')}")
+        self._child = None
+        if self.unit.launch.listener is not None:
+            self.unit.launch.listener.close()  # callers are refused at once instead of waiting for nobody
+        self._changed()
+        await asyncio.Event().wait()
+
     def _judge(self, code: int) -> None:
         if code == EX_CONFIG:
             raise self._failed("refuses to run")
@@ -159,8 +172,11 @@ class _Kept:
             raise self._failed(f"ended before it was ready ({describe_exit(code)})")
 
     def _failed(self, reason: str) -> UnitFailed:
+        return UnitFailed(self._told(reason))
+
+    def _told(self, reason: str) -> str:
         lines = "".join(f"\n  {line}" for line in self._journal.last_lines(self.unit.called))
-        return UnitFailed(f"{self.unit.called} {reason}{lines and '; its last words:'}{lines}")
+        return f"{self.unit.called} {reason}{lines and '; its last words:'}{lines}"
 
     async def _end_log(self) -> None:
         """The rest of the output, unless a stray process holds it open."""

@@ -4,12 +4,25 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Mapping
-from typing import TextIO
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TextIO
+
+from aop.contracts.text import cleaned
 
 _WAITING_LIMIT = 10_000
 _DRAIN_SECONDS = 2.0
 _USUAL_WIDTH = 100
+
+
+class Painted(NamedTuple):
+    """A text with the number of its colour."""
+
+    text: str
+    colour: int
+
+
+Line = Sequence[str | Painted]
+"""The pieces of a line. Colours are put on here alone, so that no text brings its own."""
 
 
 class Terminal:
@@ -18,7 +31,7 @@ class Terminal:
     def __init__(self, out: TextIO, *, coloured: bool) -> None:
         self.coloured = coloured
         self._out = out
-        self._lines: queue.Queue[str | None] = queue.Queue(_WAITING_LIMIT)
+        self._lines: queue.Queue[Line | None] = queue.Queue(_WAITING_LIMIT)
         self._writer = threading.Thread(target=self._write, name="terminal", daemon=True)
 
     @classmethod
@@ -43,7 +56,7 @@ class Terminal:
             return
         self._writer.join(_DRAIN_SECONDS)
 
-    def show(self, line: str) -> None:
+    def show(self, *line: str | Painted) -> None:
         try:
             self._lines.put_nowait(line)
         except queue.Full:
@@ -52,8 +65,24 @@ class Terminal:
     def _write(self) -> None:
         while (line := self._lines.get()) is not None:
             try:
-                self._out.write(line + "\n")
+                self._out.write("".join(map(self._drawn, line)) + "\n")
                 if self._lines.empty():
                     self._out.flush()
             except (OSError, ValueError):
                 return  # the reader left; the platform goes on
+
+    def _drawn(self, piece: str | Painted) -> str:
+        if isinstance(piece, str):
+            return _one_line(piece)
+        text = _one_line(piece.text)
+        return f"\x1b[{piece.colour}m{text}\x1b[0m" if self.coloured else text
+
+
+def _one_line(text: str) -> str:
+    return cleaned(text.expandtabs(), lines=False)
+
+
+def write_line(text: str, stream: TextIO) -> None:
+    """At once, for a program that ends with it."""
+    stream.write(cleaned(text) + "\n")
+    stream.flush()

@@ -26,6 +26,8 @@ class Unit:
     """Whether its log also goes to the terminal."""
     label: str = ""
     """What people see and its log file is called, where that is not its name."""
+    may_stay_down: bool = False
+    """Whether the others go on when it refuses to run after it was ready; its own last words then say why."""
 
     @property
     def called(self) -> str:

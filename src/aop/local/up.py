@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,6 @@ from aop.base.settings import Problem, SettingsRefused
 from aop.client import Client
 from aop.console.site import built_folder
 from aop.control_plane.gateway.tokens import issue_token
-from aop.local.child import Launch
 from aop.local.environment import (
     CONSOLE_ADDRESS,
     GATEWAY_ADDRESS,
@@ -28,7 +27,8 @@ from aop.local.environment import (
 )
 from aop.local.journal import Journal
 from aop.local.panel import Panel
-from aop.local.ports import choose_ports, require_free, store_ports, stored_ports
+from aop.local.platform_units import platform_units
+from aop.local.ports import Listeners, store_ports, stored_ports
 from aop.local.postgres import EmbeddedPostgres, Login
 from aop.local.problems import DatabaseUnusable, LocalProblem
 from aop.local.publication import WORKSPACE, Publication
@@ -36,13 +36,10 @@ from aop.local.samples import Sample, find_samples
 from aop.local.secrets import LocalSecrets, keep_secrets
 from aop.local.state import DatabaseUrls, DataFolder, PublishedAgent, Run
 from aop.local.supervisor import EX_CONFIG, Supervisor
-from aop.local.terminal import Terminal
-from aop.local.unit import Unit, answers_ready
+from aop.local.terminal import Terminal, write_line
 
 PRINCIPAL = "local"
 _DATABASE = "aop"
-_CLOSING_SECONDS = 3.0
-"""What a unit may take after its grace, before it is killed."""
 _PG_BIN = "PLATFORM_PG_BIN"
 _NOT_YET = DatabaseUrls(*["postgresql://127.0.0.1/not-yet-started"] * 3)
 
@@ -68,7 +65,7 @@ def run_up(options: UpOptions, caller: Mapping[str, str]) -> int:
         else:
             return 0
     for text in problems:
-        sys.stderr.write(f"aop up: {text}\n")
+        write_line(f"aop up: {text}", sys.stderr)
     return code
 
 
@@ -106,17 +103,22 @@ class _Platform:
     folder: DataFolder
     journal: Journal
     supervisor: Supervisor
+    listeners: Listeners = field(default_factory=Listeners)
 
     async def run(self) -> None:
+        with self.listeners:
+            await self._run()
+
+    async def _run(self) -> None:
         secrets, known = keep_secrets(self.folder), stored_ports(self.folder)
         external = external_databases(self.caller)
-        ports = known or choose_ports()
+        ports = known or self.listeners.choose()
         addresses = Addresses.of(ports, self.caller)
         samples = find_samples(addresses.agents) if self.options.with_agents else []
         # A bad setting is told before anything starts.
         settings = self._settings(addresses, secrets, external or _NOT_YET)
         with_console = self._offers_console()
-        self._require_free(addresses, samples, with_console)
+        self._listen(addresses, samples, with_console)
         async with self.supervisor:
             self._begin_agents(settings, samples)
             databases = external or await self._start_postgres(secrets)
@@ -124,7 +126,7 @@ class _Platform:
             await _bring_to_current_version(databases.migration)
             settings = self._settings(addresses, secrets, databases)
             self.journal.say("starting the Control Plane and the Router")
-            for unit in _units(settings, with_console):
+            for unit in platform_units(settings, addresses, self.listeners, with_console):
                 self.supervisor.begin(unit)
             await self.supervisor.ready()
             if known is None:
@@ -137,13 +139,12 @@ class _Platform:
             return False
         return self.options.with_console
 
-    def _require_free(self, addresses: Addresses, samples: Sequence[Sample], with_console: bool) -> None:
-        require_free(addresses.gateway, GATEWAY_ADDRESS, self.folder)
-        require_free(addresses.router, ROUTER_ADDRESS, self.folder)
+    def _listen(self, addresses: Addresses, samples: Sequence[Sample], with_console: bool) -> None:
+        users = [(addresses.gateway, GATEWAY_ADDRESS), (addresses.router, ROUTER_ADDRESS)]
         if with_console:
-            require_free(addresses.console, CONSOLE_ADDRESS, self.folder)
-        for sample in samples:
-            require_free(sample.address, f"sample Agent {sample.name}", self.folder)
+            users.append((addresses.console, CONSOLE_ADDRESS))
+        users += [(sample.address, f"sample Agent {sample.name}") for sample in samples]
+        self.listeners.open(users, self.folder)
 
     def _begin_agents(self, settings: LocalSettings, samples: Sequence[Sample]) -> None:
         """Before all others: they import large frameworks, and to start they need nothing but their settings."""
@@ -151,7 +152,10 @@ class _Platform:
             self.journal.say(f"starting the sample Agents: {', '.join(sample.name for sample in samples)}")
         credential, router = settings.credential, settings.router_origin
         self.supervisor.begin(
-            *(sample.unit(credential, router, self._proofs(sample), self.caller) for sample in samples)
+            *(
+                sample.unit(credential, router, self._proofs(sample), self.caller, self.listeners.of(sample.address))
+                for sample in samples
+            )
         )
 
     def _proofs(self, sample: Sample) -> Path:
@@ -216,21 +220,6 @@ class _Platform:
             for sample in samples:
                 await publication.install(sample)
         return tuple(published)
-
-
-def _units(settings: LocalSettings, with_console: bool) -> list[Unit]:
-    """In the order in which they are begun; they are stopped the other way round."""
-
-    def unit(name: str, environment: Mapping[str, str], origin: str) -> Unit:
-        # -P: a file in the current folder must not stand in for a module.
-        launch = Launch((sys.executable, "-P", "-m", "aop", name), environment)
-        return Unit(name, launch, answers_ready(origin), stop_seconds=settings.grace_seconds + _CLOSING_SECONDS)
-
-    units = [
-        unit("control-plane", settings.control_plane, settings.gateway_origin),
-        unit("router", settings.router, settings.router_origin),
-    ]
-    return [*units, unit("console", settings.console, settings.console_origin)] if with_console else units
 
 
 def _bin_directory(caller: Mapping[str, str]) -> Path | None:

@@ -9,12 +9,15 @@ from itertools import islice
 
 from prometheus_client import CollectorRegistry, Counter
 
+from aop.base.loops import Loops
 from aop.telemetry.collector import Collector, NotTaken
 from aop.telemetry.metric_messages import metrics_request
 from aop.telemetry.resource import Origin
 from aop.telemetry.span_messages import rejected_spans, trace_request
 from aop.telemetry.spans import EndedSpan
 
+Send = Callable[[], Awaitable[bool]]
+"""Sends what there is; says whether the collector took anything. NotTaken when something could not be sent."""
 Tell = Callable[[str, str | None], None]
 """Notes an event of the unit and its cause."""
 
@@ -44,18 +47,20 @@ class SpanExport:
         if len(self._queue) >= self._batch:
             self.full()
 
-    async def send(self) -> None:
-        """Everything that is queued now; NotTaken when some of it could not be sent."""
-        for _ in range(0, len(self._queue), self._batch):
-            await self._send_batch()
+    async def send(self) -> bool:
+        """Everything that is queued now."""
+        taken = [await self._send_batch() for _ in range(0, len(self._queue), self._batch)]
+        return any(taken)
 
-    async def _send_batch(self) -> None:
+    async def _send_batch(self) -> bool:
+        """Whether the collector took any of the batch: it may reject all spans of a request that it answers well."""
         batch = [self._queue.popleft() for _ in range(min(self._batch, len(self._queue)))]
         left = len(batch)
         try:
-            rejected = rejected_spans(await self._collector.send(await self._encoded(batch)))
+            rejected = min(rejected_spans(await self._collector.send(await self._encoded(batch))), left)
             self._counts.exported(left - rejected)
             left = rejected
+            return rejected < len(batch)
         finally:
             self._counts.lost(left)
 
@@ -94,53 +99,63 @@ class MetricExport:
         self._judge = judge
         self._began = time.time_ns()
 
-    async def send(self) -> None:
+    async def send(self) -> bool:
         await self._judge()
         await self._collector.send(metrics_request(self._origin, self._registry, self._began, time.time_ns()))
+        return True
 
 
 class Repeating:
     """Calls `send` at least every so many seconds, sooner when `due` is set, and once more at the end."""
 
-    def __init__(self, name: str, send: Callable[[], Awaitable[None]], seconds: float, tell: Tell) -> None:
+    def __init__(self, name: str, send: Send, seconds: float, loops: Loops, tell: Tell) -> None:
         self.due = asyncio.Event()
         self._name = name
         self._send = send
         self._seconds = seconds
         self._tell = tell
         self._fine = True
-        self._closing = False
-        self._task = asyncio.create_task(self._run())
+        self._sending = asyncio.Lock()
+        # Nobody who calls the platform needs it: a unit whose telemetry fails is ready all the same.
+        self._loop = loops.start(f"telemetry {name}", self._turn, needed=False)
 
     async def close(self) -> None:
-        """Waits for what is being sent and for the rest, but not long."""
-        self._closing = True
-        self.due.set()
-        await asyncio.wait({self._task}, timeout=CLOSING_SECONDS)
-        if not self._task.done():
-            self._task.cancel()
-            await asyncio.wait({self._task})
+        """Waits for what is being sent and sends the rest, but not for long."""
+        try:
+            async with asyncio.timeout(CLOSING_SECONDS), self._sending:
+                await self._loop.close()
+                await self._send_and_tell()
+        except TimeoutError:
             self._tell("telemetry.lost", f"{self._name}: the unit ended")
-
-    async def _run(self) -> None:
-        while not self._closing:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._seconds):
-                    await self.due.wait()
-            self.due.clear()
-            await self._turn()
+        except Exception:  # noqa: BLE001, S110  told already, and a unit that ends has nothing better to do
+            pass
+        finally:
+            await self._loop.close()
 
     async def _turn(self) -> None:
-        """Tells of the first failure and of the first success behind it, not of each."""
-        cause = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds):
+                await self.due.wait()
+        self.due.clear()
+        async with self._sending:
+            await self._send_and_tell()
+
+    async def _send_and_tell(self) -> None:
+        """Tells of the first failure and of the first success behind it, not of each; a turn that had nothing to send
+        is neither."""
         try:
-            await self._send()
+            taken = await self._send()
         except NotTaken as refused:
-            cause = f"{self._name}: {refused}"
-        except Exception as fault:  # noqa: BLE001  one turn that fails in an unforeseen way must not be the last
-            cause = f"{self._name}: {type(fault).__name__}"
-        if cause is None and not self._fine:
-            self._tell("telemetry.recovered", self._name)
-        elif cause is not None and self._fine:
-            self._tell("telemetry.lost", cause)
-        self._fine = cause is None
+            self._lost(str(refused))
+        except Exception as fault:
+            self._lost(type(fault).__name__)
+            raise
+        else:
+            if taken and not self._fine:
+                self._tell("telemetry.recovered", self._name)
+            self._fine = self._fine or taken
+
+    def _lost(self, cause: str) -> None:
+        if self._fine:
+            self._tell("telemetry.lost", f"{self._name}: {cause}")
+        self._fine = False

@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from prometheus_client import CollectorRegistry
 
 from aop.base.http import HttpClient
+from aop.base.loops import Loops
 from aop.base.network_policy import Resolver
 from aop.base.origin import Endpoint
 from aop.telemetry.collector import Collector
-from aop.telemetry.export import MetricExport, Repeating, SpanCounts, SpanExport, Tell
+from aop.telemetry.export import MetricExport, Repeating, Send, SpanCounts, SpanExport, Tell
 from aop.telemetry.resource import origin_of
 from aop.telemetry.settings import TelemetrySettings
 from aop.telemetry.tracing import Tracing
@@ -19,11 +20,17 @@ _CONNECT_SECONDS = 5.0
 
 class Pipeline:
     def __init__(
-        self, settings: TelemetrySettings, resolver: Resolver, resource: Mapping[str, str], tell: Tell
+        self,
+        settings: TelemetrySettings,
+        resolver: Resolver,
+        resource: Mapping[str, str],
+        loops: Loops,
+        tell: Tell,
     ) -> None:
         self._settings = settings
         self._resolver = resolver
         self._origin = origin_of(resource)
+        self._loops = loops
         self._tell = tell
         self._client = HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS)
         self._sending: list[Repeating] = []
@@ -49,8 +56,8 @@ class Pipeline:
             await sending.close()
         await self._client.close()
 
-    def _repeat(self, name: str, send: Callable[[], Awaitable[None]], seconds: float) -> Repeating:
-        self._sending.append(Repeating(name, send, seconds, self._tell))
+    def _repeat(self, name: str, send: Send, seconds: float) -> Repeating:
+        self._sending.append(Repeating(name, send, seconds, self._loops, self._tell))
         return self._sending[-1]
 
     def _collector(self, endpoint: Endpoint) -> Collector:

@@ -47,4 +47,4 @@ def rejected_spans(answer: bytes) -> int:
         response: ExportTraceServiceResponse = ExportTraceServiceResponse.FromString(answer)
     except DecodeError:
         return 0
-    return response.partial_success.rejected_spans
+    return max(response.partial_success.rejected_spans, 0)

@@ -1,0 +1,35 @@
+"""The platform's own units as the supervisor runs them: command, settings, the socket handed to each."""
+
+import sys
+from collections.abc import Mapping
+
+from aop.base.settings import ListenAddress
+from aop.local.child import Launch
+from aop.local.environment import Addresses, LocalSettings
+from aop.local.ports import Listeners
+from aop.local.unit import Unit, answers_ready
+
+_CLOSING_SECONDS = 3.0
+"""What a unit may take after its grace, before it is killed."""
+
+
+def platform_units(
+    settings: LocalSettings, addresses: Addresses, listeners: Listeners, with_console: bool
+) -> list[Unit]:
+    """In the order in which they are begun; they are stopped the other way round."""
+    seconds = settings.grace_seconds + _CLOSING_SECONDS
+
+    def unit(name: str, environment: Mapping[str, str], address: ListenAddress, origin: str) -> Unit:
+        # -P: a file in the current folder must not stand in for a module.
+        command = (sys.executable, "-P", "-m", "aop", name)
+        launch = Launch(command, environment, listener=listeners.of(address))
+        # A Router whose id another process uses may not be started again; what the others do goes on without it.
+        return Unit(name, launch, answers_ready(origin), stop_seconds=seconds, may_stay_down=name == "router")
+
+    units = [
+        unit("control-plane", settings.control_plane, addresses.gateway, settings.gateway_origin),
+        unit("router", settings.router, addresses.router, settings.router_origin),
+    ]
+    if with_console:
+        units.append(unit("console", settings.console, addresses.console, settings.console_origin))
+    return units
