@@ -141,6 +141,7 @@ class _Answer:
             complete=self.complete,
             left=left,
             body=self.body,
+            reason=found.get("reason"),
         )
 
     def _told_stream(self, began: float, ended: float, *, left: bool) -> Told:

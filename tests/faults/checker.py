@@ -7,6 +7,7 @@ from tests.faults.record import TERMINAL_EVENTS, AgentCall, History, Recorded, T
 from tests.support.canaries import spellings
 
 DEPENDENCY_ERROR = "DEPENDENCY_ERROR"
+ACCEPTANCE_UNKNOWN = "acceptance_unknown"
 _CLOCK_GRAIN = 0.002
 """Both clocks are the machine's; what is read a moment apart may differ by this."""
 _SPARE_DESCRIPTORS = 6
@@ -85,7 +86,11 @@ def _refusals_left_nothing(history: History) -> Iterator[str]:
     contacted = {call.invocation_id for call in history.agents}
     for told in history.callers:
         row = by_trace.get(told.trace_id or "") if told.is_refusal else None
-        if row is None or (history.router_lost and told.code == DEPENDENCY_ERROR):
+        if row is None:
+            continue
+        if told.reason != ACCEPTANCE_UNKNOWN:
+            yield f"{row.invocation_id}: refused with {told.code} as if nobody had accepted it, yet recorded"
+        elif history.router_lost:
             continue
         if [(fact.type, fact.code) for fact in row.terminals] != [("failed", DEPENDENCY_ERROR)]:
             yield f"{row.invocation_id}: refused with {told.code}, yet recorded other than failed/{DEPENDENCY_ERROR}"

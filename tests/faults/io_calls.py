@@ -13,7 +13,14 @@ from tests.faults.failpoints import replace
 from tests.faults.switchboard import Action, Provoked, Switchboard
 
 _FOR_EVER = 86_400.0
-_BACKGROUND = ("TopologyWatch.", "Checkpoints.", "ParentWatch.", "Journal._collect", "ChangeSignal.")
+_BACKGROUND = {
+    "loop topology watch",
+    "loop checkpoints",
+    "loop epoch watch",
+    "loop parents",
+    "loop changes",
+    "loop ledger settle",
+}
 
 
 class _Call(NamedTuple):
@@ -95,4 +102,4 @@ def _counted(board: Switchboard, label: str, kind: _Call, original: Callable[...
 
 def _is_background() -> bool:
     task = asyncio.current_task()
-    return task is None or getattr(task.get_coro(), "__qualname__", "").startswith(_BACKGROUND)
+    return task is None or task.get_name() in _BACKGROUND

@@ -29,6 +29,7 @@ class Told:
     complete: bool = False
     left: bool = False
     body: bytes = b""
+    reason: str | None = None
 
     @property
     def is_refusal(self) -> bool:

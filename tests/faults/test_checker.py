@@ -33,7 +33,12 @@ SOUND = History(
     callers=(
         Told(10.0, 11.0, 200, "t1", JSON_ID, None, "succeeded", complete=True),
         Told(10.0, 12.0, 200, "t2", STREAM_ID, None, "succeeded", STREAM, complete=True),
-        Told(10.0, 10.5, 503, "t3", None, "DEPENDENCY_ERROR", complete=True, body=b"{}"),
+        Told(
+            *(10.0, 10.5, 503, "t3", None, "DEPENDENCY_ERROR"),
+            complete=True,
+            body=b"{}",
+            reason="acceptance_unknown",
+        ),
         Told(10.0, 10.5, 409, "t4", None, "INSTALLATION_DISABLED", complete=True, body=b"{}"),
     ),
     agents=(
@@ -130,6 +135,7 @@ BROKEN: dict[str, tuple[Callable[[], History], str]] = {
         lambda: row(2, facts=(Fact(3, "succeeded", None, 10.8, 10.9),)),
         "yet recorded other than failed/DEPENDENCY_ERROR",
     ),
+    "a refusal that was recorded": (lambda: told(2, reason=None), "as if nobody had accepted it, yet recorded"),
     "a refusal that reached the Agent": (
         lambda: call(invocation_id=LOST_ID, jti="j9"),
         "yet its Agent was contacted",

@@ -25,7 +25,7 @@ from tests.support.postgres import PostgresForTests
 from tests.support.replicas import dispatch_body
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
 from tests.support.units import Reply, RunningUnit
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, generous
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 EPOCHS = (
@@ -98,7 +98,7 @@ async def test_descendants_on_other_routers_are_canceled_within_two_seconds(repl
     ]
     assert {record["status"] for record in records} == {"canceled"}
     for above, below in pairwise(records):
-        assert (moment(below) - moment(above)).total_seconds() < 2
+        assert (moment(below) - moment(above)).total_seconds() < generous(2)
     cancel = await agent.arrival("tasks/cancel", cancels + 1)
     assert invocation_of(cancel) == invocation_of(grandchild)
     assert agent.methods(invocation_of(grandchild)).count("tasks/cancel") == 1
@@ -151,7 +151,7 @@ async def test_a_suspension_through_one_gateway_is_obeyed_everywhere_and_no_cach
         # Calls that were authorized just before the suspension.
         for side in sides:
             await side.sees(release, "suspended")
-            assert time.monotonic() - committed < 2
+            assert time.monotonic() - committed < generous(2)
             for _ in range(3):
                 reply = await dispatched(side.router, card, release)
                 assert (reply.status, reply.code) == (409, "AGENT_RELEASE_SUSPENDED")
@@ -208,11 +208,8 @@ async def test_a_killed_router_is_its_own_loss_and_its_return_closes_its_own_epo
             assert await status_of(second, lost.invocation_id) == "running"
             assert (await first.gateway.get("/v1/status", token=first.token)).json["router"] == "unavailable"
             reply = await first.invoke()
-            assert (reply.status, reply.code, set(reply.json)) == (
-                503,
-                "DEPENDENCY_ERROR",
-                {"code", "message", "traceId"},
-            )
+            assert (reply.status, reply.code, reply.json["reason"]) == (503, "DEPENDENCY_ERROR", "router_unreachable")
+            assert set(reply.json) == {"code", "message", "reason", "traceId"}
             before = await _epochs(second)
             await replicas.routers[0].start()
             await replicas.routers[0].ready()
@@ -239,8 +236,8 @@ async def test_a_killed_control_plane_is_its_own_loss_and_its_router_catches_up(
         await side.sees(suspended, "suspended")
         assert (await dispatched(side.router, card, release)).status == 200
     await replicas.control_planes[0].kill()
-    await becomes_true(lambda: _source_is(first.router, "lost"), 2)
-    await becomes_true(lambda: _is_unready(first.router), 2)
+    await becomes_true(lambda: _source_is(first.router, "lost"))
+    await becomes_true(lambda: _is_unready(first.router))
     reply = await dispatched(first.router, card, release)  # the Card was cached, but nobody vouches for it now
     assert (reply.status, reply.code) == (503, "DEPENDENCY_ERROR")
     reply = await dispatched(first.router, known, suspended)

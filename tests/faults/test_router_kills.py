@@ -13,6 +13,7 @@ import pytest_asyncio
 from tests.faults.gathering import Seen, problems_of
 from tests.faults.world import World, world
 from tests.support.agent import ScriptedAgent, a_task, echo, saying
+from tests.support.errors import require_error
 from tests.support.peers import Behaviour, Received, hold
 from tests.support.postgres import PostgresForTests
 from tests.support.replicas import Replica
@@ -126,7 +127,7 @@ async def test_a_router_killed_at_every_point_of_the_exchange_leaves_one_termina
     await stage.router.kill()
     seen = len(stage.agent.received)
     for reply in await asyncio.gather(*calls):
-        assert (reply.status, reply.code) == (503, "DEPENDENCY_ERROR")
+        require_error(reply, 503, "DEPENDENCY_ERROR", "4", "acceptance_unknown")
     assert [(await stage.read(path)).status for path in (*reads, "/invocations")] == [503, 503, 503]
     await stage.router.restart()
     outcomes = await stage.require_sound()
@@ -141,6 +142,27 @@ async def test_a_router_killed_at_every_point_of_the_exchange_leaves_one_termina
         events = (await stage.read(f"/invocations/{invocation_id}")).json["events"]
         assert len({(event["agentReleaseId"], event["agentCardDigest"]) for event in events}) == 1
     assert (await stage.invoke(point="again")).status == 200
+
+
+@pytest.mark.rows("SAFE-12")
+async def test_a_caller_whose_router_died_before_it_answered_learns_from_the_trace_that_its_call_ran(
+    stage: Stage,
+) -> None:
+    """What the guide to recovery says, step by step: who calls again without reading has the Agent work twice."""
+    stage.agent.script(hold)
+    call = asyncio.create_task(stage.invoke())
+    await stage.agent.arrival("message/send")
+    await stage.router.kill()
+    reply = await call
+    require_error(reply, 503, "DEPENDENCY_ERROR", "4", "acceptance_unknown")
+    assert not {"invocationId", "rootTaskId"} & set(reply.json)
+    trace = f"/traces/{reply.json['traceId']}"
+    assert (await stage.read(trace)).status == 503, "without a Router nothing is known, and nothing is not found"
+    await stage.router.restart()
+    (found,) = (await stage.read(trace)).json["invocations"]
+    assert (found["status"], found["errorCode"]) == ("failed", "DEPENDENCY_ERROR")
+    assert list(await stage.require_sound()) == [found["invocationId"]]
+    assert stage.agent.methods(found["invocationId"]) == ["message/send"], "nobody called again"
 
 
 @pytest.mark.rows("LED-14")

@@ -1,6 +1,7 @@
 """The store fails around a write: whatever was acknowledged is there, and whatever was accepted ends exactly once."""
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -14,8 +15,8 @@ from aop.base.clock import utc_now
 from aop.base.database import Connection, connect
 from aop.base.migrations import migrate
 from aop.ledger.epochs import close_earlier
-from aop.ledger.journal import AcceptanceFailed, AcceptedButLost, Journal
-from aop.ledger.lane import EpochFenced
+from aop.ledger.group_commit import EpochFenced
+from aop.ledger.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import LOST, SUCCEEDED, Acceptance, Place
 from aop.local.postgres import EmbeddedPostgres
 from aop.local.state import DatabaseUrls
@@ -23,6 +24,7 @@ from tests.faults.fault_proxy import Direction, FaultProxy, store_proxy
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.errors import require_error
 from tests.support.loop import Changes, Platform, running_platform
+from tests.support.metrics import numbers
 from tests.support.peers import Received
 from tests.support.waiting import becomes_true
 
@@ -43,10 +45,12 @@ async def accepted(journal: Journal, acceptance: Acceptance) -> tuple[str, Place
     try:
         return "accepted", await journal.accept(acceptance)
     except AcceptedButLost as found:
-        await journal.lose(found.place)
+        await journal.end_as_lost(found.place)
         return "lost", found.place
     except AcceptanceFailed:
         return "failed", None
+    except AcceptanceUnknown:
+        return "unknown", None
 
 
 async def require_agreement(look: Connection, acceptance: Acceptance, told: str) -> None:
@@ -122,11 +126,11 @@ async def test_an_acceptance_nobody_can_decide_is_answered_without_ids_and_ends_
         proxy.cut("up", whole)
         proxy.is_open = False
         told, _ = await accepted(written.journal, acceptance)
-        assert (told, written.journal.owes) == ("failed", 1)
+        assert (told, written.journal.unsettled().count) == ("unknown", 1)
         proxy.open()
 
         async def paid() -> bool:
-            return written.journal.owes == 0
+            return written.journal.unsettled().count == 0
 
         await becomes_true(paid)
         invocation = acceptance.context.invocation
@@ -149,7 +153,7 @@ async def in_ledger(platform: Platform, invocation_id: str) -> list[tuple[str, s
 
 @pytest.mark.rows("INV-25", "LED-15")
 async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recorded_when_it_is_back(
-    stores: DatabaseUrls,
+    stores: DatabaseUrls, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     async with store_proxy(stores.router) as proxy:
         changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "800"})
@@ -172,9 +176,10 @@ async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recor
                 read = await platform.gateway.get(f"/v1/workspaces/space{path}", token=platform.token)
                 require_error(read, 503, "DEPENDENCY_ERROR", "4")
             refused = await platform.invoke()
-            require_error(refused, 503, "DEPENDENCY_ERROR", "4")
+            require_error(refused, 503, "DEPENDENCY_ERROR", "4", None)  # nothing was sent to the store: that is known
             assert "invocationId" not in refused.json
             assert await in_ledger(platform, invocation_id) == []
+            assert await waits_for_the_store(platform) == 1
             proxy.open()
 
             async def ended() -> bool:
@@ -183,8 +188,45 @@ async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recor
             await becomes_true(ended)
             assert await in_ledger(platform, invocation_id) == [("failed", "DEPENDENCY_ERROR")]
             await becomes_true(lambda: _ready(platform))
+            assert await waits_for_the_store(platform) == 0
             assert (await platform.invoke()).status == 200
+    told = [json.loads(line) for line in capfdbinary.readouterr().err.splitlines()]
+    records = [(record["event"], record["level"]) for record in told if record["event"].startswith("ledger.")]
+    assert records == [("ledger.unsettled", "warning"), ("ledger.settled", "info")]
     assert await breaches(stores.router) == []
+
+
+@pytest.mark.rows("SAFE-12", "OPS-15")
+async def test_a_first_write_that_nobody_can_decide_is_told_as_an_unknown_acceptance(stores: DatabaseUrls) -> None:
+    async with store_proxy(stores.router) as proxy:
+        changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "400"})
+        through = DatabaseUrls(stores.control_plane, proxy.through(stores.router), stores.migration)
+        async with running_platform(through, changes) as platform:
+            assert (await platform.invoke()).status == 200
+            proxy.freeze()
+            reply = await platform.invoke()
+            proxy.thaw()
+            require_error(reply, 503, "DEPENDENCY_ERROR", "4", "acceptance_unknown")
+            assert set(reply.json) == {"code", "message", "reason", "traceId"}
+            assert len(platform.agent.calls("message/send")) == 1, "the Agent was not contacted"
+            await becomes_true(lambda: _ready(platform))
+            await becomes_true(lambda: _decided(platform, reply.json["traceId"]))
+    assert await breaches(stores.router) == []
+
+
+async def _decided(platform: Platform, trace_id: str) -> bool:
+    """The Trace read tells of a failed Invocation, or of none."""
+    read = await platform.gateway.get(f"/v1/workspaces/space/traces/{trace_id}", token=platform.token)
+    return read.status == 404 or [item["status"] for item in read.json.get("invocations", ())] == ["failed"]
+
+
+async def waits_for_the_store(platform: Platform) -> float:
+    """How many terminals, as the metrics tell it."""
+    names = ("aop_ledger_unconfirmed_acceptances", "aop_ledger_deferred_terminals", "aop_ledger_denied_terminals")
+    unconfirmed, deferred, denied = [(await numbers(platform.router, name))[()] for name in names]
+    seconds = (await numbers(platform.router, "aop_ledger_unsettled_seconds"))[()]
+    assert (unconfirmed, denied, seconds > 0) == (0, 0, deferred > 0)
+    return deferred
 
 
 async def _ready(platform: Platform) -> bool:
@@ -233,7 +275,7 @@ async def test_killing_the_store_under_load_loses_nothing_that_was_acknowledged(
                 await asyncio.gather(*load)
 
                 async def paid() -> bool:
-                    return written.journal.owes == 0
+                    return written.journal.unsettled().count == 0
 
                 await becomes_true(paid)
                 written.url = url()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.peers import Behaviour, Received, listening
+from tests.support.waiting import PATIENCE_SECONDS
 
 PROOF_PATH = "/.well-known/platform/challenges/"
 _ECHO = b'{"kind":"message","messageId":"m-1","role":"agent","parts":[{"kind":"data","data":%b}]}'
@@ -101,7 +102,7 @@ class ScriptedAgent:
     def methods(self, invocation_id: str) -> list[str]:
         return [method_of(request) for request in self.calls(None, invocation_id)]
 
-    async def arrival(self, method: str, count: int = 1, seconds: float = 5.0) -> Received:
+    async def arrival(self, method: str, count: int = 1, seconds: float = PATIENCE_SECONDS) -> Received:
         """The count-th request of this method, waited for."""
         async with asyncio.timeout(seconds), self._arrived:
             await self._arrived.wait_for(lambda: len(self.calls(method)) >= count)

@@ -13,7 +13,7 @@ CHALLENGE_SECONDS = 601
 DOCUMENTS = {
     **dict.fromkeys(("register", "publish_card", "disable_card"), "catalog-entry/1"),
     **dict.fromkeys(("bind", "read_binding", "complete"), "endpoint-binding/1"),
-    **dict.fromkeys(("release", "move", "read_release"), "release/1"),
+    **dict.fromkeys(("release", "move", "read_release"), "release/2"),
     **dict.fromkeys(("install", "set_status", "uninstall", "read_installation"), "installation/1"),
     "challenge": "challenge/1",
     "read_card": "agent-card/0.2",

@@ -28,7 +28,7 @@ from tests.support.catalog import Catalog, opened_catalog
 from tests.support.errors import require_error
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, control_plane_environment, router_environment
 from tests.support.units import Headers, Reply, RunningUnit, running
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 from tests.support.workspaces import Owner
 
 SPACE = "space"
@@ -99,7 +99,7 @@ class Platform:
     async def detail(self, invocation_id: str) -> Any:
         """The record and events of an Invocation, which must form one sound chain."""
         found = await self.read(f"/invocations/{invocation_id}")
-        assert document("invocation-detail/1").violations(found) == ()
+        assert document("invocation-detail/2").violations(found) == ()
         types = [event["type"] for event in found["events"]]
         assert [event["sequence"] for event in found["events"]] == list(range(len(types)))
         assert not TERMINALS & set(types[:-1])
@@ -109,7 +109,7 @@ class Platform:
     async def types(self, invocation_id: str) -> list[str]:
         return [event["type"] for event in (await self.detail(invocation_id))["events"]]
 
-    async def ended(self, invocation_id: str, seconds: float = 5.0) -> Any:
+    async def ended(self, invocation_id: str, seconds: float = PATIENCE_SECONDS) -> Any:
         """The detail, once there is a terminal."""
 
         async def over() -> bool:
@@ -128,13 +128,14 @@ class Platform:
         return number
 
     async def require_failed(self, reply: Reply, status: int, code: str, *types: str) -> Any:
-        """A correlated error of exactly five members which the Ledger tells too; gives its detail."""
+        """A correlated error of five members, perhaps with a reason, which the Ledger tells too; gives its detail."""
         require_error(reply, status, code, "4")
-        assert set(reply.json) == {"code", "message", "traceId", "invocationId", "rootTaskId"}
+        assert set(reply.json) - {"reason"} == {"code", "message", "traceId", "invocationId", "rootTaskId"}
         detail = await self.detail(reply.json["invocationId"])
         last = detail["events"][-1]
         assert last["error"] == reply.json
-        assert detail["invocation"]["errorCode"] == code
+        shown = detail["invocation"]
+        assert (shown["errorCode"], shown.get("reason")) == (code, reply.json.get("reason"))
         expected = {"TIMEOUT": "timed_out", "CANCELED": "canceled"}.get(code, "failed")
         assert [event["type"] for event in detail["events"]] == [
             *(types or ("created", "routing", "started")),
@@ -146,7 +147,7 @@ class Platform:
         """An error before acceptance: no id, nothing new in the Ledger."""
         require_error(reply, status, code, "4")
         allowed = {"code", "message", "traceId"} | ({"violations"} if code == "VALIDATION_ERROR" else set())
-        assert set(reply.json) == allowed
+        assert set(reply.json) - {"reason"} == allowed
         assert await self.recorded() == recorded
 
 
@@ -239,9 +240,9 @@ def _router(
 @asynccontextmanager
 async def asking(unit: RunningUnit, path: str, body: bytes, headers: Headers) -> AsyncIterator[asyncio.Task[int]]:
     """A caller of its own connection; leaving the scope is closing that connection."""
-    client = HttpClient(idle_seconds=0, connect_seconds=5)
+    client = HttpClient(idle_seconds=0, connect_seconds=PATIENCE_SECONDS)
     target = Target("http", "127.0.0.1", unit.port, "127.0.0.1")
-    deadline = asyncio.get_running_loop().time() + 20
+    deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
 
     async def ask() -> int:
         sent: Sequence[tuple[bytes, bytes]] = (*headers, (b"content-type", b"application/json"))

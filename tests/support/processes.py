@@ -23,7 +23,7 @@ def processes_of(mark: str) -> dict[int, str]:
     return found
 
 
-def require_none_left(mark: str, seconds: float = 5.0) -> None:
+def require_none_left(mark: str, seconds: float = 30.0) -> None:
     deadline = time.monotonic() + seconds
     while left := processes_of(mark):
         if time.monotonic() > deadline:

@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import aop
 from aop.base.http import HttpError
 from aop.base.ids import new_id, new_trace_id
 from aop.contracts.publication import Release
 from tests.support.cards import Card
 from tests.support.loop import CAPABILITY, SPACE
 from tests.support.units import RunningUnit
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
+
+# A test that runs on a copy of the product starts its processes from that copy.
+_PRODUCT = str(Path(aop.__file__).parents[1])
 
 
 @dataclass
@@ -37,7 +41,7 @@ class Replica:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *(*self.command, self.name, *self.options),
-                env={**self.settings, "PATH": os.defpath},
+                env={**self.settings, "PATH": os.defpath, "PYTHONPATH": _PRODUCT},
                 stdout=log,
                 stderr=log,
             )
@@ -56,7 +60,7 @@ class Replica:
         assert self.process is not None
         self.process.send_signal(number)
 
-    async def ended(self, seconds: float = 10.0) -> int:
+    async def ended(self, seconds: float = PATIENCE_SECONDS) -> int:
         """Its exit code."""
         assert self.process is not None
         async with asyncio.timeout(seconds):

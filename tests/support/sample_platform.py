@@ -28,7 +28,7 @@ from tests.support.cards import Card
 from tests.support.catalog import Catalog, opened_catalog
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, control_plane_environment, router_environment
 from tests.support.units import Reply, RunningUnit, running
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 from tests.support.workspaces import Owner
 from tools.agent_env import AGENTS
 
@@ -48,7 +48,11 @@ class SamplePlatform:
 
     async def stream(self, agent_id: str, capability: str, given: object) -> AsyncGenerator[StreamEvent, None]:
         """The events of an exact stream; closing the iterator is leaving as a caller."""
-        client, reader, events = HttpClient(idle_seconds=0, connect_seconds=5), FrameReader(1_048_576), ResultStream()
+        client, reader, events = (
+            HttpClient(idle_seconds=0, connect_seconds=PATIENCE_SECONDS),
+            FrameReader(1_048_576),
+            ResultStream(),
+        )
         headers = [
             (b"authorization", f"Bearer {self.owner.token}".encode()),
             (b"content-type", b"application/json"),
@@ -78,7 +82,7 @@ class SamplePlatform:
         """Its records, parents before children, all of one root Task."""
         reply = await self.gateway.get(f"/v1/workspaces/{SPACE}/traces/{trace_id}", token=self.owner.token)
         assert reply.status == 200, reply.body
-        assert document("trace/1").violations(reply.json) == ()
+        assert document("trace/2").violations(reply.json) == ()
         records: list[dict[str, Any]] = reply.json["invocations"]
         seen: set[str | None] = set()
         for record in records:

@@ -13,6 +13,14 @@ ROUTER_SEED = bytes(range(32))
 ANY_DATABASE = "postgresql://nobody:secret-password@127.0.0.1:1/aop"
 
 
+OIDC = {
+    "PLATFORM_OIDC_ISSUER": "https://issuer.example",
+    "PLATFORM_OIDC_AUDIENCE": "aop",
+    "PLATFORM_OIDC_JWKS_URL": "https://issuer.example/keys",
+    "PLATFORM_OIDC_PRINCIPAL_PREFIX": "oidc:",
+}
+
+
 def principals(identity: str, token: str) -> str:
     return json.dumps([{"id": identity, "tokenSha256": hashlib.sha256(token.encode()).hexdigest()}])
 

@@ -14,7 +14,7 @@ from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, code_entries
 from tests.support.loop import SPACE, Platform
 from tests.support.units import Headers
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 
 EVENT_STREAM = (b"accept", b"text/event-stream")
 IDS = ("invocationId", "rootTaskId", "traceId")
@@ -68,7 +68,7 @@ class StreamCaller:
     def values(self, name: str) -> list[str]:
         return [value for key, value in self.headers if key == name]
 
-    async def head(self, seconds: float = 5.0) -> None:
+    async def head(self, seconds: float = PATIENCE_SECONDS) -> None:
         async with asyncio.timeout(seconds):
             while b"\r\n\r\n" not in self._wire:
                 assert await self._receive(), "closed before the end of the head"
@@ -79,7 +79,7 @@ class StreamCaller:
         self.headers = [(name.lower(), value.strip()) for name, _, value in pairs]
         assert self.values("transfer-encoding") == ["chunked"] or self.status != 200
 
-    async def frame(self, seconds: float = 5.0) -> Frame | None:
+    async def frame(self, seconds: float = PATIENCE_SECONDS) -> Frame | None:
         """The next frame, comments included; None at the proper end of the response."""
         async with asyncio.timeout(seconds):
             while True:
@@ -93,7 +93,7 @@ class StreamCaller:
                     return None
                 await self._more()
 
-    async def event(self, kind: str | None = None, seconds: float = 5.0) -> dict[str, Any]:
+    async def event(self, kind: str | None = None, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
         """The next event, which is of this type."""
         while True:
             frame = await self.frame(seconds)
@@ -102,20 +102,20 @@ class StreamCaller:
                 assert kind in {None, frame.event["type"]}, frame.event
                 return frame.event
 
-    async def rest(self, seconds: float = 10.0) -> list[dict[str, Any]]:
+    async def rest(self, seconds: float = PATIENCE_SECONDS) -> list[dict[str, Any]]:
         """Reads to the end of the response; all events of the stream."""
         async with asyncio.timeout(seconds):
             while await self.frame(seconds) is not None:
                 pass
         return self.events
 
-    async def whole(self, seconds: float = 10.0) -> dict[str, Any]:
+    async def whole(self, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
         """Reads a stream that ends in exactly one terminal, last; gives that."""
         events = await self.rest(seconds)
         assert events[-1]["type"] in TERMINALS, self.types
         return events[-1]
 
-    async def text(self, seconds: float = 5.0) -> bytes:
+    async def text(self, seconds: float = PATIENCE_SECONDS) -> bytes:
         """The body of an answer that is no stream."""
         async with asyncio.timeout(seconds):
             while len(self._wire) < int(self.values("content-length")[0]):
@@ -236,6 +236,7 @@ async def require_agreement(platform: Platform, caller: StreamCaller) -> Any:
     last = detail["events"][-1]
     assert last["type"] == TERMINALS[terminal["type"]]
     assert last.get("error") == terminal.get("error")
+    assert detail["invocation"].get("reason") == terminal.get("error", {}).get("reason")
     assert [detail["invocation"][name] for name in IDS] == [terminal[name] for name in IDS]
     progress = [event for event in detail["events"] if event["type"] == "stream"]
     assert sum(event["chunkCount"] for event in progress) == len(caller.chunks)
@@ -251,6 +252,6 @@ async def require_sent(platform: Platform, caller: StreamCaller, *, cancels: boo
     async def is_so() -> bool:
         return platform.agent.methods(caller.invocation_id) == expected
 
-    await becomes_true(is_so, 2)
+    await becomes_true(is_so)
     await asyncio.sleep(0.03)
     assert await is_so()

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from aop.base.http import Answer, HttpClient, Target
-from aop.base.server import HttpServer, listening_socket
+from aop.base.server import HttpServer, ServerLimits, listening_socket
 from aop.serving.unit import Unit
 from tests.support.conformance import require_conformance
+from tests.support.waiting import PATIENCE_SECONDS
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -67,7 +68,7 @@ class RunningUnit:
             sent.append((b"authorization", f"Bearer {token}".encode()))
         if content and not any(name == b"content-type" for name, _ in sent):
             sent.append((b"content-type", b"application/json"))
-        deadline = asyncio.get_running_loop().time() + 20
+        deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         answer = await self._client.request(
             Target("http", "127.0.0.1", self.port, "127.0.0.1"),
             method,
@@ -89,13 +90,13 @@ class RunningUnit:
 
 @asynccontextmanager
 async def running(
-    build: Callable[[], Awaitable[Unit]], listener: socket.socket | None = None
+    build: Callable[[], Awaitable[Unit]], listener: socket.socket | None = None, limits: ServerLimits | None = None
 ) -> AsyncIterator[RunningUnit]:
     """On a socket that listens already when its port must be known before, else on one of its own."""
     unit = await build()
     listener = listener or listening_socket("127.0.0.1", 0)
-    server = HttpServer(unit.application)
-    client = HttpClient(idle_seconds=5, connect_seconds=5)
+    server = HttpServer(unit.application, limits or ServerLimits())
+    client = HttpClient(idle_seconds=5, connect_seconds=PATIENCE_SECONDS)
     try:
         await server.start([listener])
         yield RunningUnit(unit, server, listener.getsockname()[1], client)

@@ -1,10 +1,37 @@
-"""Waits for what becomes true by itself, and fails when it does not."""
+"""How long tests wait for what must become true, and what they may ask of the clock on a machine that is busy."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+PATIENCE_SECONDS = 60.0
+"""Never used up by a test that passes: long enough for a machine that does a dozen other things."""
+_LEAST_SCALE = 3.0
 
 
-async def becomes_true(condition: Callable[[], Awaitable[bool]], seconds: float = 5.0) -> None:
+def patience() -> asyncio.Timeout:
+    """Around what must happen: it fails only when it does not happen at all."""
+    return asyncio.timeout(PATIENCE_SECONDS)
+
+
+def promptly(seconds: float) -> asyncio.Timeout:
+    """Around what must happen by itself, and not only when a longer limit of the product ends it."""
+    return asyncio.timeout(generous(seconds))
+
+
+async def becomes_true(condition: Callable[[], Awaitable[bool]], seconds: float = PATIENCE_SECONDS) -> None:
     async with asyncio.timeout(seconds):
         while not await condition():  # noqa: ASYNC110  what is awaited tells nobody
             await asyncio.sleep(0.02)
+
+
+def generous(seconds: float) -> float:
+    """A bound on the time something takes by itself, for a machine as busy as this one is or just was."""
+    return seconds * (_LEAST_SCALE + 2 * _waiting_for_a_core())
+
+
+def _waiting_for_a_core() -> float:
+    """Programs for each core, of the last minute or at this moment."""
+    average, _, _, at_once, _ = Path("/proc/loadavg").read_text("ascii").split()
+    return max(float(average), float(at_once.partition("/")[0])) / (os.cpu_count() or 1)

@@ -12,6 +12,7 @@ import asyncpg
 from aop.base.http import HttpClient, StreamedAnswer, Target
 from aop.contracts.documents import document
 from tests.support.settings import ROUTER_TO_CONTROL_PLANE
+from tests.support.waiting import PATIENCE_SECONDS
 
 WATCH = "/internal/v1/topology/watch"
 _FRAME = re.compile(rb"data: (\{[^\r\n]*\})\n\n|(:\n\n)")
@@ -60,7 +61,7 @@ class Watch:
         self.frames: list[dict[str, Any]] = []
         self._unread = b""
 
-    async def frame(self, seconds: float = 10.0) -> dict[str, Any]:
+    async def frame(self, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
         """The next event, comments passed over."""
         async with asyncio.timeout(seconds):
             while True:
@@ -72,7 +73,7 @@ class Watch:
                 if match[1] is not None:
                     return self._checked(match[1])
 
-    async def change(self, seconds: float = 10.0) -> dict[str, Any]:
+    async def change(self, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
         """The next change, heartbeats passed over."""
         async with asyncio.timeout(seconds):
             while True:
@@ -87,7 +88,7 @@ class Watch:
             frames.append(await self.frame())
         return frames
 
-    async def ended(self, seconds: float = 5.0) -> None:
+    async def ended(self, seconds: float = PATIENCE_SECONDS) -> None:
         """Reads to the end of the answer, which must not cut a frame."""
         async with asyncio.timeout(seconds):
             async for piece in self.answer:
@@ -107,7 +108,7 @@ class Watch:
 
 @asynccontextmanager
 async def watching(port: int, after: int | None = None, seconds: float = 60.0) -> AsyncIterator[Watch]:
-    client = HttpClient(idle_seconds=1, connect_seconds=5)
+    client = HttpClient(idle_seconds=1, connect_seconds=PATIENCE_SECONDS)
     path = WATCH if after is None else f"{WATCH}?after={after}"
     deadline = asyncio.get_running_loop().time() + seconds
     headers = ((b"authorization", f"Bearer {ROUTER_TO_CONTROL_PLANE}".encode()),)

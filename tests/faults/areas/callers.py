@@ -14,7 +14,7 @@ from tests.faults.load.agent import CAPABILITY
 from tests.faults.load.generator import Outcome
 from tests.faults.load.platform import STORE_POOL, Loaded, loaded
 
-_HEAD_SECONDS, _BODY_SECONDS, _STALL_SECONDS = 5.0, 30.0, 8.0
+_HEAD_SECONDS, _BODY_SECONDS, _STALL_SECONDS = 5.0, 30.0, 34.0
 _GRACE_SECONDS = 2.0
 """For the attackers' own clock, which is read when they get round to it."""
 _HONEST_CALLERS = 4
@@ -148,7 +148,7 @@ AREA = Area(
     "Slow and hostile callers",
     (
         "Callers who never finish their head or their body, or take nothing of their stream, harm no honest caller.",
-        "They are cut off in time: a head after 5 s, a body after 30 s, a reader who takes nothing soon after its"
+        "They are cut off in time: a head after 5 s, a body after 30 s, a reader who takes nothing 30 s after its"
         " buffers are full.",
         "What they make wait in sockets stays small, and everything they held is given back.",
     ),

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tests.faults.area import Area, Figure, Findings, Run
@@ -101,10 +101,14 @@ class Table:
         return Counter(point for point in await remote.trail() if point in KINDS)
 
     async def provoke(self, cell: Cell) -> None:
-        """How many pieces a stream travels in varies: a call that did not come by is waited for in a further one."""
-        for _ in range(_MOST_TRIES):
-            if await self._strikes(cell):
-                return
+        """How many pieces a stream travels in varies: a call that did not come by is waited for in a further one.
+
+        A busy machine joins the last pieces in every try. Then the piece before it is disturbed in the same way.
+        """
+        for number in range(cell.number, 0, -1):
+            for _ in range(_MOST_TRIES):
+                if await self._strikes(replace(cell, number=number)):
+                    return
         self.found.broken.append(f"never came by: {cell}")
 
     async def _strikes(self, cell: Cell) -> bool:
@@ -159,9 +163,9 @@ class Table:
 
 
 def _answering() -> Behaviour:
-    """Streams for long enough that progress is recorded."""
+    """Streams for long enough that progress is recorded, with a pause before each event: each travels alone."""
     chunks = [step for number in range(3) for step in (0.13, piece({"secret": OUTPUT_CANARY}, number, 3))]
-    stream, whole = streamed(task(), *chunks, status("completed")), a_message(data({"secret": OUTPUT_CANARY}))
+    stream, whole = streamed(task(), *chunks, 0.13, status("completed")), a_message(data({"secret": OUTPUT_CANARY}))
     return chosen(lambda received: stream if method_of(received) == "message/stream" else whole)
 
 

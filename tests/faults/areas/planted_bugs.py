@@ -1,14 +1,17 @@
-"""Planted bugs: small mistakes in a copy of the product, each of which a named test must catch."""
+"""Planted bugs: small mistakes in a second checkout, each of which the ordinary tests must notice; none is named."""
 
 import asyncio
 from collections.abc import Sequence
 
 from tests.faults.area import Area, Figure, Findings, Run
-from tests.faults.planted.copies import Tried, Verdict, passes, stale, try_mutant
 from tests.faults.planted.edges import EDGES
 from tests.faults.planted.ledger import LEDGER
-from tests.faults.planted.mutant import Mutant
 from tests.faults.planted.router import ROUTER
+from tests.mutants import reach
+from tests.mutants.mutant import Mutant, stale
+from tests.mutants.order import select_tests
+from tests.mutants.trial import CAUGHT, Judge, Trial
+from tests.mutants.twin import Twin
 
 MUTANTS: Sequence[Mutant] = (*LEDGER, *ROUTER, *EDGES)
 FEWEST = 24
@@ -22,57 +25,51 @@ async def prove(run: Run) -> Findings:
     findings.figures.append(Figure("planted bugs that still fit the product", len(MUTANTS), at_least=FEWEST))
     if findings.broken:
         return findings
-    if run.full:
-        findings.broken += await _unsound_tests(run)
-    tried = await _tried(run, MUTANTS if run.full else _by_turns(run.seed))
-    findings.broken += [
-        f"{one.mutant.name}: {one.verdict} by {one.mutant.test}\n{one.said}" for one in tried if not _ok(one)
-    ]
-    findings.hits.update({one.mutant.name: 1 if _ok(one) else 0 for one in tried})
-    findings.figures.append(Figure("planted bugs caught", sum(map(_ok, tried)), at_least=len(tried)))
+    if run.full and not reach.is_current():
+        await reach.record([], _AT_ONCE, run.say)
+    trials = await _judged(run, MUTANTS if run.full else _by_turns(run.seed))
+    findings.broken += [f"{one.mutant.name}: {one.verdict}\n{one.said}" for one in trials if not _ok(one)]
+    findings.hits.update({one.mutant.name: 1 if _ok(one) else 0 for one in trials})
+    findings.figures.append(Figure("planted bugs caught", sum(map(_ok, trials)), at_least=len(trials)))
     return findings
 
 
-def _ok(one: Tried) -> bool:
-    return one.verdict is Verdict.CAUGHT
+def _ok(one: Trial) -> bool:
+    return one.verdict in CAUGHT
 
 
 def _by_turns(seed: int) -> Sequence[Mutant]:
     return [MUTANTS[(seed * _QUICK + number) % len(MUTANTS)] for number in range(_QUICK)]
 
 
-async def _unsound_tests(run: Run) -> list[str]:
-    """A test that fails without any bug would catch everything."""
-    free = asyncio.Semaphore(_AT_ONCE)
+async def _judged(run: Run, mutants: Sequence[Mutant]) -> Sequence[Trial]:
+    known, waiting, trials = reach.load(), list(mutants), list[Trial]()
 
-    async def judged(test: str) -> str | None:
-        async with free:
-            return None if await passes(test) else f"fails on the product as it is: {test}"
+    async def take(twin: Twin) -> None:
+        await asyncio.to_thread(twin.renew)
+        judge = Judge(twin, known)
+        while waiting:
+            mutant = waiting.pop(0)
+            tests = await asyncio.to_thread(select_tests, mutant, known, everything=False)
+            trials.append(one := await judge.judge(mutant, tests))
+            run.say(f"{mutant.name}: {one.verdict} by {one.test} in {one.seconds:.0f} s")
 
-    tests = dict.fromkeys(mutant.test for mutant in MUTANTS)
-    found = await asyncio.gather(*map(judged, tests))
-    run.say(f"{len(tests)} tests run on the product as it is")
-    return [text for text in found if text is not None]
-
-
-async def _tried(run: Run, mutants: Sequence[Mutant]) -> Sequence[Tried]:
-    free = asyncio.Semaphore(run.pick(1, _AT_ONCE))
-
-    async def tried(number: int, mutant: Mutant) -> Tried:
-        async with free:
-            one = await try_mutant(mutant, run.folder / f"planted-{number}")
-            run.say(f"{mutant.name}: {one.verdict}")
-            return one
-
-    return await asyncio.gather(*(tried(number, mutant) for number, mutant in enumerate(mutants)))
+    twins = [Twin(f"planted-{number}") for number in range(run.pick(1, _AT_ONCE))]
+    try:
+        await asyncio.gather(*map(take, twins))
+    finally:
+        for twin in twins:
+            twin.release()
+    return trials
 
 
 AREA = Area(
     "planted-bugs",
     "Planted bugs",
     (
-        "Small mistakes planted in a copy of the product, one at a time, are each caught by the test that is named for"
-        " them; that test holds on the product as it is.",
+        "Small mistakes planted in a second checkout, one at a time, are each noticed by the ordinary tests. No test is"
+        " named for any of them: those run that reach the changed place, the nearest first, until one fails. That test"
+        " passes on the product as it is, and fails on the mistake a second time.",
         "A bug whose place in the product has changed fails the build, so that the list stays true.",
     ),
     prove,

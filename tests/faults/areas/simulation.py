@@ -11,7 +11,7 @@ from typing import Any
 from tests.faults.area import Area, Figure, Findings, Run, give_way
 from tests.faults.simulation.plan import Ending
 from tests.faults.simulation.scripts import JSON, STREAMS
-from tests.faults.simulation.store import FAULTED, STATEMENT_FAULTS, StoreFault
+from tests.faults.simulation.store import FAULTED, STALLED, STATEMENT_FAULTS, StoreFault
 
 QUICK_SEEDS = 10_000
 FULL_SEEDS = 100_000
@@ -24,6 +24,7 @@ _REFUSED_TARGETS = ("AGENT_AUTH_UNSUPPORTED", "ROUTE_NOT_FOUND")
 EXPECTED = (
     *(f"store: {fault} {kind}" for fault, kind in product(STATEMENT_FAULTS, FAULTED)),
     *(f"store: {StoreFault.UNREACHABLE} {kind}" for kind in ("connect", "accept", "append")),
+    *(f"store: stalled {kind}" for kind in STALLED),
     *(f"ending: {ending} while it ran" for ending in Ending if ending is not Ending.QUIET),
     *(f"agent: json: {name}" for name in JSON),
     *(f"agent: stream: {name}" for name in STREAMS),

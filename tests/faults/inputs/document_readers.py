@@ -8,10 +8,10 @@ import msgspec
 import rfc8785
 
 from aop.base import json as strict_json
+from aop.cards.reading import ReadCard, read_card
 from aop.contracts.a2a import ArtifactUpdate, Message, Part, PartKind, Task
 from aop.contracts.documents import document
 from aop.contracts.errors import InvalidRequest
-from aop.control_plane.registry.card_reading import ReadCard, read_card
 from aop.router.a2a.answers import Result, read_result
 from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.stream_rules import STREAM_KINDS

@@ -18,7 +18,6 @@ _CHUNKED = b"transfer-encoding: chunked\r\n"
 _HEADS: Mapping[str, bytes] = {
     "length with a blank before the colon": b"content-length : 0\r\n\r\n%b",
     "length in two spellings": b"content-length: 0\r\nContent-Length: 44\r\n\r\n%b",
-    "length by an underscore": b"content_length: 44\r\ncontent-length: 0\r\n\r\n%b",
     "length with a tab inside": b"content-length: 1\t0\r\n\r\n%b",
     "length behind a vertical tab": b"content-length: \x0b5\r\n\r\n%b",
     "length of a float": b"content-length: 1.0\r\n\r\n%b",
@@ -31,7 +30,6 @@ _HEADS: Mapping[str, bytes] = {
     "coding with a parameter": b"transfer-encoding: chunked;q=1\r\n\r\n0\r\n\r\n%b",
     "coding with an empty element": b"transfer-encoding: ,chunked\r\n\r\n0\r\n\r\n%b",
     "coding folded": b"transfer-encoding:\r\n chunked\r\n\r\n0\r\n\r\n%b",
-    "coding and length by an underscore": _CHUNKED + b"content_length: 5\r\n\r\n0\r\n\r\n%b",
     "coding hidden behind a bare CR": b"x: y\rtransfer-encoding: chunked\r\n\r\n0\r\n\r\n%b",
     "coding hidden behind a bare LF": b"x: y\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n%b",
     "coding hidden behind a NUL": b"x: y\x00\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n%b",
@@ -58,6 +56,12 @@ _HEADS: Mapping[str, bytes] = {
     "a header of 40 KiB": b"x-a: " + b"a" * 40_960 + b"\r\n\r\n%b",
     "a header of 1 MiB": b"x-a: " + b"a" * 1_048_576 + b"\r\n\r\n%b",
     "Host again": b"host: b\r\n\r\n%b",
+}
+# HTTP, but a name imitates one that decides where the request ends: 400 as any error, and nothing behind it is served.
+_AMBIGUOUS: Mapping[str, bytes] = {
+    "length by an underscore": b"content_length: 44\r\ncontent-length: 0\r\n\r\n%b",
+    "coding and length by an underscore": _CHUNKED + b"content_length: 5\r\n\r\n0\r\n\r\n%b",
+    "coding by an underscore": b"transfer_encoding: chunked\r\ncontent-length: 0\r\n\r\n%b",
 }
 # Sound requests with something behind them: nothing of that may be served on this connection.
 _PIPELINED: Mapping[str, bytes] = {
@@ -105,6 +109,10 @@ class Wire:
         for name, text in _HEADS.items():
             yield name, self.head() + text.replace(b"%b", self.smuggled)
 
+    def ambiguous(self) -> Iterator[tuple[str, bytes]]:
+        for name, text in _AMBIGUOUS.items():
+            yield name, self.head() + text.replace(b"%b", self.smuggled)
+
     def pipelined(self) -> Iterator[tuple[str, bytes]]:
         for name, text in _PIPELINED.items():
             yield name, self.head() + text.replace(b"%b", self.smuggled)
@@ -120,6 +128,11 @@ def wires(world: World) -> Sequence[Wire]:
     )
 
 
+def _served(answer: bytes) -> list[bytes]:
+    statuses = [line.split()[1] for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
+    return [status for status in statuses if status != b"100"]
+
+
 async def send_all(wire: Wire, chance: random.Random, rounds: int, found: Findings) -> None:
     """Broken ones whole, cut where the hidden one begins, and in pieces that are cut anew each time.
 
@@ -128,10 +141,12 @@ async def send_all(wire: Wire, chance: random.Random, rounds: int, found: Findin
     for name, data in wire.pipelined():
         answer = await _exchange(wire.port, [data])
         found.hits[f"pipelined at the {wire.name}"] += 1
-        statuses = [line.split()[1] for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
-        served = [status for status in statuses if status != b"100"]
-        found.require(served in ([], [b"400"]), f"{wire.name}, {name}: {answer!r:.200}")
+        found.require(_served(answer) in ([], [b"400"]), f"{wire.name}, {name}: {answer!r:.200}")
     for number in range(rounds):
+        for name, data in wire.ambiguous():
+            answer = await _exchange(wire.port, _pieces(data, number, len(wire.smuggled), chance))
+            found.hits[f"ambiguous framing at the {wire.name}"] += 1
+            found.require(_served(answer) in ([], [b"400"]), f"{wire.name}, {name}: {answer!r:.200}")
         for name, data in wire.broken():
             answer = await _exchange(wire.port, _pieces(data, number, len(wire.smuggled), chance))
             found.hits[f"broken framing at the {wire.name}"] += 1

@@ -56,6 +56,7 @@ class Call:
     left: bool = False
     chunks: Sequence[int] = ()
     wrong: str | None = None
+    reason: str | None = None
 
     @property
     def shed(self) -> bool:
@@ -76,6 +77,7 @@ class Call:
             self.outcome,
             complete=self.complete,
             left=self.left,
+            reason=self.reason,
         )
 
 
@@ -197,7 +199,7 @@ def _read_whole(call: Call, answer: Answer) -> None:
     found = json.loads(answer.body)
     call.ended, call.status, call.complete = time.time(), answer.status, True
     call.trace_id = _text(answer.header(b"x-platform-trace-id"))
-    call.invocation_id, call.code = found.get("invocationId"), found.get("code")
+    call.invocation_id, call.code, call.reason = found.get("invocationId"), found.get("code"), found.get("reason")
     if call.invocation_id is not None:
         failed = {"TIMEOUT": "timed_out", "CANCELED": "canceled"}.get(str(call.code), "failed")
         call.outcome = "succeeded" if answer.status == 200 else failed

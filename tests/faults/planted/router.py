@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tests.faults.planted.mutant import SIMULATED, Mutant
+from tests.mutants.mutant import Mutant
 
 _EXECUTION = "src/aop/router/execution.py"
 _RECORDED = "        terminal = terminal_fact(place, new_hex_id(), self._clock(), outcome.terminal)\n"
@@ -13,7 +13,6 @@ ROUTER: Sequence[Mutant] = (
         _EXECUTION,
         _RECORDED,
         _RECORDED + "        if running.stream is not None:\n            running.stream.end(outcome.terminal)\n",
-        SIMULATED,
         "A crash in between would leave a caller with a success that the Ledger calls a failure.",
     ),
     Mutant(
@@ -21,7 +20,6 @@ ROUTER: Sequence[Mutant] = (
         "src/aop/router/running.py",
         "                self._worker.cancel()\n",
         "                self._worker = None\n",
-        SIMULATED,
         "Work would go on, and cost, after its caller is gone.",
     ),
     Mutant(
@@ -29,7 +27,6 @@ ROUTER: Sequence[Mutant] = (
         _EXECUTION,
         "        running.stop(StopReason.CALLER_LEFT)\n",
         "",
-        "tests/loop/test_leaving.py::test_leaving_while_a_task_is_followed_cancels_it_once",
         "Callers could fill a Router with work nobody waits for.",
     ),
     Mutant(
@@ -37,7 +34,6 @@ ROUTER: Sequence[Mutant] = (
         "src/aop/router/frames.py",
         "        self._sequence += 1\n        self.chunks += 1\n",
         "        self._sequence += 2\n        self.chunks += 1\n",
-        SIMULATED,
         "A reader could not tell a lost frame from a missing number.",
     ),
     Mutant(
@@ -46,7 +42,6 @@ ROUTER: Sequence[Mutant] = (
         '            await conversation.cancel(running.task.task_id or "")\n',
         '            await conversation.cancel(running.task.task_id or "")\n'
         '            await conversation.cancel(running.task.task_id or "")\n',
-        SIMULATED,
         "An Agent that counts cancels would count wrong.",
     ),
     Mutant(
@@ -55,7 +50,6 @@ ROUTER: Sequence[Mutant] = (
         "    answer = await conversation.ask(body, deadline, delegation=delegation)\n",
         "    await conversation.ask(body, deadline, delegation=delegation)\n"
         "    answer = await conversation.ask(body, deadline, delegation=delegation)\n",
-        SIMULATED,
         "Whatever the Agent does for a message, it would do twice.",
     ),
     Mutant(
@@ -63,7 +57,6 @@ ROUTER: Sequence[Mutant] = (
         "src/aop/router/topology.py",
         "    WatchedState.SUSPENDED: ErrorCode.AGENT_RELEASE_SUSPENDED,\n",
         "",
-        "tests/router/test_resolution.py::test_a_watched_change_drops_the_card_and_refuses",
         "A suspension would take effect only where the Card is not known.",
     ),
     Mutant(
@@ -71,7 +64,6 @@ ROUTER: Sequence[Mutant] = (
         "src/aop/router/app.py",
         ".routes(delegations, children)",
         ".routes(delegations, roots)",
-        "tests/loop/test_nested_limits.py::test_a_router_without_a_free_child_slot_says_so_to_authentic_callers_only",
         "Parents that wait for children could take every slot, and wait for ever.",
     ),
     Mutant(
@@ -79,7 +71,6 @@ ROUTER: Sequence[Mutant] = (
         "src/aop/router/supervisor.py",
         "            self.stop_children(context.invocation_id)\n",
         "",
-        "tests/router/test_supervisor.py::test_a_child_ends_with_its_parent_though_it_begins_after_the_parents_end",
         "Canceling one call would leave a tree of others running.",
     ),
     Mutant(
@@ -87,7 +78,6 @@ ROUTER: Sequence[Mutant] = (
         "src/aop/router/delegation.py",
         " or self._seconds() >= claims.exp:",
         ":",
-        "tests/router/test_delegation.py::test_a_delegation_is_judged_as_its_vector_says",
         "An Agent could call others long after the Invocation it may call them for.",
     ),
     Mutant(
@@ -95,7 +85,6 @@ ROUTER: Sequence[Mutant] = (
         "src/aop/router/api/invocations.py",
         "        request.trace_id = wanted.trace_id\n",
         "        request.trace_id, request.caller = wanted.trace_id, body.raw.decode()\n",
-        "tests/loop/test_directions.py::test_nothing_of_input_result_or_credential_stays_anywhere",
         "What people say to Agents would lie in log files.",
     ),
 )

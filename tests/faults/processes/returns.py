@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from aop.ledger.epochs import MAX_CLOSED_AT_ONCE
 from tests.faults.area import Figure
 from tests.faults.processes.stage import READY_SECONDS, Stage
 from tests.ledger.writing import an_acceptance, writing
@@ -12,7 +13,8 @@ from tests.support.replicas import Replica
 from tests.support.settings import principals
 from tests.support.waiting import becomes_true
 
-OPEN_ROWS = 1000
+OPEN_ROWS = (MAX_CLOSED_AT_ONCE - 1, MAX_CLOSED_AT_ONCE, MAX_CLOSED_AT_ONCE + 1, 5 * MAX_CLOSED_AT_ONCE // 2)
+"""Around the number of Invocations that are closed at once, and well beyond it."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +52,16 @@ MISTAKES: Mapping[str, Mistake] = {
 }
 
 
-async def many_open_rows(stage: Stage) -> None:
-    """A Router that died with a thousand invocations running is ready again in time, and all of them have ended."""
-    stage.run.say(f"a return with {OPEN_ROWS} invocations open")
+async def many_open_rows(stage: Stage, size: int) -> None:
+    """A Router that died with so many invocations running is ready again in time, and all of them have ended."""
+    stage.run.say(f"a return with {size} invocations open")
     await stage.made.router.kill()
     async with writing(stage.made.stores.router, router_id="router-1") as written:
-        await asyncio.gather(*(written.journal.accept(an_acceptance()) for _ in range(OPEN_ROWS)))
+        await asyncio.gather(*(written.journal.accept(an_acceptance()) for _ in range(size)))
     still_open = [row for row in await stage.made.ledger.recorded() if not row.terminals]
     stage.found.hits["invocations left open by a Router that died"] += len(still_open)
     seconds = await stage.made.router.restart()
-    stage.found.figures.append(Figure(f"ready again with {OPEN_ROWS} open rows", seconds, "s", at_most=READY_SECONDS))
+    stage.found.figures.append(Figure(f"ready again with {size} open rows", seconds, "s", at_most=READY_SECONDS))
     await stage.require_sound("a return with many open rows")
 
 

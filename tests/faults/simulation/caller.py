@@ -20,6 +20,8 @@ class Caller:
         self.name = name
         self.told: str | None = None
         self.refused: str | None = None
+        self.reason: str | None = None
+        """Of the refusal."""
         self.frames: list[dict[str, Any]] = []
         self.ids: set[tuple[str, str, str]] = set()
         self.gone = Disconnect()
@@ -50,7 +52,14 @@ class Caller:
             ],
             "aop.disconnected": self.gone,
             "aop.whole_body": lambda: body,
+            "aop.comment": self.comment,
+            "aop.ambiguity": None,
         }
+
+    def comment(self, piece: bytes) -> None:
+        """As the server does: left out while the peer takes nothing."""
+        if not self.gone.is_set() and not self.finished and not self._stalls:
+            self._take(piece, is_last=False)
 
     async def receive(self) -> MutableMapping[str, Any]:
         await self.gone.wait()
@@ -94,7 +103,7 @@ class Caller:
 
     def _read_answer(self, answer: dict[str, Any]) -> None:
         if "invocationId" not in answer:
-            self.refused = answer["code"]
+            self.refused, self.reason = answer["code"], answer.get("reason")
             self._history.note(self.name, "caller was refused", self.refused or "")
             return
         self.ids.add((answer["invocationId"], answer["rootTaskId"], answer["traceId"]))

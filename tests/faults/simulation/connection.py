@@ -8,15 +8,15 @@ from typing import Any
 import asyncpg
 
 from aop.base.database import translated_failures
-from tests.faults.simulation.store import QUICK, Backend, Draft, Store, StoreFault
+from tests.faults.simulation.store import QUICK, STALLED, Backend, Draft, Store, StoreFault
 from tests.faults.simulation.tables import Row, refusal
 
 _KINDS = {
     "FROM ledger.accept(": "accept",
     "FROM ledger.append(": "append",
     "ledger.request_cancel(": "cancel",
-    "SELECT opening_event_id": "look",
-    "SELECT event_id": "look",
+    "SELECT opening_event_id": "probe",
+    "SELECT event_id": "probe",
 }
 _REFUSALS = ("53100", "40P01", "55P03", "57014")
 
@@ -62,7 +62,8 @@ class StoreConnection:
             while self._store.in_transaction(self._backend):  # noqa: ASYNC110  as seldom as it is short
                 await asyncio.sleep(0.01)
         draft = self._backend.draft
-        return await self._ask(kind, lambda: self._store.perform(draft, statement, arguments))
+        commits = draft is None and kind in STALLED
+        return await self._ask(kind, lambda: self._store.perform(draft, statement, arguments), commits=commits)
 
     @asynccontextmanager
     async def transaction(self, **_options: Any) -> AsyncIterator[None]:
@@ -79,16 +80,19 @@ class StoreConnection:
                 self._store.tables.execute(statement, arguments)
             return ()
 
+        kind = "accept" if any("ledger.accept(" in each for each, _ in draft.sent) else "other"
         try:
-            await self._ask("accept" if any("ledger.accept(" in each for each, _ in draft.sent) else "other", commit)
+            await self._ask(kind, commit, commits=True)
         finally:
             backend.draft = None
 
-    async def _ask(self, kind: str, work: Callable[[], Sequence[Row]]) -> Sequence[Row]:
+    async def _ask(self, kind: str, work: Callable[[], Sequence[Row]], *, commits: bool) -> Sequence[Row]:
         """The work is done on the server, whether or not somebody still waits for its answer."""
         store = self._store
         if self._closed or self._life < store.life:
             raise asyncpg.InterfaceError("the connection is closed")
+        if commits and store.is_stalled():
+            return await self._stalled(kind, work)
         fault = StoreFault.UNREACHABLE if store.is_down() else store.fault(kind)
         if fault is None and (store.healed or kind == "other"):
             return await self._at_once(work)
@@ -114,6 +118,21 @@ class StoreConnection:
             raise self._store.broken()
         return work()
 
+    async def _stalled(self, kind: str, work: Callable[[], Sequence[Row]]) -> Sequence[Row]:
+        """The commit waits, and gets through in the end, whoever is gone by then."""
+        loop = asyncio.get_running_loop()
+        self._store.history.hit(f"store: stalled {kind}")
+        self._store.history.note("store", "stalled:", kind)
+        self._backend.frozen = True
+        reply = loop.create_future()
+        loop.call_at(self._store.stalled_until, self._thaw, work, reply)
+        result: Sequence[Row] = await reply
+        return result
+
+    def _thaw(self, work: Callable[[], Sequence[Row]], reply: "asyncio.Future[Sequence[Row]]") -> None:
+        self._backend.frozen = False
+        _answer(reply, *_done(work))
+
     def _times(self, fault: StoreFault | None) -> tuple[float | None, float | None]:
         """When the server begins, and how long after that its answer is there; None is never."""
         store = self._store
@@ -132,12 +151,7 @@ class StoreConnection:
             if not reply.done() and answers is not None:
                 reply.set_exception(self._store.broken())
             return
-        rows: Sequence[Row] = ()
-        refused: Exception | None = None
-        try:
-            rows = work()
-        except Exception as said:  # noqa: BLE001  whatever the server says goes to its client
-            refused = said
+        rows, refused = _done(work)
         if answers:
             asyncio.get_running_loop().call_later(answers, _answer, reply, rows, refused)
         elif answers is not None:
@@ -153,6 +167,14 @@ class StoreConnection:
             self._backend.ended = self._closed = True
         if not reply.done():
             reply.set_exception(refusal("57P01" if fault is StoreFault.GONE else self._store.choose(*_REFUSALS)))
+
+
+def _done(work: Callable[[], Sequence[Row]]) -> tuple[Sequence[Row], Exception | None]:
+    """Its rows, or what the server says instead, which goes to its client whatever it is."""
+    try:
+        return work(), None
+    except Exception as said:  # noqa: BLE001
+        return (), said
 
 
 def _answer(reply: "asyncio.Future[Sequence[Row]]", rows: Sequence[Row], refused: Exception | None) -> None:

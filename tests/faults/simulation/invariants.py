@@ -139,6 +139,8 @@ class Told:
             yield "a fault nobody thought of: INTERNAL_ERROR"
         if caller.refused is not None and self._key is not None and not self._was_in_doubt(self._key):
             yield f"refused with {caller.refused}, but ended {self._terminal}"
+        if caller.refused is not None and self._key is not None and caller.reason != "acceptance_unknown":
+            yield f"refused with {caller.refused} as if nobody had accepted it, but recorded"
         if caller.told not in {None, self._terminal, LOST}:
             yield f"told {caller.told}, but ended {self._terminal}"
         if caller.told is None:

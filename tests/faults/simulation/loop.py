@@ -79,6 +79,10 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def time(self) -> float:
         return self._now
 
+    def work(self, seconds: float) -> None:
+        """Time passes while one callback computes, and no timer can run meanwhile."""
+        self._now += seconds
+
     def call_soon(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: contextvars.Context | None = None
     ) -> asyncio.Handle:

@@ -1,7 +1,7 @@
 """What a seed means: who calls when, what Agents, store and callers do wrong, and how the Router's life ends."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tests.faults.simulation.agent import Script
@@ -65,18 +65,21 @@ class Plan:
 
 def plan_of(seed: int) -> Plan:
     source = random.Random(seed)
+    store = _store(source)
     calls: list[CallPlan] = []
-    for number in range(source.choice((1, 1, 1, 2, 3))):
+    # A stall shows what it does only to calls that go on coming.
+    for number in range(source.choice((5, 9) if store.stalled_until else (1, 1, 1, 2, 3))):
         name = f"call-{number}"
         child = f"{name}-child" if source.random() < 0.2 else None
-        calls.append(_call(source, name, child, None))
+        root = _call(source, name, child, None)
+        calls.append(replace(root, at=source.random() * (store.stalled_until + 1)) if store.stalled_until else root)
         if child is not None:
             calls.append(_call(source, child, None, name))
     ending = source.choice((Ending.QUIET, Ending.QUIET, *Ending))
     return Plan(
         seed,
         tuple(calls),
-        _store(source),
+        store,
         ending,
         source.choice((0.02, 0.3, 1.5)) * source.random(),
         source.choice((0.0, 0.2, 5.0)),
@@ -107,7 +110,10 @@ def _store(source: random.Random) -> StorePlan:
         return StorePlan()
     if weather < 0.6:
         return StorePlan(fault_rate=0.3)
-    if weather < 0.85:
+    if weather < 0.82:
         return StorePlan(fault_rate=0.7, only=source.choice(FAULTED[:3]))
     begins = source.choice((0.0, 0.5)) * source.random()
+    if weather < 0.92:
+        begins *= source.choice((1, 4))
+        return StorePlan(stalled_from=begins, stalled_until=begins + source.choice((1.5, 4.0, 7.0)))
     return StorePlan(fault_rate=0.1, down_from=begins, down_until=begins + source.choice((0.2, 1.0, 6.0)))

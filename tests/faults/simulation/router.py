@@ -12,10 +12,13 @@ from aop.base.clock import utc_now
 from aop.base.database import Database
 from aop.base.network_policy import Resolver
 from aop.base.peer import Peer
+from aop.cards.checks import SchemaChecks
+from aop.cards.workers import SchemaWorkers
 from aop.contracts.topology import FrameKind, TopologyEvent, WatchedState
 from aop.ledger.checkpoints import Checkpoints
+from aop.ledger.entries import Writer
 from aop.ledger.epochs import close_earlier, open_epoch
-from aop.ledger.journal import Journal, Writer
+from aop.ledger.journal import Journal
 from aop.ledger.lineage import Lineage
 from aop.router.app import Outside, _invocation_routes, _Parts
 from aop.router.metrics import RouterMetrics
@@ -27,6 +30,7 @@ from aop.router.topology import Topology
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.health import Readiness
+from aop.serving.loops import unit_loops
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.unit import Unit, _drain
@@ -41,6 +45,8 @@ _SETTINGS = read_router_settings(
 )
 _METRICS = UnitMetrics("router")
 _COUNTS = RouterMetrics(_METRICS)
+# Every value here is small: no process is started in a world that is simulated.
+_CHECKS = SchemaChecks(SchemaWorkers(), max_work_ms=1000, max_kept_bytes=1 << 20)
 
 
 class SteppedClock:
@@ -84,14 +90,15 @@ class SimulatedRouter:
             write_seconds=doubles.store.write_seconds,
             fenced=fenced,
         )
-        self.supervisor, self.cards = Supervisor(), CardCache()
+        self.supervisor, self.cards = Supervisor(), CardCache(1 << 20)
         self.topology = Topology(self.clock, self.cards.forget)
         self.roots, self.children = Slots(512), Slots(512)
         lineage = Lineage(database)
         peer = Peer("http://127.0.0.1:8080", doubles.control_plane, resolver)
+        self._loops = unit_loops(log, _METRICS)
         parts = _Parts(
-            *(_SETTINGS, Outside(self.clock), log, database, self.journal, _METRICS, _COUNTS, self.supervisor),
-            *(doubles.agents, peer, resolver),
+            *(_SETTINGS, Outside(self.clock), log, self._loops, database, self.journal, _METRICS, _COUNTS),
+            *(self.supervisor, doubles.agents, peer, resolver, _CHECKS),
         )
         routes = _invocation_routes(parts, self.topology, self.cards, lineage, (self.roots, self.children))
         self.application = Application(routes, log, _METRICS)
@@ -102,15 +109,16 @@ class SimulatedRouter:
             Readiness({}, log, _METRICS),
             ((self.roots,), (self.children,)),
             log,
+            _METRICS,
             self.close,
             abandon=self.supervisor.stop_all,
         )
         self._revision = 1
 
     def start(self) -> None:
-        self.journal.start()
-        self._parents.start()
-        self._checkpoints.start()
+        self.journal.start(self._loops)
+        self._loops.start("parents", self._parents.turn)
+        self._loops.start("checkpoints", self._checkpoints.turn)
         watched = tuple(release.watched() for release in RELEASES.values())
         self._take(FrameKind.SNAPSHOT, releases=watched, complete=True)
         for release in RELEASES.values():
@@ -127,17 +135,16 @@ class SimulatedRouter:
         await _drain(self._unit, cast("int", grace))
 
     async def close(self) -> None:
-        await self._parents.close()
-        await self._checkpoints.close()
+        await self._loops.close()
         await self.journal.close()
 
     def is_idle(self) -> bool:
         return not (len(self.supervisor) or self.roots.taken or self.children.taken)
 
     async def settles(self, seconds: float) -> bool:
-        """Whether nothing runs and nothing is owed, soon."""
+        """Whether nothing runs and everything is settled, soon."""
         for _ in range(int(seconds * 10)):
-            if self.is_idle() and not self.journal.owes:
+            if self.is_idle() and not self.journal.unsettled().count:
                 return True
             await asyncio.sleep(0.1)
         return False

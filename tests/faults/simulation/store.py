@@ -28,17 +28,21 @@ class StoreFault(StrEnum):
 
 
 STATEMENT_FAULTS = tuple(fault for fault in StoreFault if fault is not StoreFault.UNREACHABLE)
-FAULTED = ("accept", "append", "cancel", "look")
+FAULTED = ("accept", "append", "cancel", "probe")
+STALLED = ("accept", "append", "cancel")
 
 
 @dataclass(frozen=True)
 class StorePlan:
-    """How often a statement meets a fault, from when to when nobody is reached, and how long a write may take."""
+    """How often a statement meets a fault; from when to when nobody is reached, and no commit gets through; and how
+    long a write may take."""
 
     fault_rate: float = 0.0
     only: str | None = None
     down_from: float = 0.0
     down_until: float = 0.0
+    stalled_from: float = 0.0
+    stalled_until: float = 0.0
     write_seconds: float = 1.0
 
 
@@ -48,6 +52,8 @@ class Backend:
     ended: bool = False
     abandoned: bool = False
     """Its client is gone, which it has not noticed."""
+    frozen: bool = False
+    """In a commit that waits: it can be ended by nobody, and what it has read will be committed."""
     draft: "Draft | None" = None
     """The transaction that is open here."""
 
@@ -85,6 +91,14 @@ class Store:
     def is_down(self) -> bool:
         now = asyncio.get_running_loop().time()
         return not self.healed and self._plan.down_from <= now < self._plan.down_until
+
+    def is_stalled(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        return not self.healed and self._plan.stalled_from <= now < self._plan.stalled_until
+
+    @property
+    def stalled_until(self) -> float:
+        return self._plan.stalled_until
 
     def fault(self, kind: str) -> StoreFault | None:
         if self.healed or kind not in FAULTED or self._plan.only not in {None, kind}:
@@ -127,7 +141,8 @@ class Store:
             self.backends[arguments[0]].ended = True
             return [{"pg_terminate_backend": True}]
         if "pg_stat_activity" in statement:
-            return [{"exists": not self.backends[arguments[0]].ended}]
+            backend = self.backends[arguments[0]]
+            return [{"exists": backend.frozen or not backend.ended}]
         if "set_config" in statement:
             return ()
         return (draft or self.tables).execute(statement, arguments)
@@ -135,4 +150,6 @@ class Store:
     def in_transaction(self, but: Backend) -> bool:
         """Whether a writer holds the lock that opening an epoch waits for."""
         others = (backend for backend in self.backends.values() if backend is not but)
-        return any(other.draft is not None and not other.ended and not other.abandoned for other in others)
+        return any(
+            other.frozen or (other.draft is not None and not other.ended and not other.abandoned) for other in others
+        )

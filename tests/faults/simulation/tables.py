@@ -9,6 +9,8 @@ from uuid import UUID
 
 import asyncpg
 
+from aop.contracts.errors import reason_pairs
+
 Row = Mapping[str, Any]
 
 _ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}]+)')
@@ -20,7 +22,7 @@ _ACCEPTANCE = (
 _EVENT = (
     *("invocation_id", "sequence", "event_id", "occurred_at", "type", "previous_status", "previous_sequence"),
     *("previous_chunk_index", "previous_at", "opening", "trace_id", "root_task_id", "workspace_id", "created_at"),
-    *("chunk_index", "chunk_count", "chunk_bytes", "latency_ms", "error_code"),
+    *("chunk_index", "chunk_count", "chunk_bytes", "latency_ms", "error_code", "reason"),
 )
 _IDS = ("invocation_id", "root_task_id", "trace_id", "parent_invocation_id", "agent_release_id", "opening_event_id")
 _NUMBERS = ("position", "sequence", "previous_sequence", "previous_chunk_index", "chunk_index", "chunk_count")
@@ -164,9 +166,9 @@ class Tables:
         family = [one for one in self.invocations.values() if one["root_task_id"] == row["root_task_id"]]
         return [row | {"outcome": ended and ended["type"], "of_root_task": len(family)}]
 
-    def ended_with_children(self, invocations: Sequence[str]) -> Sequence[Row]:
+    def ended_with_children(self, invocations: Sequence[str], types: Sequence[str]) -> Sequence[Row]:
         ends = [self.terminal(UUID(each)) for each in invocations]
-        return [end for end in ends if end is not None and end["type"] in _FIXED_CODES]
+        return [end for end in ends if end is not None and end["type"] in types]
 
     def open_epoch(self, router: str) -> Sequence[Row]:
         self.epochs[router] = self.epochs.get(router, 0) + 1
@@ -223,7 +225,7 @@ _STATEMENTS: Mapping[str, Callable[..., Sequence[Row]]] = {
 
 def _check(row: Row) -> None:
     """The constraints a row can break by itself."""
-    kind, before, code = row["type"], row["previous_sequence"], row["error_code"]
+    kind, before, code, reason = row["type"], row["previous_sequence"], row["error_code"], row["reason"]
     if before is None:
         chained = (row["opening"], row["sequence"], row["previous_status"]) in _OPENINGS
         chained = chained and row["created_at"] <= row["occurred_at"] and row["previous_chunk_index"] is None
@@ -234,6 +236,7 @@ def _check(row: Row) -> None:
     reaches = (-1 if row["previous_chunk_index"] is None else row["previous_chunk_index"]) + (row["chunk_count"] or 0)
     progress = counted and row["chunk_index"] == reaches if kind == "stream" else row["chunk_index"] is None
     told = code == _FIXED_CODES.get(kind) if kind != "failed" else code not in {None, *_FIXED_CODES.values()}
+    told = told and (reason is None or (code, reason) in reason_pairs())
     if not (chained and progress and told and kind in _TRANSITIONS[row["previous_status"]]):
         raise refusal("23514")
 

@@ -12,8 +12,11 @@ from tests.faults.area import Findings
 from tests.faults.fault_proxy import Direction, Pace
 from tests.faults.record import OutageAnswer
 from tests.faults.store.server import StoreServer
+from tests.faults.store.stall import stalled_commits
 from tests.faults.world import Edge, World
 
+_STALLED_SECONDS = 7 * 5.0
+"""Seven times as long as a Ledger write may take by default."""
 EDGES = (Edge.CONTROL_PLANE_STORE, Edge.ROUTER_STORE)
 _END_WRITER = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -26,6 +29,7 @@ _UNITS = "FROM pg_stat_activity WHERE application_name LIKE 'aop %' AND datname 
 class Harm:
     made: World
     server: StoreServer
+    administrator: str
     found: Findings
     chance: Random
     full: bool
@@ -44,7 +48,7 @@ class Harm:
 
     async def one_backend(self) -> None:
         """One the Router writes with, while it writes; so many times, or as long as it takes to catch it at that."""
-        caught, wanted = 0, 30 if self.full else 3
+        caught, wanted = 0, 3
         for _ in range(100 * wanted):
             rows = await self.made.ledger.rows(_END_WRITER)
             caught += len(rows)
@@ -61,16 +65,22 @@ class Harm:
         async with self.server.frozen():
             await asyncio.sleep(20)
 
+    async def stalled(self) -> None:
+        """Commits wait for seven write timeouts, in backends that nobody can end."""
+        async with stalled_commits(self.administrator) as caught:
+            await asyncio.sleep(_STALLED_SECONDS)
+        self.found.hits["a backend stalled in the middle of a commit"] += len(caught)
+
     async def far_away(self) -> None:
         async with self._paced(Pace(delay=0.2)):
-            await asyncio.sleep(10 if self.full else 2)
+            await asyncio.sleep(2)
 
     async def narrow(self) -> None:
         async with self._paced(Pace(bytes_per_second=10_000, slice_bytes=1000)):
-            await asyncio.sleep(20 if self.full else 3)
+            await asyncio.sleep(5 if self.full else 3)
 
     async def reset_at_random(self) -> None:
-        for _ in range(100 if self.full else 6):
+        for _ in range(10 if self.full else 6):
             way: Direction = self.chance.choice(("up", "down"))
             proxy = self.made.on(self.chance.choice(EDGES))
             proxy.cut(way, self.chance.randrange(1, 4000))
@@ -115,7 +125,7 @@ class Harm:
         if volume == "wal":
             await self.made.ledger.rows("SELECT pg_switch_wal()")
         with self.server.full(volume):
-            await asyncio.sleep(5 if self.full else 1.5)
+            await asyncio.sleep(3 if self.full else 1.5)
 
     @asynccontextmanager
     async def _paced(self, pace: Pace) -> AsyncIterator[None]:
@@ -148,10 +158,11 @@ FAULTS: Mapping[str, Fault] = {
     "data volume full": Harm.data_full,
     "log volume full": Harm.log_full,
     "frozen for 20 s": Harm.frozen_long,
+    "commits stalled for seven write timeouts": Harm.stalled,
 }
 ALWAYS = ("SIGKILL", "frozen for 2 s", "connections reset at random bytes")
 """In every quick run; of the others some by turns."""
-LONG = ("frozen for 20 s",)
+LONG = ("frozen for 20 s", "commits stalled for seven write timeouts")
 NEED_VOLUMES = ("data volume full", "log volume full")
 HARMLESS = ("200 ms away",)
 """Shorter than any bound: no call may fail."""

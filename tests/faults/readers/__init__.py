@@ -1,0 +1,1 @@
+"""Readers who take a little now and then, and peers who hold idle connections."""
