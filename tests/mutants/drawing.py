@@ -1,0 +1,109 @@
+"""Draws mutants by seed: places spread evenly over all statements of the product, one small mistake at each."""
+
+import ast
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from tests.mutants.mutant import ROOT, Mutant
+from tests.mutants.operators import Change, changes
+
+SOURCE = ROOT / "src"
+_TYPES_ONLY = {"TYPE_CHECKING", "__name__"}
+_NO_MISTAKE = (ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal, ast.Assert)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A statement that may be changed."""
+
+    path: Path
+    statement: ast.stmt
+
+
+def draw(seed: int, count: int) -> list[Mutant]:
+    """Every module gets its share by the number of its statements, because the places lie at equal distances."""
+    choice, places = random.Random(seed), all_places()
+    distance = len(places) / count
+    offset = choice.random()
+    drawn: list[Mutant] = []
+    for number in range(count):
+        first = int((number + offset) * distance)
+        after = (places[(first + step) % len(places)] for step in range(len(places)))
+        drawn.append(next(found for place in after if (found := _mutant_at(place, choice, drawn)) is not None))
+    return drawn
+
+
+@cache
+def all_places() -> Sequence[Place]:
+    paths = sorted(path for path in SOURCE.rglob("*.py") if path.name != "__main__.py")
+    return [Place(path, each) for path in paths for each in statements(ast.parse(path.read_bytes()))]
+
+
+def statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """In their order; without docstrings, imports, and what only a type checker or an abstract class reads."""
+    if isinstance(node, ast.If) and _names(node.test) & _TYPES_ONLY:
+        return
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_declared_only(node):
+        return
+    if isinstance(node, ast.stmt) and not isinstance(node, _NO_MISTAKE) and not _is_text(node):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from statements(child)
+
+
+def _mutant_at(place: Place, choice: random.Random, drawn: Sequence[Mutant]) -> Mutant | None:
+    """By the operator that was drawn least so far, so that no kind of mistake crowds out the others."""
+    source, often = place.path.read_bytes(), Counter(mutant.why for mutant in drawn)
+    possible = changes(place.statement, source)
+    for operator in sorted(possible, key=lambda name: (often[name], choice.random())):
+        for change in choice.sample(possible[operator], len(possible[operator])):
+            mutant = _mutant(place, change, source)
+            if mutant is not None and mutant not in drawn:
+                return mutant
+    return None
+
+
+def _mutant(place: Place, change: Change, source: bytes) -> Mutant | None:
+    """As a text that stands once in its file: whole lines, and as many around them as that takes."""
+    changed = source[: change.start] + change.new.encode() + source[change.end :]
+    if not _compiles(changed) or ast.dump(ast.parse(changed)) == ast.dump(ast.parse(source)):
+        return None
+    begin, end = source.rfind(b"\n", 0, change.start) + 1, _end_of_line(source, change.end)
+    while source.count(source[begin:end]) > 1:
+        begin, end = source.rfind(b"\n", 0, max(0, begin - 1)) + 1, _end_of_line(source, end)
+    old, new = source[begin:end], changed[begin : end + len(changed) - len(source)]
+    line = source.count(b"\n", 0, change.start) + 1
+    file = str(place.path.relative_to(ROOT))
+    return Mutant(
+        f"{file.removeprefix('src/aop/')}:{line} {change.operator}", file, old.decode(), new.decode(), change.operator
+    )
+
+
+def _end_of_line(source: bytes, place: int) -> int:
+    found = source.find(b"\n", place)
+    return len(source) if found < 0 else found + 1
+
+
+def _compiles(source: bytes) -> bool:
+    try:
+        compile(source, "mutant", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_declared_only(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return all(isinstance(each, ast.Pass) or _is_text(each) for each in node.body)
