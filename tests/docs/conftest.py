@@ -25,7 +25,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalPl
         real = {_GATEWAY: ports.gateway, _ROUTER: ports.router, _CONSOLE: ports.console, _AGENT: port}
         yield running, port, {written: f"127.0.0.1:{number}" for written, number in real.items()}
         assert running.stop() == 0
-    require_none_left(str(data), seconds=1)
+    require_none_left(str(data))
 
 
 @pytest.fixture

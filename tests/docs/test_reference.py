@@ -3,12 +3,13 @@
 import json
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
 from aop.cli.commands import COMMANDS
 from aop.cli.loading import built
-from tests.docs.blocks import ROOT, blocks_of
+from tests.docs.blocks import ROOT, blocks_of, pages
 from tools.contract_bundle import bundled, schemas, surfaces
 from tools.contracts import operations_of
 from tools.docs import REFERENCE, outdated
@@ -17,6 +18,9 @@ from tools.docs_settings import setting_names
 from tools.docs_shapes import document_heading
 
 CODES = [entry["code"] for entry in json.loads((ROOT / "contracts/platform-error/codes.json").read_bytes())["codes"]]
+
+
+REASONS = json.loads((ROOT / "contracts/platform-error/reasons.json").read_bytes())["reasons"]
 
 
 def headings(page: str) -> set[str]:
@@ -47,6 +51,32 @@ def test_the_page_of_documents_shows_every_schema() -> None:
 def test_every_error_code_is_in_the_reference_and_in_the_guide_to_recovery() -> None:
     assert set(CODES) <= headings("reference/errors.md")
     assert set(CODES) <= headings("guides/recover.md")
+
+
+def test_every_reason_is_in_the_reference_with_its_sentence() -> None:
+    text = (ROOT / "docs/reference/errors.md").read_text("utf-8")
+    for entry in REASONS:
+        assert f"| `{entry['reason']}` | {entry['sentence']} |" in text
+
+
+@pytest.mark.rows("SAFE-12")
+def test_the_guide_to_recovery_tells_what_the_contract_says_of_an_unknown_acceptance() -> None:
+    (entry,) = [entry for entry in REASONS if entry["reason"] == "acceptance_unknown"]
+    guide = " ".join((ROOT / "docs/guides/recover.md").read_text("utf-8").split())
+    (section,) = re.findall(r"### acceptance_unknown(.*?) ##", guide)
+    assert entry["sentence"] in section
+    assert "aop trace TRACE" in section
+    assert "aop status" in section
+
+
+@pytest.mark.rows("SAFE-12")
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_says_that_an_error_without_ids_means_no_invocation_without_naming_the_exception(page: Path) -> None:
+    """Contract 8.3: an acceptance can be unknown, and who takes that for a refusal has the work done twice."""
+    for part in re.split(r"\n(?=\||- |\d+\. |\n)", page.read_text("utf-8")):
+        said = " ".join(part.split())
+        if re.search(r"(there is|:|,) no Invocation\b|answered before acceptance|was never accepted", said):
+            assert "acceptance_unknown" in said, said
 
 
 def test_every_setting_that_is_read_has_a_meaning_and_no_other_has() -> None:
