@@ -14,12 +14,12 @@ from pathlib import Path
 
 import uvloop
 
-from aop.base import migrations
-from aop.base.server import HttpServer, listening_socket
 from aop.control_plane.app import build
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.postgres import EmbeddedPostgres
+from aop.net.server import HttpServer, listening_socket
+from aop.store import migrations
 from benchmarks.measure import peer_process
 
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from aop.base.http import Target
 from aop.local.ports import any_free_port
+from aop.net.http import Target
 
 _CONFIGURATION = """
 daemon off; master_process off; pid {home}/nginx.pid; error_log {home}/error.log;

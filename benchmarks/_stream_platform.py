@@ -16,18 +16,18 @@ from typing import Any, cast
 
 import uvloop
 
-from aop.base import migrations
-from aop.base.http import Answer, HttpClient, Target
-from aop.base.server import HttpServer, listening_socket
 from aop.contracts.signing import SigningKey
 from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.ports import any_free_port
 from aop.local.postgres import EmbeddedPostgres
+from aop.net.http import Answer, HttpClient, Target
+from aop.net.server import HttpServer, listening_socket
 from aop.router.app import build as build_router
 from aop.router.settings import read_router_settings
 from aop.serving.unit import Unit, calm_collector
+from aop.store import migrations
 from benchmarks.measure import peer_process
 
 WORKSPACE, PROVIDER, AGENT, CAPABILITY = "bench", "bench", "bench:stream", "stream"

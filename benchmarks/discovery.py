@@ -17,14 +17,14 @@ from urllib.parse import quote
 import msgspec
 import uvloop
 
-from aop.base import migrations
-from aop.base.database import connect
-from aop.base.http import HttpClient, Target
-from aop.base.server import HttpServer, listening_socket
 from aop.control_plane.app import build
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.postgres import EmbeddedPostgres
+from aop.net.http import HttpClient, Target
+from aop.net.server import HttpServer, listening_socket
+from aop.store import migrations
+from aop.store.database import connect
 from benchmarks._catalog_seed import COMMON_WORDS, RARE_WORD, Size, seed
 from benchmarks.measure import Figure, Plot, Report, Series, peer_process
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import uvloop
 
-from aop.base.http import HttpClient
+from aop.net.http import HttpClient
 from benchmarks._stream_platform import StreamPlatform, stream_platform
 from benchmarks.invocations import CALLERS, CALLS, Calls, many
 from benchmarks.measure import Figure, Plot, Report, Series, cpu_nanos, store_cpu_nanos

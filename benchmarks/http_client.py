@@ -7,7 +7,7 @@ from typing import cast
 
 import uvloop
 
-from aop.base.http import HttpClient, Target
+from aop.net.http import HttpClient, Target
 from benchmarks.measure import Figure, Report, Round, interleaved, own_cpu_micros, peer_process
 
 CALLERS = 16

@@ -8,7 +8,7 @@ from typing import cast
 
 import uvloop
 
-from aop.base.server import HttpServer, Receive, Scope, Send, listening_socket
+from aop.net.server import HttpServer, Receive, Scope, Send, listening_socket
 from benchmarks.measure import Figure, Report, cpu_micros_of, interleaved, peer_process
 
 CALLERS = 16
@@ -26,11 +26,11 @@ _HEADERS = [(b"content-type", b"application/json"), (b"content-length", b"%d" % 
 def run() -> Report:
     with peer_process(_ours) as ours:
         if importlib.util.find_spec("uvicorn") is None:
-            median = uvloop.run(_measure({"aop.base.server": ours}))
+            median = uvloop.run(_measure({"aop.net.server": ours}))
         else:
             with peer_process(_uvicorn) as theirs:
-                median = uvloop.run(_measure({"aop.base.server": ours, "uvicorn": theirs}))
-    first = median["aop.base.server"]
+                median = uvloop.run(_measure({"aop.net.server": ours, "uvicorn": theirs}))
+    first = median["aop.net.server"]
     rows: list[Mapping[str, Figure]] = [
         {"server": name, "CPU": micros, "ratio": micros / first} for name, micros in median.items()
     ]

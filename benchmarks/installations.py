@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import asyncpg
 import uvloop
 
-from aop.base.http import HttpClient
+from aop.net.http import HttpClient
 from benchmarks._stream_platform import WORKSPACE, StreamPlatform, stream_platform
 from benchmarks.invocations import CALLERS, UNITS, Calls, costs_of, many
 from benchmarks.measure import Figure, Plot, Report, Series

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import uvloop
 
-from aop.base.http import HttpClient, Target
+from aop.net.http import HttpClient, Target
 from benchmarks._proxy import Proxy, bare_proxy
 from benchmarks._stream_platform import AGENT, CAPABILITY, StreamPlatform, resident_kib, stream_platform
 from benchmarks.measure import Figure, Plot, Report, Series, cpu_nanos, machine_pace_micros, store_cpu_nanos

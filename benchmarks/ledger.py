@@ -15,10 +15,8 @@ import asyncpg
 import uvloop
 
 from aop.base.clock import utc_now
-from aop.base.database import Connection, Database, connect
 from aop.base.ids import new_hex_id, new_opening_id
 from aop.base.loops import Loops
-from aop.base.migrations import migrate
 from aop.contracts.lineage import CallerType
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
@@ -26,6 +24,8 @@ from aop.ledger.journal import Journal
 from aop.ledger.lineage import Lineage, RecordFilter
 from aop.ledger.model import SUCCEEDED, Acceptance, Context, Opening, terminal_fact
 from aop.local.postgres import EmbeddedPostgres
+from aop.store.database import Connection, Database, connect
+from aop.store.migrations import migrate
 from benchmarks.measure import Figure, Plot, Report, Series, store_cpu_nanos
 
 CALLERS = 64

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 
 import uvloop
 
-from aop.base.http import HttpClient
+from aop.net.http import HttpClient
 from benchmarks._stream_platform import AGENT, CAPABILITY, StreamPlatform, resident_kib, stream_platform
 from benchmarks.measure import Figure, Plot, Report, Series, cpu_nanos
 

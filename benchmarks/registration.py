@@ -8,7 +8,7 @@ from itertools import count
 
 import uvloop
 
-from aop.base.http import HttpClient, Target
+from aop.net.http import HttpClient, Target
 from benchmarks._control_plane import BenchedControlPlane, control_plane
 from benchmarks.measure import Figure, Report, Round, cpu_micros_of, interleaved
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from aop.agent.settings import AgentSettings
 from aop.base import settings as read
-from aop.base.network_policy import AllowList
 from aop.base.secret import Secret
 from aop.console.settings import read_console_settings
 from aop.control_plane.settings import read_control_plane_settings
+from aop.net import address_settings as addresses
+from aop.net.policy import AllowList
 from aop.router.settings import read_router_settings
 from tools.docs_setting_meanings import MEANINGS
 from tools.docs_shapes import code, prose, table
@@ -123,7 +124,7 @@ def _default(parse: read.Parse[Any], default: Any) -> str:
         default = default.reveal()
     if default in (None, "", (), {}):
         return "none"
-    if isinstance(default, read.ListenAddress):
+    if isinstance(default, addresses.ListenAddress):
         return code(f"{default.host}:{default.port}")
     if isinstance(default, AllowList):
         return code("[]")

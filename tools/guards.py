@@ -6,10 +6,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from aop.base import migrations
-from aop.base.database import connect
-from aop.base.store_check import found_guards
 from aop.local.postgres import EmbeddedPostgres
+from aop.store import migrations
+from aop.store.database import connect
+from aop.store.store_check import found_guards
 
 ROOT = Path(__file__).resolve().parents[1]
 

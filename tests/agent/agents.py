@@ -14,8 +14,8 @@ from aop.agent.calls import NestedCalls
 from aop.agent.guard import Receive, Scope, Send
 from aop.agent.proofs import ProofDirectory, Proofs
 from aop.agent.testing import SignedRequest, SignedRouter
-from aop.base.http import Answer, HttpClient, Target
-from aop.base.server import HttpServer, listening_socket
+from aop.net.http import Answer, HttpClient, Target
+from aop.net.server import HttpServer, listening_socket
 from tests.support.waiting import PATIENCE_SECONDS
 
 REJECTIONS = {

@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 from aop.agent.testing import SignedRouter
-from aop.base.origin import Endpoint
 from aop.contracts.card import AgentCard
 from aop.local.ports import any_free_port
+from aop.net.origin import Endpoint
 from tools.agent_env import AGENTS, agent_python, names
 
 SAMPLES = names()

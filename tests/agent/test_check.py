@@ -13,9 +13,9 @@ from aop.agent import AgentSettings, guarded
 from aop.agent.check import AgentCheck, Subject
 from aop.agent.guard import ASGIApp, Receive, Scope, Send
 from aop.agent.testing import SignedRouter
-from aop.base.origin import Endpoint
-from aop.base.server import HttpServer, listening_socket
 from aop.contracts.card import AgentCard
+from aop.net.origin import Endpoint
+from aop.net.server import HttpServer, listening_socket
 from tests.support.cards import a_card, a_skill
 
 SKILL = a_skill("echo", inputSchema={"type": "object", "examples": [{"text": "hi"}]}, outputSchema={"type": "object"})

@@ -10,7 +10,7 @@ from aop.agent import AgentSettings, Guard, ProofPage, ReplayMemory, Verifier
 from aop.agent.calls import NestedCalls
 from aop.agent.guard import Message
 from aop.agent.testing import SignedRouter
-from aop.base.http import HttpError
+from aop.net.http import HttpError
 from tests.agent.agents import RunningAgent, Watched, require_rejection, running_agent
 from tests.support.waiting import patience, promptly
 

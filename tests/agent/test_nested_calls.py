@@ -13,10 +13,10 @@ from aop.agent import AgentContext, DelegationMissing, NestedCallFailed, NestedC
 from aop.agent.calls import NestedCalls
 from aop.agent.guard import Receive, Scope, Send
 from aop.base.secret import Secret
-from aop.base.server import HttpServer, listening_socket
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.result_stream import ResultStream, StreamBroken
+from aop.net.server import HttpServer, listening_socket
 from tests.support.vectors import each
 from tests.support.waiting import promptly
 

@@ -6,7 +6,8 @@ import pytest
 
 from aop.agent import AgentSettings
 from aop.agent.testing import SignedRouter
-from aop.base.settings import ListenAddress, SettingsRefused
+from aop.base.settings import SettingsRefused
+from aop.net.address_settings import ListenAddress
 
 
 def an_environment(folder: Path, **changes: str | None) -> dict[str, str]:

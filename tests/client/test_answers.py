@@ -24,8 +24,8 @@ from aop.client import (
 )
 from aop.contracts.errors import ErrorCode, Reason, code_entries, reason_pairs
 from aop.contracts.recovery import Situation, reason_recovery, recoveries
-from tests.base.test_http_client_tls import Authority
 from tests.client.gateway import JSON, TRACE, TRACED, WORKSPACE, ScriptedGateway, an_error, saying, scripted_gateway
+from tests.net.test_http_client_tls import Authority
 from tests.support.peers import Behaviour, hold, listening, reset, sending
 from tests.support.waiting import PATIENCE_SECONDS, generous
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import pytest_asyncio
 
-from aop.base.http import HttpClient
+from aop.net.http import HttpClient
 from tests.agent.samples import SAMPLES, RunningSample, running_sample
 from tests.support.waiting import PATIENCE_SECONDS
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from aop.agent import profile
-from aop.base.http import Answer, HttpClient, Target
-from aop.base.sse import EventParser
 from aop.contracts.a2a import Message, Task
+from aop.net.http import Answer, HttpClient, Target
+from aop.net.sse import EventParser
 from tests.agent.agents import ask
 from tests.agent.samples import RunningSample
 from tests.support.waiting import PATIENCE_SECONDS

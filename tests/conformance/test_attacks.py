@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from aop.agent.attacks import Attack, attacks
-from aop.base.http import HttpClient
+from aop.net.http import HttpClient
 from tests.agent.agents import ask, require_rejection
 from tests.agent.samples import RunningSample
 

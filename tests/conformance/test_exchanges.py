@@ -8,9 +8,9 @@ import pytest
 
 from aop.agent import profile
 from aop.agent.profile import RpcRefused, StreamJudge
-from aop.base.http import HttpClient
 from aop.contracts.a2a import TaskState
 from aop.contracts.documents import document
+from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample
 from tests.conformance.talk import Talk, data, message, rpc, text
 from tests.support.contracts import CONTRACTS

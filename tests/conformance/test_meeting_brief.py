@@ -9,9 +9,9 @@ import pytest
 
 from aop.agent import profile
 from aop.agent.profile import StreamJudge
-from aop.base.http import HttpClient
 from aop.contracts.a2a import TaskState
 from aop.local.ports import any_free_port
+from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample, running_sample
 from tests.conformance.talk import Talk, data
 from tests.support.waiting import patience

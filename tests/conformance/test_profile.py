@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from aop.agent.check import AgentCheck, Subject
-from aop.base.origin import Endpoint
 from aop.contracts.documents import compiled, document
+from aop.net.origin import Endpoint
 from tests.agent.samples import SAMPLES, RunningSample
 from tools.agent_env import AGENTS, agent_python
 

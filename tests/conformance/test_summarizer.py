@@ -9,8 +9,8 @@ import pytest
 
 from aop.agent import profile
 from aop.agent.profile import RpcRefused, StreamJudge
-from aop.base.http import HttpClient
 from aop.contracts.a2a import Task, TaskState
+from aop.net.http import HttpClient
 from tests.agent.samples import RunningSample
 from tests.conformance.talk import Talk, data
 from tests.support.waiting import becomes_true, generous

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from aop.base.http import Answer
 from aop.contracts.errors import ErrorCode, code_entries
+from aop.net.http import Answer
 from tests.support.conformance import NotAsDescribed, operations, require_conformance
 from tests.support.openapi import openapi_operations
 from tools.contract_bundle import surfaces

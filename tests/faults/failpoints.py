@@ -28,13 +28,13 @@ class Failpoint:
 
 
 ROUTER: Sequence[Failpoint] = (
-    Failpoint("resolve.before", "aop.router.resolution:Resolution.card", "before"),
+    Failpoint("resolve.before", "aop.router.target.resolution:Resolution.card", "before"),
     Failpoint("accept.before", "aop.ledger.journal:Journal.accept", "before"),
     Failpoint("accept.committed", "aop.ledger.store:accept", "after"),
     Failpoint("accept.after", "aop.ledger.journal:Journal.accept", "after"),
-    Failpoint("exchange.before", "aop.router.execution:Execution._exchange", "before"),
+    Failpoint("exchange.before", "aop.router.invocation.execution:Execution._exchange", "before"),
     Failpoint("message.answered", "aop.router.a2a.agent:AgentConversation.ask", "after"),
-    Failpoint("chunk.framed", "aop.router.delivery:StreamDelivery.chunk", "after"),
+    Failpoint("chunk.framed", "aop.router.stream.delivery:StreamDelivery.chunk", "after"),
     Failpoint("progress.before", "aop.ledger.journal:Journal.progress", "before"),
     Failpoint("progress.after", "aop.ledger.journal:Journal.progress", "after"),
     Failpoint("terminal.before", "aop.ledger.journal:Journal.end", "before"),

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from aop.base.http import HttpClient, Target
+from aop.net.http import HttpClient, Target
 from tests.support.cards import some_limits
 from tests.support.loop import SPACE, Platform
 from tests.support.nested import Parent

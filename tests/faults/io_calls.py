@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from aop.base.http.errors import DeadlinePassed, TransferBroken
+from aop.net.http.errors import DeadlinePassed, TransferBroken
 from tests.faults.failpoints import replace
 from tests.faults.switchboard import Action, Provoked, Switchboard
 
@@ -63,15 +63,15 @@ _CALLS: Mapping[str, _Call] = {
     "store fetchval": _Call("asyncpg.connection:Connection.fetchval", _store_lost, _store_silent),
     "store execute": _Call("asyncpg.connection:Connection.execute", _store_lost, _store_silent),
     "peer request": _Call(
-        "aop.base.http.client:HttpClient.request", _peer_lost, lambda _, named: _until(named["deadline"])
+        "aop.net.http.client:HttpClient.request", _peer_lost, lambda _, named: _until(named["deadline"])
     ),
     "peer stream head": _Call(
-        "aop.base.http.stream:AnswerStream.__aenter__",
+        "aop.net.http.stream:AnswerStream.__aenter__",
         _stream_lost,
         lambda opened, _: _until(opened._exchange.deadline),
     ),
     "peer stream piece": _Call(
-        "aop.base.http.stream:StreamedAnswer.__anext__", _peer_lost, lambda _, __: (None, DeadlinePassed("provoked"))
+        "aop.net.http.stream:StreamedAnswer.__anext__", _peer_lost, lambda _, __: (None, DeadlinePassed("provoked"))
     ),
 }
 

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from aop.base.clock import utc_now
-from aop.base.database import Connection, connect
-from aop.base.migrations import migrate
 from aop.ledger.epochs import close_earlier
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import LOST, SUCCEEDED, Acceptance, Place
 from aop.local.postgres import EmbeddedPostgres
 from aop.local.state import DatabaseUrls
+from aop.store.database import Connection, connect
+from aop.store.migrations import migrate
 from tests.faults.fault_proxy import Direction, FaultProxy, store_proxy
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.errors import require_error

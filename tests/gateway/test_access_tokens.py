@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aop.base.database import Database, connect
 from aop.contracts.errors import Unauthenticated
 from aop.control_plane.gateway.token_text import is_well_formed, new_token_text
 from aop.control_plane.gateway.tokens import TokenCallers, Tokens, issue_token
 from aop.local.state import DatabaseUrls
+from aop.store.database import Database, connect
 from tests.support.units import RunningUnit
 from tests.support.waiting import patience
 

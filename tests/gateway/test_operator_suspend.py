@@ -7,10 +7,10 @@ import pytest
 import pytest_asyncio
 
 from aop.base import assets
-from aop.base.database import Database
 from aop.contracts.errors import Conflict, NotFound
 from aop.control_plane.registry.releases import Releases
 from aop.local.state import DatabaseUrls
+from aop.store.database import Database
 from tests.gateway.test_release_transitions import TRANSITIONS, brought_to
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests

@@ -11,7 +11,6 @@ import pytest
 import pytest_asyncio
 
 from aop.base.canonical import canonical
-from aop.base.database import Connection, Database
 from aop.base.ids import new_id, new_trace_id
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Refusal
@@ -20,6 +19,7 @@ from aop.control_plane.dispatch.authorization import Authorization, Wanted
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.standings import Standings
 from aop.local.state import DatabaseUrls
+from aop.store.database import Connection, Database
 from tests.support.cards import Card, a_card, a_skill
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error

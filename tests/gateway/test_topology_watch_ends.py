@@ -10,8 +10,8 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from aop.base.http import TransferBroken
 from aop.local.state import DatabaseUrls
+from aop.net.http import TransferBroken
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.publication import Scene, publication_scene

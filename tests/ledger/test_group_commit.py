@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 import asyncpg
 import pytest
 
-from aop.base.database import Connection
 from aop.base.loops import Loops
 from aop.ledger.group_commit import GroupCommit, Statements
 from aop.ledger.results import Absent, Found, NotWritten, ProbeResult, Unknown, WriteResult, Written
+from aop.store.database import Connection
 from tests.faults.simulation.loop import SimulatedLoop
 from tests.faults.simulation.tables import refusal
 

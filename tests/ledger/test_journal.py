@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from aop.base.clock import utc_now
-from aop.base.database import connect
 from aop.base.ids import new_hex_id
 from aop.ledger import store
 from aop.ledger.epochs import MAX_CLOSED_AT_ONCE, close_earlier
@@ -15,6 +14,7 @@ from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Opening, Progress, progress_fact
 from aop.local.state import DatabaseUrls
+from aop.store.database import connect
 from tests.ledger.writing import (
     ROUTER,
     Writing,

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from aop.base.clock import utc_now
-from aop.base.database import Connection, Database, connect
 from aop.ledger.epochs import close_earlier
 from aop.ledger.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import LOST, SUCCEEDED
 from aop.local.state import DatabaseUrls
+from aop.store.database import Connection, Database, connect
 from tests.faults.store.stall import stalled_commits
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.postgres import PostgresForTests

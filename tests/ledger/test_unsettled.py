@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from aop.base.clock import utc_now
-from aop.base.database import Connection, connect
 from aop.base.loops import Loops
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import close_earlier, open_epoch
@@ -16,6 +15,7 @@ from aop.ledger.journal import MAX_UNSETTLED_SECONDS, AcceptanceFailed, Acceptan
 from aop.ledger.model import LOST, SUCCEEDED
 from aop.ledger.open_invocations import MAX_UNCONFIRMED
 from aop.local.state import DatabaseUrls
+from aop.store.database import Connection, connect
 from tests.faults.simulation.connection import connect as connect_simulated
 from tests.faults.simulation.history import History
 from tests.faults.simulation.loop import SimulatedLoop

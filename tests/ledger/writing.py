@@ -10,7 +10,6 @@ import asyncpg
 from msgspec.structs import replace
 
 from aop.base.clock import utc_now
-from aop.base.database import Connection, Database, connect
 from aop.base.ids import new_hex_id, new_opening_id
 from aop.base.loops import Loops
 from aop.contracts.lineage import CallerType
@@ -21,6 +20,7 @@ from aop.ledger.journal import Journal
 from aop.ledger.lineage import Lineage
 from aop.ledger.model import Acceptance, Context, Fact, Opening, Place, Terminal, terminal_fact
 from aop.ledger.writer_connection import Connect
+from aop.store.database import Connection, Database, connect
 
 SPACE = "space"
 ROUTER = "router-1"

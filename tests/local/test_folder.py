@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from aop.base.base64url import from_base64url
-from aop.base.settings import ListenAddress
 from aop.contracts.signing import SigningKey
 from aop.local.ports import Listeners, Ports, any_free_port, is_free, store_ports, stored_ports
 from aop.local.problems import DataFolderBusy, DataFolderUnusable, NotRunning, PortTaken
 from aop.local.secrets import keep_secrets
 from aop.local.state import DatabaseUrls, DataFolder, RouterCredential, Run, ServiceTokens, load_run
+from aop.net.address_settings import ListenAddress
 
 A_RUN = Run(
     gateway="http://127.0.0.1:8080",

@@ -16,15 +16,15 @@ from pathlib import Path
 
 import pytest
 
-from aop.base.sockets import listening_socket
 from aop.local.child import Child, Launch
-from aop.local.journal import Journal
 from aop.local.log_lines import LogLines
 from aop.local.ports import any_free_port
 from aop.local.problems import UnitFailed
 from aop.local.supervisor import Supervisor
 from aop.local.terminal import Terminal
 from aop.local.unit import Unit, answers_ready
+from aop.local.unit_logs import Journal
+from aop.net.sockets import listening_socket
 from tests.support.processes import is_alive, require_none_left
 from tests.support.waiting import becomes_true, generous, patience
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from aop.base.sockets import listening_socket
 from aop.local.ports import any_free_port
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
+from aop.net.sockets import listening_socket
 from tests.local.test_postgres import EMPTY_INITDB, REFUSING_SERVER, fake_programs
 from tests.support.platform import LocalPlatform, get, seed_ports, started_up
 from tests.support.postgres import running_postgres

@@ -18,13 +18,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from aop.base.settings import ListenAddress
 from aop.client import Client
 from aop.contracts.card import AgentCard
 from aop.local.ports import any_free_port
 from aop.local.problems import SampleUnusable, StepFailed
 from aop.local.publication import Publication
 from aop.local.samples import Sample, find_samples
+from aop.net.address_settings import ListenAddress
 from tests.local.caller import Caller, Reply
 from tests.support.platform import LocalPlatform, seed_ports, started_up
 from tests.support.processes import is_alive, require_none_left

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from aop.base.http import HttpClient
-from aop.base.network_policy import Resolver
-from aop.base.peer import Peer
 from aop.base.secret import Secret
 from aop.contracts.errors import ErrorCode, code_entries
 from aop.control_plane.dispatch.invocations import GUARD_SECONDS
 from aop.control_plane.dispatch.router_client import READ_SECONDS, RouterClient, RouterUnavailable
 from aop.control_plane.settings import ControlPlaneSettings
 from aop.local.ports import any_free_port
+from aop.net.http import HttpClient
+from aop.net.peer import Peer
+from aop.net.policy import Resolver
 from tests.support.errors import require_error
 from tests.support.loop import SPACE, Changes, Platform, gateway_alone, invoking
 from tests.support.peers import Behaviour, Received, hold, listening, reset

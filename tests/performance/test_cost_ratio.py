@@ -1,6 +1,6 @@
 """An invocation may not quietly become several times dearer: its cost against an echo's, measured in the same run."""
 
-from aop.base.http import HttpClient
+from aop.net.http import HttpClient
 from benchmarks._stream_platform import stream_platform
 from benchmarks.invocations import UNITS, Calls, costs_of, many
 from benchmarks.measure import cpu_nanos

@@ -12,9 +12,9 @@ from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Refusal, Unauthenticated
 from aop.contracts.signing import VerifyKey
 from aop.ledger.lineage import ParentFacts
-from aop.router.credential import Issuer
-from aop.router.delegation import Delegations
-from aop.router.parents import require_one_more_child
+from aop.router.a2a.credential import Issuer
+from aop.router.api.delegation import Delegations
+from aop.router.invocation.parents import require_one_more_child
 from aop.router.settings import read_router_settings
 from tests.router.children import called, held_parent, pinned
 from tests.router.conftest import LoneRouter

@@ -1,6 +1,6 @@
 """Frames that wait for a caller: taken together, paced, and dropped once nobody is there to take them."""
 
-from aop.router.outbox import FULL_BYTES, Outbox
+from aop.router.stream.outbox import FULL_BYTES, Outbox
 
 
 async def test_what_waits_for_a_caller_who_left_is_dropped_and_makes_no_room() -> None:

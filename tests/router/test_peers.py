@@ -2,13 +2,13 @@
 
 import pytest
 
-from aop.base.database import connect
 from aop.contracts.documents import document
 from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.ledger.epochs import open_epoch
 from aop.local.state import DatabaseUrls
+from aop.store.database import connect
 from tests.router.conftest import Lone, LoneRouter
 from tests.support.errors import require_error
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE, control_plane_environment

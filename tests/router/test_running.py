@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from aop.router.outcome import Outcome
-from aop.router.running import TERMINAL_OF, Running, StopReason
+from aop.router.a2a.outcome import Outcome
+from aop.router.invocation.running import TERMINAL_OF, Running, StopReason
 
 NOTHING: Any = None
 

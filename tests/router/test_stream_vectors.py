@@ -8,8 +8,8 @@ import pytest
 from aop.contracts.errors import ErrorCode
 from aop.router.a2a.answers import read_result
 from aop.router.a2a.known_task import KnownTask
+from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
-from aop.router.outcome import AgentCanceled, AgentFault
 from tests.support.vectors import VECTORS
 
 CASES: list[dict[str, Any]] = json.loads((VECTORS / "a2a-stream.json").read_bytes())["cases"]

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Terminal
-from aop.router.credential import CallContext
-from aop.router.outcome import Outcome
-from aop.router.running import Running, StopReason
-from aop.router.supervisor import Supervisor
+from aop.router.a2a.credential import CallContext
+from aop.router.a2a.outcome import Outcome
+from aop.router.invocation.running import Running, StopReason
+from aop.router.invocation.supervisor import Supervisor
 
 UNUSED: Any = None
 

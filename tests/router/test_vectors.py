@@ -10,22 +10,22 @@ import pytest
 import pytest_asyncio
 
 from aop.base.clock import utc_now
-from aop.base.http import HttpClient
-from aop.base.network_policy import AllowList, NetworkPolicy, Resolver
-from aop.base.origin import Endpoint
 from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.documents import document
 from aop.contracts.signing import SigningKey
+from aop.net.http import HttpClient
+from aop.net.origin import Endpoint
+from aop.net.policy import AllowList, NetworkPolicy, Resolver
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
+from aop.router.a2a.credential import CallContext, Credentials, Issuer
 from aop.router.a2a.known_task import KnownTask
+from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.sending import send_and_follow
-from aop.router.credential import CallContext, Credentials, Issuer
-from aop.router.outcome import AgentCanceled, AgentFault
 from aop.router.settings import read_router_settings
-from aop.router.topology import Topology, WatchBroken
-from aop.router.topology_watch import read_event
+from aop.router.target.topology import Topology, WatchBroken
+from aop.router.target.topology_watch import read_event
 from tests.support.agent import ScriptedAgent, method_of, scripted_agent
 from tests.support.peers import Behaviour, Received
 from tests.support.settings import router_environment

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import pytest_asyncio
 
-from aop.base.database import StoreUnavailable
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, Forbidden
 from aop.serving.admission import Slots
@@ -22,6 +21,7 @@ from aop.serving.request_log import UnitLog
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Answer, Route
 from aop.serving.unit import Unit
+from aop.store.database import StoreUnavailable
 from tests.support.units import RunningUnit, running
 
 LIMIT = 2000

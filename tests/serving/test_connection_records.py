@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from aop.base.server import ConnectionEvent
 from aop.contracts.documents import document
+from aop.net.server import ConnectionEvent
 from aop.serving.connections import ConnectionRecords
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import RuntimeRecords, UnitLog

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
-from aop.base.database import Database
 from aop.cards.reading import read_card
 from aop.contracts.catalog import CatalogEntry
 from aop.contracts.publication import BindingRequest, Release, ReleaseRequest, ReleaseState, VerificationMethod
@@ -14,6 +13,7 @@ from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.releases import Releases
 from aop.control_plane.registry.store import bindings as binding_store
 from aop.local.state import DatabaseUrls
+from aop.store.database import Database
 from tests.support.cards import Card
 
 START = datetime(2030, 1, 1, tzinfo=UTC)

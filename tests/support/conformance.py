@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema_rs
 
 from aop.base import json
-from aop.base.http import Answer
 from aop.contracts.documents import compiled, document
 from aop.contracts.errors import ErrorCode, code_entries
+from aop.net.http import Answer
 from tools.contract_bundle import Json, bundled, resolve, surfaces
 
 _METHODS = frozenset({"get", "post", "patch", "delete"})

@@ -11,14 +11,14 @@ from typing import Any
 
 import asyncpg
 
-from aop.base.http import HttpClient, StreamedAnswer, Target
-from aop.base.server import listening_socket
 from aop.contracts.documents import document
 from aop.contracts.publication import Release, ReleaseState
 from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import ControlPlaneSettings, read_control_plane_settings
 from aop.local.state import DatabaseUrls
+from aop.net.http import HttpClient, StreamedAnswer, Target
+from aop.net.server import listening_socket
 from aop.router.app import Outside
 from aop.router.app import build as build_router
 from aop.router.settings import read_router_settings

@@ -14,8 +14,8 @@ from aop.agent.calls import NestedCalls
 from aop.agent.guard import SCOPE_KEY, Receive, Scope, Send
 from aop.base.base64url import to_base64url
 from aop.base.ids import new_hex_id
-from aop.base.server import HttpServer, listening_socket
 from aop.contracts.signing import VerifyKey
+from aop.net.server import HttpServer, listening_socket
 from tests.support.agent import Token, invocation_of
 from tests.support.loop import CAPABILITY, Platform, invoking
 from tests.support.peers import Behaviour, Received, hold

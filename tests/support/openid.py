@@ -12,10 +12,10 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
 from aop.base.base64url import to_base64url
-from aop.base.server import HttpServer, listening_socket
 from aop.control_plane.app import Outside, build
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
+from aop.net.server import HttpServer, listening_socket
 from tests.support.settings import OIDC, control_plane_environment
 from tests.support.units import RunningUnit, running
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import asyncpg
 
-from aop.base.migrations import GROUP_ROLES, OWNER_ROLE, migrate
 from aop.local.postgres import EmbeddedPostgres, Login
 from aop.local.state import DatabaseUrls
+from aop.store.migrations import GROUP_ROLES, OWNER_ROLE, migrate
 
 _PASSWORD = "test-password"
 _LOGINS = (

@@ -9,12 +9,12 @@ from itertools import count
 from typing import Any
 
 from aop.base.clock import utc_now
-from aop.base.http import HttpClient
 from aop.contracts.documents import document
 from aop.control_plane.app import Outside, build
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
+from aop.net.http import HttpClient
 from tests.support.cards import a_card
 from tests.support.endpoints import AgentEndpoint, agent_endpoint
 from tests.support.errors import require_error

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import aop
-from aop.base.http import HttpError
 from aop.base.ids import new_id, new_trace_id
 from aop.contracts.publication import Release
+from aop.net.http import HttpError
 from tests.support.cards import Card
 from tests.support.loop import CAPABILITY, SPACE
 from tests.support.units import RunningUnit

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aop.base.http import HttpClient, Target
-from aop.base.server import listening_socket
-from aop.base.sse import COMMENT, FrameReader
 from aop.contracts.documents import document
 from aop.contracts.invocation import StreamEvent
 from aop.contracts.publication import Release
@@ -21,6 +18,9 @@ from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
+from aop.net.http import HttpClient, Target
+from aop.net.server import listening_socket
+from aop.net.sse import COMMENT, FrameReader
 from aop.router.app import build as build_router
 from aop.router.settings import read_router_settings
 from tests.agent.samples import SAMPLES, RunningSample, running_sample

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from aop.base.http import Answer, HttpClient, Target
-from aop.base.server import HttpServer, ServerLimits, listening_socket
+from aop.net.http import Answer, HttpClient, Target
+from aop.net.server import HttpServer, ServerLimits, listening_socket
 from aop.serving.unit import Unit
 from tests.support.conformance import require_conformance
 from tests.support.waiting import PATIENCE_SECONDS

@@ -9,8 +9,8 @@ from typing import Any
 
 import asyncpg
 
-from aop.base.http import HttpClient, StreamedAnswer, Target
 from aop.contracts.documents import document
+from aop.net.http import HttpClient, StreamedAnswer, Target
 from tests.support.settings import ROUTER_TO_CONTROL_PLANE
 from tests.support.waiting import PATIENCE_SECONDS
 

@@ -10,11 +10,11 @@ import pytest
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
-from aop.base.http import HttpClient
 from aop.base.loops import Loops
-from aop.base.network_policy import Resolver, system_look_up
-from aop.base.origin import Endpoint
 from aop.local.state import DatabaseUrls
+from aop.net.http import HttpClient
+from aop.net.origin import Endpoint
+from aop.net.policy import Resolver, system_look_up
 from aop.telemetry.collector import Collector
 from aop.telemetry.export import Repeating, SpanCounts, SpanExport
 from aop.telemetry.resource import origin_of

@@ -128,7 +128,7 @@ def test_a_collector_without_the_extra_stops_the_start_with_what_to_install() ->
         "sys.modules['opentelemetry'] = None\n"
         "from contextlib import AsyncExitStack\n"
         "from aop.base.loops import Loops\n"
-        "from aop.base.network_policy import Resolver, system_look_up\n"
+        "from aop.net.policy import Resolver, system_look_up\n"
         "from aop.base.settings import SettingsReader\n"
         "from aop.serving.health import Readiness\n"
         "from aop.serving.metrics import UnitMetrics\n"

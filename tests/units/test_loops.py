@@ -23,9 +23,9 @@ from aop.ledger.group_commit import GroupCommit, Statements
 from aop.ledger.journal import Journal
 from aop.ledger.results import UNKNOWN
 from aop.local.state import DatabaseUrls
-from aop.router.parents import ParentWatch
-from aop.router.topology import Topology
-from aop.router.topology_watch import TopologyWatch
+from aop.router.invocation.parents import ParentWatch
+from aop.router.target.topology import Topology
+from aop.router.target.topology_watch import TopologyWatch
 from aop.serving.health import Readiness
 from aop.serving.loops import unit_loops
 from aop.serving.metrics import UnitMetrics

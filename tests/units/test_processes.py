@@ -12,12 +12,12 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from aop.base.database import connect
-from aop.base.migrations import migrate
-from aop.base.sockets import listening_socket
 from aop.control_plane.gateway.tokens import Tokens, issue_token
 from aop.local.child import _LAUNCHER as LAUNCHER
 from aop.local.state import DatabaseUrls
+from aop.net.sockets import listening_socket
+from aop.store.database import connect
+from aop.store.migrations import migrate
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import OIDC, control_plane_environment, router_environment
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience, promptly

@@ -6,8 +6,8 @@ import json
 import asyncpg
 import pytest
 
-from aop.base.http import HttpError
 from aop.local.state import DatabaseUrls
+from aop.net.http import HttpError
 from tests.support.endpoints import agent_endpoint, stalling
 from tests.support.errors import require_error
 from tests.support.publication import Json, process_on, provider

@@ -3,8 +3,8 @@
 import asyncio
 import socket
 
-from aop.base.http import Target
-from aop.base.origin import Endpoint
+from aop.net.http import Target
+from aop.net.origin import Endpoint
 
 
 async def target_of(endpoint: Endpoint) -> Target:

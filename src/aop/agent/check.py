@@ -22,12 +22,12 @@ from aop.agent.expectations import (
 )
 from aop.agent.profile import ProfileBroken, RpcRefused, StreamJudge
 from aop.agent.testing import SignedRequest, SignedRouter
-from aop.base.http import Answer, HttpClient, HttpError, Target
 from aop.base.ids import new_id
-from aop.base.origin import Endpoint
-from aop.base.sse import EventParser, EventTooLarge
 from aop.contracts.a2a import Task, TaskState
 from aop.contracts.card import AgentCard, Skill
+from aop.net.http import Answer, HttpClient, HttpError, Target
+from aop.net.origin import Endpoint
+from aop.net.sse import EventParser, EventTooLarge
 
 UNKNOWN_TASK: Final = -32001
 NOT_CANCELABLE: Final = -32002

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from aop.agent.guard import REJECTIONS
-from aop.base.http import Answer
 from aop.base.ids import new_id
 from aop.contracts.card import Skill
+from aop.net.http import Answer
 
 
 class CheckFailed(Exception):

@@ -9,8 +9,8 @@ from aop.agent.calls import NestedCalls
 from aop.agent.context import AgentContext
 from aop.agent.proofs import PROOF_PREFIX, Proofs, proof_at
 from aop.agent.verifier import Rejected, Verifier
-from aop.base.traceparent import NAME as TRACEPARENT
 from aop.contracts.delegation import DELEGATION_HEADER
+from aop.net.traceparent import NAME as TRACEPARENT
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

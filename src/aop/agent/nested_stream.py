@@ -8,9 +8,9 @@ import msgspec
 
 from aop.agent.calls import EVENTS, NestedCall, NestedCalls, refusal
 from aop.agent.failures import NestedCallFailed, NestedCallInterrupted
-from aop.base.http import Answer, HttpError
 from aop.contracts.invocation import StreamEvent, StreamEventType
 from aop.contracts.result_stream import ArrivingEvents, ResultFrames, StreamBroken
+from aop.net.http import Answer, HttpError
 
 _MAX_FRAME: Final = 16 * 1024 * 1024
 

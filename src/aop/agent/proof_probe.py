@@ -6,8 +6,8 @@ from typing import Final
 
 from aop.agent.addresses import target_of
 from aop.agent.proofs import MAX_PROOF_BYTES
-from aop.base.http import HttpClient, HttpError
-from aop.base.origin import Endpoint
+from aop.net.http import HttpClient, HttpError
+from aop.net.origin import Endpoint
 
 _PAUSE_SECONDS: Final = 0.25
 _CONNECT_SECONDS: Final = 3.0

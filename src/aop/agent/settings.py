@@ -13,8 +13,9 @@ from aop.agent.proofs import ProofDirectory
 from aop.agent.replay import ReplayMemory
 from aop.agent.verifier import Trust, Verifier
 from aop.base import settings as read
-from aop.base.sockets import inherited_socket
 from aop.contracts.signing import VerifyKey
+from aop.net import address_settings as addresses
+from aop.net.sockets import inherited_socket
 
 ISSUER = "PLATFORM_AGENT_ROUTER_ISSUER"
 AUDIENCE = "PLATFORM_AGENT_ROUTER_AUDIENCE"
@@ -25,7 +26,7 @@ ROUTER_URL = "PLATFORM_AGENT_ROUTER_URL"
 LISTEN_ADDRESS = "PLATFORM_AGENT_LISTEN_ADDRESS"
 CHALLENGE_DIRECTORY = "PLATFORM_AGENT_CHALLENGE_DIRECTORY"
 
-DEVELOPMENT_ADDRESS = read.ListenAddress("127.0.0.1", 8099)
+DEVELOPMENT_ADDRESS = addresses.ListenAddress("127.0.0.1", 8099)
 _LOCAL_ROUTER = "http://127.0.0.1:8081"
 
 
@@ -34,25 +35,25 @@ class AgentSettings:
     trust: Trust
     request_max_bytes: int
     router_url: str
-    listen_address: read.ListenAddress
+    listen_address: addresses.ListenAddress
     challenge_directory: Path
 
     @classmethod
     def from_environment(
-        cls, environment: Mapping[str, str] | None = None, *, listen: read.ListenAddress = DEVELOPMENT_ADDRESS
+        cls, environment: Mapping[str, str] | None = None, *, listen: addresses.ListenAddress = DEVELOPMENT_ADDRESS
     ) -> Self:
         """Reads PLATFORM_AGENT_*; SettingsRefused names every problem at once. `listen` is the Agent's own default."""
         reader = read.SettingsReader(os.environ if environment is None else environment)  # noqa: TID251
         settings = cls(
             trust=Trust(
-                issuer=reader.required(ISSUER, read.origin),
-                audience=reader.required(AUDIENCE, read.origin),
+                issuer=reader.required(ISSUER, addresses.origin),
+                audience=reader.required(AUDIENCE, addresses.origin),
                 key_id=reader.required(KEY_ID, read.identifier),
                 public_key=reader.required(PUBLIC_KEY, VerifyKey.parse),
             ),
             request_max_bytes=reader.optional(REQUEST_MAX_BYTES, read.byte_count, DEFAULT_MAX_BODY),
-            router_url=reader.optional(ROUTER_URL, read.origin, _LOCAL_ROUTER),
-            listen_address=reader.optional(LISTEN_ADDRESS, read.listen_address, listen),
+            router_url=reader.optional(ROUTER_URL, addresses.origin, _LOCAL_ROUTER),
+            listen_address=reader.optional(LISTEN_ADDRESS, addresses.listen_address, listen),
             challenge_directory=reader.required(CHALLENGE_DIRECTORY, _directory),
         )
         reader.conclude()

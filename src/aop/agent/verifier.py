@@ -29,11 +29,11 @@ from aop.base import json as strict_json
 from aop.base.base64url import from_base64url
 from aop.base.clock import Clock, utc_now
 from aop.base.ids import is_safe_identifier
-from aop.base.origin import parse_origin
 from aop.base.semver import Version
 from aop.contracts.credential import CONTEXT_HEADERS, CREDENTIAL_TYP, CredentialClaims
 from aop.contracts.delegation import DELEGATION_HEADER
 from aop.contracts.signing import VerifyKey
+from aop.net.origin import parse_origin
 
 MOST_SECONDS: Final = 300
 

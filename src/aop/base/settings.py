@@ -1,13 +1,12 @@
 """Reads settings from an environment and reports every problem at once, by name and never by value."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
 from urllib.parse import urlsplit
 
 from aop.base.ids import is_safe_identifier
-from aop.base.origin import Endpoint, parse_origin
 from aop.base.secret import Secret
 
 T = TypeVar("T")
@@ -109,24 +108,6 @@ def visible_ascii(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class ListenAddress:
-    host: str
-    port: int
-
-    @property
-    def origin(self) -> str:
-        return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
-
-
-def listen_address(text: str) -> ListenAddress:
-    host, colon, port = text.rpartition(":")
-    bare = host.removeprefix("[").removesuffix("]")
-    if not colon or not bare or (":" in bare) != host.startswith("["):
-        raise ValueError("must be host:port, with an IPv6 host in brackets")
-    return ListenAddress(bare, integer(1, 65535)(port))
-
-
 def database_url(text: str) -> Secret:
     try:
         parts = urlsplit(text)
@@ -141,22 +122,3 @@ def database_url(text: str) -> Secret:
 
 def secret_token(text: str) -> Secret:
     return Secret(visible_ascii(text))
-
-
-def origin(text: str) -> str:
-    try:
-        return parse_origin(text).origin
-    except ValueError:
-        raise ValueError("must be an exact http or https origin, without path or trailing slash") from None
-
-
-def origin_list(text: str) -> Sequence[str]:
-    return tuple(origin(item) for item in text.split(","))
-
-
-def http_url(text: str) -> str:
-    try:
-        Endpoint.parse(text)
-    except ValueError:
-        raise ValueError("must be an http or https URL without user info, query or fragment") from None
-    return text

@@ -12,7 +12,6 @@ import typer
 from aop.agent.check import AgentCheck, Finding, Subject
 from aop.agent.testing import SignedRouter
 from aop.base import settings as read
-from aop.base.origin import Endpoint, InvalidEndpoint
 from aop.base.settings import SettingsReader, SettingsRefused
 from aop.cli.locate import find_local
 from aop.cli.output import Output, status, table
@@ -23,6 +22,8 @@ from aop.contracts.signing import SigningKey
 from aop.local.problems import LocalProblem
 from aop.local.secrets import keep_secrets
 from aop.local.state import DataFolder, load_run
+from aop.net import address_settings as addresses
+from aop.net.origin import Endpoint, InvalidEndpoint
 
 _KEY = "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL"
 _ISSUER = "PLATFORM_ROUTER_AGENT_CREDENTIAL_ISSUER"
@@ -118,7 +119,7 @@ def _router(subject: Subject, data: Path | None) -> SignedRouter:
         return SignedRouter(audience, key, credential.issuer, credential.key_id, agent, version)
     reader = SettingsReader(environment)
     key = reader.required(_KEY, SigningKey.parse)
-    issuer = reader.optional(_ISSUER, read.origin, _LOCAL_ROUTER)
+    issuer = reader.optional(_ISSUER, addresses.origin, _LOCAL_ROUTER)
     key_id = reader.optional(_KEY_ID, read.identifier, "router-1")
     try:
         reader.conclude()

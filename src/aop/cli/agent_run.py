@@ -11,7 +11,6 @@ import msgspec
 import typer
 
 from aop.agent import settings
-from aop.base.origin import Endpoint, InvalidEndpoint
 from aop.cli.agent_environment import python_of
 from aop.cli.locate import LocalPlatform, find_local
 from aop.cli.output import Output
@@ -19,6 +18,7 @@ from aop.cli.problems import EXIT_CONFIGURATION, Problem
 from aop.contracts.card import AgentCard
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
+from aop.net.origin import Endpoint, InvalidEndpoint
 
 _REQUIRED = (settings.ISSUER, settings.AUDIENCE, settings.KEY_ID, settings.PUBLIC_KEY)
 

@@ -10,7 +10,6 @@ from typing import Any, cast
 import msgspec
 
 from aop.base import json as strict_json
-from aop.base.origin import Endpoint, InvalidEndpoint
 from aop.cards.rules import card_violations
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
 from aop.cli.json_lines import Tokens, line_numbers, line_of
@@ -18,6 +17,7 @@ from aop.cli.problems import Problem
 from aop.contracts.card import AgentCard, AuthenticationType
 from aop.contracts.documents import document
 from aop.contracts.errors import Violation
+from aop.net.origin import Endpoint, InvalidEndpoint
 
 MOST_BYTES = 1_048_576
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from aop.base.origin import Endpoint, InvalidEndpoint
 from aop.base.secret import Secret
 from aop.cli.locate import LocalPlatform, find_local
 from aop.cli.problems import Problem
 from aop.cli.profiles import Profiles
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
+from aop.net.origin import Endpoint, InvalidEndpoint
 
 GATEWAY, TOKEN, PROFILE, WORKSPACE = "AOP_GATEWAY", "AOP_TOKEN", "AOP_PROFILE", "AOP_WORKSPACE"
 

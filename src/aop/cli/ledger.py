@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from aop.base.clock import from_text
-from aop.base.database import StoreUnavailable, connect
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_REFUSED, Problem
 from aop.cli.stores import RouterData, router_database
 from aop.ledger.check import Breach, LedgerCheck, Span
+from aop.store.database import StoreUnavailable, connect
 
 _SHOWN = 100
 

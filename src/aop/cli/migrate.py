@@ -3,11 +3,11 @@
 import asyncio
 import os
 
-from aop.base import migrations
-from aop.base.database import StoreUnavailable
 from aop.base.settings import SettingsReader, SettingsRefused, database_url
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, Problem
+from aop.store import migrations
+from aop.store.database import StoreUnavailable
 
 _SETTING = "PLATFORM_MIGRATION_DATABASE_URL"
 

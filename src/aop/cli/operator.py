@@ -3,8 +3,6 @@
 from pathlib import Path
 
 from aop.base.clock import utc_now
-from aop.base.database import Database, StoreUnavailable
-from aop.base.store_check import StoreNotAsExpected, require_version
 from aop.cli.problems import EXIT_CONFIGURATION, Place, Problem
 from aop.cli.stores import control_plane_database
 from aop.contracts.errors import InvalidRequest, Refusal, code_entries
@@ -12,6 +10,8 @@ from aop.contracts.publication import Release
 from aop.contracts.recovery import reason_recovery, recoveries
 from aop.control_plane.registry.releases import Releases
 from aop.serving.routing import require_path_values
+from aop.store.database import Database, StoreUnavailable
+from aop.store.store_check import StoreNotAsExpected, require_version
 
 
 async def suspend_on_store(release_id: str, data: Path | None) -> Release:

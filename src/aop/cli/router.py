@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from aop.base.clock import utc_now
-from aop.base.database import StoreUnavailable, connect
 from aop.base.ids import is_safe_identifier
-from aop.base.store_check import StoreNotAsExpected, require_version
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, Problem
 from aop.cli.stores import RouterData, router_database
 from aop.ledger.epochs import Closing, close_earlier, open_epoch
+from aop.store.database import StoreUnavailable, connect
+from aop.store.store_check import StoreNotAsExpected, require_version
 
 
 def close(

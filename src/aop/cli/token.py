@@ -9,7 +9,6 @@ from typing import Annotated, TypeVar
 import typer
 
 from aop.base.clock import to_text
-from aop.base.database import StoreUnavailable, connect
 from aop.base.ids import is_safe_identifier
 from aop.base.settings import Parse, SettingsReader, SettingsRefused, integer
 from aop.cli.output import Output, table
@@ -17,6 +16,7 @@ from aop.cli.problems import EXIT_CONFIGURATION, Problem
 from aop.cli.stores import ControlPlaneData, control_plane_database
 from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
 from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX, principal_prefix
+from aop.store.database import StoreUnavailable, connect
 
 T = TypeVar("T")
 _HEADINGS = ["token id", "principal", "label", "created", "expires", "revoked", "last used"]

@@ -7,13 +7,13 @@ from typing import Any
 
 import uvloop
 
-from aop.base.database import StoreUnavailable
 from aop.base.settings import SettingsRefused
-from aop.base.sockets import inherited_socket
-from aop.base.store_check import StoreNotAsExpected
 from aop.cli.problems import EXIT_CONFIGURATION, EXIT_REFUSED
 from aop.local.terminal import write_line
+from aop.net.sockets import inherited_socket
 from aop.serving.unit import CannotStart, MustEnd
+from aop.store.database import StoreUnavailable
+from aop.store.store_check import StoreNotAsExpected
 
 
 def control_plane() -> None:

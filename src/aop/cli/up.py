@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from aop.base.settings import listen_address
 from aop.local.state import DEFAULT_FOLDER
 from aop.local.up import UpOptions, run_up
+from aop.net.address_settings import listen_address
 
 
 def up(

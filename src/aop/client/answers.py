@@ -4,11 +4,11 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from aop.base.http import Answer, Headers, RepeatedHeader, StreamedAnswer
 from aop.client.call import Request, json_of
 from aop.client.errors import BrokenAnswer, PlatformError
 from aop.contracts.errors import code_entries, fits
 from aop.contracts.platform_error import InvocationError
+from aop.net.http import Answer, Headers, RepeatedHeader, StreamedAnswer
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from aop.base import json as strict_json
-from aop.base.header_syntax import Headers
-from aop.base.http import Answer
+from aop.net.header_syntax import Headers
+from aop.net.http import Answer
 
 T = TypeVar("T")
 

@@ -5,9 +5,9 @@ import ssl
 from dataclasses import InitVar, dataclass, field
 from typing import Any, Final, Self
 
-from aop.base.origin import Endpoint
 from aop.client.call import Call
 from aop.client.transport import Token, Transport
+from aop.net.origin import Endpoint
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from aop.base.canonical import digest
-from aop.base.http import Answer
 from aop.client.call import Call, Document, Page, Read, json_bytes, json_of, page_of, require_json
 from aop.client.operation import list_operation, operation
 from aop.contracts.card import AgentCard
@@ -17,6 +16,7 @@ from aop.contracts.catalog import (
     PublicationStatus,
     SharedRelease,
 )
+from aop.net.http import Answer
 
 _AGENT = "/v1/agents/{agentId}"
 _VERSION = _AGENT + "/versions/{version}"

@@ -7,12 +7,12 @@ from typing import Any, Final
 import msgspec
 
 from aop.base import json as strict_json
-from aop.base.http import Answer
 from aop.client.answers import trace_of
 from aop.client.call import Call, Page, json_of, page_of
 from aop.client.operation import list_operation, operation, stream_operation
 from aop.contracts.invocation import InvocationRequest, InvocationResult
 from aop.contracts.lineage import InvocationDetail, InvocationRecord, InvocationStatus, Trace
+from aop.net.http import Answer
 
 _INVOCATIONS = "/v1/workspaces/{workspaceId}/invocations"
 # The longest an Invocation may run, and the platform's own bounds after it.

@@ -7,14 +7,14 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from aop.base import http
-from aop.base.http import Answer, StreamedAnswer
 from aop.client.answers import broken, refusal, trace_of
 from aop.client.call import Request
 from aop.client.errors import PlatformError, StreamInterrupted
 from aop.client.transport import Transport, explained
 from aop.contracts.invocation import StreamEvent, StreamEventType
 from aop.contracts.result_stream import ArrivingEvents, ResultFrames, StreamBroken
+from aop.net import http
+from aop.net.http import Answer, StreamedAnswer
 
 _MAX_REFUSAL_BYTES: Final = 1024 * 1024
 _GOING_ON: Final = frozenset({StreamEventType.ACCEPTED, StreamEventType.CHUNK})

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from inspect import isawaitable
 from typing import Final, TypeVar
 
-from aop.base import http
-from aop.base.http import Answer, HttpClient, StreamedAnswer, Target
-from aop.base.network_policy import NameNotResolved, Resolver
-from aop.base.origin import Endpoint
 from aop.base.secret import Secret
 from aop.client.answers import read, trace_in
 from aop.client.call import Request
 from aop.client.errors import AnswerLost, BrokenAnswer, DeadlinePassed, Unreachable
+from aop.net import http
+from aop.net.http import Answer, HttpClient, StreamedAnswer, Target
+from aop.net.origin import Endpoint
+from aop.net.policy import NameNotResolved, Resolver
 
 T = TypeVar("T")
 

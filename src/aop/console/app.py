@@ -2,9 +2,9 @@
 
 import socket
 
-from aop.base.server import Message, Receive, Scope, Send
 from aop.console.settings import LISTEN_ADDRESS, ConsoleSettings
 from aop.console.site import ConsoleNotBuilt, File, Headers, Site, built_folder, read_site, security_headers
+from aop.net.server import Message, Receive, Scope, Send
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog

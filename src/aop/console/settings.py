@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aop.base import settings as read
+from aop.net import address_settings as addresses
 from aop.serving.unit_settings import read_max_connections
 
 LISTEN_ADDRESS = "PLATFORM_CONSOLE_LISTEN_ADDRESS"
@@ -13,7 +14,7 @@ PUBLIC_AGENT_ORIGIN = "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN"
 
 @dataclass(frozen=True)
 class ConsoleSettings:
-    listen_address: read.ListenAddress
+    listen_address: addresses.ListenAddress
     api_base_url: str
     public_agent_origin: str
     log_level: str
@@ -22,12 +23,12 @@ class ConsoleSettings:
 
 def read_console_settings(environment: Mapping[str, str]) -> ConsoleSettings:
     reader = read.SettingsReader(environment)
-    listen = read.ListenAddress("127.0.0.1", 8082)
+    listen = addresses.ListenAddress("127.0.0.1", 8082)
     levels = read.choice("debug", "info", "warning", "error")
     settings = ConsoleSettings(
-        listen_address=reader.optional(LISTEN_ADDRESS, read.listen_address, listen),
-        api_base_url=reader.optional(API_BASE_URL, read.origin, "http://127.0.0.1:8080"),
-        public_agent_origin=reader.optional(PUBLIC_AGENT_ORIGIN, read.origin, "http://127.0.0.1:8082"),
+        listen_address=reader.optional(LISTEN_ADDRESS, addresses.listen_address, listen),
+        api_base_url=reader.optional(API_BASE_URL, addresses.origin, "http://127.0.0.1:8080"),
+        public_agent_origin=reader.optional(PUBLIC_AGENT_ORIGIN, addresses.origin, "http://127.0.0.1:8082"),
         log_level=reader.optional("PLATFORM_LOG_LEVEL", levels, "info"),
         max_connections=read_max_connections(reader),
     )

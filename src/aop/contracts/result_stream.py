@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 
 from aop.base import json as strict_json
-from aop.base.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 from aop.contracts.errors import ErrorCode, fits
 from aop.contracts.invocation import STATUS_OF_STREAM_EVENT, StreamEvent, StreamEventType
+from aop.net.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 
 _OWN_CODES: Final = {StreamEventType.CANCELED: ErrorCode.CANCELED, StreamEventType.TIMED_OUT: ErrorCode.TIMEOUT}
 _FAILURES: Final = frozenset({StreamEventType.FAILED, *_OWN_CODES})

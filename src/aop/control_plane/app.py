@@ -8,12 +8,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from aop.base.clock import Clock, utc_now
-from aop.base.database import Database
-from aop.base.http import HttpClient
-from aop.base.network_policy import LookUp, NetworkPolicy, Resolver, system_look_up
-from aop.base.origin import Endpoint
-from aop.base.peer import Peer
-from aop.base.store_check import require_store, require_version
 from aop.cards.reading import CardReader
 from aop.control_plane.discovery.public_agents import PublicAgents
 from aop.control_plane.discovery.search import Search
@@ -49,6 +43,10 @@ from aop.control_plane.settings import LISTEN_ADDRESS, MAX_INVOCATIONS, MAX_REQU
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.standings import Standings
 from aop.control_plane.workspace.workspaces import Workspaces
+from aop.net.http import HttpClient
+from aop.net.origin import Endpoint
+from aop.net.peer import Peer
+from aop.net.policy import LookUp, NetworkPolicy, Resolver, system_look_up
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.cors import CrossOrigin
@@ -60,6 +58,8 @@ from aop.serving.routing import Route
 from aop.serving.schema_workers import schema_workers
 from aop.serving.telemetry import Observed, start_telemetry
 from aop.serving.unit import Descriptors, Serving, Unit, require_descriptors, serve
+from aop.store.database import Database
+from aop.store.store_check import require_store, require_version
 
 UNIT = "control-plane"
 STORES = ("registry", "workspace", "gateway")

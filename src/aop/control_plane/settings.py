@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aop.base import settings as read
 from aop.base.ids import is_safe_identifier
 from aop.base.secret import Secret
+from aop.net import address_settings as addresses
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.unit_settings import UnitSettings, read_unit_settings
 
@@ -35,7 +36,7 @@ class OidcSettings:
 @dataclass(frozen=True)
 class ControlPlaneSettings:
     unit: UnitSettings
-    listen_address: read.ListenAddress
+    listen_address: addresses.ListenAddress
     database_url: Secret
     router_origin: str
     router_token: Secret
@@ -57,16 +58,16 @@ class ControlPlaneSettings:
 def read_control_plane_settings(environment: Mapping[str, str]) -> ControlPlaneSettings:
     reader = read.SettingsReader(environment)
     slots = read.integer(1, 100_000)
-    listen = read.ListenAddress("127.0.0.1", 8080)
+    listen = addresses.ListenAddress("127.0.0.1", 8080)
     settings = ControlPlaneSettings(
         unit=read_unit_settings(reader),
-        listen_address=reader.optional(LISTEN_ADDRESS, read.listen_address, listen),
+        listen_address=reader.optional(LISTEN_ADDRESS, addresses.listen_address, listen),
         database_url=reader.required(DATABASE_URL, read.database_url),
-        router_origin=reader.required(_ROUTER_ORIGIN, read.origin),
+        router_origin=reader.required(_ROUTER_ORIGIN, addresses.origin),
         router_token=reader.required("PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN", read.secret_token),
         internal_principals=reader.required("PLATFORM_INTERNAL_PRINCIPALS_JSON", ServicePrincipals.parse),
-        public_agent_origin=reader.optional("PLATFORM_PUBLIC_AGENT_ORIGIN", read.origin, _LOCAL_CONSOLE),
-        cors_allowed_origins=reader.optional("PLATFORM_CORS_ALLOWED_ORIGINS", read.origin_list, ()),
+        public_agent_origin=reader.optional("PLATFORM_PUBLIC_AGENT_ORIGIN", addresses.origin, _LOCAL_CONSOLE),
+        cors_allowed_origins=reader.optional("PLATFORM_CORS_ALLOWED_ORIGINS", addresses.origin_list, ()),
         card_max_bytes=reader.optional("PLATFORM_CARD_MAX_BYTES", read.byte_count, 1_048_576),
         request_max_bytes=reader.optional("PLATFORM_REQUEST_MAX_BYTES", read.byte_count, 1_048_576),
         metadata_response_max_bytes=reader.optional("PLATFORM_METADATA_RESPONSE_MAX_BYTES", read.byte_count, 8_388_608),
@@ -92,7 +93,7 @@ def _read_oidc(reader: read.SettingsReader, environment: Mapping[str, str]) -> O
     return OidcSettings(
         issuer=reader.required(issuer, read.visible_ascii),
         audience=reader.required(audience, read.visible_ascii),
-        jwks_url=reader.required(jwks_url, read.http_url),
+        jwks_url=reader.required(jwks_url, addresses.http_url),
         principal_claim=claim,
         principal_prefix=reader.required(prefix, principal_prefix),
     )

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from aop.base.database import Connection, translated_failures
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import STATUS_OF_EVENT, TERMINAL_STATUSES, TRANSITIONS, EventType, InvocationStatus
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening, Terminal
+from aop.store.database import Connection, translated_failures
 
 Row = Any
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from aop.base.database import Database, StoreUnavailable
 from aop.ledger.journal import Journal
+from aop.store.database import Database, StoreUnavailable
 
 PAUSE_SECONDS = 10.0
 

@@ -6,11 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from aop.base.clock import Clock
-from aop.base.database import Connection, Database, StoreUnavailable, translated_failures
 from aop.base.ids import new_hex_id
 from aop.contracts.lineage import CallerType
 from aop.ledger import store
 from aop.ledger.model import CANCELED, LOST, OPENING_EVENTS, Context, Opening, Place, terminal_fact
+from aop.store.database import Connection, Database, StoreUnavailable, translated_failures
 
 LOOK_SECONDS = 1.0
 MAX_CLOSED_AT_ONCE = 1000

@@ -13,7 +13,6 @@ from typing import Generic, TypeVar
 
 import asyncpg
 
-from aop.base.database import CONNECTION_LOST, Connection
 from aop.base.loops import Loop, Loops
 from aop.ledger.results import (
     ABSENT,
@@ -28,6 +27,7 @@ from aop.ledger.results import (
     Written,
 )
 from aop.ledger.writer_connection import BackendRuns, Connect, WriterConnection
+from aop.store.database import CONNECTION_LOST, Connection
 
 E = TypeVar("E")
 R = TypeVar("R")

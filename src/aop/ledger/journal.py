@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from aop.base.clock import Clock
-from aop.base.database import Database
 from aop.base.ids import new_hex_id
 from aop.base.loops import Loop, Loops
 from aop.ledger import store
@@ -17,6 +16,7 @@ from aop.ledger.model import LOST, Acceptance, Fact, Place, Terminal, terminal_f
 from aop.ledger.open_invocations import Facts, OpenInvocations, Step, Unsettled
 from aop.ledger.results import Absent, Found, NotWritten, Refused, Unknown, Written
 from aop.ledger.writer_connection import Connect, prepared_by
+from aop.store.database import Database
 
 T = TypeVar("T")
 

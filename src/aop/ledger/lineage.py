@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from aop.base.clock import to_text
-from aop.base.database import Database
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.invocation import CorrelatedError, correlated_error
 from aop.contracts.lineage import (
@@ -24,6 +23,7 @@ from aop.contracts.lineage import (
 )
 from aop.ledger import reads
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening
+from aop.store.database import Database
 
 Row = Any
 

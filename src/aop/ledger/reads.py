@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from aop.base.database import Connection
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationStatus
 from aop.ledger.model import ENDS_CHILDREN, STATUS_AFTER
+from aop.store.database import Connection
 
 if TYPE_CHECKING:
     from aop.ledger.lineage import RecordFilter

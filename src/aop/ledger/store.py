@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from aop.base.database import Connection
 from aop.contracts.lineage import EventType
 from aop.ledger.model import STATUS_AFTER, Acceptance, Fact, latency_ms
+from aop.store.database import Connection
 
 Row = Any
 Key = tuple[str, int]

@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
-from aop.base.database import Connection
 from aop.ledger import store
+from aop.store.database import Connection
 
 Connect = Callable[[], Awaitable[Connection]]
 

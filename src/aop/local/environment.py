@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import msgspec
 
-from aop.base.settings import ListenAddress, Problem, SettingsRefused, listen_address
+from aop.base.settings import Problem, SettingsRefused
 from aop.console.settings import API_BASE_URL, PUBLIC_AGENT_ORIGIN, read_console_settings
 from aop.contracts.signing import SigningKey
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.ports import DEVELOPMENT_PORT, Ports
 from aop.local.secrets import LocalSecrets
 from aop.local.state import DatabaseUrls, RouterCredential, ServiceTokens
+from aop.net.address_settings import ListenAddress, listen_address
 from aop.router.settings import read_router_settings
 
 ALLOW_LIST = "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON"

@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Mapping
 
-from aop.base.settings import ListenAddress
 from aop.local.child import Launch
 from aop.local.environment import Addresses, LocalSettings
 from aop.local.ports import Listeners
 from aop.local.unit import Unit, answers_ready
+from aop.net.address_settings import ListenAddress
 
 _CLOSING_SECONDS = 3.0
 """What a unit may take after its grace, before it is killed."""

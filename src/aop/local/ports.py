@@ -8,10 +8,10 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from aop.base.settings import ListenAddress
-from aop.base.sockets import listening_socket
 from aop.local.problems import DataFolderUnusable, PortTaken
 from aop.local.state import DataFolder
+from aop.net.address_settings import ListenAddress
+from aop.net.sockets import listening_socket
 
 DEVELOPMENT_PORT = 8099
 """Where `aop init` places a new Agent; never given to a part of the platform."""

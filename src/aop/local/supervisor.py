@@ -5,9 +5,9 @@ import signal
 from collections.abc import Callable
 
 from aop.local.child import Child, describe_exit
-from aop.local.journal import Journal
 from aop.local.problems import UnitFailed
 from aop.local.unit import Unit
+from aop.local.unit_logs import Journal
 
 EX_CONFIG = 78
 """The exit code of a unit that refuses its settings or its store: starting it again cannot help."""

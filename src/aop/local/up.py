@@ -9,8 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-from aop.base.database import StoreUnavailable
-from aop.base.migrations import GROUP_ROLES, OWNER_ROLE, MigrationRefused, migrate
 from aop.base.secret import Secret
 from aop.base.settings import Problem, SettingsRefused
 from aop.client import Client
@@ -25,7 +23,6 @@ from aop.local.environment import (
     external_databases,
     local_settings,
 )
-from aop.local.journal import Journal
 from aop.local.panel import Panel
 from aop.local.platform_units import platform_units
 from aop.local.ports import Listeners, store_ports, stored_ports
@@ -37,6 +34,9 @@ from aop.local.secrets import LocalSecrets, keep_secrets
 from aop.local.state import DatabaseUrls, DataFolder, PublishedAgent, Run
 from aop.local.supervisor import EX_CONFIG, Supervisor
 from aop.local.terminal import Terminal, write_line
+from aop.local.unit_logs import Journal
+from aop.store.database import StoreUnavailable
+from aop.store.migrations import GROUP_ROLES, OWNER_ROLE, MigrationRefused, migrate
 
 PRINCIPAL = "local"
 _DATABASE = "aop"

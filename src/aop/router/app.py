@@ -6,35 +6,33 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from aop.base.clock import Clock, utc_now
-from aop.base.database import Database
-from aop.base.http import HttpClient
 from aop.base.loops import Loops
-from aop.base.network_policy import LookUp, NetworkPolicy, Resolver, system_look_up
-from aop.base.peer import Peer
-from aop.base.store_check import require_store, require_version
 from aop.cards.checks import SchemaChecks
 from aop.ledger.checkpoints import Checkpoints
 from aop.ledger.epochs import EpochWatch
 from aop.ledger.journal import Journal
 from aop.ledger.lineage import Lineage
+from aop.net.http import HttpClient
+from aop.net.peer import Peer
+from aop.net.policy import LookUp, NetworkPolicy, Resolver, system_look_up
 from aop.router.a2a.agent import Agents, AnswerLimits
-from aop.router.acceptance import Accepting
+from aop.router.a2a.credential import Credentials, Issuer
+from aop.router.api.delegation import Delegations
 from aop.router.api.invocations import InvocationCalls
 from aop.router.api.nested import NestedCalls
 from aop.router.api.reads import ReadCalls
 from aop.router.api.running_answer import RunningAnswers
 from aop.router.api.topology_status import topology_status_routes
-from aop.router.credential import Credentials, Issuer
-from aop.router.delegation import Delegations
-from aop.router.execution import Execution
+from aop.router.invocation.acceptance import Accepting
+from aop.router.invocation.execution import Execution
+from aop.router.invocation.parents import ParentWatch
+from aop.router.invocation.recording import FENCED, Fence, open_journal
+from aop.router.invocation.supervisor import Supervisor
 from aop.router.metrics import RouterMetrics
-from aop.router.parents import ParentWatch
-from aop.router.recording import FENCED, Fence, open_journal
-from aop.router.resolution import CardCache, Resolution
 from aop.router.settings import LISTEN_ADDRESS, MAX_CHILDREN, MAX_INVOCATIONS, RouterSettings
-from aop.router.supervisor import Supervisor
-from aop.router.topology import Topology
-from aop.router.topology_watch import TopologyWatch
+from aop.router.target.resolution import CardCache, Resolution
+from aop.router.target.topology import Topology
+from aop.router.target.topology_watch import TopologyWatch
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.health import Readiness, health_routes
@@ -45,6 +43,8 @@ from aop.serving.routing import Route
 from aop.serving.schema_workers import schema_workers
 from aop.serving.telemetry import Observed, start_telemetry
 from aop.serving.unit import Descriptors, Serving, Unit, require_descriptors, serve
+from aop.store.database import Database
+from aop.store.store_check import require_store, require_version
 
 UNIT = "router"
 STORE = "ledger"

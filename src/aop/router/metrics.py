@@ -9,12 +9,12 @@ from prometheus_client.registry import Collector
 
 from aop.ledger.model import Terminal
 from aop.ledger.open_invocations import Unsettled
-from aop.router.topology import Topology
+from aop.router.target.topology import Topology
 from aop.serving.counts import Counts
 from aop.serving.durations import Durations, Observe
 from aop.serving.metrics import BUCKETS, UnitMetrics
+from aop.telemetry.phases import Phase
 from aop.telemetry.spans import SpanKind
-from aop.telemetry.trail import Phase
 
 _WRITE_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 

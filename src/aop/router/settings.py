@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aop.base import settings as read
 from aop.base.secret import Secret
 from aop.contracts.signing import SigningKey
+from aop.net import address_settings as addresses
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.unit_settings import UnitSettings, read_unit_settings
 
@@ -30,7 +31,7 @@ class CredentialSettings:
 class RouterSettings:
     unit: UnitSettings
     router_id: str
-    listen_address: read.ListenAddress
+    listen_address: addresses.ListenAddress
     database_url: Secret
     control_plane_origin: str
     control_plane_token: Secret
@@ -52,16 +53,16 @@ class RouterSettings:
 def read_router_settings(environment: Mapping[str, str]) -> RouterSettings:
     reader = read.SettingsReader(environment)
     slots, bound = read.integer(1, 100_000), read.integer(1, 60_000)
-    listen = read.ListenAddress("127.0.0.1", 8081)
+    listen = addresses.ListenAddress("127.0.0.1", 8081)
     settings = RouterSettings(
         unit=read_unit_settings(reader),
         router_id=reader.required(ROUTER_ID, read.identifier),
-        listen_address=reader.optional(LISTEN_ADDRESS, read.listen_address, listen),
+        listen_address=reader.optional(LISTEN_ADDRESS, addresses.listen_address, listen),
         database_url=reader.required(DATABASE_URL, read.database_url),
-        control_plane_origin=reader.required(_CONTROL_PLANE_ORIGIN, read.origin),
+        control_plane_origin=reader.required(_CONTROL_PLANE_ORIGIN, addresses.origin),
         control_plane_token=reader.required("PLATFORM_CONTROL_PLANE_SERVICE_TOKEN", read.secret_token),
         service_principals=reader.required("PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON", ServicePrincipals.parse),
-        agent_origin=reader.optional("PLATFORM_ROUTER_AGENT_ORIGIN", read.origin, _LOCAL_ROUTER),
+        agent_origin=reader.optional("PLATFORM_ROUTER_AGENT_ORIGIN", addresses.origin, _LOCAL_ROUTER),
         credential=_read_credential(reader),
         control_plane_response_limit_bytes=reader.optional(
             "PLATFORM_ROUTER_CONTROL_PLANE_RESPONSE_LIMIT_BYTES", read.byte_count, 2_097_152
@@ -87,7 +88,7 @@ def read_router_settings(environment: Mapping[str, str]) -> RouterSettings:
 
 def _read_credential(reader: read.SettingsReader) -> CredentialSettings:
     return CredentialSettings(
-        issuer=reader.optional("PLATFORM_ROUTER_AGENT_CREDENTIAL_ISSUER", read.origin, _LOCAL_ROUTER),
+        issuer=reader.optional("PLATFORM_ROUTER_AGENT_CREDENTIAL_ISSUER", addresses.origin, _LOCAL_ROUTER),
         key_id=reader.optional("PLATFORM_ROUTER_AGENT_CREDENTIAL_KEY_ID", read.identifier, "router-1"),
         private_key=reader.required("PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL", SigningKey.parse),
         ttl_seconds=reader.optional("PLATFORM_ROUTER_AGENT_CREDENTIAL_TTL_SECONDS", read.integer(1, 295), 60),

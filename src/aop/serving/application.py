@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Sequence
 
 from aop.base.clock import now_text
-from aop.base.database import StoreUnavailable
 from aop.contracts.errors import ErrorCode, InvalidRequest, NotFound, Overloaded, Reason, Refusal, Violation
 from aop.serving.admission import Slots
 from aop.serving.cors import CrossOrigin
@@ -18,6 +17,7 @@ from aop.serving.request import Receive, Request, Scope, Send
 from aop.serving.request_log import Level, RequestRecord, UnitLog, safe_cause
 from aop.serving.response import Response, error_response, refusal_response
 from aop.serving.routing import Answer, Route, RouteTable, Spanned, require_path_values
+from aop.store.database import StoreUnavailable
 from aop.telemetry.spans import Attribute
 from aop.telemetry.tracing import Served, Tracing
 

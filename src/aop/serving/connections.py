@@ -4,8 +4,8 @@ import time
 from collections import Counter
 
 from aop.base.ids import new_trace_id
-from aop.base.server import ConnectionEvent, whole_answer
 from aop.contracts.errors import ErrorCode
+from aop.net.server import ConnectionEvent, whole_answer
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import Level, UnitLog
 from aop.serving.response import TRACE_HEADER, error_answer

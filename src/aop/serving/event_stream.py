@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
-from aop.base.sse import COMMENT
 from aop.contracts.errors import ErrorCode, Reason
+from aop.net.sse import COMMENT
 from aop.serving.pieces import deliver_source
 from aop.serving.request import Request, Send
 from aop.serving.response import Headers

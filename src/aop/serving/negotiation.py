@@ -1,7 +1,7 @@
 """Agreement of the Accept header with the result mode of an invocation."""
 
-from aop.base.accept import allows_event_stream, allows_json
 from aop.contracts.errors import NotAcceptable
+from aop.net.accept import allows_event_stream, allows_json
 from aop.serving.request import Request
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aop.base.ids import new_trace_id
-from aop.base.traceparent import NAME as TRACEPARENT
+from aop.net.traceparent import NAME as TRACEPARENT
+from aop.telemetry.phases import Trail
 from aop.telemetry.spans import OpenSpan
 from aop.telemetry.tracing import Tracing
-from aop.telemetry.trail import Trail
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from aop.base.loops import Loops
-from aop.base.network_policy import Resolver
+from aop.net.policy import Resolver
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import Level, UnitLog

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
-from aop.base.server import ASGIApp, HttpServer, ServerLimits, listening_socket
-from aop.base.settings import ListenAddress
-from aop.base.sockets import LISTEN_FDS
+from aop.net.address_settings import ListenAddress
+from aop.net.server import ASGIApp, HttpServer, ServerLimits, listening_socket
+from aop.net.sockets import LISTEN_FDS
 from aop.serving.admission import Slots
 from aop.serving.connections import ConnectionRecords
 from aop.serving.health import Readiness

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from aop.base import settings as read
-from aop.base.network_policy import AllowList
+from aop.net.policy import AllowList
 from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 
 MAX_CONNECTIONS = "PLATFORM_MAX_CONNECTIONS"

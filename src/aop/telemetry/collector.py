@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 
-from aop.base.http import HttpClient, HttpError
-from aop.base.network_policy import NameNotResolved, Resolver
-from aop.base.origin import Endpoint
-from aop.base.peer import Peer
+from aop.net.http import HttpClient, HttpError
+from aop.net.origin import Endpoint
+from aop.net.peer import Peer
+from aop.net.policy import NameNotResolved, Resolver
 
 _MOST_ANSWER_BYTES = 64 * 1024
 

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from prometheus_client import CollectorRegistry
 
-from aop.base.http import HttpClient
 from aop.base.loops import Loops
-from aop.base.network_policy import Resolver
-from aop.base.origin import Endpoint
+from aop.net.http import HttpClient
+from aop.net.origin import Endpoint
+from aop.net.policy import Resolver
 from aop.telemetry.collector import Collector
 from aop.telemetry.export import MetricExport, Repeating, Send, SpanCounts, SpanExport, Tell
 from aop.telemetry.resource import origin_of

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from aop.base import settings as read
-from aop.base.origin import Endpoint
 from aop.base.secret import Secret
+from aop.net import address_settings as addresses
+from aop.net.origin import Endpoint
 from aop.telemetry.tracing import Sampler
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -99,7 +100,7 @@ def _read_sampler(reader: read.SettingsReader) -> Sampler:
 
 
 def _endpoint(text: str) -> Endpoint:
-    return Endpoint.parse(read.http_url(text))
+    return Endpoint.parse(addresses.http_url(text))
 
 
 def _seconds(most: int) -> read.Parse[float]:

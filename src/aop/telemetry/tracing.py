@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from time import perf_counter_ns, time_ns
 
 from aop.base.ids import new_span_id
-from aop.base.traceparent import read_traceparent
+from aop.net.traceparent import read_traceparent
+from aop.telemetry.phases import Passage, Trail
 from aop.telemetry.spans import Attribute, Attributes, EndedSpan, OpenSpan, SpanKind, agent_span_id
-from aop.telemetry.trail import Passage, Trail
 
 Take = Callable[[Sequence[EndedSpan]], None]
 _BILLION = 1_000_000_000

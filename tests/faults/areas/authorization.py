@@ -6,7 +6,7 @@ from itertools import count
 
 import asyncpg
 
-from aop.base.http import HttpClient
+from aop.net.http import HttpClient
 from tests.faults.area import Area, Figure, Findings, Run
 from tests.faults.authorization.matrix import Cell, Doors, cells, digests, ordered_life
 from tests.faults.authorization.world import World, opened_world

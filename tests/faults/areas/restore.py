@@ -4,9 +4,9 @@ import asyncio
 import signal
 from pathlib import Path
 
-from aop.base.database import connect
-from aop.base.migrations import OWNERS
-from aop.base.store_check import require_store
+from aop.store.database import connect
+from aop.store.migrations import OWNERS
+from aop.store.store_check import require_store
 from benchmarks import ledger as ledger_benchmark
 from tests.faults.area import Area, Figure, Findings, Run
 from tests.faults.gathering import settled

@@ -9,8 +9,8 @@ from typing import Any
 
 import asyncpg
 
-from aop.base.http import HttpClient, Target
 from aop.base.ids import new_id, new_trace_id
+from aop.net.http import HttpClient, Target
 from tests.faults.authorization.rules import OWN, RULES, Access, Outcome, Relation, Rule
 from tests.faults.authorization.world import Named, Visitor, World
 from tests.support.cards import a_card

@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 from aop.base.clock import utc_now
-from aop.base.database import connect
 from aop.base.ids import new_id, new_random_id, new_trace_id
 from aop.control_plane.gateway.token_text import new_token_text
 from aop.control_plane.gateway.tokens import Tokens, issue_token
 from aop.local.state import DatabaseUrls
+from aop.store.database import connect
 from tests.faults.authorization.rules import ABSENT, FOREIGN, OWN, SHARED, Access, Relation
 from tests.faults.held_parent import LONG_CARD, LONG_DEADLINE, held_parent
 from tests.support.agent import credential_of, echo

@@ -4,8 +4,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from aop.base.database import connect
 from aop.control_plane.gateway.tokens import Tokens
+from aop.store.database import connect
 from tests.faults.area import Figure
 from tests.faults.clocks.stage import HOUR, Stage
 from tests.support.agent import a_message, data

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aop.agent.testing import SignedRequest, SignedRouter
-from aop.base.http import Answer, HttpClient
+from aop.net.http import Answer, HttpClient
 from tests.agent.agents import Watched, ask, running_agent
 from tests.agent.samples import SAMPLES, running_sample
 

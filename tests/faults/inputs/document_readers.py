@@ -13,10 +13,10 @@ from aop.contracts.a2a import ArtifactUpdate, Message, Part, PartKind, Task
 from aop.contracts.documents import document
 from aop.contracts.errors import InvalidRequest
 from aop.router.a2a.answers import Result, read_result
+from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.stream_rules import STREAM_KINDS
 from aop.router.a2a.values import artifacts_of, value_of, value_of_message, value_of_status
-from aop.router.outcome import AgentFault
 from tests.faults.inputs.fuzzing import require
 from tests.faults.inputs.mutation import JSON_TOKENS, JsonMutator, Mutator
 from tests.faults.inputs.plain_json import NotStrict, reading

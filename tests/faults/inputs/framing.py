@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from tests.base.not_http import NOT_HTTP
 from tests.faults.area import Findings
 from tests.faults.authorization.world import World
+from tests.net.not_http import NOT_HTTP
 from tests.support.replicas import dispatch_body
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
 

@@ -21,7 +21,7 @@ from schemathesis.checks import (
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 
-from aop.base.http import Answer
+from aop.net.http import Answer
 from tests.faults.authorization.matrix import UNITS
 from tests.faults.authorization.rules import OWN, Access
 from tests.faults.authorization.world import World

@@ -4,13 +4,13 @@ import random
 import re
 from urllib.parse import urlsplit
 
-from aop.base.accept import allows_event_stream, allows_json
-from aop.base.origin import Endpoint, InvalidEndpoint, card_endpoint_problem, parse_origin
-from aop.base.sse import EventParser, EventTooLarge, FrameReader, FramingBroken
-from tests.base.sse_standard import by_the_standard
+from aop.net.accept import allows_event_stream, allows_json
+from aop.net.origin import Endpoint, InvalidEndpoint, card_endpoint_problem, parse_origin
+from aop.net.sse import EventParser, EventTooLarge, FrameReader, FramingBroken
 from tests.faults.inputs.accept_oracle import acceptable
 from tests.faults.inputs.fuzzing import require
 from tests.faults.inputs.mutation import Mutator
+from tests.net.sse_standard import by_the_standard
 
 _STREAMS = (
     b'data: {"a":1}\n\ndata: {"b":2}\n\n:\n\ndata: c\n\n',

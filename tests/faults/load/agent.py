@@ -17,8 +17,8 @@ from typing import IO, Any, cast
 
 import uvloop
 
-from aop.base.http import HttpClient, Target
-from aop.base.sockets import BACKLOG, listening_socket
+from aop.net.http import HttpClient, Target
+from aop.net.sockets import BACKLOG, listening_socket
 
 CAPABILITY = "work"
 FAULTS = {

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from aop.base.http import Answer, HttpClient, HttpError, StreamedAnswer, Target
-from aop.base.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 from aop.contracts.invocation import StreamEvent
 from aop.contracts.result_stream import ResultStream, StreamBroken
+from aop.net.http import Answer, HttpClient, HttpError, StreamedAnswer, Target
+from aop.net.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 from tests.faults.load.agent import CAPABILITY
 from tests.faults.record import TERMINAL_EVENTS, Told
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_network
 
-from aop.base import network_policy
-from aop.base.network_policy import AddressClass, classify
-from aop.base.origin import InvalidEndpoint
 from aop.contracts.errors import Refusal
+from aop.net import policy as network_policy
+from aop.net.origin import InvalidEndpoint
+from aop.net.policy import AddressClass, classify
 from tests.faults.area import Findings
 from tests.faults.network.names import Names
 from tests.faults.network.traps import PORT, Traps

@@ -73,7 +73,7 @@ LEDGER: Sequence[Mutant] = (
     ),
     Mutant(
         "unconfirmed progress is dropped",
-        "src/aop/router/progress.py",
+        "src/aop/router/stream/progress.py",
         "facts = [] if self._unconfirmed is None else [self._unconfirmed]",
         "facts: list[Fact] = []",
         "The chain of events would break where the store hiccuped.",

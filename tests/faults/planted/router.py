@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tests.mutants.mutant import Mutant
 
-_EXECUTION = "src/aop/router/execution.py"
+_EXECUTION = "src/aop/router/invocation/execution.py"
 _RECORDED = "        terminal = terminal_fact(place, new_hex_id(), self._clock(), outcome.terminal)\n"
 
 ROUTER: Sequence[Mutant] = (
@@ -17,7 +17,7 @@ ROUTER: Sequence[Mutant] = (
     ),
     Mutant(
         "a stop is swallowed",
-        "src/aop/router/running.py",
+        "src/aop/router/invocation/running.py",
         "                self._worker.cancel()\n",
         "                self._worker = None\n",
         "Work would go on, and cost, after its caller is gone.",
@@ -31,7 +31,7 @@ ROUTER: Sequence[Mutant] = (
     ),
     Mutant(
         "frames numbered with a gap",
-        "src/aop/router/frames.py",
+        "src/aop/router/stream/frames.py",
         "        self._sequence += 1\n        self.chunks += 1\n",
         "        self._sequence += 2\n        self.chunks += 1\n",
         "A reader could not tell a lost frame from a missing number.",
@@ -54,7 +54,7 @@ ROUTER: Sequence[Mutant] = (
     ),
     Mutant(
         "a suspended Release runs from the cache",
-        "src/aop/router/topology.py",
+        "src/aop/router/target/topology.py",
         "    WatchedState.SUSPENDED: ErrorCode.AGENT_RELEASE_SUSPENDED,\n",
         "",
         "A suspension would take effect only where the Card is not known.",
@@ -68,14 +68,14 @@ ROUTER: Sequence[Mutant] = (
     ),
     Mutant(
         "children outlive a canceled parent",
-        "src/aop/router/supervisor.py",
+        "src/aop/router/invocation/supervisor.py",
         "            self.stop_children(context.invocation_id)\n",
         "",
         "Canceling one call would leave a tree of others running.",
     ),
     Mutant(
         "a delegation never expires",
-        "src/aop/router/delegation.py",
+        "src/aop/router/api/delegation.py",
         " or self._seconds() >= claims.exp:",
         ":",
         "An Agent could call others long after the Invocation it may call them for.",

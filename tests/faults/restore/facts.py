@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aop.base.database import Connection
-from aop.base.migrations import OWNERS
+from aop.store.database import Connection
+from aop.store.migrations import OWNERS
 
 # Order does not matter, every row and every byte of it does.
 _ROWS = (

@@ -8,8 +8,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from aop.base import migrations
-from aop.base.migrations import Migration, migrate, migrations_of
+from aop.store import migrations
+from aop.store.migrations import Migration, migrate, migrations_of
 
 SQL = """
 ALTER TABLE ledger.event ADD COLUMN cost bigint;

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
-from aop.base.migrations import GROUP_ROLES, OWNER_ROLE, migrate
 from aop.local.postgres import EmbeddedPostgres, Login
 from aop.local.state import DatabaseUrls
+from aop.store.migrations import GROUP_ROLES, OWNER_ROLE, migrate
 from tests.faults.restore.facts import Facts, facts_of
 from tests.support.waiting import becomes_true
 

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from aop.base.base64url import from_base64url
-from aop.base.http import Answer, AnswerTooLarge, ConnectFailed, DeadlinePassed, TransferBroken
-from aop.base.http.message import HeaderLookup
+from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, DeadlinePassed, TransferBroken
+from aop.net.http.message import HeaderLookup
 from tests.faults.simulation.history import History
 
 _JSON = ((b"content-type", b"application/json"),)

@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncpg
 
-from aop.base.database import translated_failures
+from aop.store.database import translated_failures
 from tests.faults.simulation.store import QUICK, STALLED, Backend, Draft, Store, StoreFault
 from tests.faults.simulation.tables import Row, refusal
 

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from aop.base.canonical import canonical
-from aop.base.http import Answer
 from aop.contracts.topology import WatchedRelease, WatchedState
-from aop.router.target import TargetCard, target_card
+from aop.net.http import Answer
+from aop.router.target.card import TargetCard, target_card
 from tests.faults.simulation.plan import Kind
 from tests.support.cards import a_card, a_skill, some_limits
 

@@ -9,9 +9,6 @@ from functools import partial
 from typing import Any, cast
 
 from aop.base.clock import utc_now
-from aop.base.database import Database
-from aop.base.network_policy import Resolver
-from aop.base.peer import Peer
 from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.topology import FrameKind, TopologyEvent, WatchedState
@@ -20,13 +17,15 @@ from aop.ledger.entries import Writer
 from aop.ledger.epochs import close_earlier, open_epoch
 from aop.ledger.journal import Journal
 from aop.ledger.lineage import Lineage
+from aop.net.peer import Peer
+from aop.net.policy import Resolver
 from aop.router.app import Outside, _invocation_routes, _Parts
+from aop.router.invocation.parents import ParentWatch
+from aop.router.invocation.supervisor import Supervisor
 from aop.router.metrics import RouterMetrics
-from aop.router.parents import ParentWatch
-from aop.router.resolution import CardCache
 from aop.router.settings import read_router_settings
-from aop.router.supervisor import Supervisor
-from aop.router.topology import Topology
+from aop.router.target.resolution import CardCache
+from aop.router.target.topology import Topology
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.health import Readiness
@@ -34,6 +33,7 @@ from aop.serving.loops import unit_loops
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.unit import Unit, _drain
+from aop.store.database import Database
 from tests.faults.simulation.connection import StorePool, connect
 from tests.faults.simulation.control_plane import AGENT_HOST, RELEASES, Published
 from tests.faults.simulation.store import Store

@@ -11,12 +11,12 @@ import pytest
 from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id, new_opening_id
 from aop.base.loops import Loops
-from aop.base.server.disconnect import Disconnect
 from aop.contracts.lineage import CallerType
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
 from aop.ledger.journal import AcceptedButLost, Journal
 from aop.ledger.model import SUCCEEDED, Acceptance, Context, Opening, terminal_fact
+from aop.net.server.disconnect import Disconnect
 from aop.serving.event_stream import EventStream
 from aop.serving.request import Request
 from tests.faults.simulation.connection import connect

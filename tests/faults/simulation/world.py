@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from aop.base.database import StoreUnavailable
 from aop.ledger.journal import Journal
+from aop.store.database import StoreUnavailable
 from tests.faults.simulation.agent import SimulatedAgents
 from tests.faults.simulation.caller import Caller
 from tests.faults.simulation.control_plane import CAPABILITY, RELEASES, WORKSPACE, SimulatedControlPlane

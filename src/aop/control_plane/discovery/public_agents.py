@@ -11,12 +11,12 @@ from datetime import datetime
 
 import msgspec
 
-from aop.base.database import Database
 from aop.contracts.catalog import Availability
 from aop.contracts.errors import DependencyFailed, NotFound
 from aop.control_plane.discovery import store
-from aop.control_plane.discovery.shown import ShareHead, shared_release
+from aop.control_plane.discovery.items import ShareHead, shared_release
 from aop.control_plane.registry.entries import public_url
+from aop.store.database import Database
 
 PIECE_BYTES = 256 * 1024
 _MAX_READS = 4

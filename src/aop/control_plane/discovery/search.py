@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aop.base.database import Connection, Database
 from aop.control_plane.discovery import store
 from aop.control_plane.discovery.conditions import After, Part, Wanted
-from aop.control_plane.discovery.shown import DiscoveryItem, discovery_item
+from aop.control_plane.discovery.items import DiscoveryItem, discovery_item
 from aop.control_plane.registry.search_text import folded, query_grams
+from aop.store.database import Connection, Database
 
 _LIKELY = 1.4
 """So many times more than needed is to be expected of a walk that is worth its time."""

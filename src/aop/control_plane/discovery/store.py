@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from aop.base.database import Connection, weighed
 from aop.control_plane.discovery.conditions import Conditions, Part, Wanted
+from aop.store.database import Connection, weighed
 
 Row = Any
 

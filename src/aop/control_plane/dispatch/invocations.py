@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import msgspec
 
 from aop.base import json
-from aop.base.http import Answer, ConnectFailed, Headers, HttpError
 from aop.base.ids import new_id
-from aop.base.network_policy import NameNotResolved
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Reason, Refusal, code_entries
 from aop.contracts.invocation import InvocationRequest, InvocationResult, RouterDispatch, UserCaller
 from aop.control_plane.dispatch.authorization import Authorization, Authorized, Wanted
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
+from aop.net.http import Answer, ConnectFailed, Headers, HttpError
+from aop.net.policy import NameNotResolved
 
 GUARD_SECONDS = 15.0
 """What the Router may take beyond the longest deadline: the terminal write, its probe, the transfer."""

@@ -5,10 +5,10 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from aop.base import json
-from aop.base.http import Answer
 from aop.contracts.documents import Document, document
 from aop.contracts.errors import DependencyFailed, InvalidRequest, NotFound, Violation
 from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable, workspace_path
+from aop.net.http import Answer
 
 _CURSOR = "cursor"
 

@@ -5,11 +5,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from aop.base.http import Answer, AnswerStream, Headers, HttpError
-from aop.base.network_policy import NameNotResolved
-from aop.base.peer import Peer
 from aop.base.secret import Secret
 from aop.contracts.topology import TopologyStatus
+from aop.net.http import Answer, AnswerStream, Headers, HttpError
+from aop.net.peer import Peer
+from aop.net.policy import NameNotResolved
 
 READ_SECONDS = 30.0
 _STATUS_SECONDS = 2.0

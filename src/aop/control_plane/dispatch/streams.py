@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from aop.base.http import Headers, StreamedAnswer
-from aop.base.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 from aop.contracts.invocation import InvocationRequest
 from aop.control_plane.dispatch.authorization import Authorized
 from aop.control_plane.dispatch.invocations import (
@@ -23,6 +21,8 @@ from aop.control_plane.dispatch.invocations import (
     seen_identity,
 )
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
+from aop.net.http import Headers, StreamedAnswer
+from aop.net.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 
 _syntax = msgspec.json.Decoder(msgspec.Raw).decode
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from aop.base.database import Connection
+from aop.store.database import Connection
 
 USE_STEP = timedelta(minutes=10)
 _COLUMNS = "token_id, principal_id, label, created_at, expires_at, revoked_at, last_used_at"

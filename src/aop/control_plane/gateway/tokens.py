@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from aop.base.clock import Clock, utc_now
-from aop.base.database import Connection, Database, connect, translated_failures
-from aop.base.grouped_reads import GroupedReads
 from aop.base.ids import new_id
 from aop.base.secret import Secret
 from aop.base.settings import Problem, SettingsRefused
@@ -17,6 +15,8 @@ from aop.contracts.errors import Unauthenticated
 from aop.control_plane.gateway import store
 from aop.control_plane.gateway.token_text import is_well_formed, new_token_text
 from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX
+from aop.store.database import Connection, Database, connect, translated_failures
+from aop.store.grouped_reads import GroupedReads
 
 DEFAULT_DAYS = 90
 # A revocation must work within 5 s; half of that leaves room for the clocks of several replicas.

@@ -7,10 +7,10 @@ from contextlib import aclosing
 
 import msgspec
 
-from aop.base.sse import frame
 from aop.contracts.errors import Envelope, Overloaded
 from aop.contracts.topology import FrameKind, TopologyEvent
 from aop.control_plane.registry.changes import Changes, ChangeSignal
+from aop.net.sse import frame
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.event_stream import EventStream

@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 
 from aop.base.clock import Clock
-from aop.base.database import Connection, Database
 from aop.base.ids import new_id
-from aop.base.origin import Endpoint
-from aop.base.origin import InvalidEndpoint as NoEndpoint
 from aop.contracts.card import AgentCard
 from aop.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound, Refusal
 from aop.contracts.publication import BindingRequest, EndpointBinding
 from aop.control_plane.registry.entries import endpoint_binding
 from aop.control_plane.registry.store import bindings, cards
+from aop.net.origin import Endpoint
+from aop.net.origin import InvalidEndpoint as NoEndpoint
+from aop.store.database import Connection, Database
 
 
 class InvalidEndpoint(Refusal):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from aop.base.clock import Clock
-from aop.base.database import Connection, Database
 from aop.base.ids import new_random_id
 from aop.base.semver import Version
 from aop.cards.reading import ReadCard
@@ -17,6 +16,7 @@ from aop.control_plane.registry.names import record_published, resemblances
 from aop.control_plane.registry.search_text import folded, grams
 from aop.control_plane.registry.store import bindings, cards, releases
 from aop.control_plane.registry.version_order import precedence_text
+from aop.store.database import Connection, Database
 
 
 @dataclass(frozen=True)

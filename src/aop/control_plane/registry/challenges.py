@@ -16,9 +16,7 @@ import msgspec
 
 from aop.base.canonical import canonical, digest
 from aop.base.clock import Clock, to_text
-from aop.base.database import Database
 from aop.base.ids import new_id
-from aop.base.origin import Endpoint
 from aop.contracts.errors import Conflict, ErrorCode, NotFound, Refusal
 from aop.contracts.publication import (
     EndpointBinding,
@@ -33,6 +31,8 @@ from aop.control_plane.registry.entries import endpoint_binding
 from aop.control_plane.registry.lifecycle import CHALLENGEABLE
 from aop.control_plane.registry.proof_fetch import PROOF_PATH, ProofFetch, ServedProof
 from aop.control_plane.registry.store import bindings
+from aop.net.origin import Endpoint
+from aop.store.database import Database
 
 _PROOF_BYTES = 32
 

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
-from aop.base.database import Connection, Database, StoreUnavailable, connect, translated_failures
 from aop.base.secret import Secret
 from aop.contracts.topology import FrameKind, TopologyEvent, WatchedRelease, WatchedState
 from aop.control_plane.registry.store import changes
 from aop.control_plane.registry.store.releases import CHANNEL
+from aop.store.database import Connection, Database, StoreUnavailable, connect, translated_failures
 
 FRAME_ENTRIES = 500
 _RECONNECT_SECONDS = 1.0

@@ -5,10 +5,10 @@ from datetime import datetime
 
 import msgspec
 
-from aop.base.database import Connection
 from aop.contracts.catalog import Resemblance, ResemblingPart
 from aop.contracts.text import skeleton
 from aop.control_plane.registry.store import cards, names
+from aop.store.database import Connection
 
 
 class _Named(msgspec.Struct):

@@ -7,14 +7,14 @@ from typing import Any, Self
 import msgspec
 
 from aop.base.canonical import digest as digest_of
-from aop.base.database import Database
 from aop.base.semver import Precedence, Version, VersionSyntax
+from aop.cards.rights import CardRights, RightsByDigest, read_rights
 from aop.contracts.catalog import PublicationStatus
 from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal
 from aop.contracts.publication import ReleaseState
-from aop.control_plane.registry.card_rights import CardRights, RightsByDigest, read_rights
 from aop.control_plane.registry.store import pins
 from aop.control_plane.registry.version_order import precedence_text
+from aop.store.database import Database
 
 PINNED_VERSION = pins.PINNED_VERSION
 """A query of the Registry for whoever reads a pin together with facts of its own; give its rows to `PinnedVersion`."""

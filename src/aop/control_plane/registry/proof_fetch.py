@@ -3,10 +3,10 @@
 import asyncio
 from dataclasses import dataclass
 
-from aop.base.http import HttpClient, HttpError, StreamedAnswer, Target
-from aop.base.network_policy import AddressRefused, NameNotResolved, NetworkPolicy
-from aop.base.origin import Endpoint
 from aop.contracts.publication import VerificationFailureCode as Failure
+from aop.net.http import HttpClient, HttpError, StreamedAnswer, Target
+from aop.net.origin import Endpoint
+from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
 
 PROOF_PATH = "/.well-known/platform/challenges/"
 MOST_PROOF_BYTES = 4096

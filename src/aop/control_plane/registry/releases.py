@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from aop.base.clock import Clock
-from aop.base.database import Connection, Database
 from aop.base.ids import new_id
 from aop.contracts.catalog import PublicationStatus
 from aop.contracts.errors import Conflict, Forbidden, InvalidRequest, NotFound, Violation
@@ -22,6 +21,7 @@ from aop.control_plane.registry.lifecycle import (
 )
 from aop.control_plane.registry.names import record_published
 from aop.control_plane.registry.store import bindings, cards, releases
+from aop.store.database import Connection, Database
 
 
 class Releases:

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from aop.base.clock import Clock, to_text
-from aop.base.database import Database
 from aop.base.ids import new_id
 from aop.contracts.errors import Conflict, InvalidRequest, NotFound, Violation
 from aop.contracts.workspace import Installation, InstallationStatus, InstallRequest
@@ -16,6 +15,7 @@ from aop.control_plane.workspace import store
 from aop.control_plane.workspace.selection import highest_version, read_constraint
 from aop.control_plane.workspace.store import Position
 from aop.control_plane.workspace.workspaces import require_owner
+from aop.store.database import Database
 
 _SOURCES = {
     InstallationStatus.ENABLED: (InstallationStatus.DISABLED,),

@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
-from aop.base.database import Database
-from aop.base.grouped_reads import GroupedReads
 from aop.contracts.errors import DependencyFailed
 from aop.contracts.workspace import InstallationStatus
 from aop.control_plane.registry.pins import PinnedVersion
 from aop.control_plane.workspace import store
+from aop.store.database import Database
+from aop.store.grouped_reads import GroupedReads
 
 
 class CurrentInstallation(msgspec.Struct, frozen=True):

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from aop.base.database import Connection, weighed
 from aop.control_plane.registry.pins import PINNED_VERSION
+from aop.store.database import Connection, weighed
 
 Row = Any
 Position = tuple[datetime, str]

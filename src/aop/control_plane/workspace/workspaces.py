@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from aop.base.clock import Clock, to_text
-from aop.base.database import Database
 from aop.contracts.errors import Conflict, Forbidden, NotFound
 from aop.contracts.workspace import Workspace
 from aop.control_plane.workspace import store
 from aop.control_plane.workspace.store import Position
+from aop.store.database import Database
 
 
 class Workspaces:

@@ -9,16 +9,16 @@ from itertools import count
 import msgspec
 
 from aop.base import json
-from aop.base.http import Answer, AnswerTooLarge, Headers, HttpClient, HttpError, StreamedAnswer, Target
-from aop.base.network_policy import AddressRefused, NameNotResolved, NetworkPolicy
-from aop.base.origin import Endpoint
-from aop.base.sse import EventParser
 from aop.cards.checks import SchemaChecks
 from aop.contracts.errors import ErrorCode, Reason
+from aop.net.http import Answer, AnswerTooLarge, Headers, HttpClient, HttpError, StreamedAnswer, Target
+from aop.net.origin import Endpoint
+from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
+from aop.net.sse import EventParser
 from aop.router.a2a import requests
 from aop.router.a2a.answers import protocol_error, read_result
-from aop.router.credential import CallContext, Credentials
-from aop.router.outcome import AgentFault
+from aop.router.a2a.credential import CallContext, Credentials
+from aop.router.a2a.outcome import AgentFault
 
 CANCEL_SECONDS = 1.0
 _JSON = (b"content-type", b"application/json")

@@ -8,7 +8,7 @@ import msgspec
 from aop.base import json
 from aop.contracts.a2a import ArtifactUpdate, Message, RpcResponse, StatusUpdate, Task
 from aop.contracts.errors import ErrorCode
-from aop.router.outcome import AgentFault
+from aop.router.a2a.outcome import AgentFault
 
 Result = Message | Task | StatusUpdate | ArtifactUpdate
 T = TypeVar("T", Message, Task, StatusUpdate, ArtifactUpdate)

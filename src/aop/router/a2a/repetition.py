@@ -8,8 +8,8 @@ from aop.base import json
 from aop.cards.checks import READ_IN_LOOP_BYTES
 from aop.contracts.a2a import Artifact, ArtifactUpdate, PartKind
 from aop.router.a2a.answers import Result, read_result
+from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.values import value_of
-from aop.router.outcome import AgentFault
 
 _KIND = frozenset({"artifact-update"})
 _VALUE_DEPTH = json.AGENT_DEPTH - 6

@@ -10,8 +10,8 @@ from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
 from aop.router.a2a.answers import Result, protocol_error, read_result, read_strict_result
 from aop.router.a2a.known_task import KnownTask
+from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.values import value_of_message, value_of_task
-from aop.router.outcome import AgentCanceled, AgentFault
 
 _ANSWERS = frozenset({"message", "task"})
 _TASK = frozenset({"task"})

@@ -3,15 +3,15 @@
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing
 
-from aop.base.sse import EventTooLarge
 from aop.contracts.errors import ErrorCode, Reason
+from aop.net.sse import EventTooLarge
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
 from aop.router.a2a.known_task import KnownTask
+from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.sending import read
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
-from aop.router.outcome import AgentFault
 
 UNREAD = object()
 HandOn = Callable[[bytes, object], Awaitable[None] | None]

@@ -6,7 +6,7 @@ import msgspec
 
 from aop.contracts.errors import ErrorCode, code_entries
 from aop.contracts.invocation import InvocationResult, correlated_error
-from aop.router.outcome import Outcome
+from aop.router.a2a.outcome import Outcome
 from aop.serving.response import JSON, Response
 
 _encode = msgspec.json.Encoder().encode

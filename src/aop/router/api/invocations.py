@@ -11,8 +11,8 @@ from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.invocation import RouterDispatch
 from aop.contracts.lineage import CallerType
-from aop.router.acceptance import Accepting, Call
 from aop.router.api.running_answer import RunningAnswers
+from aop.router.invocation.acceptance import Accepting, Call
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.body import JsonBody, read_json
@@ -20,7 +20,7 @@ from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
 from aop.serving.response import TRACE_HEADER
 from aop.serving.routing import Answer, Route, Spanned
-from aop.telemetry.trail import Trail
+from aop.telemetry.phases import Trail
 
 CONTEXT_BYTES = 64 * 1024
 """What a dispatch may hold beside the caller's own body."""

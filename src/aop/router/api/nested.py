@@ -14,18 +14,18 @@ from aop.contracts.invocation import NestedInvocationRequest
 from aop.contracts.lineage import CallerType
 from aop.contracts.resolution import InstalledVersion, ResolveInstalledVersionRequest
 from aop.ledger.lineage import Lineage
-from aop.router.acceptance import Accepting, Call
+from aop.router.api.delegation import Delegations
 from aop.router.api.running_answer import RunningAnswers
-from aop.router.delegation import Delegations
+from aop.router.invocation.acceptance import Accepting, Call
+from aop.router.invocation.parents import require_running_parent
 from aop.router.metrics import Phases
-from aop.router.parents import require_running_parent
-from aop.router.resolution import Resolution
+from aop.router.target.resolution import Resolution
 from aop.serving.admission import Slots
 from aop.serving.body import JsonBody, read_json
 from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
 from aop.serving.routing import Answer, Route, Spanned
-from aop.telemetry.trail import Trail
+from aop.telemetry.phases import Trail
 
 _decode = msgspec.json.Decoder(NestedInvocationRequest).decode
 

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-from aop.router.acceptance import Call, Over
 from aop.router.api.answers import id_headers, outcome_response
-from aop.router.delivery import StreamDelivery
-from aop.router.execution import Execution
-from aop.router.running import Running, StopReason
+from aop.router.invocation.acceptance import Call, Over
+from aop.router.invocation.execution import Execution
+from aop.router.invocation.running import Running, StopReason
+from aop.router.stream.delivery import StreamDelivery
 from aop.serving.event_stream import EventStream
 from aop.serving.leaving import EndedByLeaving
 from aop.serving.request import Request

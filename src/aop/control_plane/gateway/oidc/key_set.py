@@ -8,12 +8,12 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from aop.base import json
-from aop.base.http import HttpError
-from aop.base.network_policy import NameNotResolved
-from aop.base.origin import Endpoint
-from aop.base.peer import Peer
 from aop.contracts.errors import DependencyFailed, Overloaded, Unauthenticated
 from aop.control_plane.gateway.oidc.public_key import PublicKey, signing_keys
+from aop.net.http import HttpError
+from aop.net.origin import Endpoint
+from aop.net.peer import Peer
+from aop.net.policy import NameNotResolved
 from aop.serving.request_log import Level, UnitLog
 
 KEYS_LIVE_SECONDS = 600.0

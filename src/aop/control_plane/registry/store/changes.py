@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from aop.base.database import Connection
+from aop.store.database import Connection
 
 Row = Any
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from aop.base.database import Connection
+from aop.store.database import Connection
 
 Row = Any
 

@@ -1,0 +1,226 @@
+"""One client connection: carries one exchange at a time and says whether it may carry another."""
+
+import asyncio
+import select
+import ssl
+from collections.abc import Callable
+from typing import Final, cast
+
+from aop.net.http.errors import DeadlinePassed, HttpError, TransferBroken
+from aop.net.http.message import Target
+from aop.net.http.reader import AnswerReader
+
+READ_BUFFER_BYTES: Final = 32 * 1024
+"""The most that a streamed answer may let wait before it is read no further."""
+
+
+class Connection(asyncio.Protocol):
+    """A transport that belongs to a target; every failure closes it at once."""
+
+    __slots__ = (
+        "_busy",
+        "_deadline",
+        "_error",
+        "_look",
+        "_loop",
+        "_lost",
+        "_paused",
+        "_streamed",
+        "_timer",
+        "_timer_at",
+        "_transport",
+        "_waiter",
+        "idle_since",
+        "reader",
+        "target",
+    )
+
+    def __init__(self, target: Target, loop: asyncio.AbstractEventLoop, lost: "Callable[[Connection], None]") -> None:
+        self.target = target
+        self.reader = AnswerReader()
+        self.idle_since = 0.0
+        self._loop = loop
+        self._lost = lost
+        self._transport: asyncio.Transport | None = None
+        self._look: select.poll | None = None
+        self._busy = False
+        self._streamed = False
+        self._paused = False
+        self._error: HttpError | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._deadline = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
+
+    def is_open(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    def is_quiet(self) -> bool:
+        """Open, and with nothing to read: a close or stray bytes show here before the loop reports them."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return False
+        return self._look is None or not self._look.poll(0)
+
+    def start(self, request: bytes, deadline: float, *, streamed: bool) -> None:
+        """Sends the request; from here on a failure means that the peer may have seen it."""
+        self._busy = True
+        self._streamed = streamed
+        self._deadline = deadline
+        if self._timer is None or self._timer_at > deadline:
+            self._arm(deadline)
+        if self._transport is not None:
+            self._transport.write(request)
+
+    def progress(self) -> asyncio.Future[None]:
+        """Done when more of a streamed answer, or the end of any answer, is there; raises once it cannot come."""
+        if self._error is not None:
+            raise self._error
+        self._waiter = self._loop.create_future()
+        return self._waiter
+
+    async def piece(self) -> bytes | None:
+        """Everything that has arrived, None at the end; what came before a break is handed over first."""
+        reader = self.reader
+        while not reader.pieces:
+            if reader.complete:
+                return None
+            await self.progress()
+        if self._paused and self._transport is not None:
+            self._paused = False
+            self._transport.resume_reading()
+        return reader.take()
+
+    def release(self) -> bool:
+        """Ends the exchange; False, and closed, unless the connection is clean for another one."""
+        self._busy = False
+        reader, transport = self.reader, self._transport
+        if (
+            reader.complete
+            and reader.keep_alive
+            and not reader.excess
+            and transport is not None
+            and not transport.is_closing()
+            and not transport.get_write_buffer_size()
+        ):
+            self.idle_since = self._loop.time()
+            return True
+        self.abort()
+        return False
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def fail(self, error: HttpError) -> None:
+        if self._error is None and self._busy and not self.reader.complete:
+            self._error = error
+        self.abort()
+        self._wake()
+
+    # What the transport calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        if hasattr(select, "poll"):
+            self._look = select.poll()
+            self._look.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
+
+    def data_received(self, data: bytes | memoryview) -> None:
+        if not self._busy:  # bytes that answer nothing
+            self.abort()
+            return
+        reader = self.reader
+        try:
+            reader.feed(data)
+        except HttpError as error:
+            self.fail(error)
+            return
+        if reader.complete:
+            self._wake()
+        elif self._streamed:
+            self._wake()
+            if reader.buffered > READ_BUFFER_BYTES and not self._paused:
+                self._paused = True
+                cast("asyncio.Transport", self._transport).pause_reading()
+
+    def eof_received(self) -> None:
+        if not self._busy:
+            return
+        try:
+            self._require_true_end()
+            self.reader.end()
+        except TransferBroken as error:
+            self.fail(error)
+        else:
+            self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.fail(TransferBroken("the connection was lost" if exc is None else type(exc).__name__))
+        self._transport = None
+        self.reader.close()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._lost(self)
+
+    def _require_true_end(self) -> None:
+        # Over TLS anyone on the way can end the stream; only the peer can send the closing alert. The transport
+        # reports both alike, so the TLS object itself is asked.
+        tls = None if self._transport is None else self._transport.get_extra_info("ssl_object")
+        if tls is not None:
+            try:
+                unread = tls.read(1)
+            except ssl.SSLError as error:
+                raise TransferBroken("the TLS stream was cut") from error
+            if unread:
+                raise TransferBroken("the TLS stream was left before its end")
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _arm(self, deadline: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = deadline
+        self._timer = self._loop.call_at(deadline, self._expire)
+
+    def _expire(self) -> None:
+        # One timer serves many exchanges: it fires at the earliest deadline it was armed for and looks again.
+        self._timer = None
+        if not self._busy or self.reader.complete:
+            return
+        if self._loop.time() < self._deadline:
+            self._arm(self._deadline)
+            return
+        self.reader.take()
+        self.fail(DeadlinePassed("the deadline came before the end of the answer"))
+
+
+class InPieces(asyncio.BufferedProtocol):
+    """Reads for a connection into a buffer that all of its loop share, at most that much at a time.
+
+    A transport would otherwise read a quarter of a megabyte at once, which a stalled reader then keeps. Not for TLS:
+    there, what is left behind a piece is dropped when the peer closes.
+    """
+
+    __slots__ = ("_buffer", "_connection")
+
+    def __init__(self, connection: Connection, buffer: memoryview) -> None:
+        self._connection = connection
+        self._buffer = buffer
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._connection.connection_made(transport)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._connection.data_received(self._buffer[:nbytes])
+
+    def eof_received(self) -> None:
+        self._connection.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connection.connection_lost(exc)

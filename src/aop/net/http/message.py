@@ -1,0 +1,95 @@
+"""The two ends of an exchange as values: where a request goes, its bytes, and the answer."""
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from aop.net.header_syntax import Headers, is_host_value, require_lines, require_name
+from aop.net.http.errors import RepeatedHeader
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_METHODS = {verb: verb.encode() for verb in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")}
+_METHODS_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+# These frame the message; the client alone writes them.
+_FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"connection", b"expect", b"upgrade", b"te"})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where to connect: `address` is the literal that is dialed, `host` is what Host and TLS name."""
+
+    scheme: str
+    host: str
+    port: int
+    address: str
+    authority: bytes = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.scheme not in _DEFAULT_PORTS:
+            raise ValueError("the scheme is http or https")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        text = host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+        authority = text.encode("ascii")
+        if not is_host_value(authority):
+            raise ValueError("the host cannot stand in a Host header")
+        object.__setattr__(self, "authority", authority)
+        object.__setattr__(self, "_hash", hash((self.scheme, self.host, self.port, self.address)))
+
+    def __hash__(self) -> int:  # looked up twice in every exchange, so it is worked out once
+        return self._hash
+
+
+class HeaderLookup:
+    """Reading of headers that may be repeated; names are lowercase."""
+
+    __slots__ = ()
+
+    headers: tuple[tuple[bytes, bytes], ...]
+
+    def headers_named(self, name: bytes) -> list[bytes]:
+        return [value for known, value in self.headers if known == name]
+
+    def header(self, name: bytes) -> bytes | None:
+        """The one value, None when absent; RepeatedHeader when it came more than once."""
+        values = self.headers_named(name)
+        if len(values) > 1:
+            raise RepeatedHeader(name.decode("ascii", "replace"))
+        return values[0] if values else None
+
+
+class Answer(HeaderLookup, msgspec.Struct, frozen=True):
+    """A complete answer: every byte that its framing announced is here."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+
+
+# Names that have passed the check; programs use few, but nothing stops one from making them up.
+_sendable: set[bytes] = set()
+_MAX_SENDABLE = 1024
+
+
+def request_bytes(target: Target, method: str, path: str, headers: Headers, body: bytes) -> bytes:
+    """The whole request on the wire; ValueError for anything that could be read as a second line."""
+    if method not in _METHODS or path[:1] != "/" or "#" in path or " " in path:
+        raise ValueError("the request line is not a known method and an origin-form target")
+    for name, _ in headers:
+        if name not in _sendable:
+            _require_sendable(name)
+    lines = [b"%b %b HTTP/1.1" % (_METHODS[method], path.encode("ascii")), b"host: " + target.authority]
+    lines += map(b": ".join, headers)
+    if body or method in _METHODS_WITH_BODY:
+        lines.append(b"content-length: %d" % len(body))
+    require_lines(lines)
+    lines += (b"", body)
+    return b"\r\n".join(lines)
+
+
+def _require_sendable(name: bytes) -> None:
+    if name in _FRAMING:
+        raise ValueError("a header that frames the message is the client's own")
+    require_name(name)
+    if len(_sendable) < _MAX_SENDABLE:
+        _sendable.add(name)

@@ -1,0 +1,179 @@
+"""Look-ups of names under bounds: a name server that hangs costs its own callers their time and nobody else's."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from ipaddress import ip_address
+
+from aop.net.policy.judgement import NameNotResolved
+
+# Blocking; called in a thread. An OSError or ValueError means that the name has no address.
+LookUp = Callable[[str], Sequence[str]]
+Answer = tuple[str, ...]
+
+
+def system_look_up(host: str) -> Sequence[str]:
+    return [str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    threads: int = 16
+    waiting: int = 256
+    look_up_seconds: float = 5.0
+    reuse_seconds: float = 5.0
+    remembered: int = 1024
+
+
+@dataclass(eq=False, slots=True)
+class _Pending:
+    """One look-up under way, shared by everybody who asks for its host; None is what a failed one answers."""
+
+    host: str
+    gives_up_at: float
+    answer: asyncio.Future[Answer | None] = field(repr=False)
+
+
+class Resolver:
+    """Belongs to one event loop.
+
+    Threads are made per look-up and are daemons: one that hangs in the system's resolver can be abandoned, which a
+    pooled thread cannot, neither at the deadline nor when the process ends.
+    """
+
+    def __init__(
+        self,
+        look_up: LookUp = system_look_up,
+        bounds: Bounds = Bounds(),  # noqa: B008  (frozen)
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._look_up = look_up
+        self._bounds = bounds
+        self._monotonic = monotonic
+        self._answers: dict[str, tuple[float, Answer]] = {}
+        self._pending: dict[str, _Pending] = {}
+        self._waiting: deque[_Pending] = deque()
+        self._running: set[_Pending] = set()
+
+    async def addresses(self, host: str, deadline: float) -> Answer:
+        """The addresses in the system's order without repeats, from an answer at most `reuse_seconds` old.
+
+        The deadline is in loop time and ends in TimeoutError; every other failure is NameNotResolved.
+        """
+        known = self._answers.get(host)
+        if known is not None and self._monotonic() - known[0] < self._bounds.reuse_seconds:
+            return known[1]
+        if _is_address(host):
+            return (host,)
+        pending = self._pending.get(host)
+        if pending is None or _has_given_up(pending):
+            pending = self._begin(host)
+        answer = await self._await(pending, deadline)
+        if not answer:
+            raise NameNotResolved(host)
+        return answer
+
+    async def _await(self, pending: _Pending, deadline: float) -> Answer | None:
+        try:
+            async with asyncio.timeout_at(min(deadline, pending.gives_up_at)):
+                return await asyncio.shield(pending.answer)
+        except TimeoutError:
+            if deadline <= pending.gives_up_at:
+                raise
+            self._forget(pending)
+            raise NameNotResolved(pending.host) from None
+
+    def _begin(self, host: str) -> _Pending:
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        free = len(self._running) < self._bounds.threads
+        all_hang = not free and all(map(_has_given_up, self._running))
+        if all_hang or (not free and len(self._waiting) >= self._bounds.waiting):
+            raise NameNotResolved(host)
+        pending = _Pending(host, now + self._bounds.look_up_seconds, loop.create_future())
+        self._pending[host] = pending
+        if free:
+            self._start(pending, loop)
+        else:
+            self._waiting.append(pending)
+        return pending
+
+    def _start(self, pending: _Pending, loop: asyncio.AbstractEventLoop) -> None:
+        self._running.add(pending)
+        thread = threading.Thread(target=self._run, args=(pending, loop), name="look-up", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the system has no thread to give
+            loop.call_soon(self._finish, pending, None)
+
+    def _run(self, pending: _Pending, loop: asyncio.AbstractEventLoop) -> None:
+        answer: Answer | None = None
+        try:
+            answer = tuple(dict.fromkeys(self._look_up(pending.host)))
+        except (OSError, ValueError):
+            pass
+        finally:
+            _tell(loop, self._finish, pending, answer)
+
+    def _finish(self, pending: _Pending, answer: Answer | None) -> None:
+        self._running.discard(pending)
+        in_time = self._forget(pending)
+        if in_time and answer:
+            self._remember(pending.host, answer)
+        if not pending.answer.done():
+            pending.answer.set_result(answer)
+        self._start_next()
+
+    def _start_next(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting and len(self._running) < self._bounds.threads:
+            pending = self._waiting.popleft()
+            if self._pending.get(pending.host) is pending and not _has_given_up(pending):
+                self._start(pending, loop)
+
+    def _forget(self, pending: _Pending) -> bool:
+        """Whether this was still the look-up that new callers would share."""
+        if self._pending.get(pending.host) is not pending:
+            return False
+        del self._pending[pending.host]
+        return True
+
+    def _remember(self, host: str, answer: Answer) -> None:
+        now = self._monotonic()
+        self._answers.pop(host, None)
+        for old, (since, _) in list(self._answers.items()):
+            # The oldest come first: what follows a fresh one is fresh.
+            if now - since < self._bounds.reuse_seconds and len(self._answers) < self._bounds.remembered:
+                break
+            del self._answers[old]
+        self._answers[host] = (now, answer)
+
+
+def _has_given_up(pending: _Pending) -> bool:
+    return pending.gives_up_at <= asyncio.get_running_loop().time()
+
+
+@lru_cache(maxsize=1024)
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _tell(
+    loop: asyncio.AbstractEventLoop,
+    finish: Callable[[_Pending, Answer | None], None],
+    pending: _Pending,
+    answer: Answer | None,
+) -> None:
+    try:
+        loop.call_soon_threadsafe(finish, pending, answer)
+    except RuntimeError:  # the loop is closed: nobody waits any more
+        return

@@ -1,0 +1,253 @@
+"""One server connection: one request at a time, each with its deadlines, then closed or kept for the next."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from aop.net.server.events import ConnectionEvent
+from aop.net.server.exchange import Exchange
+from aop.net.server.pace import Pace
+from aop.net.server.request import BadRequest, RequestReader
+from aop.net.server.response import empty_answer
+from aop.net.server.scope import Endpoint, asgi_scope, endpoint
+
+if TYPE_CHECKING:
+    from aop.net.server.server import HttpServer
+
+
+class ServerConnection(asyncio.Protocol):
+    """Bytes that arrive after a complete request and before the end of its response close the connection.
+
+    That is how a pipelined request is refused: the running request sees a disconnect, and no byte can hide
+    the moment at which the peer goes away. The end of the peer's stream counts as its leaving.
+    """
+
+    __slots__ = (
+        "_client",
+        "_due",
+        "_exchange",
+        "_idle",
+        "_kept_alive",
+        "_lingering",
+        "_loop",
+        "_pace",
+        "_paused",
+        "_reader",
+        "_server",
+        "_server_name",
+        "_timer",
+        "_timer_at",
+        "_transport",
+        "_written",
+        "max_write_bytes",
+        "writable",
+    )
+
+    def __init__(self, server: "HttpServer", loop: asyncio.AbstractEventLoop) -> None:
+        self.writable = True
+        self.max_write_bytes = server.limits.max_write_bytes
+        self._server = server
+        self._idle = server.connections.idle
+        self._loop = loop
+        self._transport: asyncio.Transport | None = None
+        self._client: Endpoint | None = None
+        self._server_name: Endpoint | None = None
+        self._reader: RequestReader | None = None
+        self._exchange: Exchange | None = None
+        self._pace: Pace | None = None
+        self._written = 0
+        self._paused = False
+        self._lingering = False
+        self._kept_alive = False
+        self._due: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
+
+    # What the transport calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        # Not writable means that bytes wait here, be it one.
+        self._transport.set_write_buffer_limits(high=0)
+        self._client = endpoint(transport.get_extra_info("peername"))
+        self._server_name = endpoint(transport.get_extra_info("sockname"))
+        self._idle[self] = None
+        if self._server.stopping:  # accepted just before the listener closed
+            self._transport.abort()
+        self._close_at(self._loop.time() + self._server.limits.head_seconds)
+
+    def data_received(self, data: bytes) -> None:
+        if self._lingering or self._transport is None:
+            return
+        reader, first_bytes = self._reader, False
+        if reader is None:
+            reader, first_bytes = RequestReader(self._server.limits), True
+            self._reader = reader
+            self._idle.pop(self, None)
+        try:
+            reader.feed(data)
+        except BadRequest:
+            self._refuse()
+            return
+        if reader.excess:
+            self.abort()
+        elif self._exchange is not None:
+            self._exchange.wake()
+            self._hold_back(reader)
+        elif reader.has_head:
+            self._begin(reader)
+            self._hold_back(reader)
+        elif first_bytes and self._kept_alive:  # the head of a first request is due from accept on
+            self._close_at(self._loop.time() + self._server.limits.head_seconds)
+
+    def eof_received(self) -> None:
+        if self._exchange is not None:
+            self.abort()
+
+    def pause_writing(self) -> None:
+        self.writable = False
+
+    def resume_writing(self) -> None:
+        self.writable = True
+        if self._pace is not None:
+            self._pace.rest()
+        if self._exchange is not None:
+            self._exchange.wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._pace is not None:
+            self._pace.stop()
+        self._leave_exchange()
+        self._server.connections.closed(self)
+
+    # What the exchange calls.
+
+    def write(self, parts: Sequence[bytes | memoryview]) -> None:
+        if self._transport is not None:
+            for part in parts:
+                self._written += len(part)
+                self._transport.write(part)
+            if not self.writable:
+                self._watch_pace()
+
+    def write_comment(self, comment: bytes) -> None:
+        """Not watched: only what comes after it counts."""
+        if self._transport is not None:
+            self._written += len(comment)
+            self._transport.write(comment)
+
+    def resume_reading(self) -> None:
+        if self._paused and self._transport is not None:
+            self._paused = False
+            self._transport.resume_reading()
+
+    def may_stay_open(self) -> bool:
+        return not self._server.stopping
+
+    def exchange_finished(self, *, keep_alive: bool) -> None:
+        self._exchange = None
+        if self._transport is None or self._reader is None:
+            return
+        if not self._reader.complete:
+            self._linger()
+            return
+        self._reader = None
+        if keep_alive and not self._server.stopping:
+            self._kept_alive = True
+            self._idle[self] = None
+            self._close_at(self._loop.time() + self._server.limits.idle_seconds)
+        else:
+            self._transport.close()
+
+    def exchange_failed(self, *, answered: bool) -> None:
+        """The application gave no whole response: 500 if nothing of one was sent, else the peer sees it cut."""
+        if answered or self._transport is None:
+            self.abort()
+            return
+        self._exchange = None
+        self._transport.write(empty_answer(500))
+        self._linger()
+
+    # What the server calls.
+
+    def drain(self) -> None:
+        """Closes the connection unless a request is running."""
+        if self._exchange is None and not self._lingering and self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Closes at once; a running request sees a disconnect."""
+        self._leave_exchange()
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _begin(self, reader: RequestReader) -> None:
+        self._due = None
+        exchange = self._exchange = Exchange(self, reader)
+        self._server.run(exchange, asgi_scope(reader, exchange, self._client, self._server_name))
+
+    def _watch_pace(self) -> None:
+        if self._pace is None:
+            sock = cast("asyncio.Transport", self._transport).get_extra_info("socket")
+            self._pace = Pace(self._server.limits, sock, self._taken, (self._cut, self.abort))
+        self._pace.wait()
+
+    def _taken(self) -> int:
+        return self._written - (0 if self._transport is None else self._transport.get_write_buffer_size())
+
+    def _cut(self) -> None:
+        self._server.note(ConnectionEvent.SLOW_READER)
+        self.abort()
+
+    def _hold_back(self, reader: RequestReader) -> None:
+        if reader.buffered > self._server.limits.buffer_bytes and not reader.complete and not self._paused:
+            self._paused = True
+            cast("asyncio.Transport", self._transport).pause_reading()
+
+    def _refuse(self) -> None:
+        """Not HTTP: 400 with an empty body, unless a response has begun."""
+        exchange = self._exchange
+        if self._transport is None or (exchange is not None and exchange.has_answered()):
+            self.abort()
+            return
+        self._leave_exchange()
+        self._transport.write(empty_answer(400))
+        self._linger()
+
+    def _linger(self) -> None:
+        # Closing with unread bytes would reset the connection and take the answer with it.
+        transport = cast("asyncio.Transport", self._transport)
+        self._lingering = True
+        if self._reader is not None:
+            self._reader.close()
+        self.resume_reading()
+        transport.write_eof()
+        self._close_at(self._loop.time() + self._server.limits.linger_seconds)
+
+    def _leave_exchange(self) -> None:
+        exchange, self._exchange = self._exchange, None
+        if self._reader is not None:
+            self._reader.close()
+        if exchange is not None:
+            exchange.lose_peer()
+
+    def _close_at(self, due: float) -> None:
+        self._due = due
+        if self._timer is None or self._timer_at > due:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer_at = due
+            self._timer = self._loop.call_at(due, self._look_at_clock)
+
+    def _look_at_clock(self) -> None:
+        # One timer serves many requests: it fires at the earliest time it was set for and looks again.
+        self._timer = None
+        if self._due is None:
+            return
+        if self._loop.time() < self._due:
+            self._close_at(self._due)
+        else:
+            self.abort()

@@ -1,0 +1,117 @@
+"""The open connections of a server: how many there may be, which one gives way, and which are refused."""
+
+import asyncio
+import socket
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from aop.net.server.events import ConnectionEvent, Note
+from aop.net.server.limits import ServerLimits
+from aop.net.server.refused import RefusedConnection
+
+if TYPE_CHECKING:
+    from aop.net.server.connection import ServerConnection
+
+_MAX_REFUSED: Final = 32
+"""Refused connections that are still being answered; the ones beyond are answered and closed in one step."""
+_GIVE_WAY_AT_ONCE: Final = 16
+_RECEIVED_BYTES: Final = 64 * 1024
+
+
+class Connections:
+    """`idle` holds those that wait for the first byte of a request, the longest idle first.
+
+    A connection writes itself in and out there, because that happens with every request.
+    """
+
+    def __init__(
+        self,
+        limits: ServerLimits,
+        note: Note,
+        refusal: Callable[[], bytes],
+        make: Callable[[], "ServerConnection"],
+        quiet: Callable[[], None],
+    ) -> None:
+        self.idle: OrderedDict[ServerConnection, None] = OrderedDict()
+        self._limits = limits
+        self._note = note
+        self._refusal = refusal
+        self._make = make
+        self._quiet = quiet
+        self._open: set[ServerConnection] = set()
+        self._leaving: set[ServerConnection] = set()
+        self._refused: set[RefusedConnection] = set()
+        self._joining: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __iter__(self) -> Iterator["ServerConnection"]:
+        return iter(tuple(self._open))
+
+    def admit(self, sock: socket.socket) -> None:
+        full = len(self._open) - len(self._leaving) >= self._limits.max_connections
+        if full and not self._give_way():
+            self._refuse(sock)
+            return
+        connection = self._make()
+        self._open.add(connection)
+        self._join(sock, connection, lambda: self.closed(connection))
+
+    def accept_failed(self) -> None:
+        """The process can open nothing more: idle connections give way to those who wait."""
+        self._note(ConnectionEvent.ACCEPT_FAILED)
+        for _ in range(_GIVE_WAY_AT_ONCE):
+            if not self._give_way():
+                return
+
+    def closed(self, connection: "ServerConnection") -> None:
+        self._open.discard(connection)
+        self._leaving.discard(connection)
+        self.idle.pop(connection, None)
+        self._quiet()
+
+    async def settle(self) -> None:
+        """Waits until every connection that was accepted is made known, and ends the refused ones."""
+        if self._joining:
+            await asyncio.wait(self._joining)
+        for refused in tuple(self._refused):
+            refused.abort()
+
+    def _give_way(self) -> bool:
+        if not self.idle:
+            return False
+        connection, _ = self.idle.popitem(last=False)
+        self._leaving.add(connection)
+        connection.drain()
+        self._note(ConnectionEvent.IDLE_CLOSED)
+        return True
+
+    def _refuse(self, sock: socket.socket) -> None:
+        self._note(ConnectionEvent.REFUSED)
+        answer = self._refusal()
+        if len(self._refused) < _MAX_REFUSED:
+            refused = RefusedConnection(answer, self._limits.linger_seconds, self._refused.discard)
+            self._refused.add(refused)
+            self._join(sock, refused, lambda: self._refused.discard(refused))
+            return
+        with suppress(OSError):
+            sock.recv(_RECEIVED_BYTES)
+        with suppress(OSError):
+            sock.send(answer)
+        sock.close()
+
+    def _join(self, sock: socket.socket, protocol: asyncio.Protocol, failed: Callable[[], None]) -> None:
+        task = asyncio.get_running_loop().create_task(_connect(sock, protocol, failed))
+        self._joining.add(task)
+        task.add_done_callback(self._joining.discard)
+
+
+async def _connect(sock: socket.socket, protocol: asyncio.Protocol, failed: Callable[[], None]) -> None:
+    try:
+        await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, sock)
+    except OSError:  # no memory, or the peer is gone already
+        sock.close()
+        failed()

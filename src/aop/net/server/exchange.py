@@ -1,0 +1,176 @@
+"""One request and its response, as the ASGI application sees them."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from typing import Any, Protocol
+
+from aop.net.server.disconnect import Disconnect
+from aop.net.server.request import RequestReader
+from aop.net.server.response import ResponseEncoder
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOG = logging.getLogger("aop.server")
+
+_PIECE_BYTES = 64 * 1024
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class Wire(Protocol):
+    """What an exchange needs of its connection."""
+
+    @property
+    def writable(self) -> bool: ...
+
+    @property
+    def max_write_bytes(self) -> int: ...
+
+    def write(self, parts: Sequence[bytes | memoryview]) -> None: ...
+
+    def write_comment(self, comment: bytes) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    def may_stay_open(self) -> bool: ...
+
+    def exchange_finished(self, *, keep_alive: bool) -> None: ...
+
+    def exchange_failed(self, *, answered: bool) -> None: ...
+
+
+class Exchange:
+    """Runs the application once; after a disconnect its sends are silent and its receives say so."""
+
+    __slots__ = ("_body_received", "_encoder", "_reader", "_waiters", "_wire", "_writing", "disconnect")
+
+    def __init__(self, wire: Wire, reader: RequestReader) -> None:
+        self.disconnect = Disconnect()
+        self._wire = wire
+        self._reader = reader
+        self._encoder = ResponseEncoder(reader.method, reader.version)
+        self._body_received = False
+        self._writing = False
+        self._waiters: list[asyncio.Future[None]] = []
+
+    async def run(self, app: ASGIApp, scope: Scope) -> None:
+        try:
+            await app(scope, self.receive, self.send)
+            if not self._encoder.finished and not self.disconnect.is_set():
+                LOG.error("the application returned before the end of its response")
+        except Exception:
+            # The edge: nothing above could answer the peer. The unit's log keeps class and places, never the text.
+            LOG.exception("the application raised")
+        finally:
+            if not self._encoder.finished and not self.disconnect.is_set():
+                self._wire.exchange_failed(answered=self._encoder.head_sent)
+
+    async def receive(self) -> Message:
+        reader = self._reader
+        if reader.expects_continue and not reader.complete:
+            reader.expects_continue = False
+            if not reader.pieces and not self._encoder.head_sent and not self.disconnect.is_set():
+                self._wire.write([_CONTINUE])
+        while True:
+            if self.disconnect.is_set() or self._encoder.finished:
+                return {"type": "http.disconnect"}
+            if reader.pieces or (reader.complete and not self._body_received):
+                self._body_received = reader.complete
+                body = reader.take()
+                self._wire.resume_reading()
+                return {"type": "http.request", "body": body, "more_body": not self._body_received}
+            await self._change()
+
+    async def send(self, message: Message) -> None:
+        if self.disconnect.is_set():
+            return
+        if message["type"] == "http.response.start":
+            self._encoder.start(message["status"], message.get("headers", ()))
+            return
+        if message["type"] != "http.response.body":
+            raise ValueError("a message that this server does not know")
+        await self._send_body(message.get("body", b""), more=message.get("more_body", False))
+
+    async def _send_body(self, body: bytes, *, more: bool) -> None:
+        encoder = self._encoder
+        parts = encoder.body(body, more=more, keep_alive=self._may_keep_alive())
+        if len(body) > self._wire.max_write_bytes:
+            await self._write_pieces(parts)
+        else:
+            self._wire.write(parts)
+        # Also after the last part: a next request is not read before the peer has taken this answer.
+        if not self._wire.writable:
+            await self._drained()
+        if encoder.finished and not self.disconnect.is_set():
+            self._wire.exchange_finished(keep_alive=encoder.keep_alive)
+            self.wake()
+
+    async def _write_pieces(self, parts: Iterable[bytes]) -> None:
+        """The transport never holds more than one piece: the rest stays where it is until the peer has drained that."""
+        self._writing = True
+        try:
+            for part in parts:
+                view = memoryview(part)
+                for start in range(0, len(part), _PIECE_BYTES):
+                    self._wire.write((view[start : start + _PIECE_BYTES],))
+                    await self._drained()
+                    if self.disconnect.is_set():
+                        return
+        finally:
+            self._writing = False
+
+    async def _drained(self) -> None:
+        while not self._wire.writable and not self.disconnect.is_set():
+            await self._change()
+
+    def comment(self, body: bytes) -> None:
+        """A part of a stream that says nothing: left out while anything waits; who is slow to take it is not slow."""
+        if self._writing or not self._wire.writable or self._encoder.finished or self.disconnect.is_set():
+            return
+        parts = self._encoder.body(body, more=True, keep_alive=self._may_keep_alive())
+        self._wire.write_comment(b"".join(parts))
+
+    def whole_body(self) -> bytes | None:
+        """Everything at once, when it is all here and nothing of it was received; None leaves it to `receive`."""
+        reader = self._reader
+        if not reader.complete or self._body_received or self.disconnect.is_set():
+            return None
+        self._body_received = True
+        body = reader.take()
+        self._wire.resume_reading()
+        return body
+
+    async def answer(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+        """A whole response in one step; means the same as its two messages."""
+        if not self.disconnect.is_set():
+            self._encoder.start(status, headers)
+            await self._send_body(body, more=False)
+
+    def has_answered(self) -> bool:
+        return self._encoder.head_sent
+
+    def wake(self) -> None:
+        """Something that a receive or a send may wait for has changed."""
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def lose_peer(self) -> None:
+        self.disconnect.set()
+        self.wake()
+
+    def _may_keep_alive(self) -> bool:
+        # The rest of a body that nobody will read cannot be told from a next request.
+        return self._reader.keep_alive and self._reader.complete and self._wire.may_stay_open()
+
+    async def _change(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        try:
+            await waiter
+        finally:
+            self._waiters.remove(waiter)

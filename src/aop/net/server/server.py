@@ -1,0 +1,107 @@
+"""The HTTP/1.1 server: listens on given sockets, runs one ASGI application, stops without losing a request."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+
+from aop.net.server.accepting import Acceptor
+from aop.net.server.connection import ServerConnection
+from aop.net.server.connections import Connections
+from aop.net.server.events import Note, not_noted
+from aop.net.server.exchange import ASGIApp, Exchange, Scope
+from aop.net.server.limits import ServerLimits
+from aop.net.server.response import empty_answer
+
+_DEFAULT_LIMITS = ServerLimits()
+
+
+def _overloaded() -> bytes:
+    return empty_answer(503)
+
+
+class HttpServer:
+    """Owns its listening sockets, connections and request tasks. Knows no lifespan: that is its owner's.
+
+    `refusal` gives the whole answer, head and body, to a connection beyond the limit.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        limits: ServerLimits = _DEFAULT_LIMITS,
+        *,
+        note: Note = not_noted,
+        refusal: Callable[[], bytes] = _overloaded,
+    ) -> None:
+        self.limits = limits
+        self.note = note
+        self.stopping = False
+        self.connections = Connections(limits, note, refusal, self._connection, self._note_quiet)
+        self._app = app
+        self._acceptors: list[Acceptor] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._quiet: asyncio.Future[None] | None = None
+
+    @property
+    def connection_count(self) -> int:
+        return len(self.connections)
+
+    @property
+    def request_count(self) -> int:
+        """Requests whose application has not returned."""
+        return len(self._tasks)
+
+    async def start(self, sockets: Sequence[socket.socket]) -> None:
+        for sock in sockets:
+            acceptor = Acceptor(sock, self.connections.admit, self.connections.accept_failed)
+            acceptor.start()
+            self._acceptors.append(acceptor)
+
+    def stop_accepting(self) -> None:
+        for acceptor in self._acceptors:
+            acceptor.stop()
+        self._acceptors.clear()
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Closes the listeners and idle connections at once and gives running requests the grace to end.
+
+        What is then left is aborted and its tasks are cancelled and awaited, so that when this returns
+        no code of the application runs any more.
+        """
+        self.stop_accepting()
+        self.stopping = True
+        await self.connections.settle()
+        for connection in self.connections:
+            connection.drain()
+        try:
+            async with asyncio.timeout(grace_seconds):
+                await self._all_quiet()
+        except TimeoutError:
+            for connection in self.connections:
+                connection.abort()
+            for task in self._tasks:
+                task.cancel()
+            await self._all_quiet()
+
+    async def _all_quiet(self) -> None:
+        while self.connections or self._tasks:
+            self._quiet = asyncio.get_running_loop().create_future()
+            await self._quiet
+
+    # What connections call.
+
+    def run(self, exchange: Exchange, scope: Scope) -> None:
+        task = asyncio.get_running_loop().create_task(exchange.run(self._app, scope))
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _connection(self) -> ServerConnection:
+        return ServerConnection(self, asyncio.get_running_loop())
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._note_quiet()
+
+    def _note_quiet(self) -> None:
+        if self._quiet is not None and not self._quiet.done() and not self.connections and not self._tasks:
+            self._quiet.set_result(None)

@@ -1,0 +1,1 @@
+"""One Invocation in the Router: accepted, run, supervised, recorded."""

@@ -1,0 +1,200 @@
+"""Runs an accepted Invocation: never refuses, ends in exactly one terminal, and records that before telling anyone."""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from contextlib import suppress
+
+from aop.base.clock import Clock
+from aop.base.ids import new_hex_id
+from aop.cards.checks import PreparedSchema, TooMuchSchemaWork, read_value
+from aop.contracts.errors import ErrorCode, Reason
+from aop.contracts.lineage import EventType
+from aop.ledger.group_commit import EpochFenced
+from aop.ledger.journal import Journal
+from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Fact, Place, terminal_fact
+from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
+from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
+from aop.router.a2a.sending import send_and_follow
+from aop.router.a2a.streaming import UNREAD, HandOn, stream_chunks
+from aop.router.invocation.running import TERMINAL_OF, Running, StopReason
+from aop.router.invocation.supervisor import Supervisor
+from aop.router.metrics import RouterMetrics
+from aop.router.stream.delivery import StreamDelivery
+from aop.router.stream.frames import FrameWriter
+from aop.router.stream.outbox import Outbox
+from aop.router.stream.progress import ProgressKeeper
+from aop.serving.request_log import Level, UnitLog, safe_cause
+from aop.telemetry.phases import Trail
+from aop.telemetry.spans import agent_span_id
+
+NOTE_SECONDS = 1.0
+"""How long a caller's leaving may take to be noted before the work is stopped without the note."""
+
+_FAILURES = frozenset({EventType.FAILED, EventType.TIMED_OUT})
+
+
+class Execution:
+    def __init__(
+        self,
+        agents: Agents,
+        journal: Journal,
+        supervisor: Supervisor,
+        log: UnitLog,
+        metrics: RouterMetrics,
+        clock: Clock,
+        limits: AnswerLimits,
+    ) -> None:
+        self._agents = agents
+        self._journal = journal
+        self._supervisor = supervisor
+        self._log = log
+        self._metrics = metrics
+        self._clock = clock
+        self._limits = limits
+        self._checks = agents.checks
+
+    def start(self, running: Running) -> None:
+        """From here on the Invocation belongs to the supervisor, whoever waits for it."""
+        self._supervisor.start(running, self._run(running))
+
+    def start_stream(self, running: Running, most_frame: int) -> StreamDelivery:
+        """Likewise; what its caller is to get comes out of the delivery, `accepted` first."""
+        progress = ProgressKeeper(
+            self._journal, self._clock, running.place, lambda: running.stop(StopReason.LEDGER_FAILED)
+        )
+        running.stream = StreamDelivery(Outbox(), FrameWriter(running.context, most_frame), progress)
+        running.stream.accept()
+        self.start(running)
+        return running.stream
+
+    async def leave(self, running: Running) -> None:
+        """The caller is gone: noted first, so that it stays known should this process die, then the work is stopped."""
+        if running.stop_reason is None and not running.ended.done():
+            with suppress(TimeoutError, EpochFenced):
+                async with asyncio.timeout(NOTE_SECONDS):
+                    await self._journal.request_cancel(running.place.context.invocation)
+        running.stop(StopReason.CALLER_LEFT)
+        if running.stream is not None:
+            running.stream.outbox.drop()  # what is left of an Invocation may wait long for the collector
+
+    def conclude(self, trail: Trail, outcome: Outcome) -> None:
+        """Counts an accepted Invocation as ended; its span tells how."""
+        terminal = outcome.terminal
+        self._metrics.ended(terminal, trail.seconds)
+        if trail.span is not None:
+            trail.span.attributes["aop.outcome"] = terminal.type.value
+            trail.span.failed = terminal.type in _FAILURES
+            if terminal.error is not None:
+                trail.span.attributes["error.type"] = terminal.error.value
+
+    async def _run(self, running: Running) -> None:
+        limits = AnswerLimits(min(self._limits.answer, running.card.max_output_bytes), self._limits.event)
+        trail, context, phases = running.trail, running.context, self._metrics.phases
+        trail.enter(phases.agent, None if trail.span is None else agent_span_id(context.invocation_id))
+        conversation = AgentConversation(self._agents, running.card.endpoint, context, limits, trail.headers())
+        outcome, leaves_task = await self._worked(running, conversation)
+        trail.end(outcome.terminal.error)
+        trail.enter(phases.terminal)
+        told = await self._recorded(running, outcome)
+        trail.end(None if told is outcome else told.terminal.error)
+        outcome = told
+        self._supervisor.ended(running, outcome)
+        self.conclude(trail, outcome)
+        if running.stream is not None and trail.span is not None:
+            trail.span.attributes["aop.stream.chunks"] = running.stream.frames.chunks
+        running.ended.set_result(outcome)
+        if leaves_task and running.task.may_run:
+            await conversation.cancel(running.task.task_id or "")
+
+    async def _worked(  # noqa: PLR0911  one return for each way to end
+        self, running: Running, conversation: AgentConversation
+    ) -> tuple[Outcome, bool]:
+        """The outcome, and whether a Task that may still run is to be told to stop."""
+        if running.stop_reason is not None:
+            return Outcome(TERMINAL_OF[running.stop_reason]), False
+        worker = asyncio.current_task()
+        running.working(worker)
+        alarm = asyncio.get_running_loop().call_at(running.deadline, running.stop, StopReason.DEADLINE)
+        try:
+            return await self._exchange(running, conversation), True
+        except TimeoutError:
+            return Outcome(TIMED_OUT), True
+        except AgentCanceled:
+            return Outcome(CANCELED), False
+        except AgentFault as fault:
+            return failed(fault.code, fault.reason), fault.leaves_task
+        except TooMuchSchemaWork:
+            return failed(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.SCHEMA_WORK), True
+        except asyncio.CancelledError:
+            if running.stop_reason is None or worker is None:
+                raise
+            worker.uncancel()
+            return Outcome(TERMINAL_OF[running.stop_reason]), True
+        except Exception as fault:  # noqa: BLE001  whatever goes wrong, the Invocation ends in a terminal
+            self._log.event("invocation.fault", level=Level.ERROR, cause=safe_cause(fault))
+            return failed(ErrorCode.INTERNAL_ERROR), True
+        finally:
+            alarm.cancel()
+            running.working(None)
+
+    async def _exchange(self, running: Running, conversation: AgentConversation) -> Outcome:
+        delegation = self._agents.credentials.delegation(running.context, running.deadline_at)
+        output = running.card.skills[running.context.capability].output
+        value: bytes | None = None
+        message, task, deadline = running.content, running.task, running.deadline
+        if running.stream is None:
+            value = await send_and_follow(conversation, message, delegation, task, deadline)
+            if not await self._checks.conforms(output, value):
+                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
+        else:
+            hand_on = self._hand_on(running.stream, output, await self._checks.prepared(output))
+            if await stream_chunks(conversation, message, delegation, task, deadline, hand_on):
+                self._log.event("agent.after_terminal", level=Level.WARNING, cause=running.context.invocation_id)
+        # An answer that came after the deadline is too late, whatever it says.
+        late = asyncio.get_running_loop().time() >= running.deadline
+        return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)
+
+    def _hand_on(self, stream: StreamDelivery, output: bytes, prepared: PreparedSchema) -> HandOn:
+        """Checks chunks and sends them to the caller; what has to be waited for is a large one, or a slow caller."""
+        validator, small_bytes = prepared.validator, prepared.small_bytes
+
+        def hand_on(chunk: bytes, value: object) -> Awaitable[None] | None:
+            if validator is None or len(chunk) > small_bytes:
+                return large(chunk)
+            if not validator.is_valid(read_value(chunk) if value is UNREAD else value):
+                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
+            self._metrics.chunks += 1
+            return None if stream.chunk(chunk) else stream.outbox.room()
+
+        async def large(chunk: bytes) -> None:
+            if not await self._checks.conforms(output, chunk):
+                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
+            self._metrics.chunks += 1
+            if not stream.chunk(chunk):
+                await stream.outbox.room()
+
+        return hand_on
+
+    async def _recorded(self, running: Running, outcome: Outcome) -> Outcome:
+        """What may be told: the outcome if its terminal is durable, else that the platform could not keep it."""
+        place, facts = await self._progress_of(running)
+        if running.stop_reason is StopReason.LEDGER_FAILED and outcome.terminal is SUCCEEDED:
+            # The last progress failed while the Agent was ending: nothing is a success whose record was in doubt.
+            outcome = Outcome(LOST)
+        terminal = terminal_fact(place, new_hex_id(), self._clock(), outcome.terminal)
+        try:
+            told = outcome if await self._journal.end(*facts, terminal) else Outcome(LOST)
+        except EpochFenced:
+            if running.stream is not None:
+                running.stream.interrupt()
+            return Outcome(LOST)
+        except Exception as fault:  # noqa: BLE001  nobody may wait for a terminal that nobody writes any more
+            self._log.event("invocation.fault", level=Level.ERROR, cause=safe_cause(fault))
+            self._journal.defer(*facts, terminal)
+            told = Outcome(LOST)
+        if running.stream is not None:
+            running.stream.end(told.terminal)
+        return told
+
+    async def _progress_of(self, running: Running) -> tuple[Place, Sequence[Fact]]:
+        return (running.place, ()) if running.stream is None else await running.stream.progress.close()

@@ -1,0 +1,51 @@
+"""Parents of running children: checked before a child is accepted, watched while it runs."""
+
+import asyncio
+
+from aop.base.ids import hex_part
+from aop.contracts.delegation import DelegationClaims
+from aop.contracts.errors import Conflict, Forbidden, Unauthenticated
+from aop.ledger.lineage import Lineage, ParentFacts
+from aop.router.invocation.supervisor import Supervisor
+from aop.store.database import StoreUnavailable
+
+DEEPEST = 16
+MOST_IN_ROOT_TASK = 5000
+LOOK_SECONDS = 1.0
+
+
+async def require_running_parent(lineage: Lineage, claims: DelegationClaims) -> None:
+    require_one_more_child(await lineage.parent(hex_part(claims.invocation_id, "inv") or ""), claims)
+
+
+def require_one_more_child(parent: ParentFacts | None, claims: DelegationClaims) -> None:
+    """The parent's facts must agree with the delegation, and the parent must be running and allowed one more child."""
+    if parent is None:
+        raise Conflict("the parent is not running")
+    named = (claims.workspace_id, claims.agent_id, claims.release_id, claims.root_task_id, claims.trace_id)
+    if named != (parent.workspace_id, parent.agent_id, parent.release_id, parent.root_task_id, parent.trace_id):
+        raise Unauthenticated("the delegation disagrees with its Invocation")
+    if not parent.running:
+        raise Conflict("the parent is not running")
+    if claims.depth + 1 > DEEPEST or parent.invocations_of_root_task >= MOST_IN_ROOT_TASK:
+        raise Forbidden("the lineage may not grow further")
+
+
+class ParentWatch:
+    """Ends children whose parent was canceled or timed out on another Router; those here are told at once."""
+
+    def __init__(self, lineage: Lineage, supervisor: Supervisor) -> None:
+        self._lineage = lineage
+        self._supervisor = supervisor
+
+    async def turn(self) -> None:
+        await asyncio.sleep(LOOK_SECONDS)
+        parents = self._supervisor.parents_elsewhere()
+        if not parents:
+            return
+        try:
+            ended = await self._lineage.ended_with_children([parent.removeprefix("inv_") for parent in parents])
+        except StoreUnavailable:
+            return  # the next turn will tell; readiness tells of the store
+        for parent in ended:
+            self._supervisor.stop_children(f"inv_{parent}")

@@ -1,0 +1,66 @@
+"""Opens the journal of this Router: a new epoch, an end for what earlier ones left open, and a fence behind it."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from aop.base.clock import Clock
+from aop.ledger.entries import Writer
+from aop.ledger.epochs import close_earlier, open_epoch
+from aop.ledger.journal import Journal
+from aop.router.metrics import RouterMetrics
+from aop.router.settings import ROUTER_ID, RouterSettings
+from aop.serving.request_log import Level, UnitLog
+from aop.store.database import Connection, connect
+
+FENCED = f"{ROUTER_ID}: another Router process that started later uses this id, so this one may record nothing more"
+
+
+@dataclass(frozen=True)
+class Fence:
+    """Falls once, when another process has opened a newer epoch of this Router."""
+
+    log: UnitLog
+    epoch: int
+    fallen: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def fall(self) -> None:
+        if not self.fallen.is_set():
+            self.log.event("ledger.fenced", level=Level.ERROR, cause=FENCED)
+            self.fallen.set()
+
+
+async def open_journal(
+    settings: RouterSettings, clock: Clock, log: UnitLog, counts: RouterMetrics
+) -> tuple[Journal, Fence]:
+    """Opens this life's epoch and ends what earlier ones left open, before anything is served."""
+
+    async def connected() -> Connection:
+        return await connect(settings.database_url.reveal(), application="aop router ledger")
+
+    connection = await connected()
+    try:
+        epoch = await open_epoch(connection, settings.router_id)
+        closing = await close_earlier(connection, settings.router_id, epoch, clock)
+    finally:
+        connection.terminate()
+    if closing.ended:
+        log.event("ledger.closed_open_invocations", level=Level.WARNING, cause=f"{closing.ended} of an earlier epoch")
+    fence = Fence(log, epoch)
+    journal = Journal(
+        Writer(settings.router_id, epoch),
+        connected,
+        clock,
+        write_seconds=settings.ledger_write_timeout_ms / 1000,
+        fenced=fence.fall,
+        wrote=counts.ledger_wrote,
+        unsettled=lambda count: _tell_unsettled(log, count),
+    )
+    counts.unsettled(journal.unsettled)
+    return journal, fence
+
+
+def _tell_unsettled(log: UnitLog, count: int) -> None:
+    if count:
+        log.event("ledger.unsettled", level=Level.WARNING, cause=f"{count} Invocations wait for the store")
+    else:
+        log.event("ledger.settled")

@@ -1,0 +1,59 @@
+"""One accepted Invocation while it runs: what it needs, what is known of it, and how it is stopped from outside."""
+
+import asyncio
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from aop.ledger.model import CANCELED, LOST, TIMED_OUT, Place, Terminal
+from aop.router.a2a.credential import CallContext
+from aop.router.a2a.known_task import KnownTask
+from aop.router.a2a.outcome import Outcome
+from aop.router.stream.delivery import StreamDelivery
+from aop.router.target.card import TargetCard
+from aop.telemetry.phases import Trail
+
+
+class StopReason(StrEnum):
+    CALLER_LEFT = "caller_left"
+    DEADLINE = "deadline"
+    PARENT_ENDED = "parent_ended"
+    LEDGER_FAILED = "ledger_failed"
+    SHUTDOWN = "shutdown"
+
+
+TERMINAL_OF: dict[StopReason, Terminal] = {
+    StopReason.CALLER_LEFT: CANCELED,
+    StopReason.DEADLINE: TIMED_OUT,
+    StopReason.PARENT_ENDED: CANCELED,
+    StopReason.LEDGER_FAILED: LOST,
+    StopReason.SHUTDOWN: LOST,
+}
+
+
+@dataclass(eq=False)
+class Running:
+    """`deadline` is in loop time, `deadline_at` the same moment in seconds of the real clock."""
+
+    context: CallContext
+    card: TargetCard
+    content: bytes
+    deadline: float
+    deadline_at: float
+    place: Place
+    task: KnownTask
+    trail: Trail
+    ended: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    stream: StreamDelivery | None = None
+    stop_reason: StopReason | None = None
+    _worker: asyncio.Task[None] | None = None
+
+    def working(self, worker: "asyncio.Task[None] | None") -> None:
+        """Between these calls, with the worker and with None, a stop cancels what the worker is doing."""
+        self._worker = worker
+
+    def stop(self, reason: StopReason) -> None:
+        """The first reason counts; once the outcome is being recorded, none does."""
+        if self.stop_reason is None and not self.ended.done():
+            self.stop_reason = reason
+            if self._worker is not None:
+                self._worker.cancel()

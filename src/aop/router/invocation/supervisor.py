@@ -1,0 +1,69 @@
+"""Owns the tasks of running Invocations: tracked, found by parent, stopped together, awaited before the Router ends."""
+
+import asyncio
+from collections import deque
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from aop.ledger.model import ENDS_CHILDREN
+from aop.router.a2a.outcome import Outcome
+from aop.router.invocation.running import Running, StopReason
+
+_REMEMBERED = 1024
+
+
+class Supervisor:
+    def __init__(self) -> None:
+        self._running: dict[str, Running] = {}
+        self._children: dict[str, set[str]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopping = False
+        # A child may have been accepted before its parent ended and get here after: the last ended ones are kept.
+        self._ended_with_children: deque[str] = deque(maxlen=_REMEMBERED)
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def streams(self) -> int:
+        return sum(running.stream is not None for running in self._running.values())
+
+    def start(self, running: Running, work: Coroutine[Any, Any, None]) -> None:
+        context = running.context
+        self._running[context.invocation_id] = running
+        if context.parent_invocation_id is not None:
+            self._children.setdefault(context.parent_invocation_id, set()).add(context.invocation_id)
+        if context.parent_invocation_id in self._ended_with_children:
+            running.stop(StopReason.PARENT_ENDED)
+        if self._stopping:  # accepted just before the end: what still runs then could not be awaited
+            running.stop(StopReason.SHUTDOWN)
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def ended(self, running: Running, outcome: Outcome) -> None:
+        """Its terminal is recorded: it is no longer running, and what it called may have to end too."""
+        context = running.context
+        del self._running[context.invocation_id]
+        if context.parent_invocation_id is not None:
+            siblings = self._children[context.parent_invocation_id]
+            siblings.discard(context.invocation_id)
+            if not siblings:
+                del self._children[context.parent_invocation_id]
+        if outcome.terminal in ENDS_CHILDREN:
+            self._ended_with_children.append(context.invocation_id)
+            self.stop_children(context.invocation_id)
+
+    def parents_elsewhere(self) -> Sequence[str]:
+        """Parents of children that run here, when they themselves do not."""
+        return [parent for parent in self._children if parent not in self._running]
+
+    def stop_children(self, parent_id: str) -> None:
+        for child_id in list(self._children.get(parent_id, ())):
+            self._running[child_id].stop(StopReason.PARENT_ENDED)
+
+    async def stop_all(self) -> None:
+        self._stopping = True
+        for running in list(self._running.values()):
+            running.stop(StopReason.SHUTDOWN)
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))

@@ -1,0 +1,37 @@
+"""A streamed Invocation's way to its caller: chunks become numbered frames at once and progress in the Ledger soon."""
+
+from dataclasses import dataclass
+
+from aop.contracts.errors import ErrorCode, Reason
+from aop.ledger.model import Terminal
+from aop.router.a2a.outcome import AgentFault
+from aop.router.stream.frames import FrameTooLarge, FrameWriter
+from aop.router.stream.outbox import Outbox
+from aop.router.stream.progress import ProgressKeeper
+
+
+@dataclass(frozen=True)
+class StreamDelivery:
+    outbox: Outbox
+    frames: FrameWriter
+    progress: ProgressKeeper
+
+    def accept(self) -> None:
+        self.outbox.put(self.frames.accepted())
+
+    def chunk(self, value: bytes) -> bool:
+        """Whether there is room for more; else the next one waits until the caller has taken what was sent before."""
+        try:
+            framed, size = self.frames.chunk(value)
+        except FrameTooLarge:
+            raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.FRAME_SIZE) from None
+        self.progress.note(size)
+        return self.outbox.put(framed)
+
+    def end(self, terminal: Terminal) -> None:
+        self.outbox.put(self.frames.terminal(terminal))
+        self.outbox.end()
+
+    def interrupt(self) -> None:
+        """Ends without a terminal: nothing may be said that is not recorded."""
+        self.outbox.end()

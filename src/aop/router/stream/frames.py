@@ -1,0 +1,84 @@
+"""Stream Event v2 as frames: numbered without gaps, business content spliced in as bytes."""
+
+import msgspec
+
+from aop.base.json import compact
+from aop.contracts.invocation import CorrelatedError, StreamEvent, StreamEventType, StreamStatus, correlated_error
+from aop.contracts.lineage import EventType
+from aop.ledger.model import Terminal
+from aop.net.sse import CR, LF, frame
+from aop.router.a2a.credential import CallContext
+
+_TERMINALS = {
+    EventType.SUCCEEDED: (StreamEventType.COMPLETED, StreamStatus.SUCCEEDED),
+    EventType.FAILED: (StreamEventType.FAILED, StreamStatus.FAILED),
+    EventType.CANCELED: (StreamEventType.CANCELED, StreamStatus.CANCELED),
+    EventType.TIMED_OUT: (StreamEventType.TIMED_OUT, StreamStatus.TIMED_OUT),
+}
+_encode = msgspec.json.Encoder().encode
+
+
+class FrameTooLarge(Exception):
+    """The chunk does not fit into a frame; it has used up no number."""
+
+
+class FrameWriter:
+    def __init__(self, context: CallContext, most_bytes: int) -> None:
+        self._context = context
+        self._most_bytes = most_bytes
+        self._chunk_members = (
+            b',"type":"chunk","status":"running","invocationId":"%b","rootTaskId":"%b","traceId":"%b","chunkIndex":'
+        ) % (
+            context.invocation_id.encode("ascii"),
+            context.root_task_id.encode("ascii"),
+            context.trace_id.encode("ascii"),
+        )
+        self._sequence = 0
+        self.chunks = 0
+
+    def accepted(self) -> bytes:
+        return self._event(StreamEventType.ACCEPTED, StreamStatus.PENDING)
+
+    def chunk(self, value: bytes) -> tuple[bytes, int]:
+        """The frame, and how many bytes of JSON the chunk has in it."""
+        # Line ends can only stand between tokens: inside strings JSON escapes them.
+        line = compact(value) if LF in value or CR in value else value
+        framed = b'data: {"schemaVersion":"2","sequence":%d%b%d,"chunk":%b}\n\n' % (
+            self._sequence,
+            self._chunk_members,
+            self.chunks,
+            line,
+        )
+        if len(framed) > self._most_bytes:
+            raise FrameTooLarge
+        self._sequence += 1
+        self.chunks += 1
+        return framed, len(line)
+
+    def terminal(self, terminal: Terminal) -> bytes:
+        kind, status = _TERMINALS[terminal.type]
+        return self._event(kind, status, terminal)
+
+    def _event(self, kind: StreamEventType, status: StreamStatus, terminal: Terminal | None = None) -> bytes:
+        context = self._context
+        error: CorrelatedError | msgspec.UnsetType = msgspec.UNSET
+        if terminal is not None and terminal.error is not None:
+            error = correlated_error(
+                terminal.error,
+                terminal.reason,
+                invocation_id=context.invocation_id,
+                root_task_id=context.root_task_id,
+                trace_id=context.trace_id,
+            )
+        event = StreamEvent(
+            schema_version="2",
+            sequence=self._sequence,
+            type=kind,
+            status=status,
+            invocation_id=context.invocation_id,
+            root_task_id=context.root_task_id,
+            trace_id=context.trace_id,
+            error=error,
+        )
+        self._sequence += 1
+        return frame(_encode(event))

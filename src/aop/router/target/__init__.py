@@ -1,0 +1,1 @@
+"""What an Invocation runs against: the exact Card, and what the topology says of its Release."""

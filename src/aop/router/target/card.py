@@ -1,0 +1,59 @@
+"""The exact Card an Invocation runs against, as much of it as running needs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from aop.contracts.card import AgentCard, AuthenticationType
+from aop.net.origin import Endpoint
+
+_KEPT_BYTES = 2_000
+_KEPT_BYTES_PER_SKILL = 1_000
+
+
+@dataclass(frozen=True)
+class SkillSchemas:
+    """As text; what is made of a schema is kept by whoever checks."""
+
+    input: bytes
+    output: bytes
+
+
+@dataclass(frozen=True)
+class TargetCard:
+    agent_id: str
+    version: str
+    digest: str
+    endpoint: Endpoint
+    authentication: AuthenticationType
+    timeout_ms: int
+    max_input_bytes: int
+    max_output_bytes: int
+    streaming: bool
+    required_permissions: Mapping[str, frozenset[str]]
+    skills: Mapping[str, SkillSchemas]
+    kept_bytes: int
+    """What it takes in memory, about."""
+
+
+def target_card(document: bytes, digest: str) -> TargetCard:
+    """ValueError when the bytes are not a Card that can be run."""
+    card = msgspec.json.decode(document, type=AgentCard)
+    skills = {skill.id: SkillSchemas(bytes(skill.input_schema), bytes(skill.output_schema)) for skill in card.skills}
+    schemas = sum(len(skill.input) + len(skill.output) for skill in skills.values())
+    permissions = sum(map(len, (name for skill in card.skills for name in skill.required_permissions)))
+    return TargetCard(
+        agent_id=card.agent_id,
+        version=card.version,
+        digest=digest,
+        endpoint=Endpoint.parse(card.protocol.endpoint),
+        authentication=card.authentication.type,
+        timeout_ms=card.limits.timeout_ms,
+        max_input_bytes=card.limits.max_input_bytes,
+        max_output_bytes=card.limits.max_output_bytes,
+        streaming=card.limits.streaming,
+        required_permissions={skill.id: frozenset(skill.required_permissions) for skill in card.skills},
+        skills=skills,
+        kept_bytes=_KEPT_BYTES + _KEPT_BYTES_PER_SKILL * len(skills) + schemas + 10 * permissions,
+    )

@@ -1,0 +1,174 @@
+"""Finds the exact Card of an Invocation: in the cache while the topology vouches for it, else at the Control Plane."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+
+from aop.base import json
+from aop.base.secret import Secret
+from aop.contracts.documents import document
+from aop.contracts.errors import DependencyFailed, ErrorCode, Relayed, code_entries, fits
+from aop.contracts.platform_error import PlatformError
+from aop.contracts.resolution import (
+    InstalledVersion,
+    ResolveAgentRequest,
+    ResolvedAgent,
+    ResolveInstalledVersionRequest,
+)
+from aop.net.http import Answer, Headers, HttpError
+from aop.net.peer import Peer
+from aop.net.policy import NameNotResolved
+from aop.router.target.card import TargetCard, target_card
+from aop.router.target.topology import Topology
+
+T = TypeVar("T", ResolvedAgent, InstalledVersion)
+ResolveRequest = ResolveAgentRequest | ResolveInstalledVersionRequest
+
+_PATH = "/internal/v1/"
+_MAX_CARDS = 4096
+_RELAYED = frozenset(
+    {
+        ErrorCode.NOT_FOUND,
+        ErrorCode.AGENT_NOT_INSTALLED,
+        ErrorCode.INSTALLATION_DISABLED,
+        ErrorCode.AGENT_RELEASE_SUSPENDED,
+        ErrorCode.AGENT_RELEASE_REVOKED,
+        ErrorCode.AGENT_RELEASE_UNPUBLISHED,
+        ErrorCode.AGENT_DISABLED,
+        ErrorCode.CAPABILITY_NOT_ALLOWED,
+    }
+)
+
+
+class CardCache:
+    """Cards by Release and digest; a change of the Release drops its Card. Its limits are in number and in bytes."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._cards: dict[str, TargetCard] = {}
+        self._kept_bytes = 0
+
+    def get(self, release_id: str, digest: str) -> TargetCard | None:
+        card = self._cards.get(release_id)
+        return card if card is not None and card.digest == digest else None
+
+    def put(self, release_id: str, card: TargetCard) -> None:
+        self.forget(release_id)
+        self._cards[release_id] = card
+        self._kept_bytes += card.kept_bytes
+        while len(self._cards) > _MAX_CARDS or self._kept_bytes > self._max_bytes:
+            self.forget(next(iter(self._cards)))
+
+    def forget(self, release_id: str) -> None:
+        card = self._cards.pop(release_id, None)
+        if card is not None:
+            self._kept_bytes -= card.kept_bytes
+
+
+class Resolution:
+    def __init__(
+        self, peer: Peer, token: Secret, topology: Topology, cards: CardCache, *, seconds: float, answer_limit: int
+    ) -> None:
+        self._peer = peer
+        self._headers = (
+            (b"authorization", f"Bearer {token.reveal()}".encode("ascii")),
+            (b"content-type", b"application/json"),
+        )
+        self._topology = topology
+        self._cards = cards
+        self._seconds = seconds
+        self._answer_limit = answer_limit
+
+    async def card(self, request: ResolveAgentRequest, release_id: str, digest: str, below: Headers = ()) -> TargetCard:
+        """The Card of this pin; `below` names the span it is asked from.
+
+        Refusals of the Control Plane pass on as they are; all else is DEPENDENCY_ERROR.
+        """
+        if self._topology.vouches_for(release_id, digest):
+            cached = self._cards.get(release_id, digest)
+            if cached is not None and _is_of(cached, request):
+                return cached
+        resolved = await self._ask("resolve-agent", request, ResolvedAgent, below)
+        card = _agreed(resolved, request, release_id, digest)
+        if self._topology.vouches_for(release_id, digest):
+            self._cards.put(release_id, card)
+        return card
+
+    async def installed(self, request: ResolveInstalledVersionRequest, below: Headers = ()) -> InstalledVersion:
+        """The enabled pin of a nested call, asked every time."""
+        pin = await self._ask("resolve-installed-version", request, InstalledVersion, below)
+        if not document("resolve-installed-version/1#response").is_valid(msgspec.to_builtins(pin)):
+            raise DependencyFailed("resolve: not a pin")
+        return pin
+
+    async def _ask(self, name: str, request: ResolveRequest, kind: type[T], below: Headers) -> T:
+        deadline = asyncio.get_running_loop().time() + self._seconds
+        body = msgspec.json.encode(request)
+        try:
+            answer = await self._peer.post(
+                _PATH + name, (*self._headers, *below), body, deadline=deadline, max_body=self._answer_limit
+            )
+            value = _strict_json(answer)
+        except (HttpError, NameNotResolved, TimeoutError, json.JsonRefused) as failure:
+            raise DependencyFailed(f"resolve: {type(failure).__name__}") from failure
+        if answer.headers_named(b"x-platform-trace-id") != [request.trace_id.encode("ascii")]:
+            raise DependencyFailed("resolve: another trace")
+        if answer.status != 200:
+            raise _refusal(answer, value, request.trace_id)
+        try:
+            return msgspec.json.decode(answer.body, type=kind)
+        except msgspec.DecodeError:
+            raise DependencyFailed("resolve: shape") from None
+
+
+def _strict_json(answer: Answer) -> object:
+    media_types = answer.headers_named(b"content-type")
+    if len(media_types) != 1 or media_types[0].partition(b";")[0].strip().lower() != b"application/json":
+        raise DependencyFailed("resolve: media type")
+    return json.parse(answer.body, json.UNIT_DEPTH)
+
+
+def _refusal(answer: Answer, value: object, trace_id: str) -> Exception:
+    try:
+        error = msgspec.convert(value, type=PlatformError)
+    except msgspec.ValidationError:
+        return DependencyFailed("resolve: error shape")
+    entry = code_entries()[error.code]
+    as_fixed = (entry.status, entry.message) == (answer.status, error.message) and error.trace_id == trace_id
+    if error.code not in _RELAYED or not as_fixed or not fits(error.code, error.reason):
+        return DependencyFailed("resolve: unlisted error")
+    return Relayed(error.code, reason=error.reason or None)
+
+
+def _agreed(resolved: ResolvedAgent, request: ResolveAgentRequest, release_id: str, digest: str) -> TargetCard:
+    """The answer must be about what was asked, in every member, and the Card must bear its digest."""
+    installation, document = resolved.installation, bytes(resolved.card)
+    expected: Mapping[str, str] = {
+        "workspace_id": request.workspace_id,
+        "agent_id": request.agent_id,
+        "installed_version": request.version,
+        "installed_release_id": release_id,
+        "agent_card_digest": digest,
+    }
+    if any(getattr(installation, name) != value for name, value in expected.items()):
+        raise DependencyFailed("resolve: another pin")
+    if hashlib.sha256(document).hexdigest() != digest:
+        raise DependencyFailed("resolve: digest of the Card")
+    try:
+        card = target_card(document, digest)
+    except (ValueError, msgspec.DecodeError):
+        raise DependencyFailed("resolve: not a Card that can be run") from None
+    if not _is_of(card, request):
+        raise DependencyFailed("resolve: another Card")
+    if not card.required_permissions[request.capability] <= set(installation.accepted_permissions):
+        raise DependencyFailed("resolve: permissions not covered")
+    return card
+
+
+def _is_of(card: TargetCard, request: ResolveAgentRequest) -> bool:
+    """Whether the Card is of the Agent and version that are asked for and has the Skill."""
+    named = (card.agent_id, card.version) == (request.agent_id, request.version)
+    return named and request.capability in card.skills

@@ -1,0 +1,1 @@
+"""PostgreSQL: connections, migrations, the check of a schema, grouped reads."""

@@ -1,0 +1,176 @@
+"""Large answers leave as their reader drains them, and a reader that takes too little of what waits is cut."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+import pytest
+import uvloop
+
+from aop.net.server import ConnectionEvent, Receive, Scope, Send, ServerLimits
+from tests.net.http_wire import RawClient, ServerUnderTest, replying, serving, until
+
+GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
+SLOW = ServerLimits(slow_seconds=0.6, slow_bytes=64 * 1024)
+BIG = b"x" * (16 << 20)
+
+
+def waiting(under_test: ServerUnderTest) -> int:
+    """Bytes of answers in the memory of the transports."""
+    transports = [connection._transport for connection in under_test.server.connections]
+    return sum(transport.get_write_buffer_size() for transport in transports if transport is not None)
+
+
+async def stalled(under_test: ServerUnderTest) -> socket.socket:
+    """A reader with a small buffer that has asked and takes nothing yet."""
+    reader = socket.socket()
+    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    reader.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(reader, ("127.0.0.1", under_test.port))
+    await loop.sock_sendall(reader, GET)
+    return reader
+
+
+async def trickle(reader: socket.socket, size: int, pause: float, seconds: float) -> bool:
+    """Takes so little at a time; the answer is whether it was cut meanwhile."""
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + seconds
+    try:
+        while loop.time() < ends:
+            try:
+                if not reader.recv(size):
+                    return True
+            except BlockingIOError:
+                pass
+            await asyncio.sleep(pause)
+    except ConnectionError:
+        return True
+    finally:
+        reader.close()
+    return False
+
+
+def test_the_limits_of_a_server_are_those_of_the_contract() -> None:
+    limits = ServerLimits()
+    assert (limits.head_seconds, limits.idle_seconds, limits.linger_seconds) == (5.0, 60.0, 2.0)
+    assert (limits.max_headers, limits.max_head_bytes, limits.buffer_bytes) == (64, 32 * 1024, 64 * 1024)
+    assert (limits.max_write_bytes, limits.slow_seconds, limits.slow_bytes) == (256 * 1024, 30.0, 480 * 1024)
+    assert limits.max_connections == 10_000
+
+
+@pytest.mark.rows("SAFE-06")
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_the_transport_never_holds_a_large_answer(run: Callable[..., object]) -> None:
+    async def scene() -> None:
+        async with serving(replying(200, [], BIG), ServerLimits()) as under_test:
+            reader = await stalled(under_test)
+            await until(lambda: waiting(under_test) > 0)
+            assert waiting(under_test) <= 64 * 1024
+            reader.close()
+            client = await under_test.connect(GET)
+            _, _, body = await client.answer()
+            assert body == BIG
+
+    run(scene())
+
+
+@pytest.mark.rows("SAFE-06")
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_reader_that_takes_too_little_is_cut_and_the_application_told(
+    run: Callable[..., object], streaming: bool
+) -> None:
+    async def scene() -> None:
+        told = asyncio.Event()
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            if not streaming:
+                await replying(200, [], BIG)(scope, receive, send)
+            else:
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+                while not scope["aop.disconnected"].is_set():
+                    await send({"type": "http.response.body", "body": b"x" * 10_000, "more_body": True})
+            assert scope["aop.disconnected"].is_set()
+            told.set()
+
+        async with serving(app, SLOW) as under_test:
+            assert await trickle(await stalled(under_test), 512, 0.02, 30)
+            async with asyncio.timeout(5):
+                await told.wait()
+            assert under_test.events == {ConnectionEvent.SLOW_READER: 1}
+
+    run(scene())
+
+
+async def test_a_reader_that_takes_enough_is_not_cut_however_long_its_answer() -> None:
+    async with serving(replying(200, [], BIG), ServerLimits(slow_seconds=0.3, slow_bytes=4096)) as under_test:
+        assert not await trickle(await stalled(under_test), 16 * 1024, 0.01, 2.0)
+        assert not under_test.events
+
+
+async def test_a_stream_with_nothing_to_send_is_never_slow_and_comments_do_not_count() -> None:
+    let_go = asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"first\n", "more_body": True})
+        for _ in range(40):
+            scope["aop.comment"](b":\n\n")
+            await asyncio.sleep(0.05)
+        assert not scope["aop.disconnected"].is_set()
+        await send({"type": "http.response.body", "body": b"last"})
+        let_go.set()
+
+    async with serving(app, SLOW) as under_test:
+        client = await under_test.connect(GET)
+        await let_go.wait()
+        assert (await client.reader.readuntil(b"last")).count(b":\n\n") == 40
+        assert not under_test.events
+
+
+async def test_no_comment_stands_inside_an_event_that_is_still_being_written() -> None:
+    event = b"data: " + b"x" * (2 << 20) + b"\n\n"
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        async def comments() -> None:
+            while True:
+                scope["aop.comment"](b":\n\n")
+                await asyncio.sleep(0)
+
+        beside = asyncio.create_task(comments())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": event, "more_body": True})
+        beside.cancel()
+        await send({"type": "http.response.body", "body": b""})
+
+    async with serving(app, ServerLimits()) as under_test:
+        client: RawClient = await under_test.connect(GET)
+        await client.head()
+        content = b""
+        while (size := int(await client.reader.readline(), 16)) > 0:
+            piece = await client.reader.readexactly(size + 2)
+            content += piece[:-2]
+        assert content.replace(b":\n\n", b"") == event
+        assert event in content
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="no such option here")
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_while_bytes_wait_the_kernel_leaves_the_judgement_to_the_server(run: Callable[..., object]) -> None:
+    def timeouts(under_test: ServerUnderTest) -> list[int]:
+        socks = [connection._transport.get_extra_info("socket") for connection in under_test.server.connections]  # type: ignore[union-attr]
+        return [sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) for sock in socks]
+
+    async def scene() -> None:
+        async with serving(replying(200, [], BIG), ServerLimits(slow_seconds=1.5, slow_bytes=1)) as under_test:
+            reader = await stalled(under_test)
+            await until(lambda: waiting(under_test) > 0)
+            assert timeouts(under_test) == [6500]
+            left = len(BIG)
+            while left > 0:  # now it takes all of it
+                left -= len(await asyncio.get_running_loop().sock_recv(reader, 1 << 20))
+            await until(lambda: timeouts(under_test) == [5000])
+            reader.close()
+
+    run(scene())

@@ -1,0 +1,89 @@
+"""Reads that wait together are one statement; each answer was read after it was asked for."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+import pytest_asyncio
+
+from aop.local.state import DatabaseUrls
+from aop.store.database import Connection, Database, StoreUnavailable
+from aop.store.grouped_reads import GroupedReads
+
+
+class Squares:
+    """Has the server square numbers and notes which were asked for together; those below zero have no answer."""
+
+    def __init__(self) -> None:
+        self.statements: list[Sequence[int]] = []
+        self.begun = asyncio.Event()
+        self.fault: Exception | None = None
+        self.query = "SELECT number, number * number AS square FROM unnest($1::integer[]) AS number WHERE number >= 0"
+
+    async def read(self, connection: Connection, numbers: Sequence[int]) -> Mapping[int, int]:
+        self.statements.append(numbers)
+        self.begun.set()
+        if self.fault is not None:
+            raise self.fault
+        return {row["number"]: row["square"] for row in await connection.fetch(self.query, numbers)}
+
+
+@pytest_asyncio.fixture
+async def database(stores: DatabaseUrls) -> AsyncIterator[Database]:
+    database = await Database.open(stores.control_plane, size=1, application="test")
+    yield database
+    await database.close()
+
+
+async def test_reads_that_are_asked_for_together_are_one_statement(database: Database) -> None:
+    squares = Squares()
+    reads = GroupedReads(database, squares.read)
+    assert await asyncio.gather(*(reads.get(number) for number in (1, 2, -3, 2))) == [1, 4, None, 4]
+    assert squares.statements == [[1, 2, -3]]
+    assert await reads.get(2) == 4, "nothing is remembered"
+    assert squares.statements == [[1, 2, -3], [2]]
+
+
+async def test_what_is_asked_while_a_statement_runs_is_read_by_the_next_one(database: Database) -> None:
+    squares = Squares()
+    squares.query = "SELECT number, number AS square, pg_sleep(0.05) FROM unnest($1::integer[]) AS number"
+    reads = GroupedReads(database, squares.read)
+    first = asyncio.create_task(reads.get(1))
+    await squares.begun.wait()
+    assert await asyncio.gather(first, reads.get(1), reads.get(2)) == [1, 1, 2]
+    assert squares.statements == [[1], [1, 2]]
+
+
+async def test_a_caller_who_leaves_takes_nobody_elses_answer_away(database: Database) -> None:
+    squares = Squares()
+    reads = GroupedReads(database, squares.read)
+    leaving, staying = asyncio.create_task(reads.get(3)), asyncio.create_task(reads.get(4))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert await staying == 16
+
+
+async def test_a_store_that_fails_is_told_to_all_who_asked(database: Database) -> None:
+    squares = Squares()
+    squares.query = "SELECT missing FROM nowhere WHERE $1::integer[] IS NULL"
+    reads = GroupedReads(database, squares.read)
+    told = await asyncio.gather(reads.get(1), reads.get(2), return_exceptions=True)
+    assert [type(failure) for failure in told] == [StoreUnavailable] * 2
+    squares.query = Squares().query
+    assert await reads.get(5) == 25, "the next one is served again"
+
+
+async def test_an_unforeseen_fault_is_told_to_all_who_asked(database: Database) -> None:
+    squares = Squares()
+    squares.fault = LookupError("a row of another shape")
+    reads = GroupedReads(database, squares.read)
+    told = await asyncio.gather(reads.get(1), reads.get(2), return_exceptions=True)
+    assert all(isinstance(failure, LookupError) for failure in told)
+
+
+async def test_closing_lets_nobody_wait_for_ever(database: Database) -> None:
+    reads = GroupedReads(database, Squares().read)
+    waiting = asyncio.create_task(reads.get(1))
+    await asyncio.sleep(0)
+    await reads.close()
+    await asyncio.wait({waiting}, timeout=2)
+    assert waiting.cancelled()
