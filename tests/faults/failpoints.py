@@ -28,7 +28,7 @@ class Failpoint:
 
 
 ROUTER: Sequence[Failpoint] = (
-    Failpoint("resolve.before", "aop.router.target.resolution:Resolution.card", "before"),
+    Failpoint("resolve.before", "aop.router.targets.resolution:Resolution.card", "before"),
     Failpoint("accept.before", "aop.ledger.journal:Journal.accept", "before"),
     Failpoint("accept.committed", "aop.ledger.store:accept", "after"),
     Failpoint("accept.after", "aop.ledger.journal:Journal.accept", "after"),

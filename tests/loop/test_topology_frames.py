@@ -13,8 +13,8 @@ from aop.base.clock import utc_now
 from aop.local.state import DatabaseUrls
 from aop.router.app import build
 from aop.router.settings import read_router_settings
-from aop.router.target.topology import Topology
-from aop.router.target.topology_watch import read_event
+from aop.router.targets.topology import Topology
+from aop.router.targets.topology_watch import read_event
 from tests.support.loop import STATUS
 from tests.support.peers import Received, listening
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, router_environment

@@ -3,8 +3,8 @@
 import json
 
 from aop.base.canonical import canonical, digest
-from aop.router.target.card import TargetCard, target_card
-from aop.router.target.resolution import _MAX_CARDS, CardCache
+from aop.router.targets.card import TargetCard, target_card
+from aop.router.targets.resolution import _MAX_CARDS, CardCache
 from tests.support.cards import a_card, a_skill
 
 

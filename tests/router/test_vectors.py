@@ -24,8 +24,8 @@ from aop.router.a2a.known_task import KnownTask
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.sending import send_and_follow
 from aop.router.settings import read_router_settings
-from aop.router.target.topology import Topology, WatchBroken
-from aop.router.target.topology_watch import read_event
+from aop.router.targets.topology import Topology, WatchBroken
+from aop.router.targets.topology_watch import read_event
 from tests.support.agent import ScriptedAgent, method_of, scripted_agent
 from tests.support.peers import Behaviour, Received
 from tests.support.settings import router_environment

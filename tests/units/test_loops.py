@@ -24,8 +24,8 @@ from aop.ledger.journal import Journal
 from aop.ledger.results import UNKNOWN
 from aop.local.state import DatabaseUrls
 from aop.router.invocation.parents import ParentWatch
-from aop.router.target.topology import Topology
-from aop.router.target.topology_watch import TopologyWatch
+from aop.router.targets.topology import Topology
+from aop.router.targets.topology_watch import TopologyWatch
 from aop.serving.health import Readiness
 from aop.serving.loops import unit_loops
 from aop.serving.metrics import UnitMetrics

@@ -18,13 +18,14 @@ from aop.contracts.lineage import (
     InvocationDetail,
     InvocationEvent,
     InvocationRecord,
-    InvocationStatus,
     Trace,
 )
 from aop.ledger import reads
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening
+from aop.ledger.reads import RecordFilter
 from aop.store.database import Database
 
+__all__ = ["Lineage", "LineageBroken", "ParentFacts", "RecordFilter", "RecordPage"]
 Row = Any
 
 _CALLER_TYPES = {str(kind): kind for kind in CallerType}
@@ -32,15 +33,6 @@ _CALLER_TYPES = {str(kind): kind for kind in CallerType}
 
 class LineageBroken(Exception):
     """Stored facts contradict each other; never shown as absence."""
-
-
-@dataclass(frozen=True)
-class RecordFilter:
-    status: InvocationStatus | None = None
-    agent_id: str | None = None
-    capability: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
 
 
 @dataclass(frozen=True)

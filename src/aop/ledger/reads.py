@@ -1,15 +1,13 @@
 """SQL of the Ledger's reads, from its projection."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationStatus
 from aop.ledger.model import ENDS_CHILDREN, STATUS_AFTER
 from aop.store.database import Connection
-
-if TYPE_CHECKING:
-    from aop.ledger.lineage import RecordFilter
 
 Row = Any
 
@@ -28,6 +26,15 @@ _OPEN = (
     "  WHERE closed.router_id = life.router_id AND closed.epoch = life.epoch) AND outcome IS NULL"
 )
 _OPENING_OF = {status: opening for opening, status in STATUS_AFTER.items()}
+
+
+@dataclass(frozen=True)
+class RecordFilter:
+    status: InvocationStatus | None = None
+    agent_id: str | None = None
+    capability: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 async def record(connection: Connection, workspace_id: str, invocation: str) -> Row:
@@ -77,7 +84,7 @@ async def ended_with_children(connection: Connection, invocations: Sequence[str]
 async def page(
     connection: Connection,
     workspace_id: str,
-    wanted: "RecordFilter",
+    wanted: RecordFilter,
     after: tuple[datetime, str] | None,
     limit: int,
 ) -> Sequence[Row]:

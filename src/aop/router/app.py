@@ -30,9 +30,9 @@ from aop.router.invocation.recording import FENCED, Fence, open_journal
 from aop.router.invocation.supervisor import Supervisor
 from aop.router.metrics import RouterMetrics
 from aop.router.settings import LISTEN_ADDRESS, MAX_CHILDREN, MAX_INVOCATIONS, RouterSettings
-from aop.router.target.resolution import CardCache, Resolution
-from aop.router.target.topology import Topology
-from aop.router.target.topology_watch import TopologyWatch
+from aop.router.targets.resolution import CardCache, Resolution
+from aop.router.targets.topology import Topology
+from aop.router.targets.topology_watch import TopologyWatch
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.health import Readiness, health_routes

@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 
 from aop.ledger.model import Terminal
 from aop.ledger.open_invocations import Unsettled
-from aop.router.target.topology import Topology
+from aop.router.targets.topology import Topology
 from aop.serving.counts import Counts
 from aop.serving.durations import Durations, Observe
 from aop.serving.metrics import BUCKETS, UnitMetrics

@@ -54,7 +54,7 @@ ROUTER: Sequence[Mutant] = (
     ),
     Mutant(
         "a suspended Release runs from the cache",
-        "src/aop/router/target/topology.py",
+        "src/aop/router/targets/topology.py",
         "    WatchedState.SUSPENDED: ErrorCode.AGENT_RELEASE_SUSPENDED,\n",
         "",
         "A suspension would take effect only where the Card is not known.",

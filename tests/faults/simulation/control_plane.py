@@ -12,7 +12,7 @@ import msgspec
 from aop.base.canonical import canonical
 from aop.contracts.topology import WatchedRelease, WatchedState
 from aop.net.http import Answer
-from aop.router.target.card import TargetCard, target_card
+from aop.router.targets.card import TargetCard, target_card
 from tests.faults.simulation.plan import Kind
 from tests.support.cards import a_card, a_skill, some_limits
 

@@ -24,8 +24,8 @@ from aop.router.invocation.parents import ParentWatch
 from aop.router.invocation.supervisor import Supervisor
 from aop.router.metrics import RouterMetrics
 from aop.router.settings import read_router_settings
-from aop.router.target.resolution import CardCache
-from aop.router.target.topology import Topology
+from aop.router.targets.resolution import CardCache
+from aop.router.targets.topology import Topology
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.health import Readiness

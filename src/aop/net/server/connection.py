@@ -1,18 +1,31 @@
 """One server connection: one request at a time, each with its deadlines, then closed or kept for the next."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import Protocol, cast
 
-from aop.net.server.events import ConnectionEvent
-from aop.net.server.exchange import Exchange
+from aop.net.server.events import ConnectionEvent, Note
+from aop.net.server.exchange import Exchange, Scope
+from aop.net.server.limits import ServerLimits
 from aop.net.server.pace import Pace
 from aop.net.server.request import BadRequest, RequestReader
 from aop.net.server.response import empty_answer
 from aop.net.server.scope import Endpoint, asgi_scope, endpoint
 
-if TYPE_CHECKING:
-    from aop.net.server.server import HttpServer
+
+class Host(Protocol):
+    """What a connection needs of the server that accepted it."""
+
+    limits: ServerLimits
+    note: Note
+    stopping: bool
+    idle: "OrderedDict[ServerConnection, None]"
+    """The connections that wait for a request. Each writes itself in and out."""
+
+    def run(self, exchange: Exchange, scope: Scope) -> None: ...
+
+    def closed(self, connection: "ServerConnection") -> None: ...
 
 
 class ServerConnection(asyncio.Protocol):
@@ -43,11 +56,11 @@ class ServerConnection(asyncio.Protocol):
         "writable",
     )
 
-    def __init__(self, server: "HttpServer", loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, server: Host, loop: asyncio.AbstractEventLoop) -> None:
         self.writable = True
         self.max_write_bytes = server.limits.max_write_bytes
         self._server = server
-        self._idle = server.connections.idle
+        self._idle = server.idle
         self._loop = loop
         self._transport: asyncio.Transport | None = None
         self._client: Endpoint | None = None
@@ -121,7 +134,7 @@ class ServerConnection(asyncio.Protocol):
         if self._pace is not None:
             self._pace.stop()
         self._leave_exchange()
-        self._server.connections.closed(self)
+        self._server.closed(self)
 
     # What the exchange calls.
 

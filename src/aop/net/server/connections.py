@@ -5,14 +5,12 @@ import socket
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from aop.net.server.connection import ServerConnection
 from aop.net.server.events import ConnectionEvent, Note
 from aop.net.server.limits import ServerLimits
 from aop.net.server.refused import RefusedConnection
-
-if TYPE_CHECKING:
-    from aop.net.server.connection import ServerConnection
 
 _MAX_REFUSED: Final = 32
 """Refused connections that are still being answered; the ones beyond are answered and closed in one step."""
@@ -31,7 +29,7 @@ class Connections:
         limits: ServerLimits,
         note: Note,
         refusal: Callable[[], bytes],
-        make: Callable[[], "ServerConnection"],
+        make: Callable[[], ServerConnection],
         quiet: Callable[[], None],
     ) -> None:
         self.idle: OrderedDict[ServerConnection, None] = OrderedDict()
@@ -48,7 +46,7 @@ class Connections:
     def __len__(self) -> int:
         return len(self._open)
 
-    def __iter__(self) -> Iterator["ServerConnection"]:
+    def __iter__(self) -> Iterator[ServerConnection]:
         return iter(tuple(self._open))
 
     def admit(self, sock: socket.socket) -> None:
@@ -67,7 +65,7 @@ class Connections:
             if not self._give_way():
                 return
 
-    def closed(self, connection: "ServerConnection") -> None:
+    def closed(self, connection: ServerConnection) -> None:
         self._open.discard(connection)
         self._leaving.discard(connection)
         self.idle.pop(connection, None)

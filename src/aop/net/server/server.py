@@ -37,6 +37,7 @@ class HttpServer:
         self.note = note
         self.stopping = False
         self.connections = Connections(limits, note, refusal, self._connection, self._note_quiet)
+        self.idle = self.connections.idle
         self._app = app
         self._acceptors: list[Acceptor] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -94,6 +95,9 @@ class HttpServer:
         task = asyncio.get_running_loop().create_task(exchange.run(self._app, scope))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
+
+    def closed(self, connection: ServerConnection) -> None:
+        self.connections.closed(connection)
 
     def _connection(self) -> ServerConnection:
         return ServerConnection(self, asyncio.get_running_loop())

@@ -19,7 +19,7 @@ from aop.router.api.running_answer import RunningAnswers
 from aop.router.invocation.acceptance import Accepting, Call
 from aop.router.invocation.parents import require_running_parent
 from aop.router.metrics import Phases
-from aop.router.target.resolution import Resolution
+from aop.router.targets.resolution import Resolution
 from aop.serving.admission import Slots
 from aop.serving.body import JsonBody, read_json
 from aop.serving.negotiation import require_agreement

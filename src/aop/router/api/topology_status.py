@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from aop.contracts.errors import Envelope
-from aop.router.target.topology import Topology
+from aop.router.targets.topology import Topology
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response

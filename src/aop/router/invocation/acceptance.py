@@ -21,9 +21,9 @@ from aop.router.a2a.known_task import KnownTask
 from aop.router.a2a.outcome import Outcome
 from aop.router.invocation.running import Running
 from aop.router.metrics import Phases
-from aop.router.target.card import TargetCard
-from aop.router.target.resolution import Resolution
-from aop.router.target.topology import Topology
+from aop.router.targets.card import TargetCard
+from aop.router.targets.resolution import Resolution
+from aop.router.targets.topology import Topology
 from aop.serving.body import CallerLeft
 from aop.telemetry.phases import Trail
 from aop.telemetry.spans import Attribute

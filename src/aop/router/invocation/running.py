@@ -9,7 +9,7 @@ from aop.router.a2a.credential import CallContext
 from aop.router.a2a.known_task import KnownTask
 from aop.router.a2a.outcome import Outcome
 from aop.router.stream.delivery import StreamDelivery
-from aop.router.target.card import TargetCard
+from aop.router.targets.card import TargetCard
 from aop.telemetry.phases import Trail
 
 

@@ -13,7 +13,7 @@ from aop.net.http import HttpError
 from aop.net.peer import Peer
 from aop.net.policy import NameNotResolved
 from aop.net.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
-from aop.router.target.topology import SILENCE_SECONDS, Topology, WatchBroken
+from aop.router.targets.topology import SILENCE_SECONDS, Topology, WatchBroken
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 5.0

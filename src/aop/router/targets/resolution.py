@@ -21,8 +21,8 @@ from aop.contracts.resolution import (
 from aop.net.http import Answer, Headers, HttpError
 from aop.net.peer import Peer
 from aop.net.policy import NameNotResolved
-from aop.router.target.card import TargetCard, target_card
-from aop.router.target.topology import Topology
+from aop.router.targets.card import TargetCard, target_card
+from aop.router.targets.topology import Topology
 
 T = TypeVar("T", ResolvedAgent, InstalledVersion)
 ResolveRequest = ResolveAgentRequest | ResolveInstalledVersionRequest
