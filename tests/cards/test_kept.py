@@ -8,8 +8,8 @@ import pytest
 
 from aop.cards.checks import PreparedSchemas, SchemaChecks
 from aop.cards.workers import SchemaWorkers
+from proof.gauges import resident_mib
 from tests.cards.hostile import Schema
-from tests.faults.gauges import resident_mib
 
 
 def text(schema: Schema) -> bytes:

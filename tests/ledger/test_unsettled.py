@@ -16,10 +16,10 @@ from aop.ledger.model import LOST, SUCCEEDED
 from aop.ledger.open_invocations import MAX_UNCONFIRMED
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
-from tests.faults.simulation.connection import connect as connect_simulated
-from tests.faults.simulation.history import History
-from tests.faults.simulation.loop import SimulatedLoop
-from tests.faults.simulation.store import Store, StorePlan
+from proof.simulation.connection import connect as connect_simulated
+from proof.simulation.history import History
+from proof.simulation.loop import SimulatedLoop
+from proof.simulation.store import Store, StorePlan
 from tests.ledger.writing import ROUTER, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.waiting import becomes_true
 

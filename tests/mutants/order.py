@@ -10,9 +10,9 @@ from tests.mutants.mutant import ROOT, Mutant, changed_line
 from tests.mutants.nearness import Near, all_tests, enclosing_function
 from tests.mutants.reach import ABOUT_MUTANTS, Reach, digest
 
-_LAST = ("tests/console/", "tests/docs/", "tests/supply_chain/", "tests/client/test_wheel", "tests/faults/test_areas")
+_LAST = ("tests/console/", "tests/docs/", "tests/supply_chain/", "tests/client/test_wheel", "tests/proof/test_areas")
 """They take long, and rarely are the first to notice."""
-_NOT_WITHOUT_A_RECORD = (*ABOUT_MUTANTS, "tests/faults/test_areas.py::")
+_NOT_WITHOUT_A_RECORD = (*ABOUT_MUTANTS, "tests/proof/test_areas.py::")
 """A test function of the proof is all of its areas, and one of them is about mutants."""
 _START_SECONDS = 2.0
 

@@ -13,9 +13,9 @@ from tests.mutants.mutant import ROOT
 from tests.mutants.twin import TWINS, Twin
 
 RECORD = TWINS / "reach.json"
-RECURSIVE = "tests/faults/test_areas.py::test_the_area_holds_in_its_quick_form[planted-bugs]"
+RECURSIVE = "tests/proof/test_areas.py::test_the_area_holds_in_its_quick_form[planted-bugs]"
 """Would run tests of mutants inside a test of a mutant."""
-ABOUT_MUTANTS = ("tests/mutants/", "tests/faults/planted/", RECURSIVE)
+ABOUT_MUTANTS = ("tests/mutants/", "tests/proof/test_planted.py", RECURSIVE)
 """They look at the text of the product and see every change of it, whatever it means."""
 _TOGETHER = frozenset({"tests/console", "tests/docs"})
 """Folders whose tests share a platform."""

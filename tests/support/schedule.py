@@ -7,9 +7,9 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 _SHARED = frozenset({"console", "docs"})
 """Folders whose tests share a platform."""
-_APART = "tests/faults/test_areas.py"
+_APART = "tests/proof/test_areas.py"
 """Shares nothing: each of its tests may run anywhere."""
-_FIRST = ("console", "faults", "docs", "local", "gateway", "loop", "units", "telemetry", "cli", "conformance", "router")
+_FIRST = ("console", "proof", "docs", "local", "gateway", "loop", "units", "telemetry", "cli", "conformance", "router")
 """Long ones before short ones, so that all workers end at about the same time."""
 
 

@@ -1,0 +1,79 @@
+"""`./dev prove [AREA…] [--quick | --full] [--seed N]`: faults, load and hostile input against the running platform."""
+
+import argparse
+import random
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from proof import report
+from proof.lanes import Order, any_area, fill
+from proof.load.soak import HOURS, SOAK, TELLING_HOURS
+from proof.runner import Proved, area_names, summary
+
+_KEPT = Path(__file__).resolve().parents[1] / ".dev" / "prove"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    known = area_names()
+    chosen = _parser([*known, SOAK]).parse_args(arguments)
+    if chosen.list:
+        _say("\n".join(f"{name:16}  {any_area(name).title}" for name in (*known, SOAK)))
+        return 0
+    seed = random.SystemRandom().randrange(2**31) if chosen.seed is None else chosen.seed
+    folder = _KEPT / time.strftime("%Y%m%dT%H%M%S")
+    started = time.monotonic()
+    _say(f"seed {seed}, {'full' if chosen.full else 'quick'}")
+    proved: list[Proved] = []
+    try:
+        names = dict.fromkeys(chosen.areas or known)
+        for filled in fill([Order(name, chosen.hours, chosen.full, seed, folder) for name in names]):
+            proved.append(filled.proved)
+            if chosen.full or (filled.order.name == SOAK and chosen.hours >= TELLING_HOURS):
+                report.keep(filled.proved, seed, filled.postgres)
+    except KeyboardInterrupt:
+        _say(f"interrupted, seed {seed}")
+        return 130
+    _say("\n" + "\n".join(summary(proved)) + f"\n\n{(time.monotonic() - started) / 60:.1f} minutes")
+    held = not any(one.findings.problems for one in proved)
+    if held:
+        shutil.rmtree(folder, ignore_errors=True)
+    else:
+        _say(f"\nagain: ./dev prove {' '.join(_broken(proved))}{' --full' if chosen.full else ''} --seed {seed}")
+    return 0 if held else 1
+
+
+def _broken(proved: Sequence[Proved]) -> list[str]:
+    return [one.area.name for one in proved if one.findings.problems]
+
+
+def _parser(names: list[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="./dev prove", description="Proves what must hold under faults, load and hostile input."
+    )
+
+    def known(name: str) -> str:
+        if name not in names:
+            raise argparse.ArgumentTypeError(f"there is no area {name!r}")
+        return name
+
+    listed = f"of {', '.join(names)}; all but {SOAK} when left out"
+    parser.add_argument("areas", nargs="*", metavar="AREA", type=known, help=listed)
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="the short form of each area, as in ./dev test (default)")
+    size.add_argument("--full", action="store_true", help="at full scale; writes docs/reliability/report.md")
+    parser.add_argument("--seed", type=int, metavar="N", help="repeats a run; a random one otherwise, always printed")
+    hours = f"how long {SOAK} runs, {HOURS:g} when left out; it is no part of --quick or --full"
+    parser.add_argument("--hours", type=float, default=HOURS, metavar="H", help=hours)
+    parser.add_argument("--list", action="store_true", help="show the areas and end")
+    return parser
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201  the screen is where this command reports
+
+
+if __name__ == "__main__":
+    sys.exit(main())

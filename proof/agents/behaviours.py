@@ -1,0 +1,254 @@
+"""The ways in which a hostile Agent answers, in both modes, and the exact outcome that each of them must have."""
+
+import asyncio
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from proof.gathering import OUTPUT_CANARY
+from tests.support.agent import (
+    a_message,
+    a_task,
+    data,
+    input_of,
+    invocation_of,
+    method_of,
+    rpc_error,
+    saying,
+)
+from tests.support.peers import JSON, Behaviour, Received, hold, reset, sending
+from tests.support.streaming_agent import HEAD, artifact, endless, event_of, piece, send_body, status, streamed, task
+
+UNAVAILABLE, TOO_LARGE, PROTOCOL = "AGENT_UNAVAILABLE", "AGENT_RESPONSE_TOO_LARGE", "A2A_PROTOCOL_ERROR"
+TIMEOUT, EXECUTION = "TIMEOUT", "AGENT_EXECUTION_FAILED"
+FORGED = "forged-behind-the-end"
+"""In whatever is sent behind the end of an answer: nobody may get it."""
+_EVENTS = b"content-type: text/event-stream"
+_JSON_HEAD = b"HTTP/1.1 200 Said\r\ncontent-type: application/json\r\n"
+_PIECE = 32 * 1024
+_BOMB_BYTES = 64 * 1024 * 1024
+_DEPTH = 100_000
+_TRICKLE_SECONDS = 0.05
+_WORKING = a_task("working")
+
+
+@dataclass(frozen=True)
+class Met:
+    """How the Agent answers one mode, the code that must come of it (None: success), and the cancels it must get."""
+
+    behaviour: Behaviour
+    code: str | None
+    cancels: int = 0
+    look: Behaviour = _WORKING
+    """What it answers to tasks/get."""
+
+
+@dataclass(frozen=True)
+class Hostile:
+    name: str
+    json: Met
+    stream: Met
+    heavy: bool = False
+    """It is after the Router's memory."""
+    hasty: bool = False
+    """It is after the Router's time, so that its Card gives it little."""
+    absent: bool = False
+    """Nothing listens where it should be."""
+
+    def met(self, *, stream: bool) -> Met:
+        return self.stream if stream else self.json
+
+
+def hostile_behaviours(elsewhere: str) -> list[Hostile]:
+    """`elsewhere` is the URL to which one of them redirects."""
+    return [*_at_the_connection(elsewhere), *_in_time(), *_in_size(), *_in_content()]
+
+
+def _at_the_connection(elsewhere: str) -> list[Hostile]:
+    redirect = saying(b"", 307, f"location: {elsewhere}".encode())
+    cut = sending(_JSON_HEAD + b'content-length: 99\r\n\r\n{"jsonrpc":')
+    return [
+        _both("nothing listens", hold, UNAVAILABLE, absent=True),
+        _both("resets the connection", reset, UNAVAILABLE),
+        _both("is not HTTP", sending(b"220 mail.example ready\r\n\r\n"), UNAVAILABLE),
+        _both("redirects", redirect, UNAVAILABLE),
+        Hostile(
+            "breaks off in the middle",
+            Met(cut, UNAVAILABLE),
+            Met(streamed(task(), piece({}, 0, 2), end="cut"), UNAVAILABLE),
+        ),
+        Hostile(
+            "goes on behind its answer",
+            Met(_answering_twice, None),
+            Met(
+                streamed(task(), piece({}, 0, 1), status("completed"), piece({FORGED: 1}, 0, 1), status("failed")),
+                None,
+            ),
+        ),
+    ]
+
+
+def _in_time() -> list[Hostile]:
+    return [
+        _both("never answers", hold, TIMEOUT, hasty=True),
+        Hostile(
+            "trickles",
+            Met(_trickling(_JSON_HEAD + b"x-slow: "), TIMEOUT),
+            Met(_trickling(HEAD + b"fffff\r\ndata: "), TIMEOUT),
+            hasty=True,
+        ),
+        Hostile(
+            "works for ever",
+            Met(a_task("working"), TIMEOUT, cancels=1),
+            Met(streamed(task(), end="open"), TIMEOUT, cancels=1),
+            hasty=True,
+        ),
+    ]
+
+
+def _in_size() -> list[Hostile]:
+    vast = b"content-length: 1000000000000\r\n\r\n"
+    return [
+        _both("a head without end", _unending(_JSON_HEAD, b"x-more: " + b"y" * 100 + b"\r\n"), TOO_LARGE, heavy=True),
+        Hostile(
+            "announces a terabyte",
+            Met(_unending(_JSON_HEAD + vast, b" " * _PIECE), TOO_LARGE),
+            Met(_unending(b"HTTP/1.1 200 Said\r\n" + _EVENTS + b"\r\n" + vast, b":\n" * (_PIECE // 2)), TOO_LARGE),
+            heavy=True,
+        ),
+        Hostile(
+            "never stops sending",
+            Met(_unending_chunks(_JSON_HEAD, b" " * _PIECE), TOO_LARGE),
+            Met(endless({"text": "x" * _PIECE}), TOO_LARGE, cancels=1),
+            heavy=True,
+        ),
+        Hostile(
+            "one value without end",
+            Met(_unending_chunks(_JSON_HEAD, b"x" * _PIECE, b'{"jsonrpc":"'), TOO_LARGE),
+            Met(_event_without_end, TOO_LARGE, cancels=1),
+            heavy=True,
+        ),
+        Hostile("a compression bomb", Met(_bomb(JSON), PROTOCOL), Met(_bomb(_EVENTS), PROTOCOL), heavy=True),
+        Hostile(
+            f"nests {_DEPTH:,} deep",
+            Met(saying(_deep()), PROTOCOL),
+            Met(saying(b"data: " + _deep() + b"\n\n", 200, _EVENTS), PROTOCOL),
+            heavy=True,
+        ),
+    ]
+
+
+def _in_content() -> list[Hostile]:
+    other_id = b'{"jsonrpc":"2.0","id":"of-somebody-else","result":{}}'
+    twice = b'{"jsonrpc":"2.0","id":"%id%","id":"%id%","result":{}}'
+    words = rpc_error(-32603, OUTPUT_CANARY)
+    another = a_task("working", id="task-8")
+    changed = streamed(task(), piece({}, 0, 2), artifact({}, append=True, taskId="task-8"), end="open")
+    return [
+        Hostile("answers somebody else", Met(saying(other_id), PROTOCOL), Met(_event(other_id), PROTOCOL)),
+        Hostile("says a member twice", Met(saying(twice), PROTOCOL), Met(_event(twice), PROTOCOL)),
+        Hostile(
+            "breaks its output schema",
+            Met(a_message(data(OUTPUT_CANARY)), PROTOCOL),
+            Met(streamed(task(), piece(OUTPUT_CANARY, 0, 1), status("completed"), end="open"), PROTOCOL, cancels=1),
+        ),
+        Hostile(
+            "changes its Task",
+            Met(a_task("working"), PROTOCOL, cancels=1, look=another),
+            Met(changed, PROTOCOL, cancels=1),
+        ),
+        _both("gives its own words for an error", words, EXECUTION),
+    ]
+
+
+def _both(name: str, behaviour: Behaviour, code: str, **kind: bool) -> Hostile:
+    return Hostile(name, Met(behaviour, code), Met(behaviour, code), **kind)
+
+
+def _event(content: bytes) -> Behaviour:
+    return saying(b"data: " + content + b"\n\n", 200, _EVENTS)
+
+
+async def _answering_twice(received: Received) -> None:
+    """The second answer waits on the connection for whoever uses it next."""
+    answers = []
+    for value in ({}, {FORGED: True}):
+        message = {"kind": "message", "messageId": "m-1", "role": "agent", "parts": [{"kind": "data", "data": value}]}
+        body = json.dumps({"jsonrpc": "2.0", "id": received.json["id"], "result": message}).encode()
+        answers.append(_JSON_HEAD + b"content-length: %d\r\n\r\n%b" % (len(body), body))
+    await received.send(b"".join(answers))
+
+
+def _trickling(start: bytes) -> Behaviour:
+    async def behave(received: Received) -> None:
+        await received.send(start)
+        while not received.writer.is_closing():
+            await asyncio.sleep(_TRICKLE_SECONDS)
+            await received.send(b"z")
+
+    return behave
+
+
+def _unending(start: bytes, more: bytes) -> Behaviour:
+    async def behave(received: Received) -> None:
+        await received.send(start)
+        while not received.writer.is_closing():
+            await received.send(more)
+
+    return behave
+
+
+def _unending_chunks(head: bytes, more: bytes, start: bytes = b"") -> Behaviour:
+    async def behave(received: Received) -> None:
+        await received.send(head + b"transfer-encoding: chunked\r\n\r\n")
+        await send_body(received, start or more)
+        while not received.writer.is_closing():
+            await send_body(received, more)
+
+    return behave
+
+
+async def _event_without_end(received: Received) -> None:
+    await received.send(HEAD)
+    await send_body(received, event_of(received, task()) + b"data: ")
+    while not received.writer.is_closing():
+        await send_body(received, b"x" * _PIECE)
+
+
+def _bomb(media_type: bytes) -> Behaviour:
+    async def behave(received: Received) -> None:
+        await received.answer(_packed(), 200, media_type, b"content-encoding: gzip")
+
+    return behave
+
+
+@cache
+def _packed() -> bytes:
+    return gzip.compress(bytes(_BOMB_BYTES), 1)
+
+
+def _deep() -> bytes:
+    return b'{"jsonrpc":"2.0","id":"%id%","result":' + b"[" * _DEPTH + b"]" * _DEPTH + b"}"
+
+
+@dataclass
+class HostileAgent:
+    """What a call asks for in its input is what it gets; a call that asks for nothing gets an honest answer."""
+
+    hostile: Mapping[str, Hostile]
+    honest: Behaviour
+    _asked: dict[str, Hostile] = field(default_factory=dict)
+
+    async def __call__(self, received: Received) -> None:
+        await self._chosen(received)(received)
+
+    def _chosen(self, received: Received) -> Behaviour:
+        if method_of(received) == "tasks/get":
+            return self._asked[invocation_of(received)].json.look
+        wanted = json.loads(input_of(received)).get("behaviour")
+        if wanted is None:
+            return self.honest
+        hostile = self._asked[invocation_of(received)] = self.hostile[wanted]
+        return hostile.met(stream=method_of(received) == "message/stream").behaviour

@@ -1,0 +1,196 @@
+"""Two owners who each have one of everything, hidden and shared, and everybody who may come to the doors."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from aop.base.clock import utc_now
+from aop.base.ids import new_id, new_random_id, new_trace_id
+from aop.control_plane.gateway.token_text import new_token_text
+from aop.control_plane.gateway.tokens import Tokens, issue_token
+from aop.local.state import DatabaseUrls
+from aop.store.database import connect
+from proof.authorization.rules import ABSENT, FOREIGN, OWN, SHARED, Access, Relation
+from proof.held_parent import LONG_CARD, LONG_DEADLINE, held_parent
+from tests.support.agent import credential_of, echo
+from tests.support.catalog import provider_of
+from tests.support.loop import SPACE, Changes, Platform, agent_card, published, running_platform
+from tests.support.peers import Received
+from tests.support.publication import Provider
+from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE, principals
+from tests.support.workspaces import Owner
+
+OPERATOR = "service-token-of-an-operator"
+QUIET = {"PLATFORM_LOG_LEVEL": "error", **LONG_DEADLINE}
+
+Named = Mapping[tuple[str, Relation], str]
+"""The identifier of the object that has this relation to the caller."""
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Somebody with these Authorization values: whom they pass for, and as whose objects they are tried."""
+
+    name: str
+    authorization: Sequence[str]
+    passes: frozenset[Access] = frozenset()
+    owner: str = "alice"
+    malformed: bool = False
+    too_late: bool = False
+    """A delegation whose Invocation has ended: genuine, and good for nothing."""
+
+
+@dataclass(frozen=True)
+class World:
+    platform: Platform
+    visitors: Sequence[Visitor]
+    named: Mapping[str, Named]
+    """By owner."""
+
+
+@dataclass(frozen=True)
+class _Possessions:
+    hidden: Mapping[str, str]
+    shared: Mapping[str, str]
+
+
+@asynccontextmanager
+async def opened_world(stores: DatabaseUrls) -> AsyncIterator[World]:
+    router = {**QUIET, "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON": _router_principals()}
+    async with running_platform(stores, Changes(control_plane=QUIET, router=router, card=LONG_CARD)) as platform:
+        bobs = (await issue_token(stores.control_plane, "bob")).token.reveal()
+        have = {"alice": await _alice(platform), "bob": await _bob(platform, bobs)}
+        named = {"alice": _named(have["alice"], have["bob"]), "bob": _named(have["bob"], have["alice"])}
+        platform.agent.usual = (echo,)
+        ended = platform.agent.calls("message/send")[0]
+        async with held_parent(platform) as parent:
+            visitors = [
+                *(await _strangers(stores)),
+                *_known(platform.token, bobs, parent.request),
+                Visitor(
+                    "ended delegation",
+                    [f"Bearer {ended.values('x-platform-delegation')[0]}"],
+                    frozenset({Access.DELEGATION}),
+                    too_late=True,
+                ),
+            ]
+            yield World(platform, visitors, named)
+
+
+def _router_principals() -> str:
+    entries = [principals("control-plane", CONTROL_PLANE_TO_ROUTER), principals("operator", OPERATOR)]
+    return ",".join(entries).replace("],[", ",")
+
+
+async def _strangers(stores: DatabaseUrls) -> list[Visitor]:
+    """Those who pass nowhere."""
+    connection = await connect(stores.control_plane, application="test")
+    try:
+        expired = await Tokens(connection, lambda: utc_now() - timedelta(days=2)).issue("alice", days=1)
+        revoked = await Tokens(connection).issue("alice")
+        await Tokens(connection).revoke(revoked.record.token_id)
+    finally:
+        await connection.close()
+    unknown = new_token_text()
+    mistyped = unknown[:-1] + ("a" if unknown[-1] != "a" else "b")
+    texts = {"unknown token": unknown, "mistyped token": mistyped}
+    texts |= {"expired token": expired.token.reveal(), "revoked token": revoked.token.reveal()}
+    return [
+        Visitor("nobody", [], malformed=True),
+        Visitor("empty bearer", ["Bearer"], malformed=True),
+        *(Visitor(name, [f"Bearer {text}"]) for name, text in texts.items()),
+    ]
+
+
+def _known(alices: str, bobs: str, parent: Received) -> list[Visitor]:
+    (credential,) = parent.values("authorization")
+    (delegation,) = parent.values("x-platform-delegation")
+    assert credential_of(parent).header["typ"] == "platform-router+jwt"
+    caller, control_plane = frozenset({Access.CALLER}), frozenset({Access.CONTROL_PLANE})
+    return [
+        Visitor("other scheme", [f"Basic {alices}"], malformed=True),
+        Visitor("two tokens", [f"Bearer {alices}", f"Bearer {alices}"], malformed=True),
+        Visitor("alice", [f"Bearer {alices}"], caller),
+        Visitor("bob", [f"bearer {bobs}"], caller, owner="bob"),
+        Visitor("Router", [f"Bearer {ROUTER_TO_CONTROL_PLANE}"], frozenset({Access.ROUTER})),
+        Visitor("Control Plane", [f"Bearer {CONTROL_PLANE_TO_ROUTER}"], control_plane),
+        Visitor("operator", [f"Bearer {OPERATOR}"], control_plane),
+        Visitor("Agent with its credential", [credential]),
+        Visitor("delegation", [f"Bearer {delegation}"], frozenset({Access.DELEGATION})),
+    ]
+
+
+async def _alice(platform: Platform) -> _Possessions:
+    listed = await platform.owner.page(f"/{SPACE}/installations")
+    shared = {"releaseId": platform.release.release_id, "agentId": platform.card["agentId"]}
+    return await _possessions(platform, platform.owner, "alice", shared, (SPACE, listed["items"][0]["installationId"]))
+
+
+async def _bob(platform: Platform, token: str) -> _Possessions:
+    owner, space = Owner(platform.gateway, token), "space-of-bob"
+    card = agent_card(platform.agent, agent_id="bob:agent", owner="bob", **LONG_CARD)
+    release = await published(platform.catalog, card)
+    await owner.workspace(space)
+    installed = await owner.install("bob:agent", accepted=[], space=space)
+    await platform.sees(release, "published")
+    shared = {"releaseId": release.release_id, "agentId": "bob:agent"}
+    return await _possessions(platform, owner, "bob", shared, (space, installed["installationId"]))
+
+
+async def _possessions(
+    platform: Platform, owner: Owner, who: str, shared: Mapping[str, str], place: tuple[str, str]
+) -> _Possessions:
+    """What is hidden of one owner: a draft with a pending Binding, a Release that waits, a Workspace, an Invocation."""
+    provider = Provider(platform.gateway, owner.token, who, provider_of(who))
+    url, (space, installation) = platform.agent.url, place
+    pending = await provider.new_binding(url, f"{who}:hidden")
+    challenge = await provider.challenge(pending)
+    platform.agent.serve(challenge["challengeId"], challenge["proof"])
+    waiting = await provider.new_binding(url, f"{who}:waiting")
+    release = await provider.new_release(waiting)
+    proof = await provider.challenge(waiting)
+    platform.agent.serve(proof["challengeId"], proof["proof"])
+    assert (await provider.complete(proof)).status == 200
+    body: dict[str, Any] = {"agentId": shared["agentId"], "capability": "work", "input": {}, "stream": False}
+    invoked = (await owner.ask("POST", f"/{space}/invocations", body)).json
+    hidden = {
+        "agentId": f"{who}:hidden",
+        "version": "1.0.0",
+        "owner": who,
+        "publicAgentId": (await provider.card(f"{who}:hidden"))["publicAgentId"],
+        "providerId": provider.provider_id,
+        "bindingId": pending["bindingId"],
+        "challengeId": challenge["challengeId"],
+        "releaseId": release["releaseId"],
+        "workspaceId": space,
+        "installationId": installation,
+        "invocationId": invoked["invocationId"],
+        "traceId": invoked["traceId"],
+    }
+    return _Possessions(hidden, shared)
+
+
+def _named(mine: _Possessions, theirs: _Possessions) -> Named:
+    absent = {
+        "agentId": "nobody:agent",
+        "version": "9.9.9",
+        "owner": "nobody",
+        "publicAgentId": new_random_id("agt"),
+        "providerId": "unclaimed",
+        "bindingId": new_id("bind"),
+        "challengeId": new_id("chal"),
+        "releaseId": new_id("rel"),
+        "workspaceId": "nowhere",
+        "installationId": new_id("inst"),
+        "invocationId": new_id("inv"),
+        "traceId": new_trace_id(),
+    }
+    named: dict[tuple[str, Relation], str] = {}
+    for relation, found in ((OWN, mine.hidden), (FOREIGN, theirs.hidden), (SHARED, theirs.shared), (ABSENT, absent)):
+        named |= {(name, relation): value for name, value in found.items()}
+        named["target", relation] = found["agentId"]
+        named["binding", relation] = found.get("bindingId", "")
+    named["target", OWN] = mine.shared["agentId"]
+    return named

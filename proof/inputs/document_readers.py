@@ -1,0 +1,142 @@
+"""Readers of JSON documents as the fuzzer drives them, each with what it is compared with: answers and Cards."""
+
+import json
+import random
+from typing import Any
+
+import msgspec
+import rfc8785
+
+from aop.base import json as strict_json
+from aop.cards.reading import ReadCard, read_card
+from aop.contracts.a2a import ArtifactUpdate, Message, Part, PartKind, Task
+from aop.contracts.documents import document
+from aop.contracts.errors import InvalidRequest
+from aop.router.a2a.answers import Result, read_result
+from aop.router.a2a.outcome import AgentFault
+from aop.router.a2a.repetition import Repetition
+from aop.router.a2a.stream_rules import STREAM_KINDS
+from aop.router.a2a.values import artifacts_of, value_of, value_of_message, value_of_status
+from proof.inputs.fuzzing import require
+from proof.inputs.mutation import JSON_TOKENS, JsonMutator, Mutator
+from proof.inputs.plain_json import NotStrict, reading
+from tests.support.cards import a_card, a_skill
+from tests.support.vectors import cases
+
+REQUEST_ID = "1"
+_EMPTY = Part(kind=PartKind.DATA, data=msgspec.Raw(b"null"))
+
+
+def _answers() -> list[Any]:
+    sent = [exchange["answer"].get("body") for case in cases("a2a-send") for exchange in case["exchanges"]]
+    streamed = [result for case in cases("a2a-stream") for result in case["results"]]
+    wrapped = [{"jsonrpc": "2.0", "id": REQUEST_ID, "result": result} for result in streamed]
+    return [answer for answer in (*sent, *wrapped) if answer]
+
+
+def _repeating() -> bytes:
+    artifact = {"artifactId": "a", "parts": [{"kind": "data", "data": {"n": [1, "x"]}}]}
+    update = {"kind": "artifact-update", "taskId": "t", "contextId": "c", "artifact": artifact, "append": True}
+    return json.dumps({"jsonrpc": "2.0", "id": REQUEST_ID, "result": update}).encode()
+
+
+def _use(result: Result) -> None:
+    """Takes every value out of it that may become part of a result."""
+    if isinstance(result, Message):
+        value_of_message(result)
+    elif isinstance(result, ArtifactUpdate):
+        value_of(result.artifact.parts)
+    else:
+        value_of_status(result.status)
+        for artifact in artifacts_of(result) if isinstance(result, Task) else ():
+            value_of(artifact.parts or (_EMPTY,))
+
+
+class Answers:
+    """JSON-RPC answers against the standard library and the profile's own schema; the short cut against the long."""
+
+    name = "JSON-RPC reader"
+
+    def __init__(self, chance: random.Random) -> None:
+        self._near = JsonMutator(chance, _answers())
+        self._repeating = _repeating()
+        self._again = Mutator(chance, [self._repeating], JSON_TOKENS)
+        self._repetition = Repetition(REQUEST_ID)
+        self._repetition.learn(self._repeating, read_result(self._repeating, REQUEST_ID, STREAM_KINDS))
+        self._chance = chance
+
+    def invent(self) -> bytes:
+        return self._again.near() if self._chance.random() < 0.3 else self._near.near()
+
+    def attempt(self, given: bytes) -> bool:
+        try:
+            result = read_result(given, REQUEST_ID, STREAM_KINDS)
+            _use(result)
+        except AgentFault as fault:
+            require(not self._is_sound(given), f"{fault.code} for a sound answer")
+            require(self._repetition.value(given) is None, "taken as a repetition of what is refused")
+            return False
+        require(self._is_sound(given), "an answer that the profile refuses")
+        self._require_same(given, result)
+        return True
+
+    def _require_same(self, given: bytes, result: Result) -> None:
+        """What is read as a repetition of the event before is what the full reading gives."""
+        repeated = self._repetition.value(given)
+        if repeated is not None:
+            value = value_of(result.artifact.parts) if isinstance(result, ArtifactUpdate) else b""
+            require(repeated == (value, strict_json.parse(value)), "a repetition of another value")
+
+    def _is_sound(self, body: bytes) -> bool:
+        try:
+            reading(body, strict_json.AGENT_DEPTH)
+            value = strict_json.parse(body, strict_json.AGENT_DEPTH)
+        except NotStrict:
+            return False
+        if not document("a2a-profile/0.2#response").is_valid(value):
+            return False
+        assert isinstance(value, dict)
+        shaped = "result" in value and document("a2a-profile/0.2#streamResult").is_valid(value["result"])
+        return shaped and value["id"] == REQUEST_ID
+
+
+_SCHEMAS: tuple[Any, ...] = (
+    {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0}}, "required": ["n"]},
+    {"$defs": {"a": {"type": "array", "items": {"$ref": "#/$defs/a"}}}, "$ref": "#/$defs/a"},
+    {"anyOf": [{"type": "string", "pattern": "^[a-z]+$"}, {"enum": [1, 2.5, "x"]}], "patternProperties": {"^x": True}},
+)
+
+
+class Cards:
+    """Agent Cards through schema and rules; the canonical bytes of an accepted one against an independent RFC 8785."""
+
+    name = "Card validator"
+
+    def __init__(self, chance: random.Random) -> None:
+        skills = [a_skill(f"skill-{n}", inputSchema=schema, outputSchema=schema) for n, schema in enumerate(_SCHEMAS)]
+        self._near = JsonMutator(
+            chance, [a_card(), *(a_card(skills=[skill]) for skill in skills), a_card(skills=skills)]
+        )
+
+    def invent(self) -> bytes:
+        return self._near.near()
+
+    def attempt(self, given: bytes) -> bool:
+        try:
+            read = _registered(given)
+        except (strict_json.JsonRefused, InvalidRequest):
+            return False
+        value = json.loads(given)
+        reading(given, strict_json.REQUEST_DEPTH)
+        require(read.document == rfc8785.dumps(value), "other canonical bytes")
+        require(_registered(read.document).digest == read.digest, "another digest for the canonical bytes")
+        return True
+
+
+def _registered(raw: bytes) -> ReadCard:
+    """As the Gateway reads the body of a registration."""
+    value = strict_json.parse(raw)
+    violations = document("agent-card/0.2").violations(value)
+    if violations:
+        raise InvalidRequest(*violations)
+    return read_card(raw, value)

@@ -1,0 +1,173 @@
+"""Calls that schemathesis makes up from the four OpenAPI documents, right and wrong, to the running units."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from schemathesis import Case, GenerationMode, Response
+from schemathesis.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from schemathesis.core.result import Ok
+from schemathesis.schemas import APIOperation
+
+from aop.net.http import Answer
+from proof.authorization.matrix import UNITS
+from proof.authorization.rules import OWN, Access
+from proof.authorization.world import World
+from tests.support.conformance import require_conformance
+from tests.support.loop import CAPABILITY
+from tools.contract_bundle import bundled, surfaces
+
+Operation = APIOperation[Any, Any, Any, Any]
+
+CHECKS = [
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+ENDLESS = "/internal/v1/topology/watch"
+_PASSES = {
+    "gateway.v1": Access.CALLER,
+    "control-plane-internal.v1": Access.ROUTER,
+    "router-internal.v1": Access.CONTROL_PLANE,
+    "router-agent.v1": Access.DELEGATION,
+}
+
+
+@dataclass
+class Calls:
+    """Blocks, so that it belongs into a thread; counts the answers of each document and keeps what was wrong."""
+
+    world: World
+    number: int
+    examples: int
+    statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
+    broken: list[str] = field(default_factory=list)
+
+    def make(self) -> None:
+        chance = random.Random(self.number)
+        with requests.Session() as session:
+            session.trust_env = False
+            for document in _PASSES:
+                for operation in _operations(document):
+                    for mode, ids in self._forms(operation):
+                        self._group(document, operation, (mode, ids), (session, chance))
+
+    def _forms(self, operation: Operation) -> Iterator[tuple[GenerationMode, dict[str, str] | None]]:
+        """With ids made up, with everything wrong, and with ids of things that exist."""
+        named = self.world.named["alice"]
+        yield GenerationMode.POSITIVE, None
+        if operation.body or any(operation.iter_parameters()):
+            yield GenerationMode.NEGATIVE, None
+        if operation.path_parameters:
+            yield GenerationMode.POSITIVE, {one.name: named[one.name, OWN] for one in operation.path_parameters}
+
+    def _group(
+        self,
+        document: str,
+        operation: Operation,
+        form: tuple[GenerationMode, dict[str, str] | None],
+        tools: tuple[requests.Session, random.Random],
+    ) -> None:
+        mode, ids = form
+        session, chance = tools
+
+        @seed(self.number)
+        @settings(
+            max_examples=self.examples,
+            deadline=None,
+            database=None,
+            phases=(Phase.explicit, Phase.generate),
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy(generation_mode=mode, path_parameters=ids))
+        def one(case: Case[Any]) -> None:
+            self._deepen(case, chance)
+            self._send(document, operation, case, session)
+
+        try:
+            one()
+        except (Exception, BaseExceptionGroup) as problem:  # noqa: BLE001  whatever it is, it is what is looked for
+            told = "; ".join(_reasons(problem))
+            self.broken.append(f"{document} {operation.label}: {told:.2500}")
+
+    def _send(self, document: str, operation: Operation, case: Case[Any], session: requests.Session) -> None:
+        platform = self.world.platform
+        origin = (platform.gateway if UNITS[document] == "control plane" else platform.router).origin
+        visitor = next(one for one in self.world.visitors if _PASSES[document] in one.passes and not one.too_late)
+        sent = case.as_transport_kwargs(base_url=origin)
+        sent["headers"]["authorization"] = visitor.authorization[0]  # also where schemathesis would leave it out
+        with session.request(**sent, stream=True, timeout=20) as answered:
+            self.statuses[document, answered.status_code] += 1
+            if operation.path == ENDLESS and answered.status_code == 200:
+                assert answered.headers["content-type"] == "text/event-stream"
+                return
+            response = Response.from_requests(answered, verify=True)
+        if response.headers.get("content-type") != ["text/event-stream"]:  # of those it reads events, not the text
+            case.validate_response(response, checks=CHECKS)
+        headers = tuple((name.encode(), value.encode()) for name, of in response.headers.items() for value in of)
+        path = urlsplit(str(sent["url"])).path
+        require_conformance(operation.method.upper(), path, Answer(response.status_code, headers, response.content))
+        assert response.status_code < 500, (response.content, case.body)
+
+    def _deepen(self, case: Case[Any], chance: random.Random) -> None:
+        """Makes half of the calls be about what exists, so that they get past the first refusals."""
+        # The server takes a header name with `_` for an attempt to smuggle one: not HTTP, nothing to describe.
+        for name in [name for name in case.headers if "_" in name or name.lower() == "authorization"]:
+            del case.headers[name]
+        if not isinstance(case.body, dict):
+            return
+        owner = case.body.get("owner")
+        if isinstance(owner, dict) and "id" in owner:
+            owner["id"] = "alice"
+        if case.body.get("stream") is True and chance.random() < 0.8:
+            case.headers["accept"] = "text/event-stream"
+        # A pin half right is a Control Plane that contradicts itself, which the Router calls a failed dependency.
+        together = chance.random() < 0.5 if "agentCardDigest" in case.body else None
+        for name, value in self._real().items():
+            if name in case.body and (chance.random() < 0.5 if together is None else together):
+                case.body[name] = value
+
+    def _real(self) -> Mapping[str, str]:
+        named, platform = self.world.named["alice"], self.world.platform
+        installed = named["target", OWN]
+        return {
+            "agentId": installed,
+            "targetAgentId": installed,
+            "capability": CAPABILITY,
+            "workspaceId": named["workspaceId", OWN],
+            "version": "1.0.0",
+            "agentCardVersion": "1.0.0",
+            "agentReleaseId": platform.release.release_id,
+            "agentCardDigest": platform.release.card_digest,
+            "endpoint": platform.agent.url,
+            "endpointBindingId": named["bindingId", OWN],
+            "versionConstraint": "*",
+        }
+
+
+@cache
+def _operations(document: str) -> list[Operation]:
+    schema = schemathesis.openapi.from_dict(bundled(surfaces()[document]))
+    return [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
+
+
+def _reasons(problem: BaseException) -> Iterator[str]:
+    """Of a group, those of its members."""
+    if isinstance(problem, BaseExceptionGroup):
+        for member in problem.exceptions:
+            yield from _reasons(member)
+    else:
+        yield f"{type(problem).__name__} {problem}"

@@ -1,0 +1,226 @@
+"""The ten provocations: each puts canaries through the platform and makes it do something it might talk about."""
+
+import json
+import signal
+from collections.abc import Awaitable, Callable
+
+from proof.caller import Leaving, calling
+from proof.gathering import settled
+from proof.leaks.canaries import Channel, Provocation
+from proof.leaks.scene import SLOTS, Scene
+from proof.switchboard import Action, Armed
+from proof.traffic import PATH
+from proof.world import Edge
+from tests.support.agent import a_task, data, rpc_error, saying, text
+from tests.support.cards import some_limits
+from tests.support.loop import agent_card, invoking
+from tests.support.nested import NESTED, nested_body, running_parent
+from tests.support.peers import Behaviour, Received, hold
+from tests.support.publication import Provider
+from tests.support.streaming_agent import artifact, status, streamed, task
+
+
+def answer(scene: Scene, provocation: Provocation) -> Behaviour:
+    """A good result with a canary in it, and one in a header."""
+    secret = scene.canaries.of(Channel.RESULT, provocation)
+    header = b"x-secret: " + scene.canaries.of(Channel.HEADER, provocation).encode()
+
+    async def behave(received: Received) -> None:
+        message = {"kind": "message", "messageId": secret, "role": "agent", "parts": [data({"secret": secret})]}
+        body = {"jsonrpc": "2.0", "id": received.json["id"], "result": message}
+        await received.answer(json.dumps(body).encode(), 200, b"content-type: application/json", header)
+
+    return behave
+
+
+async def success(scene: Scene) -> None:
+    scene.made.agent.script(answer(scene, Provocation.SUCCESS))
+    told = await scene.call(Provocation.SUCCESS)
+    scene.found.require(scene.canaries.mark.encode() in told.body, "the caller did not get the result's canary")
+    secret = scene.canaries.of(Channel.CHUNK, Provocation.SUCCESS)
+    scene.made.agent.script(streamed(task(), artifact(secret, last=True), status("completed")))
+    told = await scene.call(Provocation.SUCCESS, stream=True)
+    scene.found.require(secret in told.body.decode(), "the caller did not get the chunk's canary")
+
+
+async def refusal(scene: Scene) -> None:
+    await scene.call(Provocation.REFUSAL, capability="none")
+    await scene.call(Provocation.REFUSAL, agentId="acme:none")
+    whole = scene.request(Provocation.REFUSAL, scene.body(Provocation.REFUSAL))
+    unknown = "aop_" + scene.canaries.of(Channel.ACCESS_TOKEN, Provocation.REFUSAL)
+    await scene.send(Provocation.REFUSAL, whole.replace(scene.made.first.token.encode(), unknown.encode()))
+    await scene.send(Provocation.REFUSAL, whole.replace(b"accept: application/json", b"accept: text/html"))
+    address = scene.canaries.of(Channel.ADDRESS, Provocation.REFUSAL)
+    for path in (f"{PATH}/!{address}", f"{PATH}?cursor={address}", f"/v1/agents?query=%zz{address}", f"/{address}"):
+        asked = scene.request(Provocation.REFUSAL, b"", path=path).replace(b"POST", b"GET", 1)
+        await scene.send(Provocation.REFUSAL, asked)
+
+
+async def time_out(scene: Scene) -> None:
+    card, _, _ = await scene.made.first.installed(limits=some_limits(timeoutMs=300))
+    half = streamed(task(), artifact(scene.canaries.of(Channel.CHUNK, Provocation.TIME_OUT)), end="open")
+    for stream, behaviour in ((False, hold), (True, half)):
+        scene.made.agent.script(behaviour)
+        told = await scene.call(Provocation.TIME_OUT, stream=stream, agentId=card["agentId"])
+        scene.found.require(told.code == "TIMEOUT", f"time-out: told {told.code}")
+
+
+async def agent_failure(scene: Scene) -> None:
+    secret = scene.canaries.of(Channel.ERROR_TEXT, Provocation.AGENT_FAILURE)
+    said = {"kind": "message", "messageId": "m", "role": "agent", "parts": [text(secret)]}
+    location = b"location: http://127.0.0.1/" + secret.encode()
+    for behaviour in (
+        rpc_error(-32000, secret),
+        a_task("failed", status={"state": "failed", "message": said}),
+        a_task(secret),
+        saying(secret.encode(), 500),
+        saying(b'{"%b": 1' % secret.encode()),
+        saying(b"", 302, location),
+        saying(b'{"jsonrpc":"2.0","id":"%id%","result":{"kind":"' + secret.encode() + b'"}}'),
+    ):
+        scene.made.agent.script(behaviour)
+        told = await scene.call(Provocation.AGENT_FAILURE)
+        scene.found.require(told.outcome == "failed", f"Agent failure: told {told.outcome}")
+    scene.made.agent.script(streamed(task(), b"data: {" + secret.encode() + b"\n\n"))
+    await scene.call(Provocation.AGENT_FAILURE, stream=True)
+
+
+async def dependency_failure(scene: Scene) -> None:
+    """The store goes away under the Router, then under the Gateway, each time while a stream runs."""
+    secret = scene.canaries.of(Channel.CHUNK, Provocation.DEPENDENCY_FAILURE)
+    for edge, unit in ((Edge.ROUTER_STORE, scene.made.router), (Edge.CONTROL_PLANE_STORE, scene.made.control_plane)):
+        scene.made.agent.script(streamed(task(), artifact(secret), 0.4, artifact(secret, append=True), end="open"))
+        proxy = scene.made.on(edge)
+        async with calling(scene.made.gateway_port()) as caller:
+            body = scene.body(Provocation.DEPENDENCY_FAILURE, stream=True)
+            await caller.send(scene.request(Provocation.DEPENDENCY_FAILURE, body, stream=True))
+            await caller.until(secret.encode())
+            proxy.close()
+            for stream in (False, True):
+                told = await scene.call(Provocation.DEPENDENCY_FAILURE, stream=stream)
+                scene.found.require(told.code == "DEPENDENCY_ERROR", f"{edge}: told {told.code}")
+            caller.leave(Leaving.FIN)
+        scene.took(Provocation.DEPENDENCY_FAILURE, caller.told())
+        scene.found.require(proxy.hits["refused"] + proxy.hits["reset"] > 0, f"{edge} was not cut")
+        proxy.open()
+        await unit.ready()
+
+
+async def crash(scene: Scene) -> None:
+    """Faults nobody foresaw, with a traceback each, and a Router that dies while a canary is in its hands."""
+    remote = scene.made.remote(scene.made.router)
+    for point in ("resolve.before", "exchange.before", "message.answered", "answer.before"):
+        scene.made.agent.script(answer(scene, Provocation.CRASH))
+        await remote.arm(Armed(point, Action.RAISE))
+        told = await scene.call(Provocation.CRASH)
+        scene.found.require(told.status is not None and told.status >= 500, f"crash at {point}: told {told.status}")
+    await remote.arm(None)
+    gateway = scene.made.remote(scene.made.control_plane)
+    await gateway.arm(Armed("dispatch.before", Action.RAISE))
+    await scene.call(Provocation.CRASH)
+    await gateway.arm(None)
+    scene.made.agent.script(answer(scene, Provocation.CRASH))
+    await remote.arm(Armed("terminal.before", Action.KILL))
+    await scene.call(Provocation.CRASH)
+    await scene.made.router.ended()
+    await scene.call(Provocation.CRASH)
+    await scene.made.router.restart()
+
+
+async def overload(scene: Scene) -> None:
+    for _ in range(SLOTS):
+        scene.made.agent.script(hold)
+    count = len(scene.made.agent.calls("message/send"))
+    async with invoking(scene.made.first), invoking(scene.made.first), invoking(scene.made.first):
+        await scene.made.agent.arrival("message/send", count + SLOTS)
+        for stream in (False, True):
+            told = await scene.call(Provocation.OVERLOAD, stream=stream)
+            scene.found.require(told.code == "OVERLOADED", f"overload: told {told.code}")
+    await settled(scene.made)
+
+
+async def malformed(scene: Scene) -> None:
+    secret = scene.canaries.of(Channel.INPUT, Provocation.MALFORMED)
+    good = scene.body(Provocation.MALFORMED)
+    for body in (
+        good[:-1],
+        good[:-1] + b',"%b":1}' % secret.encode(),
+        good + secret.encode(),
+        good.replace(b'"stream": false', b'"stream": "%b"' % secret.encode()),
+        b'{"%b":1,"%b":2}' % (secret.encode(), secret.encode()),
+        b'"\\ud800%b"' % secret.encode(),
+        b"\xff" + secret.encode(),
+    ):
+        told = await scene.send(Provocation.MALFORMED, scene.request(Provocation.MALFORMED, body))
+        scene.found.require(told.code == "VALIDATION_ERROR", f"malformed: told {told.code}")
+    scene.canaries.add(Channel.ACCESS_TOKEN, "a form that is no token", f"{scene.canaries.mark}no-token")
+    router = scene.made.first.router.port
+    nested = scene.request(Provocation.MALFORMED, nested_body("acme:agent"), path=NESTED)
+    await scene.send(Provocation.MALFORMED, nested, router)
+    for raw in (b"GET /%b HTTP/9.9\r\n\r\n" % secret.encode(), b"%b\r\n\r\n" % secret.encode()):
+        for port in (scene.made.gateway_port(), router):
+            async with calling(port) as caller:
+                await caller.send(raw)
+                await caller.until(b"never", 5)
+    crossed = scene.request(Provocation.MALFORMED, good, path="/internal/v1/invocations")
+    await scene.send(Provocation.MALFORMED, crossed, router)
+
+
+async def cancel(scene: Scene) -> None:
+    secret = scene.canaries.of(Channel.CHUNK, Provocation.CANCEL)
+    for way in (Leaving.FIN, Leaving.RST):
+        scene.made.agent.script(streamed(task(), artifact(secret), end="open"))
+        body = scene.body(Provocation.CANCEL, stream=True)
+        async with calling(scene.made.gateway_port()) as caller:
+            await caller.send(scene.request(Provocation.CANCEL, body, stream=True))
+            await caller.until(secret.encode())
+            caller.leave(way)
+        scene.took(Provocation.CANCEL, caller.told())
+    count = len(scene.made.agent.calls("message/send"))
+    scene.made.agent.script(hold)
+    async with calling(scene.made.gateway_port()) as caller:
+        await caller.send(scene.request(Provocation.CANCEL, scene.body(Provocation.CANCEL)))
+        await scene.made.agent.arrival("message/send", count + 1)
+        caller.leave(Leaving.FIN)
+    scene.took(Provocation.CANCEL, caller.told())
+
+
+async def debug(scene: Scene) -> None:
+    """What only the platform says: proofs, right and wrong, and delegations, used and refused; all units tell all."""
+    provider = Provider(scene.made.first.gateway, scene.made.first.token, "alice", "provider-of-leaks")
+    card = agent_card(scene.made.agent, agent_id="acme:leaks")
+    await provider.post("/v1/agents", card)
+    binding = (await provider.bind(scene.made.agent.url, "acme:leaks")).json
+    for served in (None, "wrong", "right"):
+        challenge = await provider.challenge(binding)
+        wrong = scene.canaries.of(Channel.PROOF, Provocation.DEBUG)
+        if served is not None:
+            scene.made.agent.serve(challenge["challengeId"], challenge["proof"] if served == "right" else wrong)
+        scene.canaries.add(Channel.PROOF, f"proof {served}", challenge["proof"])
+        reply = await provider.complete(challenge)
+        scene.found.require((reply.status == 200) == (served == "right"), f"proof {served}: {reply.status}")
+        scene.found.hits[Provocation.DEBUG] += 1
+    async with running_parent(scene.made.first) as parent:
+        scene.made.agent.script(answer(scene, Provocation.DEBUG))
+        child = await parent.call(scene.made.first.card["agentId"])
+        scene.found.require(child.status == 200, f"child: {child.status}")
+        forged = parent.delegation[:-4] + "AAAA"
+    refused = await scene.made.first.router.post(NESTED, nested_body("acme:agent"), token=forged)
+    scene.found.require(refused.status == 401, f"forged delegation: {refused.status}")
+    scene.made.control_plane.send(signal.SIGTERM)
+    await scene.made.control_plane.ended(40)
+    await scene.made.control_plane.restart()
+
+
+ALL: dict[Provocation, Callable[[Scene], Awaitable[None]]] = {
+    Provocation.SUCCESS: success,
+    Provocation.REFUSAL: refusal,
+    Provocation.TIME_OUT: time_out,
+    Provocation.AGENT_FAILURE: agent_failure,
+    Provocation.DEPENDENCY_FAILURE: dependency_failure,
+    Provocation.CRASH: crash,
+    Provocation.OVERLOAD: overload,
+    Provocation.MALFORMED: malformed,
+    Provocation.CANCEL: cancel,
+    Provocation.DEBUG: debug,
+}

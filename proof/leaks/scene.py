@@ -1,0 +1,124 @@
+"""One platform that says everything it can, and callers who put a canary into everything they send."""
+
+import json
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from aop.base.base64url import from_base64url
+from aop.contracts.signing import SigningKey
+from aop.local.state import DatabaseUrls
+from proof.area import Findings, Run
+from proof.caller import calling, request
+from proof.leaks.canaries import Canaries, Channel, Provocation
+from proof.leaks.places import LOGGING, Places, StoreFiles
+from proof.record import Told
+from proof.traffic import PATH
+from proof.world import Edge, Plan, World, world
+from tests.support.agent import credential_of
+from tests.support.collector import running_collector
+from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
+
+SLOTS = 3
+_STORES = frozenset({Edge.ROUTER_STORE, Edge.CONTROL_PLANE_STORE})
+
+
+@dataclass
+class Scene:
+    run: Run
+    made: World
+    found: Findings
+    canaries: Canaries
+    places: Places
+    told: list[Told] = field(default_factory=list)
+
+    def body(self, provocation: Provocation, **members: object) -> bytes:
+        content = {"secret": f'é"\\/ {self.canaries.of(Channel.INPUT, provocation)}'}
+        return self.made.first.request(json.dumps(content, ensure_ascii=False).encode(), **members)
+
+    def request(self, provocation: Provocation, body: bytes, *, stream: bool = False, path: str = PATH) -> bytes:
+        """With a canary in headers of several kinds."""
+        secret = self.canaries.of(Channel.HEADER, provocation).encode()
+        more = b"x-secret: %b\r\ncookie: session=%b\r\nx-platform-trace-id: %b\r\nuser-agent: %b" % ((secret,) * 4)
+        return request(path, body, self.made.first.token, stream=stream).replace(
+            b"host: test", b"host: test\r\n" + more, 1
+        )
+
+    async def call(self, provocation: Provocation, *, stream: bool = False, **members: object) -> Told:
+        return await self.send(
+            provocation, self.request(provocation, self.body(provocation, stream=stream, **members), stream=stream)
+        )
+
+    async def send(self, provocation: Provocation, content: bytes, port: int | None = None) -> Told:
+        try:
+            async with calling(port or self.made.gateway_port()) as caller:
+                await caller.send(content)
+                told = await caller.answer()
+        except OSError:
+            told = Told(time.time(), time.time())
+        self.took(provocation, told)
+        return told
+
+    def took(self, provocation: Provocation, told: Told) -> None:
+        self.told.append(told)
+        self.found.hits[provocation] += 1
+
+    def collect(self) -> None:
+        """What the platform itself made and gave to the Agent."""
+        for number, received in enumerate(self.made.agent.received):
+            credential = credential_of(received)
+            signed = received.values("authorization")[0].rpartition(".")[2]
+            self.canaries.add(Channel.CREDENTIAL, f"signature of credential {number}", signed)
+            self.canaries.add(Channel.CREDENTIAL, f"jti {number}", str(credential.claims["jti"]).removeprefix("jti_"))
+            if received.values("x-platform-delegation"):
+                self.canaries.add(
+                    Channel.DELEGATION,
+                    f"signature of delegation {number}",
+                    received.values("x-platform-delegation")[0].rpartition(".")[2],
+                )
+
+
+@asynccontextmanager
+async def opened_scene(run: Run, found: Findings) -> AsyncIterator[Scene]:
+    password = f"pw{run.random.getrandbits(96):024x}"
+    stores = await run.postgres.new_platform()
+    database = stores.migration.rpartition("/")[2]
+    logins = [f"leaks_{side}_{database}" for side in ("control_plane", "router")]
+    for login, group in zip(logins, ("aop_control_plane", "aop_router"), strict=True):
+        await run.postgres.execute(f"CREATE ROLE {login} LOGIN PASSWORD '{password}' IN ROLE {group}")
+    own = [_as(login, password, stores.router) for login in logins]
+    stores = DatabaseUrls(own[0], own[1], stores.migration)
+    server = run.postgres._server
+    files = StoreFiles(server._cluster.files, server._log_path, server._log_path.stat().st_size, database, time.time())
+    for name, value in LOGGING.items():
+        await run.postgres.execute(f"ALTER DATABASE {database} SET {name} = '{value}'")
+    async with running_collector() as collector:
+        telling = collector.settings(PLATFORM_LOG_LEVEL="debug")
+        few = {"PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": str(SLOTS)}
+        key = SigningKey.generate()
+        signing = {"PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": key.text}
+        plan = Plan(edges=_STORES, control_plane=telling, router=telling | few | signing, failpoints=True)
+        async with world(stores, run.postgres.url(database), run.folder, plan) as made:
+            canaries = Canaries(f"cnry{run.random.getrandbits(64):016x}{os.getpid():08x}")
+            _own(canaries, made, password, key)
+            yield Scene(run, made, found, canaries, Places(made, files, collector))
+    await run.postgres.drop(database)
+    for login in logins:
+        await run.postgres.execute(f"DROP ROLE {login}")
+
+
+def _as(login: str, password: str, url: str) -> str:
+    parts = urlsplit(url)
+    return url.replace(f"{parts.username}:{parts.password}", f"{login}:{password}")
+
+
+def _own(canaries: Canaries, made: World, password: str, key: SigningKey) -> None:
+    canaries.add(Channel.ACCESS_TOKEN, "access token", made.first.token)
+    canaries.add(Channel.SERVICE_TOKEN, "Gateway's service token", CONTROL_PLANE_TO_ROUTER)
+    canaries.add(Channel.SERVICE_TOKEN, "Router's service token", ROUTER_TO_CONTROL_PLANE)
+    canaries.add(Channel.DATABASE_PASSWORD, "database password", password)
+    canaries.add(Channel.SIGNING_KEY, "signing key", key.text)
+    canaries.add(Channel.SIGNING_KEY, "seed of the signing key", from_base64url(key.text)[:32].hex())

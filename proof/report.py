@@ -1,0 +1,101 @@
+"""The report of the proof under docs/reliability/: a JSON file and plots for each area, and a page that shows them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks._pages import draw_all, machine
+from proof.runner import Proved
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reliability"
+_LONG_SECONDS = 3600
+_HEAD = """# Proof report
+
+Written by `./dev prove --full`, area by area; each section is the latest full run of its area. It tells what must hold,
+what was provoked and how often that struck the stage it was meant for, the figures with their bounds, and what did not
+hold.
+
+| Area | Provoked | Figures out of bounds | Did not hold |
+|---|---|---|---|
+"""
+
+
+def keep(proved: Proved, seed: int, postgres_version: str, folder: Path = FOLDER) -> None:
+    """Renews the section of this area."""
+    areas = folder / "areas"
+    areas.mkdir(parents=True, exist_ok=True)
+    area, findings = proved.area, proved.findings
+    found = {
+        "name": area.name,
+        "title": area.title,
+        "claims": list(area.claims),
+        "hits": dict(sorted(findings.hits.items())),
+        "figures": [asdict(figure) | {"held": figure.held} for figure in findings.figures],
+        "problems": findings.problems,
+        "plots": [{"name": plot.name, "title": plot.title} for plot in findings.plots],
+        "seconds": round(proved.seconds),
+        "seed": seed,
+        "machine": machine() | {"postgres": postgres_version},
+    }
+    (areas / f"{area.name}.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    draw_all(areas, area.name, findings.plots)
+    (folder / "report.md").write_text(_page([json.loads(path.read_text()) for path in sorted(areas.glob("*.json"))]))
+
+
+def seconds_of(name: str, folder: Path = FOLDER) -> int:
+    """How long the area took in its latest full run; one that never had any is taken for long."""
+    path = folder / "areas" / f"{name}.json"
+    return int(json.loads(path.read_text())["seconds"]) if path.exists() else _LONG_SECONDS
+
+
+def _page(found: list[dict[str, Any]]) -> str:
+    rows = "".join(
+        f"| [{area['title']}](#{area['name']}) | {sum(area['hits'].values()):,} "
+        f"| {sum(not figure['held'] for figure in area['figures'])} | {len(area['problems'])} |\n"
+        for area in found
+    )
+    return _HEAD + rows + "".join("\n".join(_section(area)) + "\n" for area in found)
+
+
+def _section(area: dict[str, Any]) -> Iterator[str]:
+    yield f"\n## {area['title']} {{ #{area['name']} }}\n"
+    yield from (f"- {claim}" for claim in area["claims"])
+    if area["hits"]:
+        yield "\n| Provoked | Times |\n|---|---|"
+        yield from (f"| {name} | {count:,} |" for name, count in area["hits"].items())
+    if area["figures"]:
+        yield "\n| Figure | Value | Bound | |\n|---|---|---|---|"
+        yield from (_figure(figure) for figure in area["figures"])
+    yield from (f"\n![{plot['title']}](areas/{area['name']}-{plot['name']}.svg)" for plot in area["plots"])
+    if area["problems"]:
+        yield "\n**Did not hold:**\n"
+        yield from (f"- {problem}" for problem in area["problems"])
+    else:
+        yield "\nEverything held."
+    yield f"\n{_circumstances(area)}"
+
+
+def _figure(figure: dict[str, Any]) -> str:
+    bounds = [
+        f"{sign} {_number(figure[name])}"
+        for sign, name in (("≤", "at_most"), ("≥", "at_least"))
+        if figure[name] is not None
+    ]
+    verdict = ("held" if figure["held"] else "**missed**") if bounds else ""
+    value = f"{_number(figure['value'])} {figure['unit']}".rstrip()
+    return f"| {figure['name']} | {value} | {' and '.join(bounds)} | {verdict} |"
+
+
+def _number(value: float) -> str:
+    """Whole from a hundred on, below that with three digits that count."""
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def _circumstances(area: dict[str, Any]) -> str:
+    where = area["machine"]
+    return (
+        f"{where['measured']}, {area['seconds']} s, seed {area['seed']}, {where['cores']} cores,"
+        f" {where['architecture']}, Python {where['python']}, PostgreSQL {where['postgres']}."
+    )

@@ -1,0 +1,53 @@
+"""Migrates a store to a version that does not exist yet: `python -m proof.restore.next_version`.
+
+What the next release could bring to the Ledger without rewriting it; the database is that of the usual setting.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+
+from aop.store import migrations
+from aop.store.migrations import Migration, migrate, migrations_of
+
+SQL = """
+ALTER TABLE ledger.event ADD COLUMN cost bigint;
+ALTER TABLE ledger.event ADD CONSTRAINT event_cost_positive CHECK (cost > 0) NOT VALID;
+ALTER TABLE ledger.invocation ADD COLUMN note_id uuid;
+CREATE TABLE ledger.note (note_id uuid PRIMARY KEY, recorded_at timestamptz NOT NULL DEFAULT clock_timestamp());
+GRANT SELECT ON ledger.note TO aop_router;
+"""
+
+
+async def migrated(url: str) -> tuple[int, str]:
+    """By this program in a process of its own: its exit code, and what it said."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", __name__),
+        env={"PLATFORM_MIGRATION_DATABASE_URL": url, "PATH": os.defpath},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await process.communicate()
+    return process.returncode or 0, said.decode().strip()
+
+
+def main(url: str) -> int:
+    known = {owner: migrations_of(owner) for owner in migrations.OWNERS}
+    known["ledger"] = [*known["ledger"], Migration("ledger", len(known["ledger"]) + 1, "next", SQL)]
+
+    def of_next_version(owner: str) -> Sequence[Migration]:
+        return known[owner]
+
+    migrations.migrations_of = of_next_version  # type: ignore[assignment]
+    try:
+        report = asyncio.run(migrate(url))
+    except migrations.MigrationRefused as refused:
+        sys.stdout.write(f"{refused}\n")
+        return 1
+    sys.stdout.write("".join(f"applied {each}\n" for each in report.applied))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(os.environ["PLATFORM_MIGRATION_DATABASE_URL"]))  # noqa: TID251

@@ -1,0 +1,163 @@
+"""A server that archives its write-ahead log, its backups, and servers that are made from them."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from aop.local.postgres import EmbeddedPostgres, Login
+from aop.local.state import DatabaseUrls
+from aop.store.migrations import GROUP_ROLES, OWNER_ROLE, migrate
+from proof.restore.facts import Facts, facts_of
+from tests.support.waiting import becomes_true
+
+DATABASE = "aop"
+_PASSWORD = "restore-password"
+_LOGINS = (
+    Login("one_control_plane", _PASSWORD, ["aop_control_plane"]),
+    Login("one_router", _PASSWORD, ["aop_router"]),
+    Login("one_migration", _PASSWORD, [OWNER_ROLE]),
+)
+_TOOL_SECONDS = 600.0
+_NOT_DURABLE = {"fsync": "off"}
+"""No machine fails here."""
+
+
+class ToolFailed(Exception):
+    """A program of PostgreSQL ended with an error."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """A running server and the platform's database on it."""
+
+    server: EmbeddedPostgres
+    folder: Path
+    database: str = DATABASE
+
+    @property
+    def superuser(self) -> str:
+        return self.server.url(database=self.database)
+
+    @property
+    def urls(self) -> DatabaseUrls:
+        control_plane, router, migration = (
+            self.server.url(database=self.database, user=login.name, password=_PASSWORD) for login in _LOGINS
+        )
+        return DatabaseUrls(control_plane, router, migration)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[asyncpg.Connection]:
+        connection = await asyncpg.connect(self.superuser)
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+    async def facts(self) -> Facts:
+        async with self.connection() as connection:
+            return await facts_of(connection)
+
+    async def tool(self, program: str, *arguments: str) -> None:
+        """The password travels in the environment of the program, never among its arguments."""
+        parts = urlsplit(self.superuser)
+        environment = {
+            "PGHOST": parts.hostname or "",
+            "PGPORT": str(parts.port),
+            "PGUSER": parts.username or "",
+            "PGPASSWORD": parts.password or "",
+            "PATH": os.defpath,
+            "LC_ALL": "C",
+        }
+        process = await asyncio.create_subprocess_exec(
+            self.server._binaries.program(program),
+            *arguments,
+            env=environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        async with asyncio.timeout(_TOOL_SECONDS):
+            said, _ = await process.communicate()
+        if process.returncode:
+            raise ToolFailed(f"{program}: {said.decode()[-2000:]}")
+
+    async def archived(self) -> None:
+        """Waits until everything that is committed now lies in the archive."""
+        async with self.connection() as connection:
+            last = await connection.fetchval("SELECT pg_walfile_name(pg_switch_wal())")
+
+            async def there() -> bool:
+                return bool((self.folder / "archive" / last).exists())
+
+            await becomes_true(there, 60)
+
+
+@asynccontextmanager
+async def archiving_store(folder: Path) -> AsyncIterator[Store]:
+    archive = folder / "archive"
+    archive.mkdir()
+    settings = {
+        "archive_mode": "on",
+        "archive_command": f"cp %p {archive}/new && mv {archive}/new {archive}/%f",
+        "max_wal_size": "4GB",
+        **_NOT_DURABLE,
+    }
+    server = EmbeddedPostgres(folder / "primary", folder / "primary.log", settings=settings)
+    await server.prepare()
+    os.chown(archive, server._account.owner, -1)
+    async with server:
+        await server.create_database(DATABASE, owner=OWNER_ROLE, groups=GROUP_ROLES, logins=_LOGINS)
+        store = Store(server, folder)
+        await migrate(store.urls.migration)
+        yield store
+
+
+async def base_backup(store: Store, target: Path) -> None:
+    """While the server works; without the log, which the archive holds."""
+    await store.tool("pg_basebackup", f"--pgdata={target}", "--checkpoint=fast", "--wal-method=none", "--no-sync")
+
+
+@asynccontextmanager
+async def recovered(store: Store, backup: Path, name: str, until: str | None = None) -> AsyncIterator[Store]:
+    """Another server, from the backup and the archive: to the end of the archive, or to a named point."""
+    home = store.folder / name
+    home.mkdir()
+    shutil.copytree(backup, home / "cluster")
+    (home / "cluster" / "recovery.signal").touch()
+    shutil.copy(store.server._cluster.home / "superuser", home / "superuser")
+    (home / "made").touch()
+    (home / "cluster").chmod(0o700)
+    if os.geteuid() == 0:
+        for path in (home, *home.rglob("*")):
+            os.chown(path, store.server._account.owner, -1)
+    # Not to be asked before it has all of it.
+    settings = {"hot_standby": "off", "restore_command": f"cp {store.folder}/archive/%f %p", **_NOT_DURABLE}
+    if until is not None:
+        settings |= {"recovery_target_name": until, "recovery_target_action": "promote"}
+    async with EmbeddedPostgres(home, store.folder / f"{name}.log", settings=settings) as server:
+        yield Store(server, store.folder)
+
+
+async def dump(store: Store, target: Path) -> Facts:
+    """While the server works; gives the facts as of the very moment the dump tells of."""
+    async with store.connection() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
+        snapshot = await connection.fetchval("SELECT pg_export_snapshot()")
+        options = ("--format=custom", f"--snapshot={snapshot}", f"--file={target}")
+        await store.tool("pg_dump", *options, store.database)
+        return await facts_of(connection)
+
+
+async def undumped(store: Store, source: Path) -> Store:
+    """Into a new database beside the old one; `aop migrate` gives it the rights that no dump carries."""
+    other = Store(store.server, store.folder, "aop_restored")
+    async with store.connection() as connection:
+        await connection.execute(f"CREATE DATABASE {other.database} OWNER {OWNER_ROLE}")
+    await store.tool("pg_restore", f"--dbname={other.database}", "--exit-on-error", "--single-transaction", str(source))
+    await migrate(other.urls.migration)
+    return other

@@ -1,0 +1,66 @@
+"""Runs seeds: one with its history, or a range of them with what they found and how often each fault met its stage."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from aop.ledger.journal import Journal
+from proof.simulation.history import Happening
+from proof.simulation.invariants import terminal_of, violations
+from proof.simulation.loop import NeverRests, SimulatedLoop
+from proof.simulation.plan import Plan, plan_of
+from proof.simulation.world import MOST_SECONDS, World
+
+
+@dataclass(frozen=True)
+class SeedRun:
+    plan: Plan
+    happened: Sequence[Happening]
+    broken: Sequence[str]
+    hits: Counter[str]
+
+    def __str__(self) -> str:
+        told = [f"seed {self.plan.seed}: {'; '.join(self.broken) or 'everything held'}", *map(str, self.happened)]
+        return "\n".join(told)
+
+
+@dataclass
+class SeedRuns:
+    count: int = 0
+    hits: Counter[str] = field(default_factory=Counter)
+    failing: list[SeedRun] = field(default_factory=list)
+
+
+def run_seed(seed: int, loop: SimulatedLoop, journal: type[Journal] = Journal) -> SeedRun:
+    plan = plan_of(seed)
+    loop.begin(seed, MOST_SECONDS)
+    world = World(plan, loop, journal)
+    try:
+        loop.run(world.run())
+        broken = list(violations(world))
+    except NeverRests as found:
+        broken = [str(found)]
+        loop.abandon()
+    hits = world.history.hits
+    hits.update(f"agent: {call.script.kind}" for call in plan.calls if call.name in world.agents.seen)
+    for key in world.store.tables.invocations:
+        hits[f"ended: {terminal_of(world, key)}"] += 1
+    hits.update(f"refused: {caller.refused}" for caller in world.callers.values() if caller.refused)
+    return SeedRun(plan, world.history.happened, broken, hits)
+
+
+def run_seeds(seeds: Iterable[int], most_failing: int = 3, journal: type[Journal] = Journal) -> SeedRuns:
+    """Stops early once so many seeds have failed."""
+    loop, runs = SimulatedLoop(), SeedRuns()
+    try:
+        for seed in seeds:
+            run = run_seed(seed, loop, journal)
+            runs.count += 1
+            runs.hits += run.hits
+            if run.broken:
+                runs.failing.append(run)
+                if len(runs.failing) == most_failing:
+                    break
+    finally:
+        loop.close()
+    return runs

@@ -1,0 +1,170 @@
+"""What can happen to the store: each fault is done, lasts, and is over when its function returns."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from random import Random
+
+import asyncpg
+
+from proof.area import Findings
+from proof.fault_proxy import Direction, Pace
+from proof.record import OutageAnswer
+from proof.store.server import StoreServer
+from proof.store.stall import stalled_commits
+from proof.world import Edge, World
+
+_STALLED_SECONDS = 7 * 5.0
+"""Seven times as long as a Ledger write may take by default."""
+EDGES = (Edge.CONTROL_PLANE_STORE, Edge.ROUTER_STORE)
+_END_WRITER = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE application_name = 'aop router ledger' AND state = 'active' AND datname = current_database()"
+)
+_UNITS = "FROM pg_stat_activity WHERE application_name LIKE 'aop %' AND datname = current_database()"
+
+
+@dataclass
+class Harm:
+    made: World
+    server: StoreServer
+    administrator: str
+    found: Findings
+    chance: Random
+    full: bool
+    outage: list[OutageAnswer]
+
+    async def killed(self) -> None:
+        self.server.kill()
+        await self._ask_down("the store is dead")
+        await asyncio.sleep(0.5)
+        await self.server.start()
+
+    async def restarted(self) -> None:
+        await self.server.stop()
+        await self._ask_down("the store is stopped")
+        await self.server.start()
+
+    async def one_backend(self) -> None:
+        """One the Router writes with, while it writes; so many times, or as long as it takes to catch it at that."""
+        caught, wanted = 0, 3
+        for _ in range(100 * wanted):
+            rows = await self.made.ledger.rows(_END_WRITER)
+            caught += len(rows)
+            if caught >= wanted:
+                break
+            await asyncio.sleep(self.chance.uniform(0.01, 0.03))
+        self.found.hits["a backend ended in the middle of a Ledger write"] += caught
+
+    async def frozen_briefly(self) -> None:
+        async with self.server.frozen():
+            await asyncio.sleep(2)
+
+    async def frozen_long(self) -> None:
+        async with self.server.frozen():
+            await asyncio.sleep(20)
+
+    async def stalled(self) -> None:
+        """Commits wait for seven write timeouts, in backends that nobody can end."""
+        async with stalled_commits(self.administrator) as caught:
+            await asyncio.sleep(_STALLED_SECONDS)
+        self.found.hits["a backend stalled in the middle of a commit"] += len(caught)
+
+    async def far_away(self) -> None:
+        async with self._paced(Pace(delay=0.2)):
+            await asyncio.sleep(2)
+
+    async def narrow(self) -> None:
+        async with self._paced(Pace(bytes_per_second=10_000, slice_bytes=1000)):
+            await asyncio.sleep(5 if self.full else 3)
+
+    async def reset_at_random(self) -> None:
+        for _ in range(10 if self.full else 6):
+            way: Direction = self.chance.choice(("up", "down"))
+            proxy = self.made.on(self.chance.choice(EDGES))
+            proxy.cut(way, self.chance.randrange(1, 4000))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(2):
+                    while proxy.is_armed:  # noqa: ASYNC110  what passes tells nobody
+                        await asyncio.sleep(0.01)
+            proxy.disarm()
+
+    async def locked(self) -> None:
+        """Longer than a Ledger write may take in a full run."""
+        async with self.made.ledger.locked("event"):
+            await asyncio.sleep(8 if self.full else 1.5)
+
+    async def exhausted(self) -> None:
+        """Others hold every connection, and the platform's own are ended."""
+        others = []
+        try:
+            with suppress(asyncpg.TooManyConnectionsError):
+                while True:
+                    others.append(await asyncpg.connect(self.made.stores.router))
+            await self.made.ledger.rows(f"SELECT pg_terminate_backend(pid) {_UNITS}")
+            with suppress(asyncpg.TooManyConnectionsError):
+                while True:
+                    others.append(await asyncpg.connect(self.made.stores.router))
+            await asyncio.sleep(2)
+        finally:
+            for connection in others:
+                connection.terminate()
+
+    async def data_full(self) -> None:
+        await self._full("data")
+
+    async def log_full(self) -> None:
+        """The server cannot write its log of changes: it gives up, and is started again when there is room."""
+        await self._full("wal")
+        with suppress(Exception):
+            await self.server.stop()
+        await self.server.start()
+
+    async def _full(self, volume: str) -> None:
+        if volume == "wal":
+            await self.made.ledger.rows("SELECT pg_switch_wal()")
+        with self.server.full(volume):
+            await asyncio.sleep(3 if self.full else 1.5)
+
+    @asynccontextmanager
+    async def _paced(self, pace: Pace) -> AsyncIterator[None]:
+        for edge in EDGES:
+            self.made.on(edge).pace = pace
+        try:
+            yield
+        finally:
+            for edge in EDGES:
+                self.made.on(edge).pace = Pace()
+
+    async def _ask_down(self, when: str) -> None:
+        """Reads of both stores: whatever they answer, it is not that there is nothing."""
+        for path in ("/invocations", "/installations"):
+            reply = await self.made.read(path)
+            self.outage.append(OutageAnswer(f"GET {path} while {when}", reply.status, reply.body))
+
+
+Fault = Callable[[Harm], Awaitable[None]]
+FAULTS: Mapping[str, Fault] = {
+    "SIGKILL": Harm.killed,
+    "frozen for 2 s": Harm.frozen_briefly,
+    "connections reset at random bytes": Harm.reset_at_random,
+    "fast restart": Harm.restarted,
+    "the Router's backend ended while it writes": Harm.one_backend,
+    "200 ms away": Harm.far_away,
+    "10 KB/s": Harm.narrow,
+    "a lock held on the Ledger": Harm.locked,
+    "connections exhausted": Harm.exhausted,
+    "data volume full": Harm.data_full,
+    "log volume full": Harm.log_full,
+    "frozen for 20 s": Harm.frozen_long,
+    "commits stalled for seven write timeouts": Harm.stalled,
+}
+ALWAYS = ("SIGKILL", "frozen for 2 s", "connections reset at random bytes")
+"""In every quick run; of the others some by turns."""
+LONG = ("frozen for 20 s", "commits stalled for seven write timeouts")
+NEED_VOLUMES = ("data volume full", "log volume full")
+HARMLESS = ("200 ms away",)
+"""Shorter than any bound: no call may fail."""
+EITHER = ("frozen for 2 s", "10 KB/s", "a lock held on the Ledger")
+"""Whether a call fails depends on how many wait, or on how long it lasts beside the bounds of a statement."""

@@ -1,0 +1,127 @@
+"""What the simulation has found, each once more on its own."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from contextlib import aclosing, closing
+from functools import partial
+from typing import Any
+
+import pytest
+
+from aop.base.clock import utc_now
+from aop.base.ids import new_hex_id, new_opening_id
+from aop.base.loops import Loops
+from aop.contracts.lineage import CallerType
+from aop.ledger.entries import Writer
+from aop.ledger.epochs import open_epoch
+from aop.ledger.journal import AcceptedButLost, Journal
+from aop.ledger.model import SUCCEEDED, Acceptance, Context, Opening, terminal_fact
+from aop.net.server.disconnect import Disconnect
+from aop.serving.event_stream import EventStream
+from aop.serving.request import Request
+from proof.simulation.connection import connect
+from proof.simulation.history import History
+from proof.simulation.loop import SimulatedLoop
+from proof.simulation.store import Store, StoreFault, StorePlan
+
+ROUTER = "router-1"
+
+
+@pytest.fixture
+def loop() -> Iterator[SimulatedLoop]:
+    with closing(SimulatedLoop()) as made:
+        made.begin(1, most_seconds=100)
+        yield made
+
+
+class ForgetfulStore(Store):
+    """The answer to the first statement of one kind is lost, and for a while nobody can connect."""
+
+    def __init__(self, loop: SimulatedLoop, kind: str, away: float) -> None:
+        super().__init__(StorePlan(), 1, History(loop))
+        self._kind: str | None = kind
+        self._away = away
+
+    def fault(self, kind: str) -> StoreFault | None:
+        if kind != self._kind:
+            return None
+        self._kind = None
+        now = asyncio.get_running_loop().time()
+        self._plan = StorePlan(down_from=now + 0.0001, down_until=now + self._away)
+        return StoreFault.LOST_AFTER
+
+    def refusal_seconds(self) -> float:
+        return 0.0
+
+
+async def opened(store: Store) -> Journal:
+    connection = await connect(store)
+    writer = Writer(ROUTER, await open_epoch(connection, ROUTER))
+    journal = Journal(writer, partial(connect, store), utc_now, write_seconds=store.write_seconds, fenced=lambda: None)
+    journal.start(Loops(lambda _: lambda _: None))
+    return journal
+
+
+def acceptance() -> Acceptance:
+    who = (CallerType.USER, "alice", "space", "acme:agent", "1.0.0")
+    context = Context(new_hex_id(), new_hex_id(), new_hex_id(), None, *who, new_hex_id(), bytes(32), "work")
+    return Acceptance(context, Opening.STARTED, new_opening_id(), utc_now(), utc_now())
+
+
+def test_a_terminal_is_looked_for_until_its_time_is_up_though_the_store_cannot_be_reached_at_first(
+    loop: SimulatedLoop,
+) -> None:
+    async def ended() -> bool:
+        journal = await opened(ForgetfulStore(loop, "append", away=0.5))
+        place = await journal.accept(acceptance())
+        try:
+            return await journal.end(terminal_fact(place, new_hex_id(), utc_now(), SUCCEEDED))
+        finally:
+            await journal.close()
+
+    assert loop.run(ended())
+
+
+def test_a_fenced_router_leaves_what_it_found_too_late_to_the_newer_epoch(loop: SimulatedLoop) -> None:
+    async def lost() -> None:
+        store = ForgetfulStore(loop, "accept", away=0.5)
+        journal = await opened(store)
+        with pytest.raises(AcceptedButLost) as found:
+            await journal.accept(acceptance())
+        await open_epoch(await connect(store), ROUTER)
+        await journal.end_as_lost(found.value.place)
+        await journal.close()
+
+    loop.run(lost())
+
+
+def test_a_reader_who_stalls_for_long_costs_a_few_comments_and_no_spinning(loop: SimulatedLoop) -> None:
+    gone, sent, comments = Disconnect(), list[Any](), list[bytes]()
+
+    async def silent() -> AsyncGenerator[bytes, None]:
+        yield b"data: {}\n\n"
+        await asyncio.sleep(60)
+
+    async def stalls(message: Any) -> None:
+        sent.append(message)
+        if message["type"] == "http.response.body":
+            await gone.wait()
+
+    async def deliver() -> None:
+        async def receive() -> Any:
+            await gone.wait()
+
+        scope = {"method": "POST", "headers": [], "aop.disconnected": gone, "aop.comment": comments.append}
+        loop.call_later(50, gone.set)
+        async with aclosing(silent()) as source:
+            await EventStream(source).deliver(Request(scope, receive), (), stalls)
+
+    _within_steps(loop, deliver(), 200)
+    assert len(sent) == 2, "the head, and the piece that stalls"
+    assert len(comments) == 6, "one for each 8 s of 50, which a server leaves out while the piece waits"
+
+
+def _within_steps(loop: SimulatedLoop, work: Coroutine[Any, Any, None], most: int) -> None:
+    """Fails with NeverRests once more than that many callbacks ran."""
+    loop.most_steps = most
+    loop.run(work)

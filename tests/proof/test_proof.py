@@ -1,0 +1,77 @@
+"""The proof as a command: areas by name, a seed that repeats, artefacts on failure, and a report renewed by area."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.measure import Plot, Series
+from proof.__main__ import main
+from proof.area import Area, Figure, Findings, Run
+from proof.report import keep
+from proof.runner import Proof, Proved, area_names, prove, summary
+from tests.support.postgres import PostgresForTests
+
+
+def an_area(name: str, findings: Findings | Exception) -> Area:
+    async def run(run: Run) -> Findings:
+        (run.folder / "artefact.txt").write_text(str(run.random.random()))
+        if isinstance(findings, Exception):
+            raise findings
+        return findings
+
+    return Area(name, f"Title of {name}", ("A claim.",), run)
+
+
+def proof(folder: Path, postgres: PostgresForTests, said: list[str]) -> Proof:
+    return Proof(False, 7, folder, postgres, said.append)
+
+
+def test_artefacts_are_kept_of_an_area_that_did_not_hold_and_of_no_other(
+    tmp_path: Path, postgres: PostgresForTests
+) -> None:
+    said: list[str] = []
+    broken = Findings(broken=["it broke"])
+    for area in (an_area("good", Findings()), an_area("bad", broken), an_area("worse", ValueError("no"))):
+        prove(area, proof(tmp_path, postgres, said))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "worse"]
+    assert (tmp_path / "bad" / "problems.txt").read_text() == "it broke\n"
+    assert "ValueError: no" in (tmp_path / "worse" / "broke-off.txt").read_text()
+    assert said[0].endswith("good: held")
+
+
+def test_a_fault_that_never_happened_and_a_figure_out_of_bounds_are_problems() -> None:
+    findings = Findings(figures=[Figure("time", 3.0, "s", at_most=2.0), Figure("rate", 5.0, at_least=4.0)])
+    findings.hits["a kill"] += 0
+    assert [problem.partition(":")[0] for problem in findings.problems] == ["the fault never happened", "out of bounds"]
+    assert summary([Proved(an_area("x", findings), findings, 1.0)])[0].startswith("BROKEN  x")
+
+
+def test_a_full_run_renews_its_own_section_of_the_report(tmp_path: Path) -> None:
+    plot = Plot("line", "A line", "x", "y", [Series("one", [(0.0, 1.0), (1.0, 2.0)])])
+    found = Findings(figures=[Figure("time", 1.5, "s", at_most=2.0)], plots=[plot])
+    found.hits["a kill"] += 3
+    keep(Proved(an_area("kept", found), found, 61.0), 7, "15.4", tmp_path)
+    missed = Findings(figures=[Figure("time", 3.0, "s", at_most=2.0)], broken=["it broke"])
+    for findings in (Findings(), missed):
+        keep(Proved(an_area("renewed", findings), findings, 5.0), 8, "15.4", tmp_path)
+    page = (tmp_path / "report.md").read_text()
+    assert "| a kill | 3 |" in page
+    assert "| time | 1.5 s | ≤ 2 | held |" in page
+    assert "| time | 3 s | ≤ 2 | **missed** |" in page
+    assert page.count("## Title of renewed") == 1
+    assert "- it broke" in page
+    assert "seed 8" in page
+    assert "PostgreSQL 15.4" in page
+    assert json.loads((tmp_path / "areas" / "kept.json").read_text())["seconds"] == 61
+    assert (tmp_path / "areas" / "kept-line.svg").exists()
+
+
+def test_areas_are_listed_and_an_unknown_one_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in area_names())
+    with pytest.raises(SystemExit) as ended:
+        main(["no-such-area"])
+    assert ended.value.code == 2
+    assert "there is no area 'no-such-area'" in capsys.readouterr().err
