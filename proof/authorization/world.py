@@ -8,8 +8,7 @@ from typing import Any
 
 from aop.base.clock import utc_now
 from aop.base.ids import new_id, new_random_id, new_trace_id
-from aop.control_plane.gateway.token_text import new_token_text
-from aop.control_plane.gateway.tokens import Tokens, issue_token
+from aop.control_plane.gateway.tokens import Tokens, issue_token, new_token_text
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from proof.authorization.rules import ABSENT, FOREIGN, OWN, SHARED, Access, Relation

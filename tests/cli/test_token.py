@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from aop.control_plane.gateway.token_text import is_well_formed
+from aop.control_plane.gateway.tokens import is_well_formed
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests
 

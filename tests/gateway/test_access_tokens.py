@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aop.contracts.errors import Unauthenticated
-from aop.control_plane.gateway.token_text import is_well_formed, new_token_text
-from aop.control_plane.gateway.tokens import TokenCallers, Tokens, issue_token
+from aop.control_plane.gateway.access import TokenCallers
+from aop.control_plane.gateway.tokens import Tokens, is_well_formed, issue_token, new_token_text
 from aop.local.state import DatabaseUrls
 from aop.store.database import Database, connect
 from tests.support.units import RunningUnit

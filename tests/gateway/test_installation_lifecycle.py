@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from aop.control_plane.app import Outside, build
+from aop.control_plane.app import ControlPlaneEnvironment, build
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
 from tests.support.catalog import Catalog
@@ -48,7 +48,7 @@ async def test_time_moves_forward_by_a_microsecond_when_the_clock_stands_still(
     await a_release(catalog)
     current = [datetime(2020, 1, 1, 0, 0, 0, 999_999, UTC)]
     settings = read_control_plane_settings(control_plane_environment(PLATFORM_DATABASE_URL=stores.control_plane))
-    async with running(lambda: build(settings, Outside(clock=lambda: current[0]))) as unit:
+    async with running(lambda: build(settings, ControlPlaneEnvironment(clock=lambda: current[0]))) as unit:
         owner = Owner(unit, alice)
         await owner.workspace()
         installed = await owner.install()

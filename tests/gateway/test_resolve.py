@@ -17,7 +17,7 @@ from aop.contracts.errors import ErrorCode, Refusal
 from aop.contracts.publication import Release, ReleaseState
 from aop.control_plane.dispatch.authorization import Authorization, Wanted
 from aop.control_plane.registry.pins import Pins
-from aop.control_plane.workspace.standings import Standings
+from aop.control_plane.workspace.installation_states import InstallationStates
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, Database
 from tests.support.cards import Card, a_card, a_skill
@@ -288,7 +288,7 @@ async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
     gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:
     owner, rows = Owner(gateway, alice), Rows(postgres, stores)
-    authorization = Authorization(Standings(catalog.database), Pins(catalog.database))
+    authorization = Authorization(InstallationStates(catalog.database), Pins(catalog.database))
     for number, (first, second) in enumerate(combinations(FAULTS, 2)):
         async with a_scene(owner, catalog, rows, f"space-{number}") as scene:
             for name in (second, first):  # what is uninstalled can no more be disabled
@@ -324,7 +324,7 @@ async def test_an_authorization_is_one_read_and_the_card_is_read_once_per_digest
     database = await CountingDatabase.open(stores.control_plane, size=1, application="test")
     assert isinstance(database, CountingDatabase)
     try:
-        authorization = Authorization(Standings(database), Pins(database))
+        authorization = Authorization(InstallationStates(database), Pins(database))
         wanted = Wanted(scene.space, scene.card["agentId"], "summarize")
         reads = []
         for _ in range(3):

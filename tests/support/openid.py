@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
 from aop.base.base64url import to_base64url
-from aop.control_plane.app import Outside, build
+from aop.control_plane.app import ControlPlaneEnvironment, build
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
 from aop.net.server import HttpServer, listening_socket
@@ -149,6 +149,6 @@ async def gateway_with(
     environment = control_plane_environment(
         PLATFORM_DATABASE_URL=stores.control_plane, PLATFORM_ROUTER_INTERNAL_ORIGIN="http://127.0.0.1:1", **named
     )
-    outside = Outside(monotonic=monotonic or ScriptedMonotonic())
-    async with running(lambda: build(read_control_plane_settings(environment), outside)) as unit:
+    peers = ControlPlaneEnvironment(monotonic=monotonic or ScriptedMonotonic())
+    async with running(lambda: build(read_control_plane_settings(environment), peers)) as unit:
         yield unit

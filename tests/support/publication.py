@@ -10,7 +10,7 @@ from typing import Any
 
 from aop.base.clock import utc_now
 from aop.contracts.documents import document
-from aop.control_plane.app import Outside, build
+from aop.control_plane.app import ControlPlaneEnvironment, build
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
@@ -196,10 +196,10 @@ async def publication_scene(stores: DatabaseUrls, *, tls: Any = None, **settings
         PLATFORM_ROUTER_INTERNAL_ORIGIN="http://127.0.0.1:1",
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps(ALLOWED), **settings},
     )
-    outside = Outside(clock=clock, look_up=names, tls=tls)
+    peers = ControlPlaneEnvironment(clock=clock, look_up=names, tls=tls)
     async with (
         agent_endpoint() as agent,
-        running(lambda: build(read_control_plane_settings(environment), outside)) as unit,
+        running(lambda: build(read_control_plane_settings(environment), peers)) as unit,
     ):
         alice = await provider(unit, stores, "alice", "acme")
         bob = await provider(unit, stores, "bob", "globex")

@@ -16,21 +16,19 @@ from aop.control_plane.dispatch.invocations import Invocations
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.dispatch.router_client import RouterClient
 from aop.control_plane.dispatch.streams import Streams
-from aop.control_plane.gateway.callers import Callers
-from aop.control_plane.gateway.catalog import CatalogCalls
-from aop.control_plane.gateway.discovery import DiscoveryCalls
-from aop.control_plane.gateway.gates import MAX_ANONYMOUS, Gates
-from aop.control_plane.gateway.invocations import InvocationCalls
-from aop.control_plane.gateway.lineage import LineageCalls
+from aop.control_plane.gateway.access import MAX_ANONYMOUS, Callers, GatewayAccess, TokenCallers
+from aop.control_plane.gateway.catalog import CatalogRoutes
+from aop.control_plane.gateway.discovery import DiscoveryRoutes, PublicAgentRoutes
+from aop.control_plane.gateway.invocations import InvocationRoutes
+from aop.control_plane.gateway.lineage import LineageRoutes
 from aop.control_plane.gateway.oidc.callers import OidcCallers
 from aop.control_plane.gateway.oidc.key_set import KeySet
-from aop.control_plane.gateway.providers import ProviderCalls
-from aop.control_plane.gateway.public_agents import PublicAgentCalls
-from aop.control_plane.gateway.publication import PublicationCalls
+from aop.control_plane.gateway.providers import ProviderRoutes
+from aop.control_plane.gateway.publication import PublicationRoutes
 from aop.control_plane.gateway.status import status_routes
-from aop.control_plane.gateway.tokens import TokenCallers, require_reserved
-from aop.control_plane.gateway.workspaces import WorkspaceCalls
-from aop.control_plane.internal_api.resolve import ResolveCalls
+from aop.control_plane.gateway.tokens import require_reserved
+from aop.control_plane.gateway.workspaces import WorkspaceRoutes
+from aop.control_plane.internal_api.resolve import ResolveRoutes
 from aop.control_plane.internal_api.topology_watch import topology_watch_routes
 from aop.control_plane.registry.bindings import Bindings
 from aop.control_plane.registry.cards import Cards
@@ -40,8 +38,8 @@ from aop.control_plane.registry.pins import Pins
 from aop.control_plane.registry.proof_fetch import ProofFetch
 from aop.control_plane.registry.releases import Releases
 from aop.control_plane.settings import LISTEN_ADDRESS, MAX_INVOCATIONS, MAX_REQUESTS, ControlPlaneSettings
+from aop.control_plane.workspace.installation_states import InstallationStates
 from aop.control_plane.workspace.installations import Installations
-from aop.control_plane.workspace.standings import Standings
 from aop.control_plane.workspace.workspaces import Workspaces
 from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
@@ -69,7 +67,7 @@ _MAX_WAITING_CARDS = 64
 
 
 @dataclass(frozen=True)
-class Outside:
+class ControlPlaneEnvironment:
     """What the unit takes from the world around it."""
 
     clock: Clock = utc_now
@@ -91,7 +89,7 @@ class _Parts:
     proof_client: HttpClient
     resolver: Resolver
     signal: ChangeSignal
-    standings: Standings
+    installation_states: InstallationStates
 
 
 async def run(settings: ControlPlaneSettings, handed: socket.socket | None = None) -> None:
@@ -102,8 +100,8 @@ async def run(settings: ControlPlaneSettings, handed: socket.socket | None = Non
     await serve(serving, lambda: build(settings), handed)
 
 
-async def build(settings: ControlPlaneSettings, outside: Outside | None = None) -> Unit:
-    outside = outside or Outside()
+async def build(settings: ControlPlaneSettings, environment: ControlPlaneEnvironment | None = None) -> Unit:
+    environment = environment or ControlPlaneEnvironment()
     async with AsyncExitStack() as opened:
         database = await Database.open(
             settings.database_url.reveal(), size=settings.unit.database_pool_size, application=f"aop {UNIT}"
@@ -113,20 +111,20 @@ async def build(settings: ControlPlaneSettings, outside: Outside | None = None) 
             for owner in STORES:
                 await require_version(connection, owner)
             if settings.oidc is not None:
-                await require_reserved(connection, settings.oidc.principal_prefix, outside.clock())
+                await require_reserved(connection, settings.oidc.principal_prefix, environment.clock())
         parts = _Parts(
             settings,
-            outside.clock,
-            outside.monotonic,
+            environment.clock,
+            environment.monotonic,
             database,
             HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS),
             # A connection to a provider's endpoint serves one proof and is not kept.
-            HttpClient(idle_seconds=0, connect_seconds=_CONNECT_SECONDS, tls=outside.tls),
-            Resolver(outside.look_up),
+            HttpClient(idle_seconds=0, connect_seconds=_CONNECT_SECONDS, tls=environment.tls),
+            Resolver(environment.look_up),
             ChangeSignal(settings.database_url),
-            Standings(database),
+            InstallationStates(database),
         )
-        for close in (parts.client.close, parts.proof_client.close, parts.standings.close):
+        for close in (parts.client.close, parts.proof_client.close, parts.installation_states.close):
             opened.push_async_callback(close)
         return _assemble(parts, opened.pop_all())
 
@@ -144,14 +142,14 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     readiness = Readiness(checks | {"loops": loops.check}, log, metrics)
     observed = Observed(log, metrics, readiness, loops, parts.resolver)
     tracing = start_telemetry(settings.unit.telemetry, observed, opened)
-    gates = Gates(
+    access = GatewayAccess(
         _callers(parts, log, opened),
         Slots(settings.max_in_flight_invocations),
         Slots(settings.max_in_flight_requests),
         Slots(settings.max_in_flight_requests),
         Slots(MAX_ANONYMOUS),
     )
-    metrics.in_flight(lambda: gates.invocations.taken)
+    metrics.in_flight(lambda: access.invocations.taken)
     router = RouterClient(
         Peer(settings.router_origin, parts.client, parts.resolver),
         settings.router_token,
@@ -159,14 +157,14 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     )
     routes = [
         *health_routes(readiness, metrics),
-        *status_routes(gates, readiness, router),
-        *_registry_routes(parts, gates, CardReader(workers)),
-        *_discovery_routes(parts, gates),
-        *_workspace_routes(parts, gates, router),
+        *status_routes(access, readiness, router),
+        *_registry_routes(parts, access, CardReader(workers)),
+        *_discovery_routes(parts, access),
+        *_workspace_routes(parts, access, router),
         *topology_watch_routes(Changes(database), parts.signal, settings.internal_principals, _snapshots(settings)),
     ]
     application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins), tracing)
-    slots = ((gates.invocations, gates.requests, gates.anonymous), (gates.resolves,))
+    slots = ((access.invocations, access.requests, access.anonymous), (access.resolves,))
     return Unit(application, readiness, slots, log, metrics, opened.aclose, end_watches=parts.signal.end)
 
 
@@ -187,7 +185,7 @@ def _snapshots(settings: ControlPlaneSettings) -> Slots:
     return Slots(max(1, settings.unit.database_pool_size // 4))
 
 
-def _registry_routes(parts: _Parts, gates: Gates, reader: CardReader) -> Sequence[Route]:
+def _registry_routes(parts: _Parts, access: GatewayAccess, reader: CardReader) -> Sequence[Route]:
     settings, database, clock = parts.settings, parts.database, parts.clock
     cards = Cards(database, clock, settings.public_agent_origin)
     bindings, releases = Bindings(database, clock), Releases(database, clock)
@@ -195,24 +193,24 @@ def _registry_routes(parts: _Parts, gates: Gates, reader: CardReader) -> Sequenc
     policy = ChallengePolicy(settings.challenge_ttl_seconds, settings.verification_timeout_ms)
     challenges = Challenges(database, clock, proofs, policy)
     return [
-        *CatalogCalls(cards, reader, settings.card_max_bytes, settings.public_agent_origin).routes(gates),
-        *PublicationCalls(bindings, challenges, releases, settings.request_max_bytes).routes(gates),
-        *ProviderCalls(cards, bindings, releases).routes(gates),
+        *CatalogRoutes(cards, reader, settings.card_max_bytes, settings.public_agent_origin).routes(access),
+        *PublicationRoutes(bindings, challenges, releases, settings.request_max_bytes).routes(access),
+        *ProviderRoutes(cards, bindings, releases).routes(access),
     ]
 
 
-def _discovery_routes(parts: _Parts, gates: Gates) -> Sequence[Route]:
+def _discovery_routes(parts: _Parts, access: GatewayAccess) -> Sequence[Route]:
     origin = parts.settings.public_agent_origin
     return [
-        *DiscoveryCalls(Search(parts.database, origin)).routes(gates),
-        *PublicAgentCalls(PublicAgents(parts.database, origin)).routes(gates),
+        *DiscoveryRoutes(Search(parts.database, origin)).routes(access),
+        *PublicAgentRoutes(PublicAgents(parts.database, origin)).routes(access),
     ]
 
 
-def _workspace_routes(parts: _Parts, gates: Gates, router: RouterClient) -> Sequence[Route]:
+def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient) -> Sequence[Route]:
     settings, database, clock = parts.settings, parts.database, parts.clock
     pins, workspaces = Pins(database), Workspaces(database, clock)
-    authorization = Authorization(parts.standings, pins)
+    authorization = Authorization(parts.installation_states, pins)
     invocations = Invocations(
         authorization,
         router,
@@ -224,10 +222,10 @@ def _workspace_routes(parts: _Parts, gates: Gates, router: RouterClient) -> Sequ
     )
     installations = Installations(database, clock, pins)
     return [
-        *WorkspaceCalls(workspaces, installations, settings.request_max_bytes).routes(gates),
-        *InvocationCalls(invocations, streams, settings.unit.invocation_request_max_bytes).routes(gates),
-        *LineageCalls(workspaces, LineageReads(router)).routes(gates),
-        *ResolveCalls(authorization, settings.request_max_bytes).routes(settings.internal_principals, gates.resolves),
+        *WorkspaceRoutes(workspaces, installations, settings.request_max_bytes).routes(access),
+        *InvocationRoutes(invocations, streams, settings.unit.invocation_request_max_bytes).routes(access),
+        *LineageRoutes(workspaces, LineageReads(router)).routes(access),
+        *ResolveRoutes(authorization, settings.request_max_bytes).routes(settings.internal_principals, access.resolves),
     ]
 
 

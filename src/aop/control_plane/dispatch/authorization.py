@@ -12,7 +12,7 @@ import msgspec
 from aop.contracts.errors import ErrorCode, Forbidden, NotFound, Refusal
 from aop.contracts.workspace import InstallationStatus
 from aop.control_plane.registry.pins import Pins
-from aop.control_plane.workspace.standings import CurrentInstallation, Standing, Standings
+from aop.control_plane.workspace.installation_states import CurrentInstallation, InstallationState, InstallationStates
 
 
 class AgentNotInstalled(Refusal):
@@ -48,8 +48,8 @@ class Authorized(msgspec.Struct, frozen=True):
 
 
 class Authorization:
-    def __init__(self, standings: Standings, pins: Pins) -> None:
-        self._standings = standings
+    def __init__(self, installation_states: InstallationStates, pins: Pins) -> None:
+        self._states = installation_states
         self._pins = pins
 
     async def for_owner(self, caller: str, wanted: Wanted) -> Authorized:
@@ -64,13 +64,13 @@ class Authorization:
         return await self._pins.document(authorized.agent_id, authorized.version, authorized.card_digest)
 
     async def _authorized(self, wanted: Wanted, owner: str | None) -> Authorized:
-        standing = await self._standings.read(wanted.workspace_id, wanted.agent_id)
-        if standing is None:
+        state = await self._states.read(wanted.workspace_id, wanted.agent_id)
+        if state is None:
             raise NotFound("no such Workspace")  # 1
-        if owner is not None and standing.owner_id != owner:
+        if owner is not None and state.owner_id != owner:
             raise Forbidden("the Workspace belongs to another principal")  # 2
-        installation = _require_enabled(standing, wanted.version)  # 3, 4
-        pin = standing.require_agreement(installation)  # 5
+        installation = _require_enabled(state, wanted.version)  # 3, 4
+        pin = state.require_agreement(installation)  # 5
         pin.require_usable()  # 6, 7
         required = (await self._pins.rights(pin)).required.get(wanted.capability)
         if required is None or not required.issubset(installation.accepted_permissions):
@@ -86,8 +86,8 @@ class Authorization:
         )
 
 
-def _require_enabled(standing: Standing, version: str | None) -> CurrentInstallation:
-    installation = standing.installation
+def _require_enabled(state: InstallationState, version: str | None) -> CurrentInstallation:
+    installation = state.installation
     if installation is None:
         raise AgentNotInstalled("no current Installation")
     if version is not None and installation.version != version:

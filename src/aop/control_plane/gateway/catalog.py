@@ -9,7 +9,7 @@ from aop.cards.reading import CardReader
 from aop.contracts.catalog import AgentOverview, CatalogEntry
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
-from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.registry.cards import Cards, Slice
 from aop.control_plane.registry.entries import public_url
 from aop.serving.body import read_json
@@ -22,21 +22,21 @@ _AGENT = "/v1/agents/:agentId"
 _VERSION = f"{_AGENT}/versions/:version"
 
 
-class CatalogCalls:
+class CatalogRoutes:
     def __init__(self, cards: Cards, reader: CardReader, card_max_bytes: int, public_origin: str) -> None:
         self._cards = cards
         self._reader = reader
         self._card_max_bytes = card_max_bytes
         self._public_origin = public_origin
 
-    def routes(self, gates: Gates) -> Sequence[Route]:
+    def routes(self, access: GatewayAccess) -> Sequence[Route]:
         v2 = Envelope.CATALOG
         return [
-            gates.route("POST", "/v1/agents", self.register, v2),
-            gates.route("GET", _AGENT, self.overview, v2, PAGE_QUERY),
-            gates.route("GET", _VERSION, self.read, v2),
-            gates.route("POST", f"{_VERSION}/publish", self.publish, v2),
-            gates.route("POST", f"{_VERSION}/disable", self.disable, v2),
+            access.route("POST", "/v1/agents", self.register, v2),
+            access.route("GET", _AGENT, self.overview, v2, PAGE_QUERY),
+            access.route("GET", _VERSION, self.read, v2),
+            access.route("POST", f"{_VERSION}/publish", self.publish, v2),
+            access.route("POST", f"{_VERSION}/disable", self.disable, v2),
         ]
 
     async def register(self, request: Request) -> Response:

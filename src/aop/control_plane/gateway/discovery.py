@@ -1,4 +1,4 @@
-"""`GET /v1/agents`: Discovery, for any authenticated caller."""
+"""Discovery for authenticated callers, and the public share of an Agent for anyone."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -9,13 +9,15 @@ import msgspec
 from aop.base.ids import is_safe_identifier
 from aop.contracts.errors import Envelope
 from aop.control_plane.discovery.conditions import After
+from aop.control_plane.discovery.public_agents import PIECE_BYTES, PublicAgents
 from aop.control_plane.discovery.search import Filters, Search
-from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.gateway.access import GatewayAccess
 from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
+from aop.serving.pieces import Pieces
 from aop.serving.query import QueryRules, boolean
 from aop.serving.request import Request
-from aop.serving.response import Response, json_response
-from aop.serving.routing import Route
+from aop.serving.response import JSON, Response, json_response
+from aop.serving.routing import Answer, Route
 
 _QUERY_LENGTH = 256
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -60,12 +62,12 @@ _QUERY: QueryRules = {
 }
 
 
-class DiscoveryCalls:
+class DiscoveryRoutes:
     def __init__(self, search: Search) -> None:
         self._search = search
 
-    def routes(self, gates: Gates) -> Sequence[Route]:
-        return [gates.route("GET", "/v1/agents", self.discover, Envelope.CATALOG, _QUERY)]
+    def routes(self, access: GatewayAccess) -> Sequence[Route]:
+        return [access.route("GET", "/v1/agents", self.discover, Envelope.CATALOG, _QUERY)]
 
     async def discover(self, request: Request) -> Response:
         paging = Paging("agents", _Position, request)
@@ -73,6 +75,25 @@ class DiscoveryCalls:
         page = await self._search.page(_filters(request), paging.limit, PAGE_BYTES, after)
         cursor = msgspec.UNSET if page.last is None else paging.cursor(_Position.of(page.last))
         return json_response(200, ListAnswer(page.items, cursor))
+
+
+class PublicAgentRoutes:
+    """Does not read an Authorization header."""
+
+    def __init__(self, public_agents: PublicAgents) -> None:
+        self._public_agents = public_agents
+
+    def routes(self, access: GatewayAccess) -> Sequence[Route]:
+        path = "/v1/public/agents/:publicAgentId"
+        return [Route("GET", path, self.read, Envelope.CATALOG, slots=access.anonymous, query=PAGE_QUERY)]
+
+    async def read(self, request: Request) -> Answer:
+        paging = Paging("public-agent-share", tuple[datetime, str], request)
+        page = await self._public_agents.page(request.path["publicAgentId"], paging.limit, PAGE_BYTES, paging.after)
+        content = self._public_agents.content(page, None if page.last is None else paging.cursor(page.last))
+        if page.weight > PIECE_BYTES:
+            return Pieces(content, JSON)
+        return Response(200, b"".join([piece async for piece in content]), (JSON,))
 
 
 def _filters(request: Request) -> Filters:

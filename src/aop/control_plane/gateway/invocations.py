@@ -9,7 +9,7 @@ from aop.contracts.errors import Envelope, ErrorCode, code_entries
 from aop.contracts.invocation import InvocationRequest, correlated_error
 from aop.control_plane.dispatch.invocations import Forwarded, Identity, Invocations, RouterFailed, new_identity
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
-from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.gateway.access import GatewayAccess
 from aop.serving.body import read_json
 from aop.serving.event_stream import EventStream
 from aop.serving.leaving import EndedByLeaving
@@ -21,16 +21,16 @@ from aop.serving.routing import Answer, Route
 _decode = msgspec.json.Decoder(InvocationRequest).decode
 
 
-class InvocationCalls:
+class InvocationRoutes:
     def __init__(self, invocations: Invocations, streams: Streams, request_max_bytes: int) -> None:
         self._invocations = invocations
         self._streams = streams
         self._max_bytes = request_max_bytes
 
-    def routes(self, gates: Gates) -> Sequence[Route]:
+    def routes(self, access: GatewayAccess) -> Sequence[Route]:
         path = "/v1/workspaces/:workspaceId/invocations"
-        known = gates.callers.authenticate
-        return [Route("POST", path, self.invoke, Envelope.INVOCATION, known, gates.invocations)]
+        known = access.callers.authenticate
+        return [Route("POST", path, self.invoke, Envelope.INVOCATION, known, access.invocations)]
 
     async def invoke(self, request: Request) -> Answer:
         body = await read_json(request, document("invocation-request/1"), self._max_bytes)

@@ -8,7 +8,7 @@ from aop.base.settings import identifier
 from aop.contracts.errors import Envelope
 from aop.contracts.lineage import InvocationStatus
 from aop.control_plane.dispatch.lineage import LineageReads
-from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.workspace.workspaces import Workspaces
 from aop.serving.paging import PAGE_QUERY
 from aop.serving.query import QueryRules
@@ -27,19 +27,19 @@ _LIST_QUERY: QueryRules = {
 }
 
 
-class LineageCalls:
+class LineageRoutes:
     """Whether a cursor is readable only the Router can say; everything else of a query is judged here."""
 
     def __init__(self, workspaces: Workspaces, lineage: LineageReads) -> None:
         self._workspaces = workspaces
         self._lineage = lineage
 
-    def routes(self, gates: Gates) -> Sequence[Route]:
+    def routes(self, access: GatewayAccess) -> Sequence[Route]:
         v4 = Envelope.INVOCATION
         return [
-            gates.route("GET", f"{_WORKSPACE}/invocations", self.page, v4, _LIST_QUERY),
-            gates.route("GET", f"{_WORKSPACE}/invocations/:invocationId", self.detail, v4),
-            gates.route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4),
+            access.route("GET", f"{_WORKSPACE}/invocations", self.page, v4, _LIST_QUERY),
+            access.route("GET", f"{_WORKSPACE}/invocations/:invocationId", self.detail, v4),
+            access.route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4),
         ]
 
     async def page(self, request: Request) -> Response:

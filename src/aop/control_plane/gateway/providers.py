@@ -10,7 +10,7 @@ from aop.base.clock import from_text
 from aop.base.settings import identifier
 from aop.contracts.errors import Envelope
 from aop.contracts.publication import EndpointBinding, Release
-from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.registry.bindings import Bindings
 from aop.control_plane.registry.cards import Cards, Slice
 from aop.control_plane.registry.releases import Releases
@@ -24,18 +24,18 @@ _PROVIDER = "/v1/providers/:providerId"
 _OF_AGENT = {**PAGE_QUERY, "agentId": identifier}
 
 
-class ProviderCalls:
+class ProviderRoutes:
     def __init__(self, cards: Cards, bindings: Bindings, releases: Releases) -> None:
         self._cards = cards
         self._bindings = bindings
         self._releases = releases
 
-    def routes(self, gates: Gates) -> Sequence[Route]:
+    def routes(self, access: GatewayAccess) -> Sequence[Route]:
         v2 = Envelope.CATALOG
         return [
-            gates.route("GET", f"{_PROVIDER}/agents", self.agents, v2, PAGE_QUERY),
-            gates.route("GET", f"{_PROVIDER}/endpoint-bindings", self.bindings, v2, _OF_AGENT),
-            gates.route("GET", f"{_PROVIDER}/releases", self.releases, v2, _OF_AGENT),
+            access.route("GET", f"{_PROVIDER}/agents", self.agents, v2, PAGE_QUERY),
+            access.route("GET", f"{_PROVIDER}/endpoint-bindings", self.bindings, v2, _OF_AGENT),
+            access.route("GET", f"{_PROVIDER}/releases", self.releases, v2, _OF_AGENT),
         ]
 
     async def agents(self, request: Request) -> Response:

@@ -7,7 +7,7 @@ import msgspec
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.publication import BindingRequest, Release, ReleaseRequest
-from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.registry.bindings import Bindings
 from aop.control_plane.registry.challenges import Challenges
 from aop.control_plane.registry.releases import Releases
@@ -21,26 +21,26 @@ _BINDING = f"{_PROVIDER}/endpoint-bindings/:bindingId"
 _RELEASE = "/v1/releases/:releaseId"
 
 
-class PublicationCalls:
+class PublicationRoutes:
     def __init__(self, bindings: Bindings, challenges: Challenges, releases: Releases, request_max_bytes: int) -> None:
         self._bindings = bindings
         self._challenges = challenges
         self._releases = releases
         self._request_max_bytes = request_max_bytes
 
-    def routes(self, gates: Gates) -> Sequence[Route]:
+    def routes(self, access: GatewayAccess) -> Sequence[Route]:
         v2, releases = Envelope.CATALOG, self._releases
         return [
-            gates.route("POST", f"{_PROVIDER}/agents/:agentId/endpoint-bindings", self.create_binding, v2),
-            gates.route("GET", _BINDING, self.read_binding, v2),
-            gates.route("POST", f"{_BINDING}/challenges", self.create_challenge, v2),
-            gates.route("POST", f"{_BINDING}/challenges/:challengeId/complete", self.complete_challenge, v2),
-            gates.route("POST", f"{_PROVIDER}/agents/:agentId/releases", self.create_release, v2),
-            gates.route("GET", _RELEASE, _on_release(releases.read), v2),
-            gates.route("POST", f"{_RELEASE}/verify", _on_release(releases.verify), v2),
-            gates.route("POST", f"{_RELEASE}/publish", _on_release(releases.publish), v2),
-            gates.route("POST", f"{_RELEASE}/suspend", _on_release(releases.suspend), v2),
-            gates.route("POST", f"{_RELEASE}/revoke", _on_release(releases.revoke), v2),
+            access.route("POST", f"{_PROVIDER}/agents/:agentId/endpoint-bindings", self.create_binding, v2),
+            access.route("GET", _BINDING, self.read_binding, v2),
+            access.route("POST", f"{_BINDING}/challenges", self.create_challenge, v2),
+            access.route("POST", f"{_BINDING}/challenges/:challengeId/complete", self.complete_challenge, v2),
+            access.route("POST", f"{_PROVIDER}/agents/:agentId/releases", self.create_release, v2),
+            access.route("GET", _RELEASE, _on_release(releases.read), v2),
+            access.route("POST", f"{_RELEASE}/verify", _on_release(releases.verify), v2),
+            access.route("POST", f"{_RELEASE}/publish", _on_release(releases.publish), v2),
+            access.route("POST", f"{_RELEASE}/suspend", _on_release(releases.suspend), v2),
+            access.route("POST", f"{_RELEASE}/revoke", _on_release(releases.revoke), v2),
         ]
 
     async def create_binding(self, request: Request) -> Response:

@@ -1,32 +1,35 @@
-"""Access tokens: issued once in plain, known afterwards by their SHA-256 only."""
+"""Access tokens: issued once as text, stored as SHA-256 only.
 
-import asyncio
+The text of a token is a prefix, 37 random base62 characters and a checksum of them of 6 characters.
+"""
+
 import hashlib
+import re
+import secrets
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from aop.base.clock import Clock, utc_now
 from aop.base.ids import new_id
 from aop.base.secret import Secret
 from aop.base.settings import Problem, SettingsRefused
-from aop.contracts.errors import Unauthenticated
 from aop.control_plane.gateway import store
-from aop.control_plane.gateway.token_text import is_well_formed, new_token_text
 from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX
-from aop.store.database import Connection, Database, connect, translated_failures
-from aop.store.grouped_reads import GroupedReads
+from aop.store.database import Connection, connect, translated_failures
 
 DEFAULT_DAYS = 90
-# A revocation must work within 5 s; half of that leaves room for the clocks of several replicas.
-_REMEMBERED_SECONDS = 2.5
-_REMEMBERED_MOST = 10_000
+TEXT_PREFIX = "aop_"
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_RANDOM_LENGTH = 37
+_CHECKSUM_LENGTH = 6
+_FORM = re.compile(rf"{TEXT_PREFIX}([0-9A-Za-z]{{{_RANDOM_LENGTH}}})([0-9A-Za-z]{{{_CHECKSUM_LENGTH}}})", re.ASCII)
 
 
 @dataclass(frozen=True)
 class TokenRecord:
-    """Everything known of a token but the token."""
+    """A token without its text."""
 
     token_id: str
     principal_id: str
@@ -44,7 +47,7 @@ class IssuedToken:
 
 
 class Tokens:
-    """The operator's acts on tokens, on one connection."""
+    """What an operator does with tokens, on one connection."""
 
     def __init__(self, connection: Connection, clock: Clock = utc_now) -> None:
         self._connection = connection
@@ -67,46 +70,12 @@ class Tokens:
             return await store.revoke_token(self._connection, token_id, self._clock())
 
 
-class TokenCallers:
-    """Finds the principal of a token; an answer of the store is remembered for a moment, a refusal never.
-
-    No token of ours stands for a principal of the OpenID provider, whose prefix is reserved.
-    """
-
-    def __init__(self, database: Database, clock: Clock = utc_now, reserved_prefix: str | None = None) -> None:
-        self._database = database
-        self._clock = clock
-        self._reserved_prefix = reserved_prefix
-        self._rows: GroupedReads[bytes, Any] = GroupedReads(database, store.unrevoked_tokens)
-        self._remembered: dict[bytes, tuple[str, float, datetime]] = {}
-
-    async def identify(self, text: str) -> str:
-        if not is_well_formed(text):
-            raise Unauthenticated("token form or checksum")
-        digest = token_digest(text)
-        known = self._remembered.get(digest)
-        now = asyncio.get_running_loop().time()
-        if known is not None and now < known[1] and self._clock() < known[2]:
-            return known[0]
-        return await self._ask(digest, now)
-
-    async def close(self) -> None:
-        await self._rows.close()
-
-    async def _ask(self, digest: bytes, now: float) -> str:
-        moment, row = self._clock(), await self._rows.get(digest)
-        if row is None or row["expires_at"] <= moment:
-            self._remembered.pop(digest, None)
-            raise Unauthenticated("unknown, expired or revoked token")
-        if self._reserved_prefix is not None and row["principal_id"].startswith(self._reserved_prefix):
-            raise Unauthenticated("its principal is one of the OpenID provider")
-        if row["last_used_at"] is None or row["last_used_at"] <= moment - store.USE_STEP:
-            async with self._database.connection() as connection:
-                await store.note_use(connection, row["token_id"], moment)
-        if len(self._remembered) >= _REMEMBERED_MOST:
-            del self._remembered[next(iter(self._remembered))]
-        self._remembered[digest] = (row["principal_id"], now + _REMEMBERED_SECONDS, row["expires_at"])
-        return str(row["principal_id"])
+async def issue_token(database_url: str, principal: str, *, label: str = "", days: int = DEFAULT_DAYS) -> IssuedToken:
+    connection = await connect(database_url, application="aop token")
+    try:
+        return await Tokens(connection).issue(principal, label, days)
+    finally:
+        await connection.close()
 
 
 async def require_reserved(connection: Connection, prefix: str, now: datetime) -> None:
@@ -117,13 +86,24 @@ async def require_reserved(connection: Connection, prefix: str, now: datetime) -
         raise SettingsRefused([Problem(OIDC_PRINCIPAL_PREFIX, reason)])
 
 
+def new_token_text() -> str:
+    random = "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
+    return f"{TEXT_PREFIX}{random}{_checksum(random)}"
+
+
+def is_well_formed(text: str) -> bool:
+    """Checks form and checksum, so that a mistyped or truncated token is refused without a read of the store."""
+    match = _FORM.fullmatch(text)
+    return match is not None and _checksum(match[1]) == match[2]
+
+
 def token_digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("ascii")).digest()
 
 
-async def issue_token(database_url: str, principal: str, *, label: str = "", days: int = DEFAULT_DAYS) -> IssuedToken:
-    connection = await connect(database_url, application="aop token")
-    try:
-        return await Tokens(connection).issue(principal, label, days)
-    finally:
-        await connection.close()
+def _checksum(random: str) -> str:
+    number, digits = zlib.crc32(random.encode("ascii")), ""
+    for _ in range(_CHECKSUM_LENGTH):
+        number, digit = divmod(number, 62)
+        digits = _ALPHABET[digit] + digits
+    return digits

@@ -10,7 +10,7 @@ from aop.base.clock import from_text
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.workspace import InstallationStatus, InstallationUpdate, InstallRequest, WorkspaceRequest
-from aop.control_plane.gateway.gates import Gates
+from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.workspaces import Workspaces
 from aop.serving.body import read_json
@@ -41,23 +41,23 @@ class _Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fie
         return _EPOCH + self.micros * _MICROSECOND, self.identity
 
 
-class WorkspaceCalls:
+class WorkspaceRoutes:
     def __init__(self, workspaces: Workspaces, installations: Installations, request_max_bytes: int) -> None:
         self._workspaces = workspaces
         self._installations = installations
         self._request_max_bytes = request_max_bytes
 
-    def routes(self, gates: Gates) -> Sequence[Route]:
+    def routes(self, access: GatewayAccess) -> Sequence[Route]:
         v3 = Envelope.WORKSPACE
         return [
-            gates.route("POST", _WORKSPACES, self.create, v3),
-            gates.route("GET", _WORKSPACES, self.own, v3, PAGE_QUERY),
-            gates.route("GET", _WORKSPACE, self.read, v3),
-            gates.route("POST", _INSTALLATIONS, self.install, v3),
-            gates.route("GET", _INSTALLATIONS, self.installed, v3, PAGE_QUERY),
-            gates.route("GET", _INSTALLATION, self.read_installation, v3),
-            gates.route("PATCH", _INSTALLATION, self.update, v3),
-            gates.route("DELETE", _INSTALLATION, self.uninstall, v3),
+            access.route("POST", _WORKSPACES, self.create, v3),
+            access.route("GET", _WORKSPACES, self.own, v3, PAGE_QUERY),
+            access.route("GET", _WORKSPACE, self.read, v3),
+            access.route("POST", _INSTALLATIONS, self.install, v3),
+            access.route("GET", _INSTALLATIONS, self.installed, v3, PAGE_QUERY),
+            access.route("GET", _INSTALLATION, self.read_installation, v3),
+            access.route("PATCH", _INSTALLATION, self.update, v3),
+            access.route("DELETE", _INSTALLATION, self.uninstall, v3),
         ]
 
     async def create(self, request: Request) -> Response:

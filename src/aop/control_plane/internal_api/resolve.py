@@ -24,7 +24,7 @@ from aop.serving.routing import Call, Route, Spanned
 _PATH = "/internal/v1"
 
 
-class ResolveCalls:
+class ResolveRoutes:
     def __init__(self, authorization: Authorization, request_max_bytes: int) -> None:
         self._authorization = authorization
         self._request_max_bytes = request_max_bytes

@@ -21,7 +21,7 @@ _PAGE = (
     " FROM workspace.installation WHERE workspace_id = $1"
 )
 _PAGE_ORDER = "installed_at, installation_id"
-_STANDINGS = (
+_STATES = (
     "SELECT asked.place, workspace.owner_id, installation.installation_id, installation.status,"  # noqa: S608
     " installation.installed_version, installation.installed_release_id, installation.installed_card_digest,"
     " installation.accepted_permissions,"
@@ -122,7 +122,7 @@ async def move(connection: Connection, installation_id: str, sources: Sequence[s
     )
 
 
-async def standings(connection: Connection, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
+async def installation_states(connection: Connection, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
     """Everything that decides whether each Agent may run in its Workspace, in one snapshot; by Workspace and Agent."""
-    rows = await connection.fetch(_STANDINGS, *map(list, zip(*asked, strict=True)))
+    rows = await connection.fetch(_STATES, *map(list, zip(*asked, strict=True)))
     return {asked[row["place"] - 1]: row for row in rows}

@@ -22,7 +22,7 @@ class CurrentInstallation(msgspec.Struct, frozen=True):
     accepted_permissions: Sequence[str]
 
 
-class Standing:
+class InstallationState:
     """One row of one statement: its parts belong to the same moment."""
 
     def __init__(self, row: Any) -> None:
@@ -55,16 +55,16 @@ class Standing:
         return pin
 
 
-class Standings:
+class InstallationStates:
     """Reads afresh for every call; calls that wait together are read together."""
 
     def __init__(self, database: Database) -> None:
-        self._rows: GroupedReads[tuple[str, str], Any] = GroupedReads(database, store.standings)
+        self._rows: GroupedReads[tuple[str, str], Any] = GroupedReads(database, store.installation_states)
 
-    async def read(self, workspace_id: str, agent_id: str) -> Standing | None:
+    async def read(self, workspace_id: str, agent_id: str) -> InstallationState | None:
         """None when there is no such Workspace."""
         row = await self._rows.get((workspace_id, agent_id))
-        return None if row is None else Standing(row)
+        return None if row is None else InstallationState(row)
 
     async def close(self) -> None:
         await self._rows.close()

@@ -1,0 +1,98 @@
+"""Who may call the Gateway, and how many at once."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from aop.base.clock import Clock, utc_now
+from aop.contracts.errors import Envelope, Unauthenticated
+from aop.control_plane.gateway import store
+from aop.control_plane.gateway.oidc.callers import OidcCallers
+from aop.control_plane.gateway.tokens import TEXT_PREFIX, is_well_formed, token_digest
+from aop.serving.admission import Slots
+from aop.serving.bearer import bearer_token
+from aop.serving.query import QueryRules
+from aop.serving.request import Request
+from aop.serving.routing import Call, Route
+from aop.store.database import Database
+from aop.store.grouped_reads import GroupedReads
+
+MAX_ANONYMOUS: Final = 64
+# A revocation must work within 5 s; half of that leaves room for the clocks of several replicas.
+_CACHE_SECONDS = 2.5
+_MAX_CACHED = 10_000
+
+
+class TokenCallers:
+    """Finds the principal of an access token. Caches a token that the store accepted for a moment, never a refusal.
+
+    The prefix of the OpenID provider's principals is reserved: no token of ours stands for one of them.
+    """
+
+    def __init__(self, database: Database, clock: Clock = utc_now, reserved_prefix: str | None = None) -> None:
+        self._database = database
+        self._clock = clock
+        self._reserved_prefix = reserved_prefix
+        self._rows: GroupedReads[bytes, Any] = GroupedReads(database, store.unrevoked_tokens)
+        self._cache: dict[bytes, tuple[str, float, datetime]] = {}
+
+    async def identify(self, text: str) -> str:
+        if not is_well_formed(text):
+            raise Unauthenticated("token form or checksum")
+        digest = token_digest(text)
+        cached = self._cache.get(digest)
+        now = asyncio.get_running_loop().time()
+        if cached is not None and now < cached[1] and self._clock() < cached[2]:
+            return cached[0]
+        return await self._read(digest, now)
+
+    async def close(self) -> None:
+        await self._rows.close()
+
+    async def _read(self, digest: bytes, now: float) -> str:
+        moment, row = self._clock(), await self._rows.get(digest)
+        if row is None or row["expires_at"] <= moment:
+            self._cache.pop(digest, None)
+            raise Unauthenticated("unknown, expired or revoked token")
+        if self._reserved_prefix is not None and row["principal_id"].startswith(self._reserved_prefix):
+            raise Unauthenticated("its principal is one of the OpenID provider")
+        if row["last_used_at"] is None or row["last_used_at"] <= moment - store.USE_STEP:
+            async with self._database.connection() as connection:
+                await store.note_use(connection, row["token_id"], moment)
+        if len(self._cache) >= _MAX_CACHED:
+            del self._cache[next(iter(self._cache))]
+        self._cache[digest] = (row["principal_id"], now + _CACHE_SECONDS, row["expires_at"])
+        return str(row["principal_id"])
+
+
+class Callers:
+    """Reads an access token of ours or, where configured, a token of an OpenID provider."""
+
+    def __init__(self, tokens: TokenCallers, oidc: OidcCallers | None) -> None:
+        self._tokens = tokens
+        self._oidc = oidc
+
+    async def authenticate(self, request: Request) -> None:
+        text = bearer_token(request)
+        if text.startswith(TEXT_PREFIX):
+            request.caller = await self._tokens.identify(text)
+        elif self._oidc is not None:
+            request.caller = await self._oidc.identify(text)
+        else:
+            raise Unauthenticated("not an access token")
+
+
+@dataclass(frozen=True)
+class GatewayAccess:
+    callers: Callers
+    invocations: Slots
+    requests: Slots
+    resolves: Slots
+    """For what Routers resolve for running Invocations; a drain refuses these last."""
+    anonymous: Slots
+    """For callers without a token, who take no slot from callers with one."""
+
+    def route(self, method: str, path: str, call: Call, envelope: Envelope, query: QueryRules | None = None) -> Route:
+        """A route for authenticated callers, counted among the requests that are not invocations."""
+        return Route(method, path, call, envelope, self.callers.authenticate, self.requests, query or {})
