@@ -81,10 +81,10 @@ LEDGER: Sequence[Mutant] = (
     Mutant(
         "a probe that waited long is answered without being asked",
         "src/aop/ledger/group_commit.py",
-        "        found = await self._asked([waiting.entry for waiting in batch], self._time_limit())\n",
+        "        found = await self._probed([waiting.entry for waiting in batch], self._time_limit())\n",
         "        late = asyncio.get_running_loop().time() - self._write_seconds\n"
         "        _tell_all([waiting for waiting in batch if waiting.since < late], ABSENT)\n"
-        "        found = await self._asked([waiting.entry for waiting in batch], self._time_limit())\n",
+        "        found = await self._probed([waiting.entry for waiting in batch], self._time_limit())\n",
         "One stall of the store would leave accepted Invocations running for ever.",
     ),
     Mutant(

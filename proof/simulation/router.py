@@ -19,9 +19,9 @@ from aop.ledger.journal import Journal
 from aop.ledger.lineage import Lineage
 from aop.net.peer import Peer
 from aop.net.policy import Resolver
-from aop.router.app import Outside, _invocation_routes, _Parts
+from aop.router.app import RouterEnvironment, _invocation_routes, _Parts
 from aop.router.invocation.parents import ParentWatch
-from aop.router.invocation.supervisor import Supervisor
+from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import RouterMetrics
 from aop.router.settings import read_router_settings
 from aop.router.targets.resolution import CardCache
@@ -90,14 +90,14 @@ class SimulatedRouter:
             write_seconds=doubles.store.write_seconds,
             fenced=fenced,
         )
-        self.supervisor, self.cards = Supervisor(), CardCache(1 << 20)
+        self.supervisor, self.cards = InvocationSupervisor(), CardCache(1 << 20)
         self.topology = Topology(self.clock, self.cards.forget)
         self.roots, self.children = Slots(512), Slots(512)
         lineage = Lineage(database)
         peer = Peer("http://127.0.0.1:8080", doubles.control_plane, resolver)
         self._loops = unit_loops(log, _METRICS)
         parts = _Parts(
-            *(_SETTINGS, Outside(self.clock), log, self._loops, database, self.journal, _METRICS, _COUNTS),
+            *(_SETTINGS, RouterEnvironment(self.clock), log, self._loops, database, self.journal, _METRICS, _COUNTS),
             *(self.supervisor, doubles.agents, peer, resolver, _CHECKS),
         )
         routes = _invocation_routes(parts, self.topology, self.cards, lineage, (self.roots, self.children))

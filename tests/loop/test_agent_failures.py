@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from aop.router.app import Outside
+from aop.router.app import RouterEnvironment
 from tests.support.agent import a_message, a_task, data, result_of, rpc_error, saying, text
 from tests.support.loop import SILENT_HOST, Changes, Platform, running_platform
 from tests.support.peers import JSON, Behaviour, reset, sending
@@ -205,7 +205,7 @@ async def test_a_name_that_now_leads_elsewhere_is_not_dialed(postgres: PostgresF
         return answers[host]
 
     stores = await postgres.new_platform()
-    limits = Changes(outside=Outside(look_up=look_up), agent_name="agent.test")
+    limits = Changes(environment=RouterEnvironment(look_up=look_up), agent_name="agent.test")
     for refused, code in ((["127.0.0.1", "8.8.8.8"], "ROUTE_NOT_FOUND"), ([], "AGENT_UNAVAILABLE")):
         answers["agent.test"] = refused
         async with running_platform(stores if refused else await postgres.new_platform(), limits) as platform:

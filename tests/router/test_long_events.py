@@ -8,7 +8,7 @@ import pytest
 
 from aop.cards.checks import READ_IN_LOOP_BYTES
 from aop.router.a2a.agent import AgentConversation
-from aop.router.a2a.known_task import KnownTask
+from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.streaming import stream_chunks
 
 
@@ -45,10 +45,10 @@ async def test_a_long_event_is_not_read_in_the_loop_repeated_or_not() -> None:
     last = update(3, append=True, lastChunk=True)
     conversation, chunks = Conversation(*events, last, ended), []
 
-    def hand_on(chunk: bytes, _: object) -> None:
+    def deliver(chunk: bytes, _: object) -> None:
         chunks.append(json.loads(chunk))
 
-    known = KnownTask("inv_1")
-    await stream_chunks(cast("AgentConversation", conversation), b"1", "", known, 0.0, hand_on)
+    known = AgentTask("inv_1")
+    await stream_chunks(cast("AgentConversation", conversation), b"1", "", known, 0.0, deliver)
     assert chunks == [0, 1, 2, long, long, 3]
     assert conversation.read_elsewhere == events[-2:]

@@ -8,7 +8,7 @@ from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Terminal
 from aop.router.a2a.credential import CallContext
 from aop.router.a2a.outcome import Outcome
 from aop.router.invocation.running import Running, StopReason
-from aop.router.invocation.supervisor import Supervisor
+from aop.router.invocation.supervisor import InvocationSupervisor
 
 UNUSED: Any = None
 
@@ -32,7 +32,7 @@ async def test_a_child_ends_with_its_parent_though_it_begins_after_the_parents_e
     end: Terminal, reason: StopReason | None
 ) -> None:
     """Both were in the Ledger in the right order; only the news of them came the other way round."""
-    supervisor = Supervisor()
+    supervisor = InvocationSupervisor()
     parent, early, late, stranger = (
         running("p"),
         running("early", "p"),

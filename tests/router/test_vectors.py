@@ -19,8 +19,8 @@ from aop.net.origin import Endpoint
 from aop.net.policy import AllowList, NetworkPolicy, Resolver
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
+from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.credential import CallContext, Credentials, Issuer
-from aop.router.a2a.known_task import KnownTask
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.sending import send_and_follow
 from aop.router.settings import read_router_settings
@@ -68,7 +68,7 @@ class Conversing:
 
     async def outcome(self, *behaviours: Behaviour) -> Outcome:
         self.agent.script(*behaviours)
-        known = KnownTask(CONTEXT.invocation_id)
+        known = AgentTask(CONTEXT.invocation_id)
         deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         try:
             value = await send_and_follow(self.conversation(), b"{}", "delegation", known, deadline)

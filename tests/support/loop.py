@@ -19,7 +19,7 @@ from aop.control_plane.settings import ControlPlaneSettings, read_control_plane_
 from aop.local.state import DatabaseUrls
 from aop.net.http import HttpClient, StreamedAnswer, Target
 from aop.net.server import listening_socket
-from aop.router.app import Outside
+from aop.router.app import RouterEnvironment
 from aop.router.app import build as build_router
 from aop.router.settings import read_router_settings
 from tests.support.agent import ScriptedAgent, scripted_agent
@@ -167,7 +167,7 @@ class Changes:
 
     control_plane: Mapping[str, str] = field(default_factory=dict)
     router: Mapping[str, str] = field(default_factory=dict)
-    outside: Outside | None = None
+    environment: RouterEnvironment | None = None
     card: Mapping[str, Any] = field(default_factory=dict)
     agent_name: str = "127.0.0.1"
     adjust: Callable[[ControlPlaneSettings], ControlPlaneSettings] = lambda settings: settings
@@ -234,7 +234,7 @@ def _router(
         PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=gateway.origin,
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": allowed_hosts(agent), **changes.router},
     )
-    return running(lambda: build_router(read_router_settings(environment), changes.outside), listener)
+    return running(lambda: build_router(read_router_settings(environment), changes.environment), listener)
 
 
 @asynccontextmanager

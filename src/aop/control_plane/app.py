@@ -214,11 +214,11 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
     invocations = Invocations(
         authorization,
         router,
-        longest_ms=settings.unit.invocation_deadline_ms,
-        most_result=settings.gateway_result_max_bytes,
+        max_deadline_ms=settings.unit.invocation_deadline_ms,
+        max_result_bytes=settings.gateway_result_max_bytes,
     )
     streams = Streams(
-        router, longest_ms=settings.unit.invocation_deadline_ms, most_frame=settings.unit.sse_frame_max_bytes
+        router, max_deadline_ms=settings.unit.invocation_deadline_ms, max_frame_bytes=settings.unit.sse_frame_max_bytes
     )
     installations = Installations(database, clock, pins)
     return [

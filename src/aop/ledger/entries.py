@@ -35,41 +35,49 @@ class Entries:
         self.cancels = Statements(self._write_cancels, self._write_cancels)
         self.facts = Statements(self._write_facts, self._probe_facts)
 
-    async def _write_acceptances(self, connection: Connection, given: Sequence[Accepted]) -> Sequence[datetime | None]:
+    async def _write_acceptances(
+        self, connection: Connection, entries: Sequence[Accepted]
+    ) -> Sequence[datetime | None]:
         started = time.perf_counter()
-        accepted = await store.accept(connection, self._writer.router_id, self._writer.epoch, given)
+        accepted = await store.accept(connection, self._writer.router_id, self._writer.epoch, entries)
         self._wrote(time.perf_counter() - started)
-        return [accepted.get(acceptance.event) for _, acceptance in given]
+        return [accepted.get(acceptance.event) for _, acceptance in entries]
 
-    async def _probe_acceptances(self, connection: Connection, given: Sequence[Accepted]) -> Sequence[datetime | None]:
-        known = await store.known_acceptances(connection, [acceptance for _, acceptance in given])
-        return [known.get(acceptance.event) for _, acceptance in given]
+    async def _probe_acceptances(
+        self, connection: Connection, entries: Sequence[Accepted]
+    ) -> Sequence[datetime | None]:
+        found = await store.find_acceptances(connection, [acceptance for _, acceptance in entries])
+        return [found.get(acceptance.event) for _, acceptance in entries]
 
-    async def _write_endings(self, connection: Connection, given: Sequence[AcceptedEnded]) -> Sequence[datetime | None]:
+    async def _write_endings(
+        self, connection: Connection, entries: Sequence[AcceptedEnded]
+    ) -> Sequence[datetime | None]:
         async with connection.transaction():
-            created = await self._write_acceptances(connection, [(position, item) for position, item, _ in given])
+            created = await self._write_acceptances(connection, [(position, item) for position, item, _ in entries])
             facts = [
                 (terminal_fact(Place.opened(item, moment), new_hex_id(), self._clock(), terminal),)
-                for (_, item, terminal), moment in zip(given, created, strict=True)
+                for (_, item, terminal), moment in zip(entries, created, strict=True)
                 if moment is not None
             ]
             await self._write_facts(connection, facts)
         return created
 
-    async def _probe_endings(self, connection: Connection, given: Sequence[AcceptedEnded]) -> Sequence[datetime | None]:
-        return await self._probe_acceptances(connection, [(position, item) for position, item, _ in given])
+    async def _probe_endings(
+        self, connection: Connection, entries: Sequence[AcceptedEnded]
+    ) -> Sequence[datetime | None]:
+        return await self._probe_acceptances(connection, [(position, item) for position, item, _ in entries])
 
-    async def _write_cancels(self, connection: Connection, given: Sequence[str]) -> Sequence[bool | None]:
-        await store.request_cancel(connection, self._writer.router_id, self._writer.epoch, given)
-        return [True] * len(given)
+    async def _write_cancels(self, connection: Connection, invocations: Sequence[str]) -> Sequence[bool | None]:
+        await store.request_cancel(connection, self._writer.router_id, self._writer.epoch, invocations)
+        return [True] * len(invocations)
 
-    async def _write_facts(self, connection: Connection, given: Sequence[Facts]) -> Sequence[bool | None]:
-        facts = [fact for group in given for fact in group]
+    async def _write_facts(self, connection: Connection, groups: Sequence[Facts]) -> Sequence[bool | None]:
+        facts = [fact for group in groups for fact in group]
         started = time.perf_counter()
         added = await store.append(connection, self._writer.router_id, self._writer.epoch, facts)
         self._wrote(time.perf_counter() - started)
-        return [group[-1].key in added or None for group in given]
+        return [group[-1].key in added or None for group in groups]
 
-    async def _probe_facts(self, connection: Connection, given: Sequence[Facts]) -> Sequence[bool | None]:
-        known = await store.known_events(connection, [group[-1].key for group in given])
-        return [group[-1].event in known or None for group in given]
+    async def _probe_facts(self, connection: Connection, groups: Sequence[Facts]) -> Sequence[bool | None]:
+        found = await store.find_events(connection, [group[-1].key for group in groups])
+        return [group[-1].event in found or None for group in groups]

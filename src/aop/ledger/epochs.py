@@ -12,7 +12,7 @@ from aop.ledger import store
 from aop.ledger.model import CANCELED, LOST, OPENING_EVENTS, Context, Opening, Place, terminal_fact
 from aop.store.database import Connection, Database, StoreUnavailable, translated_failures
 
-LOOK_SECONDS = 1.0
+PROBE_SECONDS = 1.0
 MAX_CLOSED_AT_ONCE = 1000
 
 
@@ -61,7 +61,7 @@ class EpochWatch:
         self._superseded = superseded
 
     async def turn(self) -> None:
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(PROBE_SECONDS)
         with suppress(StoreUnavailable, EpochSuperseded):  # readiness tells of a store that is gone
             await self.check()
 

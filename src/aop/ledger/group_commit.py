@@ -142,7 +142,7 @@ class GroupCommit(Generic[E, R]):
 
     async def _serve_probes(self, batch: Sequence[_Waiting[E, ProbeResult[R]]]) -> None:
         """A probe is never late: only what the store answers is told, else that nobody knows."""
-        found = await self._asked([waiting.entry for waiting in batch], self._time_limit())
+        found = await self._probed([waiting.entry for waiting in batch], self._time_limit())
         if found is None:
             _tell_all(batch, UNKNOWN)
         else:
@@ -163,10 +163,10 @@ class GroupCommit(Generic[E, R]):
         except asyncpg.PostgresError as refusal:
             await self._after_refusal(batch, refusal, due)
         except CONNECTION_LOST:
-            self._connection.lose()
+            self._connection.abandon()
             await self._find(batch, due)
         except BaseException:
-            self._connection.lose()
+            self._connection.abandon()
             raise
         else:
             for waiting, value in zip(batch, values, strict=True):
@@ -181,7 +181,7 @@ class GroupCommit(Generic[E, R]):
                 if not waiting.result.done():
                     waiting.result.set_exception(EpochFenced())
         elif refusal.sqlstate.startswith(_SERVER_GONE):
-            self._connection.lose()
+            self._connection.abandon()
             await self._find(batch, due)
         else:
             await self._one_by_one(batch, DENIED if refusal.sqlstate.startswith(_DENIED) else NOT_WRITTEN, due)
@@ -199,14 +199,14 @@ class GroupCommit(Generic[E, R]):
 
     async def _find(self, batch: Sequence[_Waiting[E, WriteResult[R]]], due: float) -> None:
         """What became of a write whose answer was lost."""
-        found = await self._asked([waiting.entry for waiting in batch], self._time_limit(due))
+        found = await self._probed([waiting.entry for waiting in batch], self._time_limit(due))
         if found is None:
             _tell_all(batch, UNKNOWN)
         else:
             for waiting, value in zip(batch, found, strict=True):
                 waiting.tell(NOT_WRITTEN if value is None else Found(value))
 
-    async def _asked(self, entries: Sequence[E], limit: float) -> Sequence[R | None] | None:
+    async def _probed(self, entries: Sequence[E], limit: float) -> Sequence[R | None] | None:
         """Asks until the store answers; None once the time is up. A question, never a second write."""
         loop = asyncio.get_running_loop()
         # The clock is read here too: an attempt that fails without waiting is never met by its timeout.

@@ -65,14 +65,14 @@ class Journal:
         """`unsettled` is told how many facts wait for the store when they rise from 0, and when they are 0 again."""
         self._writer = writer
         self._clock = clock
-        self._tell_unsettled = unsettled
+        self._report_unsettled = unsettled
         entries, how = Entries(writer, clock, wrote), (prepared_by(connect, write_seconds), write_seconds, fenced)
         self._acceptances: GroupCommit[Accepted, datetime] = GroupCommit(entries.acceptances, *how)
         self._endings: GroupCommit[AcceptedEnded, datetime] = GroupCommit(entries.endings, *how)
         self._cancels: GroupCommit[str, bool] = GroupCommit(entries.cancels, *how)
         self._facts: GroupCommit[Facts, bool] = GroupCommit(entries.facts, *how)
         self._open = OpenInvocations()
-        self._told_unsettled = False
+        self._reported_unsettled = False
         self._settler: Loop | None = None
 
     def start(self, loops: Loops) -> None:
@@ -205,9 +205,9 @@ class Journal:
 
     def _watch_unsettled(self) -> None:
         count = self.unsettled().count
-        if bool(count) != self._told_unsettled:
-            self._told_unsettled = bool(count)
-            self._tell_unsettled(count)
+        if bool(count) != self._reported_unsettled:
+            self._reported_unsettled = bool(count)
+            self._report_unsettled(count)
 
     async def _probe_unconfirmed(self) -> None:
         """An acceptance nobody was told about: should it exist after all, it ends as lost."""

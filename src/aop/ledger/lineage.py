@@ -98,10 +98,10 @@ class Lineage:
             return await reads.ended_with_children(connection, invocations)
 
     async def page(
-        self, workspace_id: str, wanted: RecordFilter, after: tuple[datetime, str] | None, limit: int
+        self, workspace_id: str, filters: RecordFilter, after: tuple[datetime, str] | None, limit: int
     ) -> RecordPage:
         async with self._database.connection() as connection:
-            rows = await reads.page(connection, workspace_id, wanted, after, limit + 1)
+            rows = await reads.page(connection, workspace_id, filters, after, limit + 1)
         shown = rows[:limit]
         last = (shown[-1]["created_at"], shown[-1]["invocation_id"].hex) if len(rows) > limit else None
         return RecordPage([_record(row) for row in shown], last)

@@ -84,31 +84,31 @@ async def ended_with_children(connection: Connection, invocations: Sequence[str]
 async def page(
     connection: Connection,
     workspace_id: str,
-    wanted: RecordFilter,
+    filters: RecordFilter,
     after: tuple[datetime, str] | None,
     limit: int,
 ) -> Sequence[Row]:
     """Newest first; statements are built from fixed fragments, values are always bound."""
     conditions, values = list[str](), list[Any]([workspace_id])
 
-    def add(condition: str, *given: Any) -> None:
-        numbers = [f"${len(values) + position}" for position in range(1, len(given) + 1)]
-        values.extend(given)
+    def add(condition: str, *arguments: Any) -> None:
+        numbers = [f"${len(values) + position}" for position in range(1, len(arguments) + 1)]
+        values.extend(arguments)
         conditions.append(condition.format(*numbers))
 
-    source, row = _source(wanted.status)
-    if wanted.status in TERMINAL_STATUSES:
-        add("ended.type = {}", wanted.status)
-    elif wanted.status is not None:
-        add("opening = {}", _OPENING_OF[InvocationStatus(wanted.status)])
-    if wanted.agent_id is not None:
-        add("target_agent_id = {}", wanted.agent_id)
-    if wanted.capability is not None:
-        add("capability = {}", wanted.capability)
-    if wanted.since is not None:
-        add(f"{row}.created_at >= {{}}", wanted.since)
-    if wanted.until is not None:
-        add(f"{row}.created_at < {{}}", wanted.until)
+    source, row = _source(filters.status)
+    if filters.status in TERMINAL_STATUSES:
+        add("ended.type = {}", filters.status)
+    elif filters.status is not None:
+        add("opening = {}", _OPENING_OF[InvocationStatus(filters.status)])
+    if filters.agent_id is not None:
+        add("target_agent_id = {}", filters.agent_id)
+    if filters.capability is not None:
+        add("capability = {}", filters.capability)
+    if filters.since is not None:
+        add(f"{row}.created_at >= {{}}", filters.since)
+    if filters.until is not None:
+        add(f"{row}.created_at < {{}}", filters.until)
     if after is not None:
         add(f"({row}.created_at, {row}.invocation_id) < ({{}}, {{}})", *after)
     values.append(limit)

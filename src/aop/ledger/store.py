@@ -60,10 +60,10 @@ async def newest_epoch(connection: Connection, router_id: str) -> int:
 
 
 async def accept(
-    connection: Connection, router_id: str, epoch: int, given: Sequence[tuple[int, Acceptance]]
+    connection: Connection, router_id: str, epoch: int, entries: Sequence[tuple[int, Acceptance]]
 ) -> dict[str, datetime]:
     """The event ids of the accepted ones and when each was created; what is missing was refused."""
-    rows = await connection.fetch(_ACCEPT, router_id, epoch, *_columns(map(_acceptance_row, given), _ACCEPTANCE))
+    rows = await connection.fetch(_ACCEPT, router_id, epoch, *_columns(map(_acceptance_row, entries), _ACCEPTANCE))
     return {row["accepted_event_id"].hex: row["accepted_at"] for row in rows}
 
 
@@ -79,22 +79,22 @@ async def request_cancel(connection: Connection, router_id: str, epoch: int, inv
     await connection.execute("SELECT ledger.request_cancel($1, $2, $3)", router_id, epoch, invocations)
 
 
-async def known_acceptances(connection: Connection, given: Sequence[Acceptance]) -> dict[str, datetime]:
+async def find_acceptances(connection: Connection, acceptances: Sequence[Acceptance]) -> dict[str, datetime]:
     """The event ids of those in the store and when each was created; an id taken by another does not count."""
     rows = await connection.fetch(
         "SELECT opening_event_id, created_at FROM ledger.invocation"
-        " JOIN unnest($1::uuid[], $2::uuid[]) AS given (invocation_id, opening_event_id)"
+        " JOIN unnest($1::uuid[], $2::uuid[]) AS entry (invocation_id, opening_event_id)"
         " USING (invocation_id, opening_event_id)",
-        [acceptance.context.invocation for acceptance in given],
-        [acceptance.event for acceptance in given],
+        [acceptance.context.invocation for acceptance in acceptances],
+        [acceptance.event for acceptance in acceptances],
     )
     return {row["opening_event_id"].hex: row["created_at"] for row in rows}
 
 
-async def known_events(connection: Connection, keys: Sequence[Key]) -> set[str]:
+async def find_events(connection: Connection, keys: Sequence[Key]) -> set[str]:
     """The event ids under these keys."""
     rows = await connection.fetch(
-        "SELECT event_id FROM ledger.event JOIN unnest($1::uuid[], $2::integer[]) AS given (invocation_id, sequence)"
+        "SELECT event_id FROM ledger.event JOIN unnest($1::uuid[], $2::integer[]) AS entry (invocation_id, sequence)"
         " USING (invocation_id, sequence)",
         [invocation for invocation, _ in keys],
         [sequence for _, sequence in keys],
@@ -130,8 +130,8 @@ async def open_rows(connection: Connection, router_id: str, epoch: int, limit: i
     """Invocations of an epoch without a terminal, behind its last checkpoint, each with its last progress."""
     rows: Sequence[Row] = await connection.fetch(
         "SELECT invocation.*, last.sequence, last.chunk_index, last.occurred_at,"
-        " EXISTS (SELECT FROM ledger.cancel_request AS asked"
-        "          WHERE asked.invocation_id = invocation.invocation_id) AS cancel_requested"
+        " EXISTS (SELECT FROM ledger.cancel_request AS request"
+        "          WHERE request.invocation_id = invocation.invocation_id) AS cancel_requested"
         " FROM ledger.invocation LEFT JOIN LATERAL (SELECT sequence, chunk_index, occurred_at FROM ledger.event"
         "  WHERE event.invocation_id = invocation.invocation_id ORDER BY sequence DESC LIMIT 1) AS last ON true"
         " WHERE invocation.router_id = $1 AND invocation.epoch = $2 AND invocation.position >="
@@ -188,8 +188,8 @@ _LITERALS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
 }
 
 
-def _acceptance_row(given: tuple[int, Acceptance]) -> Sequence[Any]:
-    position, acceptance = given
+def _acceptance_row(entry: tuple[int, Acceptance]) -> Sequence[Any]:
+    position, acceptance = entry
     context = acceptance.context
     return (
         position,

@@ -42,7 +42,7 @@ class WriterConnection:
             self._connection = await self._connect()
         return self._connection
 
-    def lose(self) -> None:
+    def abandon(self) -> None:
         """Its backend may be in the middle of a write."""
         if self._connection is not None:
             self._lost_backends.append(self._connection.get_server_pid())

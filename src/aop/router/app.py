@@ -18,16 +18,16 @@ from aop.net.policy import LookUp, NetworkPolicy, Resolver, system_look_up
 from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.api.delegation import Delegations
-from aop.router.api.invocations import InvocationCalls
-from aop.router.api.nested import NestedCalls
-from aop.router.api.reads import ReadCalls
+from aop.router.api.invocations import InvocationRoutes
+from aop.router.api.nested import NestedInvocationRoutes
+from aop.router.api.reads import LedgerReadRoutes
 from aop.router.api.running_answer import RunningAnswers
 from aop.router.api.topology_status import topology_status_routes
 from aop.router.invocation.acceptance import Accepting
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.parents import ParentWatch
 from aop.router.invocation.recording import FENCED, Fence, open_journal
-from aop.router.invocation.supervisor import Supervisor
+from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import RouterMetrics
 from aop.router.settings import LISTEN_ADDRESS, MAX_CHILDREN, MAX_INVOCATIONS, RouterSettings
 from aop.router.targets.resolution import CardCache, Resolution
@@ -57,7 +57,7 @@ class TopologyNotLive(Exception):
 
 
 @dataclass(frozen=True)
-class Outside:
+class RouterEnvironment:
     """What the unit takes from the world around it."""
 
     clock: Clock = utc_now
@@ -69,14 +69,14 @@ class _Parts:
     """What is opened once and shared."""
 
     settings: RouterSettings
-    outside: Outside
+    environment: RouterEnvironment
     log: UnitLog
     loops: Loops
     database: Database
     journal: Journal
     metrics: UnitMetrics
     counts: RouterMetrics
-    supervisor: Supervisor
+    supervisor: InvocationSupervisor
     agent_client: HttpClient
     peer: Peer
     resolver: Resolver
@@ -91,8 +91,8 @@ async def run(settings: RouterSettings, handed: socket.socket | None = None) -> 
     await serve(serving, lambda: build(settings), handed)
 
 
-async def build(settings: RouterSettings, outside: Outside | None = None) -> Unit:
-    outside = outside or Outside()
+async def build(settings: RouterSettings, environment: RouterEnvironment | None = None) -> Unit:
+    environment = environment or RouterEnvironment()
     log = UnitLog(UNIT, settings.unit.log_level)
     async with AsyncExitStack() as opened:
         database = await Database.open(
@@ -101,13 +101,13 @@ async def build(settings: RouterSettings, outside: Outside | None = None) -> Uni
         opened.push_async_callback(database.close)
         async with database.connection() as connection:
             await require_version(connection, STORE)
-        metrics, supervisor = UnitMetrics(UNIT), Supervisor()
+        metrics, supervisor = UnitMetrics(UNIT), InvocationSupervisor()
         counts = RouterMetrics(metrics)
         counts.running(supervisor.__len__, supervisor.streams)
-        journal, fence = await open_journal(settings, outside.clock, log, counts)
+        journal, fence = await open_journal(settings, environment.clock, log, counts)
         opened.push_async_callback(journal.close)
         loops = unit_loops(log, metrics)
-        resolver = Resolver(outside.look_up)
+        resolver = Resolver(environment.look_up)
         connect_seconds = settings.connect_timeout_ms / 1000
         agent_client = HttpClient(idle_seconds=_AGENT_IDLE_SECONDS, connect_seconds=connect_seconds)
         peer_client = HttpClient(idle_seconds=_PEER_IDLE_SECONDS, connect_seconds=connect_seconds)
@@ -122,7 +122,7 @@ async def build(settings: RouterSettings, outside: Outside | None = None) -> Uni
             workers, max_work_ms=settings.schema_work_ms, max_kept_bytes=settings.card_cache_bytes // 2
         )
         parts = _Parts(
-            *(settings, outside, log, loops, database, journal, metrics, counts, supervisor, agent_client, peer),
+            *(settings, environment, log, loops, database, journal, metrics, counts, supervisor, agent_client, peer),
             *(resolver, checks),
         )
         return _assemble(parts, fence, opened)
@@ -132,7 +132,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     settings, log, loops, database = parts.settings, parts.log, parts.loops, parts.database
     metrics, supervisor = parts.metrics, parts.supervisor
     cards = CardCache(settings.card_cache_bytes // 2)
-    topology = Topology(parts.outside.clock, cards.forget)
+    topology = Topology(parts.environment.clock, cards.forget)
     watch = TopologyWatch(parts.peer, settings.control_plane_token, topology)
     parts.counts.watched(topology)
     loops.start("topology watch", watch.turn)
@@ -164,7 +164,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     routes = [
         *health_routes(readiness, metrics),
         *topology_status_routes(topology, settings.service_principals),
-        *ReadCalls(lineage).routes(settings.service_principals),
+        *LedgerReadRoutes(lineage).routes(settings.service_principals),
         *_invocation_routes(parts, topology, cards, lineage, (roots, children)),
     ]
     return Unit(
@@ -203,17 +203,26 @@ def _invocation_routes(
         seconds=settings.resolve_timeout_ms / 1000,
         answer_limit=settings.control_plane_response_limit_bytes,
     )
-    longest, most_input = unit.invocation_deadline_ms, unit.invocation_request_max_bytes
-    phases = parts.counts.phases
+    max_input_bytes = unit.invocation_request_max_bytes
+    phase_kinds = parts.counts.phase_kinds
     accepting = Accepting(
-        topology, resolution, parts.journal, parts.checks, phases, longest_ms=longest, most_input=most_input
+        topology,
+        resolution,
+        parts.journal,
+        parts.checks,
+        phase_kinds,
+        max_deadline_ms=unit.invocation_deadline_ms,
+        max_input_bytes=max_input_bytes,
     )
     limits = AnswerLimits(settings.agent_response_limit_bytes, settings.a2a_event_limit_bytes)
-    execution = Execution(agents, parts.journal, parts.supervisor, parts.log, parts.counts, parts.outside.clock, limits)
+    execution = Execution(
+        agents, parts.journal, parts.supervisor, parts.log, parts.counts, parts.environment.clock, limits
+    )
     answers = RunningAnswers(execution, unit.sse_frame_max_bytes)
-    delegations = Delegations(issuer, credential.private_key.public, lambda: parts.outside.clock().timestamp())
+    delegations = Delegations(issuer, credential.private_key.public, lambda: parts.environment.clock().timestamp())
     roots, children = slots
+    nested = NestedInvocationRoutes(lineage, resolution, accepting, answers, phase_kinds, max_input_bytes)
     return [
-        *InvocationCalls(accepting, answers, most_input).routes(settings.service_principals, roots),
-        *NestedCalls(lineage, resolution, accepting, answers, phases, most_input).routes(delegations, children),
+        *InvocationRoutes(accepting, answers, max_input_bytes).routes(settings.service_principals, roots),
+        *nested.routes(delegations, children),
     ]

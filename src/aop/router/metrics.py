@@ -13,20 +13,20 @@ from aop.router.targets.topology import Topology
 from aop.serving.counts import Counts
 from aop.serving.durations import Durations, Observe
 from aop.serving.metrics import BUCKETS, UnitMetrics
-from aop.telemetry.phases import Phase
+from aop.telemetry.phases import PhaseKind
 from aop.telemetry.spans import SpanKind
 
 _WRITE_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 
 
 @dataclass(frozen=True)
-class Phases:
+class InvocationPhases:
     """What an Invocation goes through, in this order."""
 
-    resolve: Phase
-    accept: Phase
-    agent: Phase
-    terminal: Phase
+    resolve: PhaseKind
+    accept: PhaseKind
+    agent: PhaseKind
+    terminal: PhaseKind
 
 
 class RouterMetrics(Collector):
@@ -42,11 +42,11 @@ class RouterMetrics(Collector):
             ("unit", "outcome"),
             BUCKETS,
         )
-        self.phases = Phases(
-            Phase("resolve", self._observe("aop_resolve_seconds", "Time to the exact Card, known or asked for.")),
-            Phase("accept", self._observe("aop_accept_seconds", "Input check and first Ledger transaction.")),
-            Phase("agent", self._observe("aop_agent_seconds", "Time an Agent had the work."), SpanKind.CLIENT),
-            Phase("terminal", self._observe("aop_terminal_seconds", "Time until the terminal was recorded.")),
+        self.phase_kinds = InvocationPhases(
+            PhaseKind("resolve", self._observe("aop_resolve_seconds", "Time to the exact Card, known or asked for.")),
+            PhaseKind("accept", self._observe("aop_accept_seconds", "Input check and first Ledger transaction.")),
+            PhaseKind("agent", self._observe("aop_agent_seconds", "Time an Agent had the work."), SpanKind.CLIENT),
+            PhaseKind("terminal", self._observe("aop_terminal_seconds", "Time until the terminal was recorded.")),
         )
         self.ledger_wrote = self._observe(
             "aop_ledger_write_seconds",
@@ -56,16 +56,16 @@ class RouterMetrics(Collector):
         self.chunks = 0
         """Of all streams so far; counted by those who send them, read when somebody looks."""
         unit.registry.register(self)
-        self._known: dict[Terminal, tuple[Callable[[], None], Observe]] = {}
+        self._counters: dict[Terminal, tuple[Callable[[], None], Observe]] = {}
 
     def ended(self, terminal: Terminal, seconds: float) -> None:
-        known = self._known.get(terminal)
-        if known is None:
-            known = self._known[terminal] = (
+        counters = self._counters.get(terminal)
+        if counters is None:
+            counters = self._counters[terminal] = (
                 self._ended.of(self._unit.unit, terminal.type, terminal.error or "", terminal.reason or ""),
                 self._seconds.of(self._unit.unit, terminal.type),
             )
-        count, observe = known
+        count, observe = counters
         count()
         observe(seconds)
 

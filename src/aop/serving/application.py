@@ -55,8 +55,8 @@ class Application:
         method = request.method if request.method in _METHODS else "other"
         code, ended = exchange.code, time.perf_counter()
         seconds = ended - started
-        if request.trail is not None:
-            request.trail.end(code)
+        if request.phases is not None:
+            request.phases.end(code)
         error = _NO_ERROR if code is None else (code.value, exchange.reason or "")
         self._metrics.answered(template or "unknown", method, exchange.status, error, seconds)
         if exchange.unadmitted:
@@ -176,7 +176,7 @@ def _trace(tracing: Tracing, exchange: _Exchange, method: str, started: float, e
     if exchange.code is not None:
         attributes["error.type"] = exchange.code.value
     served = Served(f"{method} {route.path}", started, ended, attributes, exchange.status >= 500)
-    tracing.served(span, served, request.trail)
+    tracing.served(span, served, request.phases)
 
 
 def _not_offered(methods: Iterable[str]) -> Response:

@@ -6,8 +6,8 @@ from types import TracebackType
 from aop.serving.request import Request
 
 
-class EndedByLeaving:
-    """`async with EndedByLeaving(request) as leaving:` — afterwards `leaving.happened` says whether the caller left."""
+class CancelOnDisconnect:
+    """`async with CancelOnDisconnect(request) as left:` — afterwards `left.happened` says whether the caller left."""
 
     def __init__(self, request: Request) -> None:
         self._gone = request.scope["aop.disconnected"]
@@ -15,7 +15,7 @@ class EndedByLeaving:
         self._cancelling = 0
         self.happened = False
 
-    async def __aenter__(self) -> "EndedByLeaving":
+    async def __aenter__(self) -> "CancelOnDisconnect":
         self._task = asyncio.current_task()
         assert self._task is not None  # noqa: S101  always within a task
         self._cancelling = self._task.cancelling()

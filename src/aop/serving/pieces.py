@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from aop.contracts.errors import ErrorCode, Reason
-from aop.serving.leaving import EndedByLeaving
+from aop.serving.leaving import CancelOnDisconnect
 from aop.serving.request import Request, Send
 from aop.serving.response import TRACE_HEADER, Headers
 
@@ -46,7 +46,7 @@ async def deliver_source(
     async with aclosing(source):
         await send({"type": "http.response.start", "status": status, "headers": headers})
         if request.method != "HEAD":
-            async with EndedByLeaving(request) as leaving:
+            async with CancelOnDisconnect(request) as leaving:
                 await relay()
             if leaving.happened:
                 return

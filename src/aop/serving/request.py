@@ -6,7 +6,7 @@ from typing import Any
 
 from aop.base.ids import new_trace_id
 from aop.net.traceparent import NAME as TRACEPARENT
-from aop.telemetry.phases import Trail
+from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import OpenSpan
 from aop.telemetry.tracing import Tracing
 
@@ -32,7 +32,7 @@ class Request:
     """None unless somebody wants spans."""
     joins_trace: bool = False
     """Whether the caller is one of us, so that the span it names counts."""
-    trail: Trail | None = None
+    phases: RequestPhases | None = None
     _span: OpenSpan | None = None
     _headers: dict[bytes, Sequence[bytes]] | None = None
 

@@ -12,54 +12,54 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Phase:
-    """`observe` learns the seconds of every passage."""
+class PhaseKind:
+    """`observe` learns the seconds of every phase of it."""
 
     name: str
     observe: Observe
-    kind: SpanKind = SpanKind.INTERNAL
+    span_kind: SpanKind = SpanKind.INTERNAL
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Phase:
     """One phase, gone through; `fault` is the code it failed with. Seconds of the process's own clock."""
 
-    phase: Phase
+    kind: PhaseKind
     span_id: str
     begun: float
     ended: float
     fault: str | None
 
 
-class Trail:
-    __slots__ = ("_begun", "_phase", "_span_id", "begun", "passages", "span")
+class RequestPhases:
+    __slots__ = ("_begun", "_kind", "_span_id", "begun", "ended_phases", "span")
 
     def __init__(self) -> None:
         self.begun = perf_counter()
         self.span: OpenSpan | None = None
-        self.passages: tuple[Passage, ...] = ()
-        self._phase: Phase | None = None
+        self.ended_phases: tuple[Phase, ...] = ()
+        self._kind: PhaseKind | None = None
         self._begun = 0.0
         self._span_id = ""
 
-    def enter(self, phase: Phase, span_id: str | None = None) -> None:
+    def enter(self, kind: PhaseKind, span_id: str | None = None) -> None:
         """Ends the phase before; being in this one already changes nothing."""
-        if phase is self._phase:
+        if kind is self._kind:
             return
-        if self._phase is not None:
+        if self._kind is not None:
             self.end()
-        self._phase, self._begun = phase, perf_counter()
+        self._kind, self._begun = kind, perf_counter()
         if self.span is not None:
             self._span_id = span_id or new_span_id()
 
     def end(self, fault: str | None = None) -> None:
-        phase = self._phase
-        if phase is None:
+        kind = self._kind
+        if kind is None:
             return
-        ended, self._phase = perf_counter(), None
-        phase.observe(ended - self._begun)
+        ended, self._kind = perf_counter(), None
+        kind.observe(ended - self._begun)
         if self.span is not None and self.span.sampled:
-            self.passages += (Passage(phase, self._span_id, self._begun, ended, fault),)
+            self.ended_phases += (Phase(kind, self._span_id, self._begun, ended, fault),)
 
     @property
     def seconds(self) -> float:

@@ -6,7 +6,7 @@ from time import perf_counter_ns, time_ns
 
 from aop.base.ids import new_span_id
 from aop.net.traceparent import read_traceparent
-from aop.telemetry.phases import Passage, Trail
+from aop.telemetry.phases import Phase, RequestPhases
 from aop.telemetry.spans import Attribute, Attributes, EndedSpan, OpenSpan, SpanKind, agent_span_id
 
 Take = Callable[[Sequence[EndedSpan]], None]
@@ -55,14 +55,14 @@ class Tracing:
         parent_id = None if called_by is None else agent_span_id(called_by)
         return OpenSpan(trace_id, new_span_id(), parent_id, self._sampler.samples(trace_id))
 
-    def served(self, span: OpenSpan, served: Served, trail: Trail | None) -> None:
+    def served(self, span: OpenSpan, served: Served, phases: RequestPhases | None) -> None:
         if not span.sampled:
             return
         # One look at the wall clock for all of them: children never stick out of their parent.
         shift = time_ns() - perf_counter_ns()
         spans = [_server_span(span, served, shift)]
-        if trail is not None:
-            spans += [_phase_span(span, passage, spans[0].attributes, shift) for passage in trail.passages]
+        if phases is not None:
+            spans += [_phase_span(span, phase, spans[0].attributes, shift) for phase in phases.ended_phases]
         self._take(spans)
 
 
@@ -80,18 +80,18 @@ def _server_span(span: OpenSpan, served: Served, shift: int) -> EndedSpan:
     )
 
 
-def _phase_span(span: OpenSpan, passage: Passage, whole: Attributes, shift: int) -> EndedSpan:
+def _phase_span(span: OpenSpan, phase: Phase, whole: Attributes, shift: int) -> EndedSpan:
     attributes = {name: whole[name] for name in _REPEATED if name in whole}
-    if passage.fault is not None:
-        attributes["error.type"] = passage.fault
+    if phase.fault is not None:
+        attributes["error.type"] = phase.fault
     return EndedSpan(
         span.trace_id,
-        passage.span_id,
+        phase.span_id,
         span.span_id,
-        passage.phase.name,
-        passage.phase.kind,
-        int(passage.begun * _BILLION) + shift,
-        int(passage.ended * _BILLION) + shift,
+        phase.kind.name,
+        phase.kind.span_kind,
+        int(phase.begun * _BILLION) + shift,
+        int(phase.ended * _BILLION) + shift,
         attributes,
-        passage.fault is not None,
+        phase.fault is not None,
     )

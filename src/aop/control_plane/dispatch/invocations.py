@@ -18,7 +18,7 @@ from aop.net.policy import NameNotResolved
 GUARD_SECONDS = 15.0
 """What the Router may take beyond the longest deadline: the terminal write, its probe, the transfer."""
 
-MOST_ERROR_BYTES = 64 * 1024
+MAX_ERROR_BYTES = 64 * 1024
 _NOT_FORWARDED = frozenset({ErrorCode.UNAUTHENTICATED, ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT})
 _IDENTITY_HEADERS = frozenset({b"x-platform-trace-id", b"x-platform-invocation-id", b"x-platform-root-task-id"})
 _encode = msgspec.json.Encoder().encode
@@ -60,25 +60,25 @@ class Forwarded(msgspec.Struct, frozen=True):
 
 class Invocations:
     def __init__(
-        self, authorization: Authorization, router: RouterClient, *, longest_ms: int, most_result: int
+        self, authorization: Authorization, router: RouterClient, *, max_deadline_ms: int, max_result_bytes: int
     ) -> None:
         self._authorization = authorization
         self._router = router
-        self._guard_seconds = longest_ms / 1000 + GUARD_SECONDS
-        self._most_result = most_result
+        self._guard_seconds = max_deadline_ms / 1000 + GUARD_SECONDS
+        self._max_result_bytes = max_result_bytes
 
     async def authorize(self, caller: str, workspace_id: str, wanted: InvocationRequest) -> Authorized:
         return await self._authorization.for_owner(caller, Wanted(workspace_id, wanted.agent_id, wanted.capability))
 
     async def run(
-        self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity, below: Headers = ()
+        self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity, trace_headers: Headers = ()
     ) -> Forwarded:
         """JSON mode: the whole answer, checked."""
         body = dispatch_body(caller, pin, wanted, identity)
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
             answer = await self._router.dispatch(
-                body, below, trace_id=identity.trace_id, deadline=deadline, max_body=self._most_result
+                body, trace_headers, trace_id=identity.trace_id, deadline=deadline, max_body=self._max_result_bytes
             )
         except HttpError as failure:  # what broke off behind its head is still an answer about this Invocation
             seen = identity if failure.headers is None else seen_identity(failure.headers, identity)
@@ -96,7 +96,7 @@ def router_lost(failure: Exception, identity: Identity) -> RouterFailed:
 
 
 def _checked(answer: Answer, identity: Identity) -> Forwarded:
-    if answer.status != 200 and len(answer.body) > MOST_ERROR_BYTES:
+    if answer.status != 200 and len(answer.body) > MAX_ERROR_BYTES:
         raise RouterFailed("larger than allowed", identity)
     if _media_type(answer.headers) != b"application/json":
         raise RouterFailed("media type", identity)

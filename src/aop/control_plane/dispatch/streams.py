@@ -11,7 +11,7 @@ from aop.contracts.invocation import InvocationRequest
 from aop.control_plane.dispatch.authorization import Authorized
 from aop.control_plane.dispatch.invocations import (
     GUARD_SECONDS,
-    MOST_ERROR_BYTES,
+    MAX_ERROR_BYTES,
     Forwarded,
     Identity,
     RouterFailed,
@@ -36,13 +36,13 @@ class OpenedStream:
 
 
 class Streams:
-    def __init__(self, router: RouterClient, *, longest_ms: int, most_frame: int) -> None:
+    def __init__(self, router: RouterClient, *, max_deadline_ms: int, max_frame_bytes: int) -> None:
         self._router = router
-        self._guard_seconds = longest_ms / 1000 + GUARD_SECONDS
-        self._most_frame = most_frame
+        self._guard_seconds = max_deadline_ms / 1000 + GUARD_SECONDS
+        self._max_frame_bytes = max_frame_bytes
 
     async def open(
-        self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity, below: Headers = ()
+        self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity, trace_headers: Headers = ()
     ) -> OpenedStream | Forwarded:
         """An open stream, or the error that came instead of its first frame."""
         body = dispatch_body(caller, pin, wanted, identity)
@@ -50,7 +50,7 @@ class Streams:
         try:
             async with AsyncExitStack() as opened:
                 answer = await opened.enter_async_context(
-                    await self._router.open_stream(body, below, trace_id=identity.trace_id, deadline=deadline)
+                    await self._router.open_stream(body, trace_headers, trace_id=identity.trace_id, deadline=deadline)
                 )
                 seen = seen_identity(answer.headers, identity)
                 if answer.status != 200:
@@ -64,7 +64,7 @@ class Streams:
     async def _relay(self, answer: StreamedAnswer, opened: AsyncExitStack) -> AsyncGenerator[bytes, None]:
         """Ends early, without a terminal, when the Router falls silent or a frame is broken; that one is not sent."""
         async with opened:
-            reader = FrameReader(self._most_frame)
+            reader = FrameReader(self._max_frame_bytes)
             try:
                 async for piece in answer:
                     good, whole = _good_frames(reader, piece)
@@ -82,7 +82,7 @@ async def _collected(answer: StreamedAnswer, identity: Identity) -> bytes:
     try:
         async for piece in answer:
             body += piece
-            if len(body) > MOST_ERROR_BYTES:
+            if len(body) > MAX_ERROR_BYTES:
                 raise RouterFailed("larger than allowed", identity)
     except FAILURES as failure:
         raise router_lost(failure, identity) from failure

@@ -12,7 +12,7 @@ from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.serving.body import read_json
 from aop.serving.event_stream import EventStream
-from aop.serving.leaving import EndedByLeaving
+from aop.serving.leaving import CancelOnDisconnect
 from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
 from aop.serving.response import JSON, Headers, Response
@@ -42,7 +42,7 @@ class InvocationRoutes:
         run = self._streams.open if wanted.stream else self._invocations.run
         answer: Forwarded | OpenedStream | None = None
         try:
-            async with EndedByLeaving(request):
+            async with CancelOnDisconnect(request):
                 answer = await run(request.principal, pin, wanted, identity, below)
         except RouterFailed as failure:
             if not failure.identity.correlated:

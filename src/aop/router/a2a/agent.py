@@ -46,10 +46,15 @@ class AnswerLimits(msgspec.Struct, frozen=True):
 
 
 class AgentConversation:
-    """The address is judged once, at the first request, and holds for all of them; `below` names the span of them."""
+    """The address is judged once, at the first request, and holds for all; `trace_headers` name their span."""
 
     def __init__(
-        self, agents: Agents, endpoint: Endpoint, context: CallContext, limits: AnswerLimits, below: Headers = ()
+        self,
+        agents: Agents,
+        endpoint: Endpoint,
+        context: CallContext,
+        limits: AnswerLimits,
+        trace_headers: Headers = (),
     ) -> None:
         self._agents = agents
         self._endpoint = endpoint
@@ -57,7 +62,7 @@ class AgentConversation:
         self._max_answer = limits.answer
         self._max_event = limits.event
         self._target: Target | None = None
-        self._context_headers = (*context.headers(), *below)
+        self._context_headers = (*context.headers(), *trace_headers)
         self._numbers = count(1)
 
     def next_id(self) -> str:

@@ -15,7 +15,7 @@ _KIND = frozenset({"artifact-update"})
 _VALUE_DEPTH = json.AGENT_DEPTH - 6
 """The value stands in the envelope, the result, the artifact, its parts and its part; one level is kept to spare."""
 
-_MOST_LESSONS = 4
+_MAX_LESSONS = 4
 _BLANKS = b" \t\n\r"
 _decode = msgspec.json.Decoder().decode
 
@@ -55,7 +55,7 @@ class Repetition:
     def learn(self, event: bytes, result: Result) -> None:
         """After an event was read in full and the rules took it; only the very last one may be repeated."""
         self._before = b""
-        if not _may_repeat(result) or self._lessons == _MOST_LESSONS or len(event) > READ_IN_LOOP_BYTES:
+        if not _may_repeat(result) or self._lessons == _MAX_LESSONS or len(event) > READ_IN_LOOP_BYTES:
             return
         self._lessons += 1
         artifact = result.artifact

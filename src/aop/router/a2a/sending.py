@@ -8,8 +8,8 @@ from aop.contracts.a2a import Message, Task, TaskState
 from aop.contracts.errors import ErrorCode
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
+from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.answers import Result, protocol_error, read_result, read_strict_result
-from aop.router.a2a.known_task import KnownTask
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.values import value_of_message, value_of_task
 
@@ -20,11 +20,11 @@ _LATER_PAUSE = 1.0
 
 
 async def send_and_follow(
-    conversation: AgentConversation, message: bytes, delegation: str, known: KnownTask, deadline: float
+    conversation: AgentConversation, message: bytes, delegation: str, task: AgentTask, deadline: float
 ) -> bytes:
-    """The value of the Agent's answer, once there is one. `known` learns of the Task as soon as it is named."""
+    """The value of the Agent's answer, once there is one. `task` learns of the Task as soon as it is named."""
     request_id = conversation.next_id()
-    body = requests.send(request_id, known.invocation_id, message)
+    body = requests.send(request_id, task.invocation_id, message)
     answer = await conversation.ask(body, deadline, delegation=delegation)
     result = await read(conversation, answer, request_id, _ANSWERS)
     for pause in _pauses():
@@ -32,33 +32,33 @@ async def send_and_follow(
             return value_of_message(result)
         if not isinstance(result, Task):
             raise protocol_error()
-        known.see(result.id)
-        if not is_running(result.status.state, known):
+        task.see(result.id)
+        if not is_running(result.status.state, task):
             return value_of_task(result)
         await asyncio.sleep(pause)
-        result = await _look(conversation, known, deadline)
+        result = await _probe(conversation, task, deadline)
     raise AssertionError("the pauses never end")
 
 
-def is_running(state: TaskState, known: KnownTask) -> bool:
+def is_running(state: TaskState, task: AgentTask) -> bool:
     """True while the Task goes on, False once it is completed; every other state ends the Invocation."""
     if state in {TaskState.SUBMITTED, TaskState.WORKING}:
         return True
     if state in {TaskState.FAILED, TaskState.REJECTED}:
-        known.end()
+        task.end()
         raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED)
     if state is TaskState.CANCELED:
-        known.end()
+        task.end()
         raise AgentCanceled
     if state is not TaskState.COMPLETED:
         raise protocol_error()
-    known.end()
+    task.end()
     return False
 
 
-async def _look(conversation: AgentConversation, known: KnownTask, deadline: float) -> Task:
+async def _probe(conversation: AgentConversation, task: AgentTask, deadline: float) -> Task:
     request_id = conversation.next_id()
-    answer = await conversation.ask(requests.get_task(request_id, known.task_id or ""), deadline)
+    answer = await conversation.ask(requests.get_task(request_id, task.task_id or ""), deadline)
     result = await read(conversation, answer, request_id, _TASK)
     if not isinstance(result, Task):
         raise protocol_error()

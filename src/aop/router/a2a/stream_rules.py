@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from msgspec import UNSET
 
 from aop.contracts.a2a import Artifact, ArtifactUpdate, Message, StatusUpdate, Task, TaskState, TaskStatus
+from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.answers import Result, protocol_error
-from aop.router.a2a.known_task import KnownTask
 from aop.router.a2a.sending import is_running
 from aop.router.a2a.values import artifacts_of, value_of, value_of_message, value_of_status
 
@@ -17,8 +17,8 @@ _TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED
 class StreamRules:
     """Takes the events in order. `completed` turns true with the Agent's terminal event; nothing after it counts."""
 
-    def __init__(self, known: KnownTask) -> None:
-        self._known = known
+    def __init__(self, task: AgentTask) -> None:
+        self._task = task
         self._context_id: str | None = None
         self._message_only = False
         self._artifacts: dict[str, bool] = {}
@@ -50,7 +50,7 @@ class StreamRules:
 
     def _bind_message(self, message: Message) -> None:
         task_id, context_id = message.task_id, message.context_id
-        if task_id is UNSET and self._known.task_id is None:
+        if task_id is UNSET and self._task.task_id is None:
             self._message_only = True
         elif task_id is not UNSET and context_id is not UNSET and task_id and context_id:
             self._bind(task_id, context_id)
@@ -60,7 +60,7 @@ class StreamRules:
     def _bind(self, task_id: str, context_id: str) -> None:
         if self._message_only:
             raise protocol_error()
-        self._known.see(task_id)
+        self._task.see(task_id)
         if self._context_id is None:
             self._context_id = context_id
         elif self._context_id != context_id:
@@ -69,13 +69,13 @@ class StreamRules:
     def _after_update(self, update: StatusUpdate) -> Iterator[bytes]:
         is_terminal = update.status.state in _TERMINAL
         if is_terminal:
-            self._known.end()
+            self._task.end()
         if update.final != is_terminal:
             raise protocol_error()
         yield from self._after_state(update.status, [])
 
     def _after_state(self, status: TaskStatus, artifacts: list[Artifact]) -> Iterator[bytes]:
-        if is_running(status.state, self._known):
+        if is_running(status.state, self._task):
             return
         if not all(self._artifacts.values()):
             raise protocol_error()
@@ -93,7 +93,7 @@ class StreamRules:
     def _take_artifact(self, update: ArtifactUpdate) -> None:
         """A base first, then appended pieces, nothing behind the last one."""
         artifact_id = update.artifact.artifact_id
-        known = artifact_id in self._artifacts
-        if not artifact_id or (update.append is True) != known or self._artifacts.get(artifact_id) is True:
+        goes_on = artifact_id in self._artifacts
+        if not artifact_id or (update.append is True) != goes_on or self._artifacts.get(artifact_id) is True:
             raise protocol_error()
         self._artifacts[artifact_id] = update.last_chunk is True

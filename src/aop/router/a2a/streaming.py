@@ -7,39 +7,44 @@ from aop.contracts.errors import ErrorCode, Reason
 from aop.net.sse import EventTooLarge
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
-from aop.router.a2a.known_task import KnownTask
+from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.sending import read
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
 
 UNREAD = object()
-HandOn = Callable[[bytes, object], Awaitable[None] | None]
+DeliverChunk = Callable[[bytes, object], Awaitable[None] | None]
 """Takes a chunk and its value, or UNREAD; what it gives, if anything, is to be awaited before the next one."""
 
 
 async def stream_chunks(
-    conversation: AgentConversation, message: bytes, delegation: str, known: KnownTask, deadline: float, hand_on: HandOn
+    conversation: AgentConversation,
+    message: bytes,
+    delegation: str,
+    task: AgentTask,
+    deadline: float,
+    deliver: DeliverChunk,
 ) -> bool:
     """Returns with the Agent's terminal event, or with the clean end of a stream of Messages; awaits nothing later.
 
     True when the Agent had said more behind its terminal event, which counts for nothing.
     """
     request_id = conversation.next_id()
-    body = requests.stream(request_id, known.invocation_id, message)
-    rules, repetition = StreamRules(known), Repetition(request_id)
+    body = requests.stream(request_id, task.invocation_id, message)
+    rules, repetition = StreamRules(task), Repetition(request_id)
     try:
         async with aclosing(conversation.events(body, request_id, deadline, delegation)) as arrivals:
             async for events in arrivals:
                 for event in events:
                     repeated = repetition.value(event)
                     if repeated is not None:
-                        if (waiting := hand_on(*repeated)) is not None:
+                        if (waiting := deliver(*repeated)) is not None:
                             await waiting
                         continue
                     result = await read(conversation, event, request_id, STREAM_KINDS)
                     for value in rules.take(result):
-                        if (waiting := hand_on(value, UNREAD)) is not None:
+                        if (waiting := deliver(value, UNREAD)) is not None:
                             await waiting
                     if rules.completed:
                         return _goes_on(events)

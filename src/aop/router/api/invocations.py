@@ -20,7 +20,7 @@ from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
 from aop.serving.response import TRACE_HEADER
 from aop.serving.routing import Answer, Route, Spanned
-from aop.telemetry.phases import Trail
+from aop.telemetry.phases import RequestPhases
 
 CONTEXT_BYTES = 64 * 1024
 """What a dispatch may hold beside the caller's own body."""
@@ -28,28 +28,30 @@ CONTEXT_BYTES = 64 * 1024
 _decode = msgspec.json.Decoder(RouterDispatch).decode
 
 
-class InvocationCalls:
+class InvocationRoutes:
     def __init__(self, accepting: Accepting, answers: RunningAnswers, request_max_bytes: int) -> None:
         self._accepting = accepting
         self._answers = answers
         self._max_bytes = request_max_bytes + CONTEXT_BYTES
 
     def routes(self, principals: ServicePrincipals, roots: Slots) -> Sequence[Route]:
-        async def known(request: Request) -> None:
+        async def authenticate(request: Request) -> None:
             await principals.authenticate(request)
             _take_named_trace(request)
 
         path = "/internal/v1/invocations"
-        return [Route("POST", path, self.dispatch, Envelope.INVOCATION, known, roots, spanned=Spanned.BELOW_CALLER)]
+        return [
+            Route("POST", path, self.dispatch, Envelope.INVOCATION, authenticate, roots, spanned=Spanned.BELOW_CALLER)
+        ]
 
     async def dispatch(self, request: Request) -> Answer:
-        received, trail = asyncio.get_running_loop().time(), Trail()
+        received, phases = asyncio.get_running_loop().time(), RequestPhases()
         body = await read_json(request, document("router-dispatch/1"), self._max_bytes)
         wanted = _decode(body.raw)
         request.trace_id = wanted.trace_id
-        request.trail, trail.span = trail, request.span()
+        request.phases, phases.span = phases, request.span()
         require_agreement(request, stream=wanted.stream)
-        call = _call(wanted, body, received, trail)
+        call = _call(wanted, body, received, phases)
         accepted = await self._accepting.accept(call, request.scope["aop.disconnected"].is_set)
         return await self._answers.answer(request, call, accepted)
 
@@ -61,7 +63,7 @@ def _take_named_trace(request: Request) -> None:
         request.trace_id = named
 
 
-def _call(wanted: RouterDispatch, body: JsonBody, received: float, trail: Trail) -> Call:
+def _call(wanted: RouterDispatch, body: JsonBody, received: float, phases: RequestPhases) -> Call:
     return Call(
         invocation_id=wanted.invocation_id,
         root_task_id=wanted.root_task_id,
@@ -80,5 +82,5 @@ def _call(wanted: RouterDispatch, body: JsonBody, received: float, trail: Trail)
         stream=wanted.stream,
         depth=0,
         received=received,
-        trail=trail,
+        phases=phases,
     )

@@ -18,50 +18,50 @@ from aop.router.api.delegation import Delegations
 from aop.router.api.running_answer import RunningAnswers
 from aop.router.invocation.acceptance import Accepting, Call
 from aop.router.invocation.parents import require_running_parent
-from aop.router.metrics import Phases
+from aop.router.metrics import InvocationPhases
 from aop.router.targets.resolution import Resolution
 from aop.serving.admission import Slots
 from aop.serving.body import JsonBody, read_json
 from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
 from aop.serving.routing import Answer, Route, Spanned
-from aop.telemetry.phases import Trail
+from aop.telemetry.phases import RequestPhases
 
 _decode = msgspec.json.Decoder(NestedInvocationRequest).decode
 
 
-class NestedCalls:
+class NestedInvocationRoutes:
     def __init__(
         self,
         lineage: Lineage,
         resolution: Resolution,
         accepting: Accepting,
         answers: RunningAnswers,
-        phases: Phases,
+        phase_kinds: InvocationPhases,
         max_bytes: int,
     ) -> None:
         self._lineage = lineage
         self._resolution = resolution
         self._accepting = accepting
         self._answers = answers
-        self._phases = phases
+        self._phase_kinds = phase_kinds
         self._max_bytes = max_bytes
 
     def routes(self, delegations: Delegations, children: Slots) -> Sequence[Route]:
         path = "/agent/v1/invocations"
-        known, below = delegations.authenticate, Spanned.BELOW_CALLER
-        return [Route("POST", path, self.invoke, Envelope.INVOCATION, known, children, spanned=below)]
+        authenticate, spanned = delegations.authenticate, Spanned.BELOW_CALLER
+        return [Route("POST", path, self.invoke, Envelope.INVOCATION, authenticate, children, spanned=spanned)]
 
     async def invoke(self, request: Request) -> Answer:
-        received, trail = asyncio.get_running_loop().time(), Trail()
+        received, phases = asyncio.get_running_loop().time(), RequestPhases()
         claims = cast("DelegationClaims", request.grant)
-        request.trail, trail.span = trail, request.span(called_by=claims.invocation_id)
+        request.phases, phases.span = phases, request.span(called_by=claims.invocation_id)
         body = await read_json(request, document("nested-invocation-request/1"), self._max_bytes)
         wanted = _decode(body.raw)
         require_agreement(request, stream=wanted.stream)
         await require_running_parent(self._lineage, claims)
         invocation_id = new_id("inv")
-        trail.enter(self._phases.resolve)
+        phases.enter(self._phase_kinds.resolve)
         pin = await self._resolution.installed(
             ResolveInstalledVersionRequest(
                 invocation_id=invocation_id,
@@ -71,9 +71,9 @@ class NestedCalls:
                 agent_id=wanted.target_agent_id,
                 capability=wanted.capability,
             ),
-            trail.headers(),
+            phases.headers(),
         )
-        call = _call(invocation_id, wanted, claims, pin, body, received, trail)
+        call = _call(invocation_id, wanted, claims, pin, body, received, phases)
         accepted = await self._accepting.accept(call, request.scope["aop.disconnected"].is_set)
         return await self._answers.answer(request, call, accepted)
 
@@ -85,7 +85,7 @@ def _call(
     pin: InstalledVersion,
     body: JsonBody,
     received: float,
-    trail: Trail,
+    phases: RequestPhases,
 ) -> Call:
     return Call(
         invocation_id=invocation_id,
@@ -105,5 +105,5 @@ def _call(
         stream=wanted.stream,
         depth=claims.depth + 1,
         received=received,
-        trail=trail,
+        phases=phases,
     )

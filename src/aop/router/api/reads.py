@@ -29,26 +29,26 @@ LIST_QUERY: QueryRules = {
 }
 
 
-class ReadCalls:
+class LedgerReadRoutes:
     def __init__(self, lineage: Lineage) -> None:
         self._lineage = lineage
 
     def routes(self, principals: ServicePrincipals) -> Sequence[Route]:
         # Each has a trace of its own, so that its span would stand alone beside the Gateway's.
-        v4, known, no = Envelope.INVOCATION, principals.authenticate, Spanned.NOT
+        v4, authenticate, no = Envelope.INVOCATION, principals.authenticate, Spanned.NOT
         return [
-            Route("GET", f"{_WORKSPACE}/invocations", self.page, v4, known, query=LIST_QUERY, spanned=no),
-            Route("GET", f"{_WORKSPACE}/invocations/:invocationId", self.detail, v4, known, spanned=no),
-            Route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4, known, spanned=no),
+            Route("GET", f"{_WORKSPACE}/invocations", self.page, v4, authenticate, query=LIST_QUERY, spanned=no),
+            Route("GET", f"{_WORKSPACE}/invocations/:invocationId", self.detail, v4, authenticate, spanned=no),
+            Route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4, authenticate, spanned=no),
         ]
 
     async def page(self, request: Request) -> Response:
         paging = Paging("invocations", tuple[datetime, HexIdentifier], request)
         query = request.query
-        wanted = RecordFilter(
+        filters = RecordFilter(
             query.get("status"), query.get("agentId"), query.get("capability"), query.get("since"), query.get("until")
         )
-        page = await self._lineage.page(request.path["workspaceId"], wanted, paging.after, paging.limit)
+        page = await self._lineage.page(request.path["workspaceId"], filters, paging.after, paging.limit)
         cursor = msgspec.UNSET if page.last is None else paging.cursor(page.last)
         return json_response(200, ListAnswer(page.records, cursor))
 

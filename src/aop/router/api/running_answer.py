@@ -4,39 +4,39 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from aop.router.api.answers import id_headers, outcome_response
-from aop.router.invocation.acceptance import Call, Over
+from aop.router.invocation.acceptance import Call, EndedAtAcceptance
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.running import Running, StopReason
 from aop.router.stream.delivery import StreamDelivery
 from aop.serving.event_stream import EventStream
-from aop.serving.leaving import EndedByLeaving
+from aop.serving.leaving import CancelOnDisconnect
 from aop.serving.request import Request
 from aop.serving.response import Response
 from aop.serving.routing import Answer
 
 
 class RunningAnswers:
-    def __init__(self, execution: Execution, most_frame: int) -> None:
+    def __init__(self, execution: Execution, max_frame_bytes: int) -> None:
         self._execution = execution
-        self._most_frame = most_frame
+        self._max_frame_bytes = max_frame_bytes
 
-    async def answer(self, request: Request, call: Call, accepted: Running | Over) -> Answer:
+    async def answer(self, request: Request, call: Call, accepted: Running | EndedAtAcceptance) -> Answer:
         request.invocation_id = call.invocation_id
-        if isinstance(accepted, Over):
-            self._execution.conclude(call.trail, accepted.outcome)
+        if isinstance(accepted, EndedAtAcceptance):
+            self._execution.conclude(call.phases, accepted.outcome)
             return outcome_response(accepted.outcome, call.invocation_id, call.root_task_id, call.trace_id)
         if request.scope["aop.disconnected"].is_set():
             accepted.stop(StopReason.CALLER_LEFT)
         return self._streamed(accepted) if call.stream else await self._whole(request, accepted)
 
     def _streamed(self, running: Running) -> EventStream:
-        delivery = self._execution.start_stream(running, self._most_frame)
+        delivery = self._execution.start_stream(running, self._max_frame_bytes)
         headers = id_headers(running.context.invocation_id, running.context.root_task_id)
         return EventStream(self._frames(running, delivery), headers)
 
     async def _whole(self, request: Request, running: Running) -> Response:
         self._execution.start(running)
-        async with EndedByLeaving(request):
+        async with CancelOnDisconnect(request):
             await asyncio.shield(running.ended)
         if not running.ended.done():
             await self._execution.leave(running)

@@ -14,5 +14,5 @@ def topology_status_routes(topology: Topology, principals: ServicePrincipals) ->
     async def read(request: Request) -> Response:
         return json_response(200, topology.status())
 
-    path, known = "/internal/v1/topology/status", principals.authenticate
-    return [Route("GET", path, read, Envelope.INVOCATION, known, spanned=Spanned.NOT)]
+    path, authenticate = "/internal/v1/topology/status", principals.authenticate
+    return [Route("GET", path, read, Envelope.INVOCATION, authenticate, spanned=Spanned.NOT)]

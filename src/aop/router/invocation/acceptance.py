@@ -16,16 +16,16 @@ from aop.contracts.resolution import ResolveAgentRequest
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import LOST, TIMED_OUT, Acceptance, Context, Opening, Place, Terminal
+from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.credential import CallContext
-from aop.router.a2a.known_task import KnownTask
 from aop.router.a2a.outcome import Outcome
 from aop.router.invocation.running import Running
-from aop.router.metrics import Phases
+from aop.router.metrics import InvocationPhases
 from aop.router.targets.card import TargetCard
 from aop.router.targets.resolution import Resolution
 from aop.router.targets.topology import Topology
 from aop.serving.body import CallerLeft
-from aop.telemetry.phases import Trail
+from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import Attribute
 
 
@@ -49,10 +49,10 @@ class Call(msgspec.Struct, frozen=True):
     stream: bool
     depth: int
     received: float
-    trail: Trail
+    phases: RequestPhases
 
 
-class Over(msgspec.Struct, frozen=True):
+class EndedAtAcceptance(msgspec.Struct, frozen=True):
     """Accepted and over at once: recorded with its terminal, the Agent never contacted."""
 
     call: Call
@@ -66,39 +66,39 @@ class Accepting:
         resolution: Resolution,
         journal: Journal,
         checks: SchemaChecks,
-        phases: Phases,
+        phase_kinds: InvocationPhases,
         *,
-        longest_ms: int,
-        most_input: int,
+        max_deadline_ms: int,
+        max_input_bytes: int,
     ) -> None:
         self._topology = topology
         self._resolution = resolution
         self._journal = journal
         self._checks = checks
-        self._phases = phases
-        self._longest_ms = longest_ms
-        self._most_input = most_input
+        self._phase_kinds = phase_kinds
+        self._max_deadline_ms = max_deadline_ms
+        self._max_input_bytes = max_input_bytes
 
-    async def accept(self, call: Call, caller_left: Callable[[], bool]) -> Running | Over:
+    async def accept(self, call: Call, caller_left: Callable[[], bool]) -> Running | EndedAtAcceptance:
         """Raises a Refusal before anything is recorded, or returns after the first transaction committed."""
-        trail = call.trail
-        if trail.span is not None:
-            trail.span.attributes.update(_told_of(call))
-        trail.enter(self._phases.resolve)
+        phases = call.phases
+        if phases.span is not None:
+            phases.span.attributes.update(_told_of(call))
+        phases.enter(self._phase_kinds.resolve)
         self._require_usable(call.release_id)
         pin = (call.release_id, call.card_digest)
-        card = await self._resolution.card(_resolve_request(call), *pin, trail.headers())
-        trail.enter(self._phases.accept)
-        if len(call.content) > min(self._most_input, card.max_input_bytes):
+        card = await self._resolution.card(_resolve_request(call), *pin, phases.headers())
+        phases.enter(self._phase_kinds.accept)
+        if len(call.content) > min(self._max_input_bytes, card.max_input_bytes):
             raise PayloadTooLarge("input", reason=Reason.INPUT_SIZE)
-        deadline = call.received + min(self._longest_ms, card.timeout_ms) / 1000
+        deadline = call.received + min(self._max_deadline_ms, card.timeout_ms) / 1000
         await self._require_input(call, card, deadline)
         if caller_left():
             raise CallerLeft("before acceptance")
         # Again, because a change may have arrived while the Card was asked for or the input checked.
         self._require_usable(call.release_id)
         accepted = await self._record(call, card, deadline)
-        trail.end()
+        phases.end()
         return accepted
 
     def _require_usable(self, release_id: str) -> None:
@@ -115,7 +115,7 @@ class Accepting:
         except TimeoutError:
             return
 
-    async def _record(self, call: Call, card: TargetCard, deadline: float) -> Running | Over:
+    async def _record(self, call: Call, card: TargetCard, deadline: float) -> Running | EndedAtAcceptance:
         left = deadline - asyncio.get_running_loop().time()
         now = time.time()
         opening, terminal = _opening(call, card, left)
@@ -129,7 +129,7 @@ class Accepting:
         try:
             if terminal is not None:
                 await self._journal.accept_ended(acceptance, terminal)
-                return Over(call, Outcome(terminal))
+                return EndedAtAcceptance(call, Outcome(terminal))
             place = await self._journal.accept(acceptance)
         except AcceptanceRefused:
             raise Conflict("the id is taken or the parent is not running") from None
@@ -141,9 +141,9 @@ class Accepting:
             return await self._end_as_lost(call, found.place)
         return _running(call, card, place, deadline, now + left)
 
-    async def _end_as_lost(self, call: Call, place: Place) -> Over:
+    async def _end_as_lost(self, call: Call, place: Place) -> EndedAtAcceptance:
         await self._journal.end_as_lost(place)
-        return Over(call, Outcome(LOST))
+        return EndedAtAcceptance(call, Outcome(LOST))
 
 
 def _opening(call: Call, card: TargetCard, left: float) -> tuple[Opening, Terminal | None]:
@@ -218,4 +218,6 @@ def _running(call: Call, card: TargetCard, place: Place, deadline: float, deadli
         audience=card.endpoint.origin,
         depth=call.depth,
     )
-    return Running(context, card, call.content, deadline, deadline_at, place, KnownTask(call.invocation_id), call.trail)
+    return Running(
+        context, card, call.content, deadline, deadline_at, place, AgentTask(call.invocation_id), call.phases
+    )

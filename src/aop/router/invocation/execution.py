@@ -15,16 +15,16 @@ from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Fact, Place, 
 from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
 from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.a2a.sending import send_and_follow
-from aop.router.a2a.streaming import UNREAD, HandOn, stream_chunks
+from aop.router.a2a.streaming import UNREAD, DeliverChunk, stream_chunks
 from aop.router.invocation.running import TERMINAL_OF, Running, StopReason
-from aop.router.invocation.supervisor import Supervisor
+from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import RouterMetrics
 from aop.router.stream.delivery import StreamDelivery
 from aop.router.stream.frames import FrameWriter
 from aop.router.stream.outbox import Outbox
 from aop.router.stream.progress import ProgressKeeper
 from aop.serving.request_log import Level, UnitLog, safe_cause
-from aop.telemetry.phases import Trail
+from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import agent_span_id
 
 NOTE_SECONDS = 1.0
@@ -38,7 +38,7 @@ class Execution:
         self,
         agents: Agents,
         journal: Journal,
-        supervisor: Supervisor,
+        supervisor: InvocationSupervisor,
         log: UnitLog,
         metrics: RouterMetrics,
         clock: Clock,
@@ -57,12 +57,12 @@ class Execution:
         """From here on the Invocation belongs to the supervisor, whoever waits for it."""
         self._supervisor.start(running, self._run(running))
 
-    def start_stream(self, running: Running, most_frame: int) -> StreamDelivery:
+    def start_stream(self, running: Running, max_frame_bytes: int) -> StreamDelivery:
         """Likewise; what its caller is to get comes out of the delivery, `accepted` first."""
         progress = ProgressKeeper(
             self._journal, self._clock, running.place, lambda: running.stop(StopReason.LEDGER_FAILED)
         )
-        running.stream = StreamDelivery(Outbox(), FrameWriter(running.context, most_frame), progress)
+        running.stream = StreamDelivery(Outbox(), FrameWriter(running.context, max_frame_bytes), progress)
         running.stream.accept()
         self.start(running)
         return running.stream
@@ -77,31 +77,31 @@ class Execution:
         if running.stream is not None:
             running.stream.outbox.drop()  # what is left of an Invocation may wait long for the collector
 
-    def conclude(self, trail: Trail, outcome: Outcome) -> None:
+    def conclude(self, phases: RequestPhases, outcome: Outcome) -> None:
         """Counts an accepted Invocation as ended; its span tells how."""
         terminal = outcome.terminal
-        self._metrics.ended(terminal, trail.seconds)
-        if trail.span is not None:
-            trail.span.attributes["aop.outcome"] = terminal.type.value
-            trail.span.failed = terminal.type in _FAILURES
+        self._metrics.ended(terminal, phases.seconds)
+        if phases.span is not None:
+            phases.span.attributes["aop.outcome"] = terminal.type.value
+            phases.span.failed = terminal.type in _FAILURES
             if terminal.error is not None:
-                trail.span.attributes["error.type"] = terminal.error.value
+                phases.span.attributes["error.type"] = terminal.error.value
 
     async def _run(self, running: Running) -> None:
         limits = AnswerLimits(min(self._limits.answer, running.card.max_output_bytes), self._limits.event)
-        trail, context, phases = running.trail, running.context, self._metrics.phases
-        trail.enter(phases.agent, None if trail.span is None else agent_span_id(context.invocation_id))
-        conversation = AgentConversation(self._agents, running.card.endpoint, context, limits, trail.headers())
+        phases, context, kinds = running.phases, running.context, self._metrics.phase_kinds
+        phases.enter(kinds.agent, None if phases.span is None else agent_span_id(context.invocation_id))
+        conversation = AgentConversation(self._agents, running.card.endpoint, context, limits, phases.headers())
         outcome, leaves_task = await self._worked(running, conversation)
-        trail.end(outcome.terminal.error)
-        trail.enter(phases.terminal)
+        phases.end(outcome.terminal.error)
+        phases.enter(kinds.terminal)
         told = await self._recorded(running, outcome)
-        trail.end(None if told is outcome else told.terminal.error)
+        phases.end(None if told is outcome else told.terminal.error)
         outcome = told
         self._supervisor.ended(running, outcome)
-        self.conclude(trail, outcome)
-        if running.stream is not None and trail.span is not None:
-            trail.span.attributes["aop.stream.chunks"] = running.stream.frames.chunks
+        self.conclude(phases, outcome)
+        if running.stream is not None and phases.span is not None:
+            phases.span.attributes["aop.stream.chunks"] = running.stream.frames.chunks
         running.ended.set_result(outcome)
         if leaves_task and running.task.may_run:
             await conversation.cancel(running.task.task_id or "")
@@ -147,18 +147,18 @@ class Execution:
             if not await self._checks.conforms(output, value):
                 raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
         else:
-            hand_on = self._hand_on(running.stream, output, await self._checks.prepared(output))
-            if await stream_chunks(conversation, message, delegation, task, deadline, hand_on):
+            deliver = self._deliverer(running.stream, output, await self._checks.prepared(output))
+            if await stream_chunks(conversation, message, delegation, task, deadline, deliver):
                 self._log.event("agent.after_terminal", level=Level.WARNING, cause=running.context.invocation_id)
         # An answer that came after the deadline is too late, whatever it says.
         late = asyncio.get_running_loop().time() >= running.deadline
         return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)
 
-    def _hand_on(self, stream: StreamDelivery, output: bytes, prepared: PreparedSchema) -> HandOn:
+    def _deliverer(self, stream: StreamDelivery, output: bytes, prepared: PreparedSchema) -> DeliverChunk:
         """Checks chunks and sends them to the caller; what has to be waited for is a large one, or a slow caller."""
         validator, small_bytes = prepared.validator, prepared.small_bytes
 
-        def hand_on(chunk: bytes, value: object) -> Awaitable[None] | None:
+        def deliver(chunk: bytes, value: object) -> Awaitable[None] | None:
             if validator is None or len(chunk) > small_bytes:
                 return large(chunk)
             if not validator.is_valid(read_value(chunk) if value is UNREAD else value):
@@ -173,7 +173,7 @@ class Execution:
             if not stream.chunk(chunk):
                 await stream.outbox.room()
 
-        return hand_on
+        return deliver
 
     async def _recorded(self, running: Running, outcome: Outcome) -> Outcome:
         """What may be told: the outcome if its terminal is durable, else that the platform could not keep it."""

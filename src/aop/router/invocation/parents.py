@@ -6,12 +6,12 @@ from aop.base.ids import hex_part
 from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Unauthenticated
 from aop.ledger.lineage import Lineage, ParentFacts
-from aop.router.invocation.supervisor import Supervisor
+from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.store.database import StoreUnavailable
 
-DEEPEST = 16
-MOST_IN_ROOT_TASK = 5000
-LOOK_SECONDS = 1.0
+MAX_DEPTH = 16
+MAX_IN_ROOT_TASK = 5000
+PROBE_SECONDS = 1.0
 
 
 async def require_running_parent(lineage: Lineage, claims: DelegationClaims) -> None:
@@ -27,19 +27,19 @@ def require_one_more_child(parent: ParentFacts | None, claims: DelegationClaims)
         raise Unauthenticated("the delegation disagrees with its Invocation")
     if not parent.running:
         raise Conflict("the parent is not running")
-    if claims.depth + 1 > DEEPEST or parent.invocations_of_root_task >= MOST_IN_ROOT_TASK:
+    if claims.depth + 1 > MAX_DEPTH or parent.invocations_of_root_task >= MAX_IN_ROOT_TASK:
         raise Forbidden("the lineage may not grow further")
 
 
 class ParentWatch:
     """Ends children whose parent was canceled or timed out on another Router; those here are told at once."""
 
-    def __init__(self, lineage: Lineage, supervisor: Supervisor) -> None:
+    def __init__(self, lineage: Lineage, supervisor: InvocationSupervisor) -> None:
         self._lineage = lineage
         self._supervisor = supervisor
 
     async def turn(self) -> None:
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(PROBE_SECONDS)
         parents = self._supervisor.parents_elsewhere()
         if not parents:
             return

@@ -53,13 +53,13 @@ async def open_journal(
         write_seconds=settings.ledger_write_timeout_ms / 1000,
         fenced=fence.fall,
         wrote=counts.ledger_wrote,
-        unsettled=lambda count: _tell_unsettled(log, count),
+        unsettled=lambda count: _report_unsettled(log, count),
     )
     counts.unsettled(journal.unsettled)
     return journal, fence
 
 
-def _tell_unsettled(log: UnitLog, count: int) -> None:
+def _report_unsettled(log: UnitLog, count: int) -> None:
     if count:
         log.event("ledger.unsettled", level=Level.WARNING, cause=f"{count} Invocations wait for the store")
     else:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from aop.ledger.model import CANCELED, LOST, TIMED_OUT, Place, Terminal
+from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.credential import CallContext
-from aop.router.a2a.known_task import KnownTask
 from aop.router.a2a.outcome import Outcome
 from aop.router.stream.delivery import StreamDelivery
 from aop.router.targets.card import TargetCard
-from aop.telemetry.phases import Trail
+from aop.telemetry.phases import RequestPhases
 
 
 class StopReason(StrEnum):
@@ -40,8 +40,8 @@ class Running:
     deadline: float
     deadline_at: float
     place: Place
-    task: KnownTask
-    trail: Trail
+    task: AgentTask
+    phases: RequestPhases
     ended: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     stream: StreamDelivery | None = None
     stop_reason: StopReason | None = None

@@ -12,7 +12,7 @@ from aop.router.invocation.running import Running, StopReason
 _REMEMBERED = 1024
 
 
-class Supervisor:
+class InvocationSupervisor:
     def __init__(self) -> None:
         self._running: dict[str, Running] = {}
         self._children: dict[str, set[str]] = {}

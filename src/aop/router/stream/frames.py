@@ -23,9 +23,9 @@ class FrameTooLarge(Exception):
 
 
 class FrameWriter:
-    def __init__(self, context: CallContext, most_bytes: int) -> None:
+    def __init__(self, context: CallContext, max_bytes: int) -> None:
         self._context = context
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._chunk_members = (
             b',"type":"chunk","status":"running","invocationId":"%b","rootTaskId":"%b","traceId":"%b","chunkIndex":'
         ) % (
@@ -49,7 +49,7 @@ class FrameWriter:
             self.chunks,
             line,
         )
-        if len(framed) > self._most_bytes:
+        if len(framed) > self._max_bytes:
             raise FrameTooLarge
         self._sequence += 1
         self.chunks += 1

@@ -82,8 +82,10 @@ class Resolution:
         self._seconds = seconds
         self._answer_limit = answer_limit
 
-    async def card(self, request: ResolveAgentRequest, release_id: str, digest: str, below: Headers = ()) -> TargetCard:
-        """The Card of this pin; `below` names the span it is asked from.
+    async def card(
+        self, request: ResolveAgentRequest, release_id: str, digest: str, trace_headers: Headers = ()
+    ) -> TargetCard:
+        """The Card of this pin; `trace_headers` name the span it is asked from.
 
         Refusals of the Control Plane pass on as they are; all else is DEPENDENCY_ERROR.
         """
@@ -91,25 +93,25 @@ class Resolution:
             cached = self._cards.get(release_id, digest)
             if cached is not None and _is_of(cached, request):
                 return cached
-        resolved = await self._ask("resolve-agent", request, ResolvedAgent, below)
+        resolved = await self._ask("resolve-agent", request, ResolvedAgent, trace_headers)
         card = _agreed(resolved, request, release_id, digest)
         if self._topology.vouches_for(release_id, digest):
             self._cards.put(release_id, card)
         return card
 
-    async def installed(self, request: ResolveInstalledVersionRequest, below: Headers = ()) -> InstalledVersion:
+    async def installed(self, request: ResolveInstalledVersionRequest, trace_headers: Headers = ()) -> InstalledVersion:
         """The enabled pin of a nested call, asked every time."""
-        pin = await self._ask("resolve-installed-version", request, InstalledVersion, below)
+        pin = await self._ask("resolve-installed-version", request, InstalledVersion, trace_headers)
         if not document("resolve-installed-version/1#response").is_valid(msgspec.to_builtins(pin)):
             raise DependencyFailed("resolve: not a pin")
         return pin
 
-    async def _ask(self, name: str, request: ResolveRequest, kind: type[T], below: Headers) -> T:
+    async def _ask(self, name: str, request: ResolveRequest, kind: type[T], trace_headers: Headers) -> T:
         deadline = asyncio.get_running_loop().time() + self._seconds
         body = msgspec.json.encode(request)
         try:
             answer = await self._peer.post(
-                _PATH + name, (*self._headers, *below), body, deadline=deadline, max_body=self._answer_limit
+                _PATH + name, (*self._headers, *trace_headers), body, deadline=deadline, max_body=self._answer_limit
             )
             value = _strict_json(answer)
         except (HttpError, NameNotResolved, TimeoutError, json.JsonRefused) as failure:

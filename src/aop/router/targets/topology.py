@@ -31,7 +31,7 @@ class WatchBroken(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Observed:
     release: WatchedRelease
     local_revision: int
     observed_at: datetime
@@ -45,7 +45,7 @@ class Topology:
         self._forget_card = forget_card
         self._state = SourceState.INITIALIZING
         self._since = clock()
-        self._known: dict[str, _Known] = {}
+        self._observed: dict[str, _Observed] = {}
         self._local_revision = 0
         self._arriving: dict[str, WatchedRelease] | None = None
         self._revision: int | None = None
@@ -68,18 +68,18 @@ class Topology:
         return asyncio.get_running_loop().time() - self._spoken_at
 
     def known_releases(self) -> int:
-        return len(self._known)
+        return len(self._observed)
 
     def refusal(self, release_id: str) -> ErrorCode | None:
-        known = self._known.get(release_id)
-        return None if known is None else REFUSALS.get(known.release.state)
+        observed = self._observed.get(release_id)
+        return None if observed is None else REFUSALS.get(observed.release.state)
 
     def vouches_for(self, release_id: str, digest: str) -> bool:
         """Whether the Release is known as published with this very Card, from a live source."""
-        known = self._known.get(release_id)
-        if known is None or not self.live:
+        observed = self._observed.get(release_id)
+        if observed is None or not self.live:
             return False
-        return known.release.state is WatchedState.PUBLISHED and known.release.card_digest == digest
+        return observed.release.state is WatchedState.PUBLISHED and observed.release.card_digest == digest
 
     def connected(self) -> None:
         """A new connection begins: what it sends first is not yet the whole truth."""
@@ -111,14 +111,14 @@ class Topology:
         state = SourceState.LOST if self._state is SourceState.LIVE and not self.live else self._state
         observations = [
             Observation(
-                agent_id=known.release.agent_id,
-                version=known.release.version,
-                release_id=known.release.release_id,
-                state=known.release.state,
-                local_revision=known.local_revision,
-                observed_at=to_text(known.observed_at),
+                agent_id=observed.release.agent_id,
+                version=observed.release.version,
+                release_id=observed.release.release_id,
+                state=observed.release.state,
+                local_revision=observed.local_revision,
+                observed_at=to_text(observed.observed_at),
             )
-            for known in self._known.values()
+            for observed in self._observed.values()
         ]
         observations.sort(key=lambda item: (item.agent_id, item.version, item.release_id))
         source = TopologySource(state=state, since=to_text(self._since))
@@ -145,18 +145,18 @@ class Topology:
 
     def _replace(self, releases: Iterable[WatchedRelease]) -> None:
         arrived = {release.release_id: release for release in releases}
-        for release_id in self._known.keys() - arrived.keys():
-            del self._known[release_id]
+        for release_id in self._observed.keys() - arrived.keys():
+            del self._observed[release_id]
             self._forget_card(release_id)
         for release in arrived.values():
             self._observe(release)
 
     def _observe(self, release: WatchedRelease) -> None:
-        known = self._known.get(release.release_id)
-        if known is not None and known.release == release:
+        observed = self._observed.get(release.release_id)
+        if observed is not None and observed.release == release:
             return
         self._local_revision += 1
-        self._known[release.release_id] = _Known(release, self._local_revision, self._clock())
+        self._observed[release.release_id] = _Observed(release, self._local_revision, self._clock())
         self._forget_card(release.release_id)
 
     def _move(self, state: SourceState) -> None:

@@ -16,10 +16,10 @@ from aop.net.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 from aop.router.targets.topology import SILENCE_SECONDS, Topology, WatchBroken
 
 FIRST_PAUSE_SECONDS = 1.0
-LONGEST_PAUSE_SECONDS = 5.0
+MAX_PAUSE_SECONDS = 5.0
 _ANSWER_SECONDS = 10.0
 _FOREVER = 365 * 86_400.0
-_MOST_FRAME_BYTES = 4 * 1024 * 1024
+_MAX_FRAME_BYTES = 4 * 1024 * 1024
 _PATH = "/internal/v1/topology/watch"
 _LOSSES = (HttpError, NameNotResolved, WatchBroken, FramingBroken, EventTooLarge, TimeoutError)
 
@@ -46,7 +46,7 @@ class TopologyWatch:
         if self._was_live:
             self._pause = FIRST_PAUSE_SECONDS
         await asyncio.sleep(self._pause)
-        self._pause = min(self._pause * 2, LONGEST_PAUSE_SECONDS)
+        self._pause = min(self._pause * 2, MAX_PAUSE_SECONDS)
 
     async def _follow(self) -> None:
         loop = asyncio.get_running_loop()
@@ -60,7 +60,7 @@ class TopologyWatch:
             if answer.status != 200 or answer.header(b"content-type") != b"text/event-stream":
                 return
             self._topology.connected()
-            frames, silent_at = FrameReader(_MOST_FRAME_BYTES), loop.time() + SILENCE_SECONDS
+            frames, silent_at = FrameReader(_MAX_FRAME_BYTES), loop.time() + SILENCE_SECONDS
             while True:
                 async with asyncio.timeout_at(silent_at):
                     piece = await anext(answer, None)
