@@ -6,7 +6,8 @@ import uvicorn
 
 from action_items.server import application
 from aop.agent import AgentSettings, handed_sockets
-from aop.base.settings import ListenAddress, SettingsRefused
+from aop.base.settings import SettingsRefused
+from aop.net.address_settings import ListenAddress
 
 DEFAULT_ADDRESS = ListenAddress("127.0.0.1", 8091)
 

@@ -5,7 +5,8 @@ import sys
 import uvicorn
 
 from aop.agent import AgentSettings, handed_sockets
-from aop.base.settings import ListenAddress, SettingsRefused
+from aop.base.settings import SettingsRefused
+from aop.net.address_settings import ListenAddress
 from summarizer.server import application
 
 DEFAULT_ADDRESS = ListenAddress("127.0.0.1", 8093)
