@@ -16,7 +16,7 @@ _MACHINE_PATH = re.compile(r"(?<![\w.])/(root|home|work|Users)/\w")
 
 
 def problems() -> Iterator[str]:
-    for path in _tracked():
+    for path in tracked():
         if path.suffix == ".py":
             yield from _python_problems(path)
         if "lock" in path.name or path.name.startswith("requirements") or path.name == ".npmrc":
@@ -25,7 +25,7 @@ def problems() -> Iterator[str]:
             yield from _path_problems(path)
 
 
-def _tracked() -> list[Path]:
+def tracked() -> list[Path]:
     """Files git knows or would add; what it ignores is nobody's concern."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],

@@ -1,0 +1,121 @@
+"""Finds names that use a word the project has given up, and public classes of the product that share one name."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tools.structure import ROOT, tracked
+
+FOLDERS = ("src", "tests", "proof", "tools", "benchmarks", "agents", "templates")
+_ITS_OWN_NAME = "the name of the thing itself: task, query, filters, request …"
+
+
+class Word(NamedTuple):
+    """A pattern for whole names in lower case with underscores between their words, and what to write instead."""
+
+    pattern: str
+    use: str
+    within: tuple[str, ...] = FOLDERS
+
+
+class Name(NamedTuple):
+    kind: str
+    text: str
+    line: int
+
+
+WORDS = (
+    Word(r"(most|longest)(_.*)?", "max_…"),
+    Word(r"below", "trace_headers, or what lies there"),
+    Word(r"(.*_)?lanes?(_.*)?", "GroupCommit, or queue"),
+    Word(r"told", "the name of the result: written, refused, answer, report …"),
+    Word(r"(.*_)?verdicts?(_.*)?", "the name of the result: outcome, judgement, answer …"),
+    Word(r"(.*_)?(owe[sd]?|owing|debts?)(_.*)?", "deferred, deferred_terminals"),
+    Word(r"(.*_)?doubtful(_.*)?", "unconfirmed"),
+    Word(r"look|look_(?!up|alike).*", "probe, or read"),
+    Word(r"lose", "end_as_lost"),
+    Word(r"over", "EndedAtAcceptance, or ended"),
+    Word(r"(.*_)?standings?(_.*)?", "InstallationState(s), or state"),
+    Word(r"(.*_)?trails?(_.*)?", "RequestPhases, or phases"),
+    Word(r"(.*_)?passages?(_.*)?", "Phase"),
+    Word(r"shown", "items, or the name of what is shown"),
+    Word(r"(.*_)?journal(_.*)?", "UnitLogs", ("src/aop/local", "tests/local")),
+    Word(r"ended_by_leaving", "CancelOnDisconnect"),
+    Word(r"hand_on", "DeliverChunk"),
+    Word(r"calm_collector", "tune_gc"),
+    Word(r"gates", "GatewayAccess, or access"),
+    Word(r"outside", "Environment"),
+    Word(r"known|given|wanted|asked", _ITS_OWN_NAME),
+)
+
+
+def problems(root: Path, paths: Iterable[Path]) -> Iterator[str]:
+    """All of them in those files under the root, in their order."""
+    owners: dict[str, Path] = {}
+    for path in paths:
+        place, tree = path.relative_to(root), ast.parse(path.read_text("utf-8"))
+        for name in sorted(set(_names(place, tree)), key=lambda name: name.line):
+            if (use := _better(place, name.text)) is not None:
+                yield f"{place}:{name.line}: {name.kind} {name.text} uses an old word; write {use}"
+        for found in tree.body if place.parts[0] == "src" else ():
+            if isinstance(found, ast.ClassDef) and not found.name.startswith("_"):
+                other = owners.setdefault(found.name, place)
+                if other is not place:
+                    yield f"{place}:{found.lineno}: {other} has a class {found.name} too; rename the less known one"
+
+
+def _better(place: Path, name: str) -> str | None:
+    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).strip("_").lower()
+    if plain.startswith("test_"):  # a whole sentence
+        return None
+    fitting = (word for word in WORDS if any(place.is_relative_to(folder) for folder in word.within))
+    return next((word.use for word in fitting if re.fullmatch(word.pattern, plain)), None)
+
+
+def _names(place: Path, tree: ast.Module) -> Iterator[Name]:
+    """Every name that other code can use. Locals, and arguments of a lambda, are free."""
+    yield Name("module", place.parent.name if place.stem == "__init__" else place.stem, 1)
+    yield from (Name("constant", text, line) for text, line in _assigned(tree.body))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield Name("class", node.name, node.lineno)
+            yield from (Name("field", text, line) for text, line in _assigned(node.body))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield Name("function", node.name, node.lineno)
+            yield from (Name("argument", argument.arg, argument.lineno) for argument in _arguments(node.args))
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield Name("field", node.attr, node.lineno)
+
+
+def _assigned(statements: list[ast.stmt]) -> Iterator[tuple[str, int]]:
+    for statement in statements:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if isinstance(statement, ast.AnnAssign):
+            targets = [statement.target]
+        for target in targets:
+            names = (
+                node for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            )
+            yield from ((name.id, name.lineno) for name in names)
+
+
+def _arguments(arguments: ast.arguments) -> list[ast.arg]:
+    rest = [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *rest]
+
+
+def main(places: list[str]) -> int:
+    """Looks at the folders or files named, or at all of them."""
+    chosen = [ROOT / place for place in places or FOLDERS]
+    files = [path for path in tracked() if path.suffix == ".py" and any(path.is_relative_to(one) for one in chosen)]
+    found = list(problems(ROOT, files))
+    for problem in found:
+        print(problem)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
