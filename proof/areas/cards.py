@@ -116,6 +116,7 @@ async def run(run: Run) -> Findings:
     async with world(stores, run.postgres.url(database), run.folder, _PLAN) as made:
         made.agent.usual = (_agent(),)
         await _call(run, made, found)
+        await _send(run, made, found)
         await _register(run, made, found)
         await _keep(run, made, found)
     await run.postgres.drop(database)
@@ -166,6 +167,35 @@ async def _call(run: Run, made: World, found: Findings) -> None:
     ]
     failed = [one for one in beside.told if one.outcome != "succeeded"]
     found.require(not failed and bool(beside.told), f"{len(failed)} honest calls failed")
+
+
+async def _send(run: Run, made: World, found: Findings) -> None:
+    """Bodies as long as may be that are dear to read, whatever they ask for."""
+    async with (
+        probing(made.control_plane.pid, made.first.gateway.port) as gateway,
+        probing(made.router.pid, made.first.router.port) as router,
+    ):
+        for _ in range(run.pick(1, 10)):
+            for name, content in _dear_to_read().items():
+                run.say(name)
+                gateway.during = router.during = name
+                reply = await made.first.invoke(content)
+                found.require(reply.status in {200, 400, 413}, f"{name}: {reply.status}")
+                found.hits[name] += 1
+    found.figures += _figures(run, "Control Plane with long bodies", gateway)
+    found.figures += _figures(run, "Router with long bodies", router)
+
+
+def _dear_to_read() -> Mapping[str, bytes]:
+    """The colon as an escape and a repeated name make the strict reading go the long way."""
+    size = 1_000_000
+    return {
+        "a million empty lists": b'{"x":[' + b",".join([b"[]"] * (size // 3)) + b"]}",
+        "objects and an escaped colon": b'{"c":"\\u003a","x":[' + b",".join([b'{"a":1}'] * (size // 8)) + b"]}",
+        "exponents": b'{"c":"\\u003a","x":[' + b",".join([b"1e9"] * (size // 4)) + b"]}",
+        "a name repeated at the end": b'{"x":[' + b",".join([b'{"a":1}'] * (size // 8)) + b',{"b":1,"b":1}]}',
+        "half a surrogate at the end": b'{"x":[' + b",".join([b'{"a":""}'] * (size // 9)) + b',"\\ud800"]}',
+    }
 
 
 async def _register(run: Run, made: World, found: Findings) -> None:
@@ -272,7 +302,8 @@ AREA = Area(
     "Hostile Cards",
     (
         "Whatever a Card and a value are, a call ends in time with its exact code, and honest calls beside it succeed.",
-        "No schema work keeps a unit's event loop for more than 50 ms of processor time, as a probe of /livez sees it.",
+        "No schema work and no reading of a body keeps a unit's event loop for more than 50 ms of processor time, as a"
+        " probe of /livez sees it.",
         "Memory of a unit rises by at most 32 MiB, and what a Router keeps of Cards stays within its setting.",
     ),
     run,

@@ -38,7 +38,7 @@ MANY_WAYS = {
 
 @pytest_asyncio.fixture
 async def workers() -> AsyncIterator[SchemaWorkers]:
-    workers = SchemaWorkers(max_waiting=4)
+    workers = SchemaWorkers()
     yield workers
     await workers.close()
 
@@ -99,7 +99,9 @@ async def test_vetting_that_takes_more_than_its_processor_time_is_refused(
 
 @pytest.mark.rows("SAFE-04")
 async def test_cards_beyond_those_that_may_wait_are_told_that_the_platform_is_busy(workers: SchemaWorkers) -> None:
-    reads = [asyncio.create_task(read(workers, card_with(WIDE, {"title": str(number)}))) for number in range(12)]
+    reader = CardReader(workers, max_waiting=4)
+    raws = [json.dumps(card_with(WIDE, {"title": str(number)})).encode() for number in range(12)]
+    reads = [asyncio.create_task(reader.read(raw, json.loads(raw))) for raw in raws]
     done = await asyncio.gather(*reads, return_exceptions=True)
     refused = [one for one in done if isinstance(one, BaseException)]
     assert len(refused) == 12 - 2 - 4

@@ -68,6 +68,20 @@ async def test_a_chunk_that_takes_too_much_work_ends_the_stream_with_that_reason
 
 
 @pytest.mark.rows("SAFE-02")
+@pytest.mark.parametrize("blanks", [0, 64 * 1024], ids=["long input", "short input in a long body"])
+async def test_a_call_with_a_long_body_is_checked_as_any_other(platform: Platform, blanks: int) -> None:
+    agent = await agent_with(platform, inputSchema=LIST_OF_TEXT)
+    size = 1000 if blanks else 200_000
+    good, wrong = {"x": ["a" * 96] * (size // 99)}, wrong_at_the_end(size)
+    platform.agent.script(a_message(data({"n": 1})))
+    reply = await platform.invoke(json.dumps(good).encode() + b" " * blanks, agentId=agent)
+    assert reply.status == 200
+    reply = await platform.invoke(json.dumps(wrong).encode() + b" " * blanks, agentId=agent)
+    require_error(reply, 400, "VALIDATION_ERROR", "4")
+    assert [item["pointer"] for item in reply.json["violations"]] == [f"/input/x/{len(wrong['x']) - 1}"]
+
+
+@pytest.mark.rows("SAFE-02")
 async def test_an_input_that_takes_too_much_work_is_refused_before_acceptance(platform: Platform) -> None:
     agent = await agent_with(platform, inputSchema=many_constants())
     before = await platform.recorded()

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from aop.cards.checks import READ_IN_LOOP_BYTES
+from aop.cards.checks import IN_LOOP_BYTES
 from aop.router.a2a.agent import AgentConversation
 from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.streaming import stream_chunks
@@ -38,7 +38,7 @@ def update(value: object, **more: Any) -> bytes:
 
 @pytest.mark.rows("SAFE-01")
 async def test_a_long_event_is_not_read_in_the_loop_repeated_or_not() -> None:
-    long: Any = [{}] * (READ_IN_LOOP_BYTES // 4 + 1)
+    long: Any = [{}] * (IN_LOOP_BYTES // 4 + 1)
     events = [update(0), update(1, append=True), update(2, append=True), *[update(long, append=True)] * 2]
     status = {"kind": "status-update", "taskId": "t", "contextId": "c", "status": {"state": "completed"}, "final": True}
     ended = json.dumps({"jsonrpc": "2.0", "id": "1", "result": status}).encode()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest_asyncio
 
+from aop.cards.workers import SchemaWorkers
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, Forbidden
 from aop.serving.admission import Slots
@@ -25,6 +26,7 @@ from aop.store.database import StoreUnavailable
 from tests.support.units import RunningUnit, running
 
 LIMIT = 2000
+LONG_LIMIT = 2_000_000
 
 
 @dataclass
@@ -37,20 +39,24 @@ class Workbench:
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     slots: Slots = field(default_factory=lambda: Slots(2))
     silence: float = 8.0
+    workers: SchemaWorkers = field(default_factory=SchemaWorkers)
 
     async def unit(self) -> Unit:
         log, metrics = UnitLog("bench", "info", self.log), UnitMetrics("bench")
         readiness = Readiness({}, log, metrics)
-        application = Application([*health_routes(readiness, metrics), *self.routes()], log, metrics)
+        application = Application(
+            [*health_routes(readiness, metrics), *self.routes()], log, metrics, workers=self.workers
+        )
         return Unit(application, readiness, ((self.slots,),), log, metrics, self.close)
 
     async def close(self) -> None:
-        pass
+        await self.workers.close()
 
     def routes(self) -> list[Route]:
         v3 = Envelope.WORKSPACE
         return [
             Route("POST", "/echo", self.echo, v3, slots=self.slots),
+            Route("POST", "/echo-long", self.echo_long, v3),
             Route("GET", "/hold", self.hold, v3, slots=self.slots),
             Route("GET", "/stream", self.stream, v3, slots=self.slots),
             Route("GET", "/fault", self.fault, v3),
@@ -61,6 +67,10 @@ class Workbench:
 
     async def echo(self, request: Request) -> Response:
         body = await read_json(request, document("workspace/1#createRequest"), LIMIT)
+        return Response(200, body.raw)
+
+    async def echo_long(self, request: Request) -> Response:
+        body = await read_json(request, document("workspace/1#createRequest"), LONG_LIMIT)
         return Response(200, body.raw)
 
     async def hold(self, request: Request) -> Response:

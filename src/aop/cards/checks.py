@@ -29,8 +29,6 @@ ANYTHING = b"{}"
 """The schema that every value follows."""
 IN_LOOP_BYTES = 64 * 1024
 """A longer value is not even decoded in the event loop."""
-READ_IN_LOOP_BYTES = 128 * 1024
-"""Likewise for a text of which only the form is checked."""
 _COMPILED_IN_LOOP_NS = 5_000_000.0
 _KEPT_BYTES_PER_LOCATION = 2_000
 _KEPT_BYTES_PER_TEXT_BYTE = 48
@@ -86,17 +84,22 @@ class SchemaChecks:
         self._preparing: dict[bytes, asyncio.Task[PreparedSchema]] = {}
 
     async def require_input(self, schema: bytes, text: bytes, value: object, deadline: float) -> None:
-        """InvalidRequest with violations under `/input`, TooMuchSchemaWork, TimeoutError at the deadline."""
+        """InvalidRequest with violations under `/input`, TooMuchSchemaWork, TimeoutError at the deadline.
+
+        `value` is what the text holds, UNSET when it was read elsewhere.
+        """
         prepared = self._prepared.get(schema)
         if prepared is None:
             async with asyncio.timeout_at(deadline):
                 prepared = await self._prepare(schema)
         validator = prepared.validator
-        if validator is not None and len(text) <= IN_LOOP_BYTES and prepared.is_small(text, value):
-            if validator.is_valid(value):
-                return
-            if is_affordable_to_explain(prepared.locations, len(schema), value, IN_LOOP):
-                raise InvalidRequest(*explained(validator, value, ("input",)))
+        if validator is not None and len(text) <= IN_LOOP_BYTES:
+            value = read_value(text) if value is msgspec.UNSET else value
+            if prepared.is_small(text, value):
+                if validator.is_valid(value):
+                    return
+                if is_affordable_to_explain(prepared.locations, len(schema), value, IN_LOOP):
+                    raise InvalidRequest(*explained(validator, value, ("input",)))
         async with asyncio.timeout_at(deadline):
             checked = await self._run(CheckValue(schema, text, explain=True, max_ns=self._max_ns), Checked, len(text))
         if not checked.is_valid:

@@ -32,7 +32,14 @@ class ReadText(msgspec.Struct, frozen=True, tag="read"):
     max_depth: int
 
 
-Job = ReadCardText | SurveySchema | CheckValue | ReadText
+class ReadBody(msgspec.Struct, frozen=True, tag="body"):
+    """Whether the body of a request is strict JSON and follows a contract document."""
+
+    document: str
+    text: bytes
+
+
+Job = ReadCardText | SurveySchema | CheckValue | ReadText | ReadBody
 
 
 class CardRead(msgspec.Struct, frozen=True, tag="card"):

@@ -29,6 +29,7 @@ from aop.cards.jobs import (
     CheckValue,
     Job,
     Read,
+    ReadBody,
     ReadCardText,
     ReadText,
     Reply,
@@ -39,11 +40,12 @@ from aop.cards.jobs import (
 from aop.cards.memory import MAX_CHECK_BYTES, is_affordable
 from aop.cards.rules import card_violations
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
-from aop.contracts.documents import compiled
-from aop.contracts.errors import MAX_VIOLATIONS
+from aop.contracts.documents import compiled, document
+from aop.contracts.errors import MAX_VIOLATIONS, Violation
 
 CPU_SECONDS = 1.0
-"""What one job may take, unless the operator allows larger checks."""
+"""What one job may take, unless the operator allows larger checks or longer bodies."""
+_BODY_BYTES_PER_CPU_SECOND = 1024 * 1024
 _NICENESS = 10
 _MAX_KEPT_BYTES = 256 * 1024
 """Of the texts of the schemas that are kept: what is made of a text takes up to fifty times its bytes."""
@@ -151,6 +153,20 @@ def _read(job: ReadText) -> Reply:
     return TooMuchWork() if _has_too_many_parts(value) else Read(is_strict=True)
 
 
+@answer.register
+def _read_body(job: ReadBody) -> Reply:
+    if not is_affordable(job.text):
+        return TooMuchWork()
+    expected = document(job.document)
+    try:
+        value = json.parse(job.text)
+    except json.JsonRefused as refused:
+        broken: tuple[Violation, ...] = (Violation(expected.declared_pointer(refused.pointer), refused.rule),)
+    else:
+        broken = expected.violations(value)
+    return Checked(is_valid=not broken, violations=broken)
+
+
 def _has_too_many_parts(answer: object) -> bool:
     """Whether the lists around the content of an answer, of artifacts and their parts, are longer than usual by far."""
     count, waiting = 0, [answer]
@@ -187,11 +203,16 @@ def _tell(reply: Reply) -> None:
 def _answered(text: bytes) -> Reply:
     try:
         job = _jobs.decode(text)
-        allowed = job.max_ns / 1e9 if isinstance(job, CheckValue) else CPU_SECONDS
-        signal.setitimer(signal.ITIMER_PROF, max(CPU_SECONDS, allowed))
+        signal.setitimer(signal.ITIMER_PROF, max(CPU_SECONDS, _allowed_seconds(job)))
         return answer(job)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _allowed_seconds(job: Job) -> float:
+    if isinstance(job, CheckValue):
+        return job.max_ns / 1e9
+    return len(job.text) / _BODY_BYTES_PER_CPU_SECOND if isinstance(job, ReadBody) else CPU_SECONDS
 
 
 def _limit_memory() -> None:

@@ -29,10 +29,6 @@ class ProcessLost(Exception):
     """The process ended instead of answering."""
 
 
-class WorkersBusy(Exception):
-    """As many jobs wait as may wait."""
-
-
 class SchemaWorkers:
     """Does jobs outside the event loop, the smallest that waits first. A job ends its process when nobody waits for it
     any more; a process that dies is replaced, and its job tried once more, because a job changes nothing."""
@@ -41,17 +37,20 @@ class SchemaWorkers:
         self,
         processes: int = MAX_PROCESSES,
         *,
-        max_waiting: int | None = None,
         lost: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._free = processes
-        self._max_waiting = max_waiting
         self._lost = lost
         self._idle: list[_Process] = []
         self._started: list[_Process] = []
         self._waiting: list[_Place] = []
         self._order = count()
         self._closed = False
+
+    @property
+    def waiting(self) -> int:
+        """Jobs whose turn has not come."""
+        return len(self._waiting)
 
     async def run(self, job: Job, size: int) -> Reply:
         """The job with the smallest size goes first. TooMuchWork also when it used up its processor time."""
@@ -105,8 +104,6 @@ class SchemaWorkers:
         if self._free > 0:
             self._free -= 1
         else:
-            if self._max_waiting is not None and len(self._waiting) >= self._max_waiting:
-                raise WorkersBusy
             turn = asyncio.get_running_loop().create_future()
             place = (size, next(self._order), turn)
             heapq.heappush(self._waiting, place)

@@ -20,7 +20,8 @@ _FULLY_EXPLAINED_PARTS = 1_000
 class Document:
     """A contract document, or a definition inside one, ready to check values."""
 
-    def __init__(self, whole: Schema, schema: Schema, validator: jsonschema_rs.Draft202012Validator) -> None:
+    def __init__(self, name: str, whole: Schema, schema: Schema, validator: jsonschema_rs.Draft202012Validator) -> None:
+        self.name = name
         self.schema = schema
         self._whole = whole
         self._validator = validator
@@ -58,7 +59,7 @@ def document(name: str) -> Document:
     if definition:
         schema = cast("Mapping[str, Schema]", schema["$defs"])[definition]
         reference += "#/$defs/" + definition
-    return Document(whole, schema, compiled({"$ref": reference}, _registry()))
+    return Document(name, whole, schema, compiled({"$ref": reference}, _registry()))
 
 
 def compiled(

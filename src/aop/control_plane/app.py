@@ -63,7 +63,6 @@ UNIT = "control-plane"
 STORES = ("registry", "workspace", "gateway")
 _IDLE_SECONDS = 30.0
 _CONNECT_SECONDS = 5.0
-_MAX_WAITING_CARDS = 64
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     opened.push_async_callback(loops.close)
     loops.start("changes", parts.signal.turn, needed=False)
     opened.callback(parts.signal.end)
-    workers = schema_workers(log, metrics, _MAX_WAITING_CARDS)
+    workers = schema_workers(log, metrics)
     opened.push_async_callback(workers.close)
     checks: dict[str, Check] = {owner: _store_check(database, owner) for owner in STORES}
     readiness = Readiness(checks | {"loops": loops.check}, log, metrics)
@@ -163,7 +162,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         *_workspace_routes(parts, access, router),
         *topology_watch_routes(Changes(database), parts.signal, settings.internal_principals, _snapshots(settings)),
     ]
-    application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins), tracing)
+    application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins), tracing, workers)
     slots = ((access.invocations, access.requests, access.anonymous), (access.resolves,))
     return Unit(application, readiness, slots, log, metrics, opened.aclose, end_watches=parts.signal.end)
 

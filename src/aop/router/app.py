@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from aop.base.clock import Clock, utc_now
 from aop.base.loops import Loops
 from aop.cards.checks import SchemaChecks
+from aop.cards.workers import SchemaWorkers
 from aop.ledger.checkpoints import Checkpoints
 from aop.ledger.epochs import EpochWatch
 from aop.ledger.journal import Journal
@@ -80,6 +81,7 @@ class _Parts:
     agent_client: HttpClient
     peer: Peer
     resolver: Resolver
+    workers: SchemaWorkers
     checks: SchemaChecks
 
 
@@ -123,7 +125,7 @@ async def build(settings: RouterSettings, environment: RouterEnvironment | None 
         )
         parts = _Parts(
             *(settings, environment, log, loops, database, journal, metrics, counts, supervisor, agent_client, peer),
-            *(resolver, checks),
+            *(resolver, workers, checks),
         )
         return _assemble(parts, fence, opened)
 
@@ -168,7 +170,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
         *_invocation_routes(parts, topology, cards, lineage, (roots, children)),
     ]
     return Unit(
-        Application(routes, log, metrics, tracing=tracing),
+        Application(routes, log, metrics, tracing=tracing, workers=parts.workers),
         readiness,
         ((roots,), (children,)),
         log,

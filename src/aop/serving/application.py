@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from aop.base.clock import now_text
+from aop.cards.workers import SchemaWorkers
 from aop.contracts.errors import ErrorCode, InvalidRequest, NotFound, Overloaded, Reason, Refusal, Violation
 from aop.serving.admission import Slots
 from aop.serving.cors import CrossOrigin
@@ -33,6 +34,7 @@ class Application:
         metrics: UnitMetrics,
         cross_origin: CrossOrigin | None = None,
         tracing: Tracing | None = None,
+        workers: SchemaWorkers | None = None,
     ) -> None:
         self.routes = tuple(routes)
         self._table = RouteTable(routes)
@@ -40,10 +42,12 @@ class Application:
         self._metrics = metrics
         self._cross_origin = cross_origin or CrossOrigin()
         self._tracing = tracing
+        self._workers = workers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        exchange = _Exchange(Request(scope, receive, tracing=self._tracing), self._cross_origin, send)
+        request = Request(scope, receive, tracing=self._tracing, workers=self._workers)
+        exchange = _Exchange(request, self._cross_origin, send)
         try:
             await exchange.run(self._table)
         finally:

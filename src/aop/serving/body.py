@@ -1,15 +1,25 @@
-"""JSON request bodies: media type, size, receipt deadline, strict JSON, then the document's schema, in that order."""
+"""JSON request bodies: media type, size, receipt deadline, strict JSON, then the document's schema, in that order.
+
+A long body is read in a schema process: strict JSON of a megabyte can take 0.3 s, and nobody may hold up the loop.
+"""
 
 import asyncio
+from collections.abc import Mapping
+from typing import cast
 
 import msgspec
 
 from aop.base import json
+from aop.cards.checks import IN_LOOP_BYTES
+from aop.cards.jobs import Checked, ReadBody
+from aop.cards.workers import SchemaWorkers
 from aop.contracts.documents import Document
-from aop.contracts.errors import InvalidRequest, PayloadTooLarge, Reason, Refusal, Violation
+from aop.contracts.errors import InvalidRequest, Overloaded, PayloadTooLarge, Reason, Refusal, Violation
 from aop.serving.request import Request
 
 RECEIPT_SECONDS = 30.0
+READING_SECONDS = 30.0
+"""How long a long body may wait to be read."""
 
 
 class CallerLeft(Refusal):
@@ -19,15 +29,21 @@ class CallerLeft(Refusal):
 
 
 class JsonBody(msgspec.Struct, frozen=True):
-    """The exact bytes, and the value they hold as the schema checks see it."""
+    """The exact bytes, and the value they hold as the schema checks see it: UNSET when they were read elsewhere."""
 
     raw: bytes
-    value: object
+    value: object = msgspec.UNSET
+
+    def member(self, name: str) -> object:
+        return msgspec.UNSET if self.value is msgspec.UNSET else cast("Mapping[str, object]", self.value)[name]
 
 
 async def read_json(request: Request, document: Document, limit: int) -> JsonBody:
     _require_json(request)
     raw = await _read(request, limit)
+    if request.workers is not None and len(raw) > IN_LOOP_BYTES:
+        await _require_elsewhere(request.workers, document, raw)
+        return JsonBody(raw)
     try:
         value = json.parse(raw)
     except json.JsonRefused as refused:
@@ -36,6 +52,18 @@ async def read_json(request: Request, document: Document, limit: int) -> JsonBod
     if violations:
         raise InvalidRequest(*violations)
     return JsonBody(raw, value)
+
+
+async def _require_elsewhere(workers: SchemaWorkers, document: Document, raw: bytes) -> None:
+    try:
+        async with asyncio.timeout(READING_SECONDS):
+            checked = await workers.run(ReadBody(document.name, raw), len(raw))
+    except TimeoutError:
+        raise Overloaded("bodies that wait to be read") from None
+    if not isinstance(checked, Checked):
+        raise PayloadTooLarge("the reading of the body", reason=Reason.SCHEMA_WORK)
+    if not checked.is_valid:
+        raise InvalidRequest(*checked.violations)
 
 
 def _require_json(request: Request) -> None:

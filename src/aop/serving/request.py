@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aop.base.ids import new_trace_id
+from aop.cards.workers import SchemaWorkers
 from aop.net.traceparent import NAME as TRACEPARENT
 from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import OpenSpan
@@ -28,6 +29,8 @@ class Request:
     grant: object = None
     """What authentication found beside the caller, for the one route that asked for it."""
     close_connection: bool = False
+    workers: SchemaWorkers | None = None
+    """Where long bodies are read; without them they are read at once."""
     tracing: Tracing | None = None
     """None unless somebody wants spans."""
     joins_trace: bool = False

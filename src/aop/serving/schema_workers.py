@@ -8,7 +8,7 @@ from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import Level, UnitLog
 
 
-def schema_workers(log: UnitLog, metrics: UnitMetrics, max_waiting: int | None = None) -> SchemaWorkers:
+def schema_workers(log: UnitLog, metrics: UnitMetrics) -> SchemaWorkers:
     count = Counts(
         metrics.registry, "aop_schema_processes_lost", "Schema processes that ended in the middle of a job.", ("unit",)
     ).of(metrics.unit)
@@ -19,4 +19,4 @@ def schema_workers(log: UnitLog, metrics: UnitMetrics, max_waiting: int | None =
         cause = "its processor time was spent" if spent else f"it ended with status {status}"
         log.event("schema_process.lost", level=Level.WARNING, cause=cause)
 
-    return SchemaWorkers(max_waiting=max_waiting, lost=lost)
+    return SchemaWorkers(lost=lost)

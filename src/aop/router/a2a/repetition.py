@@ -5,7 +5,7 @@ from typing import TypeGuard
 import msgspec
 
 from aop.base import json
-from aop.cards.checks import READ_IN_LOOP_BYTES
+from aop.cards.checks import IN_LOOP_BYTES
 from aop.contracts.a2a import Artifact, ArtifactUpdate, PartKind
 from aop.router.a2a.answers import Result, read_result
 from aop.router.a2a.outcome import AgentFault
@@ -39,7 +39,7 @@ class Repetition:
         """The bytes of the value, and the value."""
         if not self._before or not event.startswith(self._before) or not event.endswith(self._behind):
             return None
-        if len(event) > READ_IN_LOOP_BYTES:
+        if len(event) > IN_LOOP_BYTES:
             return None
         value = event[self._place].strip(_BLANKS)
         if not value.startswith(self._opening):
@@ -55,7 +55,7 @@ class Repetition:
     def learn(self, event: bytes, result: Result) -> None:
         """After an event was read in full and the rules took it; only the very last one may be repeated."""
         self._before = b""
-        if not _may_repeat(result) or self._lessons == _MAX_LESSONS or len(event) > READ_IN_LOOP_BYTES:
+        if not _may_repeat(result) or self._lessons == _MAX_LESSONS or len(event) > IN_LOOP_BYTES:
             return
         self._lessons += 1
         artifact = result.artifact

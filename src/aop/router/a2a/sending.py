@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
-from aop.cards.checks import READ_IN_LOOP_BYTES
+from aop.cards.checks import IN_LOOP_BYTES
 from aop.contracts.a2a import Message, Task, TaskState
 from aop.contracts.errors import ErrorCode
 from aop.router.a2a import requests
@@ -67,7 +67,7 @@ async def _probe(conversation: AgentConversation, task: AgentTask, deadline: flo
 
 async def read(conversation: AgentConversation, answer: bytes, request_id: str, allowed: frozenset[str]) -> Result:
     """Of a long answer the strict reading is done elsewhere than in the event loop."""
-    if len(answer) <= READ_IN_LOOP_BYTES:
+    if len(answer) <= IN_LOOP_BYTES:
         return read_result(answer, request_id, allowed)
     if not await conversation.is_strict(answer):
         raise protocol_error()

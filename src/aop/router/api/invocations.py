@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, cast
 
 import msgspec
 
@@ -78,7 +77,7 @@ def _call(wanted: RouterDispatch, body: JsonBody, received: float, phases: Reque
         card_digest=wanted.agent_card_digest,
         capability=wanted.capability,
         content=bytes(wanted.input),
-        value=cast("dict[str, Any]", body.value)["input"],
+        value=body.member("input"),
         stream=wanted.stream,
         depth=0,
         received=received,

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 
@@ -101,7 +101,7 @@ def _call(
         card_digest=pin.agent_card_digest,
         capability=wanted.capability,
         content=bytes(wanted.input),
-        value=cast("dict[str, Any]", body.value)["input"],
+        value=body.member("input"),
         stream=wanted.stream,
         depth=claims.depth + 1,
         received=received,
