@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import uvloop
 
@@ -44,12 +45,14 @@ async def _run() -> Report:
             lone = await _lone(calls, proxy)
         curve = [(callers, await costs_of(platform, calls, callers)) for callers in CONCURRENCIES]
         units = {"Gateway": platform.gateway_pid, "Router": platform.router_pid}
-        memory = {unit: resident_kib(pid) / 1024 for unit, pid in units.items()}
+        memory: list[Mapping[str, Figure]] = [
+            {"what": f"{unit} under load, MiB", "value": resident_kib(pid) / 1024} for unit, pid in units.items()
+        ]
         await client.close()
     return Report(
         "invocations",
         f"1 kB JSON, {CALLERS} callers, durable Ledger, median of {ROUNDS} rounds",
-        [*_rows(found, lone), *({"what": f"{unit} under load, MiB", "value": mib} for unit, mib in memory.items())],
+        [*_rows(found, lone), *memory],
         _targets(found, lone),
         _plots(found, lone, curve),
     )
@@ -210,7 +213,7 @@ def _plots(
     found: _Found, lone: Mapping[str, Sequence[float]], curve: Sequence[tuple[int, Mapping[str, float]]]
 ) -> list[Plot]:
     callers = [float(count) for count, _ in curve]
-    at = {"x": "callers at once", "logarithmic_x": True}
+    at_once = partial(Plot, x="callers at once", logarithmic_x=True, marks_x=callers)
     cost = [Series(unit, [(count, costs[unit]) for count, costs in curve]) for unit in UNITS]
     speed = [Series("invocations", [(count, costs["per second"]) for count, costs in curve])]
     latency = [
@@ -220,7 +223,7 @@ def _plots(
     split = [Series(unit, [(0.0, found.cpu[unit])]) for unit in UNITS]
     return [
         Plot("cpu-split", f"CPU per invocation at {CALLERS} callers", "", "µs", split, "bars", ("managed",)),
-        Plot("cpu-by-concurrency", "CPU per invocation by concurrency", y="µs", series=cost, marks_x=callers, **at),
-        Plot("throughput", "Invocations per second, all on two cores", y="1/s", series=speed, marks_x=callers, **at),
+        at_once("cpu-by-concurrency", "CPU per invocation by concurrency", y="µs", series=cost),
+        at_once("throughput", "Invocations per second, all on two cores", y="1/s", series=speed),
         Plot("latency", "Latency of one caller", "percentile", "ms", latency, marks_x=(1, 25, 50, 75, 90, 99)),
     ]

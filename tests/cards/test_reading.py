@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from aop.cards.reading import CardReader, read_card
+from aop.cards.reading import CardReader, ReadCard, read_card
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.errors import InvalidRequest, Overloaded
 from tests.cards.hostile import nested_unevaluated
@@ -48,7 +48,7 @@ def card_with(*schemas: Any) -> Card:
     return a_card(skills=skills, permissions=[])
 
 
-async def read(workers: SchemaWorkers, card: Card) -> Any:
+async def read(workers: SchemaWorkers, card: Card) -> ReadCard:
     raw = json.dumps(card).encode()
     return await CardReader(workers).read(raw, json.loads(raw))
 

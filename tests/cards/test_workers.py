@@ -36,7 +36,7 @@ async def asked(workers: SchemaWorkers, job: CheckValue = STRING, size: int = 1)
 
 async def test_two_jobs_at_the_first_moment_get_an_answer_each(workers: SchemaWorkers) -> None:
     replies = await asyncio.gather(asked(workers, check({"type": "string"}, "a")), asked(workers))
-    assert replies == [Checked(is_valid=True), Checked(is_valid=False)]
+    assert [*replies] == [Checked(is_valid=True), Checked(is_valid=False)]
     assert len(children_of(os.getpid())) == 2
 
 
@@ -62,7 +62,7 @@ async def test_leaving_at_any_moment_frees_the_turn_and_leaves_no_process(worker
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    assert await asyncio.gather(asked(workers), asked(workers)) == [Checked(is_valid=False)] * 2
+    assert [*await asyncio.gather(asked(workers), asked(workers))] == [Checked(is_valid=False)] * 2
 
 
 @pytest.mark.parametrize("seconds", [0, 0.02, 0.5])

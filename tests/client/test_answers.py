@@ -24,9 +24,9 @@ from aop.client import (
 )
 from aop.contracts.errors import ErrorCode, Reason, code_entries, reason_pairs
 from aop.contracts.recovery import Situation, reason_recovery, recoveries
-from tests.client.gateway import JSON, TRACE, TRACED, WORKSPACE, ScriptedGateway, an_error, saying, scripted_gateway
-from tests.net.test_http_client_tls import Authority
-from tests.support.peers import Behaviour, hold, listening, reset, sending
+from tests.client.gateway import TRACE, TRACED, WORKSPACE, ScriptedGateway, an_error, saying, scripted_gateway
+from tests.support.authority import Authority
+from tests.support.peers import JSON, Behaviour, hold, listening, reset, sending
 from tests.support.waiting import PATIENCE_SECONDS, generous
 
 TOKEN = "a-token-of-the-test"
@@ -172,7 +172,7 @@ async def test_the_time_of_a_call_is_an_argument_of_the_client_of_a_view_and_of_
         (lambda client: client.within(short).invoke("demo", "a", "b", {}), {}),
     ):
         begun = asyncio.get_running_loop().time()
-        error = await failure(hold, call, **options)  # type: ignore[arg-type]
+        error = await failure(hold, call, **options)
         assert type(error) is DeadlinePassed
         assert isinstance(error, TimeoutError)
         assert asyncio.get_running_loop().time() - begun < PATIENCE_SECONDS
@@ -205,7 +205,7 @@ async def test_a_certificate_must_be_of_a_trusted_root_or_of_one_the_caller_trus
 
 
 async def test_a_name_with_several_addresses_is_reached_at_the_one_that_listens() -> None:
-    addresses = {entry[4][0] for entry in socket.getaddrinfo("localhost", None, type=socket.SOCK_STREAM)}
+    addresses = {str(entry[4][0]) for entry in socket.getaddrinfo("localhost", None, type=socket.SOCK_STREAM)}
     async with (
         scripted_gateway(saying(WORKSPACE), sorted(addresses)[0]) as gateway,
         Client(f"http://localhost:{gateway.port}", TOKEN) as client,

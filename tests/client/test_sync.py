@@ -232,8 +232,8 @@ async def test_closing_interrupts_a_stream_that_another_thread_reads(platform: P
 async def test_calls_that_meet_the_closing_end_all_the_same() -> None:
     """Begun before, during and after: each ends with an error, none is left on a closed loop."""
 
-    def act() -> set[type[BaseException]]:
-        kinds: set[type[BaseException]] = set()
+    def act() -> set[type[BaseException | None]]:
+        kinds: set[type[BaseException | None]] = set()
         for _ in range(20):
             client = SyncClient("http://127.0.0.1:9", slow_token, timeout=600)
             with ThreadPoolExecutor(4) as pool:

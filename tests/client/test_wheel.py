@@ -83,7 +83,7 @@ def installed(wheel: Path, folder: Path, extra: str) -> tuple[Path, set[str]]:
     uv = ready_uv(lambda text: None)
     run([uv, "venv", "--quiet", "--no-project", "--python", sys.executable, folder])
     python = folder / "bin" / "python"
-    pinned = ["--constraint", ROOT / "requirements.lock"]
+    pinned = ["--constraint", str(ROOT / "requirements.lock")]
     run([uv, "pip", "install", "--quiet", "--python", python, *pinned, f"aop{extra} @ {wheel.as_uri()}"])
     listed = json.loads(run([uv, "pip", "list", "--quiet", "--python", python, "--format", "json"]))
     return python, {package["name"] for package in listed}

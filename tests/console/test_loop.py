@@ -20,7 +20,7 @@ class Hand:
 
     press: Callable[[Locator], None]
     write: Callable[[Locator, str], None]
-    choose: Callable[[Locator, str], None]
+    choose: Callable[[Locator, str], object]
     pick_first: Callable[[Locator], None]
     """The first item of a tree."""
 
@@ -29,7 +29,7 @@ def _mouse(page: Page) -> Hand:
     return Hand(
         press=lambda target: target.click(),
         write=lambda target, text: target.fill(text),
-        choose=lambda target, name: target.select_option(label=name) and None,
+        choose=lambda target, name: target.select_option(label=name),
         pick_first=lambda tree: tree.get_by_role("treeitem").first.click(),
     )
 

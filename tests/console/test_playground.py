@@ -1,5 +1,6 @@
 """The Playground: an installed Agent tried with a form or JSON, its answer shown as it comes, stopped when told to."""
 
+import json
 import re
 
 import pytest
@@ -35,7 +36,7 @@ def _output(page: Page) -> Locator:
 def _sent(tab: Tab) -> list[Json]:
     """The bodies of the Invocations the page has made."""
     posts = [request for request in tab.requests if request.method == "POST"]
-    return [request.post_data_json for request in posts if request.url.endswith("/invocations")]
+    return [json.loads(request.post_data or "") for request in posts if request.url.endswith("/invocations")]
 
 
 def _recorded(tab: Tab, workspace_id: str) -> list[Json]:

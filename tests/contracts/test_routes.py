@@ -10,6 +10,7 @@ from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
 from aop.router.app import build as build_router
 from aop.router.settings import read_router_settings
+from aop.serving.application import Application
 from aop.serving.routing import Route
 from aop.serving.unit import Unit
 from tests.support.openapi import openapi_operations
@@ -40,6 +41,7 @@ UNITS: Mapping[str, Callable[[DatabaseUrls], Awaitable[Unit]]] = {"control plane
 async def routes_of(name: str, stores: DatabaseUrls) -> tuple[Route, ...]:
     unit = await UNITS[name](stores)
     await unit.close()
+    assert isinstance(unit.application, Application)
     return unit.application.routes
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import asyncpg
 import pytest
@@ -116,8 +117,8 @@ async def test_the_use_of_a_token_is_noted_in_steps(stores: DatabaseUrls) -> Non
     try:
         issued = await Tokens(connection, lambda: now).issue("alice")
         for minutes, noted in ((0, 0), (9, 0), (10, 10), (15, 10), (21, 21)):
-            moment = now + timedelta(minutes=minutes)
-            await TokenCallers(database, lambda moment=moment: moment).identify(issued.token.reveal())
+            clock = partial(now.__add__, timedelta(minutes=minutes))
+            await TokenCallers(database, clock).identify(issued.token.reveal())
             (record,) = await Tokens(connection).all()
             assert record.last_used_at == now + timedelta(minutes=noted)
     finally:

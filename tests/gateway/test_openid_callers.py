@@ -141,7 +141,8 @@ async def test_json_of_any_type_in_any_member_is_never_a_fault_of_ours(gateway: 
 
     draw()
     # Every member meets each type of JSON at least once, whatever was drawn.
-    for value in ([], {}, None, True, 0, -1, 1.5, 10**400, "", "x", [{}], {"a": []}):
+    each_type: list[object] = [[], {}, None, True, 0, -1, 1.5, 10**400, "", "x", [{}], {"a": []}]
+    for value in each_type:
         tokens += [sealed({**usual_header(), name: value}, usual_claims()) for name in HEADERS]
         tokens += [sealed(usual_header(), {**usual_claims(), name: value}) for name in CLAIMS]
         tokens.append(".".join([*(to_base64url(json.dumps(part).encode()) for part in (value, value)), "AAAA"]))
@@ -151,9 +152,10 @@ async def test_json_of_any_type_in_any_member_is_never_a_fault_of_ours(gateway: 
 
 async def test_keys_of_any_form_verify_nothing_and_do_no_harm(gateway: RunningUnit, issuer: Issuer) -> None:
     odd: list[object] = [None, 5, "x", [], {}, {"kid": 5}, {"kid": "bare"}]
+    values: list[object] = [None, 5, "", "AA", "\u00e9", [], {}, "A" * 5000]
     forms = {"RSA": ("n", "e"), "EC": ("x", "y"), "OKP": ("x",)}
     for kty, members in forms.items():
-        for number, value in enumerate((None, 5, "", "AA", "\u00e9", [], {}, "A" * 5000)):
+        for number, value in enumerate(values):
             crv = {"EC": "P-256", "OKP": "Ed25519"}.get(kty)
             odd.append({"kid": f"{kty}{number}", "kty": kty, "crv": crv, **dict.fromkeys(members, value)})
     issuer.keys = [*odd, {**issuer.keys[3], "d": "private"}]

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
-from tests.net.test_http_client_tls import Authority
+from tests.support.authority import Authority
 from tests.support.endpoints import agent_endpoint
 from tests.support.publication import Scene, publication_scene, require_failure
 

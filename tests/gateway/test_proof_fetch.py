@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
-from tests.net.test_http_client_tls import Authority
+from tests.support.authority import Authority
 from tests.support.endpoints import Visit, agent_endpoint, answering, resetting, sending, stalling
 from tests.support.errors import require_error
 from tests.support.publication import Scene, publication_scene, require_failure, shown

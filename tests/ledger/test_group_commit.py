@@ -111,7 +111,7 @@ def test_a_write_that_waited_for_as_long_as_one_may_take_is_not_sent_and_what_ca
 
 def test_a_probe_that_nobody_answers_is_unknown(loop: SimulatedLoop) -> None:
     async def result() -> ProbeResult[str]:
-        commits = GroupCommit(Statements(hangs, hangs), connects, WRITE_SECONDS, lambda: None)
+        commits = GroupCommit[str, str](Statements(hangs, hangs), connects, WRITE_SECONDS, lambda: None)
         commits.start(Loops(lambda _: lambda _: None), "commits")
         try:
             return await commits.probe("entry")

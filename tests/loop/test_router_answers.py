@@ -194,7 +194,7 @@ async def test_a_wrong_answer_of_the_router_is_a_dependency_error(
 async def test_a_right_error_of_the_router_passes_as_it_is(
     gateway: Platform, router: ScriptedRouter, code: str, correlated: bool, reason: str | None
 ) -> None:
-    members = {} if reason is None else {"reason": reason}
+    members: dict[str, Any] = {} if reason is None else {"reason": reason}
     router.behave = error(code, correlated=correlated, **members)
     reply = await gateway.invoke()
     require_error(reply, code_entries()[ErrorCode(code)].status, code, "4", reason)

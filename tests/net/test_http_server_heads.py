@@ -62,7 +62,7 @@ async def test_the_absolute_form_is_served_like_the_origin_form(target: bytes, p
 
 def test_every_request_header_that_the_platform_reads_is_in_the_list() -> None:
     """Looks at the calls that read one by its name, and at the constants named like one."""
-    read = set()
+    read: set[bytes] = set()
     for file in (Path(__file__).parents[2] / "src/aop").rglob("*.py"):
         if file.parts[-2] in {"agent", "http"}:
             continue
@@ -70,6 +70,7 @@ def test_every_request_header_that_the_platform_reads_is_in_the_list() -> None:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
                 first = node.args[0]
                 if node.func.attr in {"single_header", "header_values"} and isinstance(first, ast.Constant):
+                    assert isinstance(first.value, bytes)
                     read.add(first.value)
     assert {b"authorization", b"content-type", b"accept", b"if-none-match"} <= read
     assert [name for name in read if not is_ours(name)] == []

@@ -49,7 +49,7 @@ async def test_what_is_asked_while_a_statement_runs_is_read_by_the_next_one(data
     reads = GroupedReads(database, squares.read)
     first = asyncio.create_task(reads.get(1))
     await squares.begun.wait()
-    assert await asyncio.gather(first, reads.get(1), reads.get(2)) == [1, 1, 2]
+    assert [*await asyncio.gather(first, reads.get(1), reads.get(2))] == [1, 1, 2]
     assert squares.statements == [[1], [1, 2]]
 
 

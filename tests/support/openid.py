@@ -86,8 +86,11 @@ def usual_claims() -> dict[str, Any]:
 def a_token(algorithm: str = "EdDSA", *, header: dict[str, Any] | None = None, **claims: Any) -> str:
     """Well signed; a member given as None is left out."""
     head, body = {**usual_header(algorithm), **(header or {})}, {**usual_claims(), **claims}
-    present = ({name: value for name, value in part.items() if value is not None} for part in (head, body))
-    return sealed(*present, SIGNERS[algorithm][1])
+    return sealed(_present(head), _present(body), SIGNERS[algorithm][1])
+
+
+def _present(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def sealed(head: dict[str, Any], body: dict[str, Any], sign: Sign = ED.sign) -> str:

@@ -216,7 +216,7 @@ async def test_the_collector_gets_the_same_metrics_as_a_scraper(stores: Database
 
 def _of_unit(collector: OtlpCollector, service: str) -> dict[str, Any]:
     """The last word of a unit on each of its metrics."""
-    found = {}
+    found: dict[str, Any] = {}
     for request in collector.metrics:
         for resource in request.resource_metrics:
             if attributes_of(resource.resource.attributes)["service.name"] == service:

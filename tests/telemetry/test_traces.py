@@ -174,7 +174,7 @@ async def test_an_agents_failure_marks_its_span_and_the_invocation(
 async def test_a_failed_stream_is_an_error_though_its_answer_was_200(
     platform: Platform, collector: OtlpCollector
 ) -> None:
-    platform.agent.script(streamed(*a_whole_stream(3)[:3], end="broken"))
+    platform.agent.script(streamed(*a_whole_stream(3)[:3], end="cut"))
     async with streaming(platform) as caller:
         await caller.rest()
     trace_id = caller.events[0]["traceId"]

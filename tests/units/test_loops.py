@@ -111,12 +111,14 @@ def ledger_settle(loops: Loops, broken: Broken) -> None:
         return cast("Any", None)
 
     def tell(_: int) -> None:
-        journal._told_unsettled = True
+        journal._reported_unsettled = True
         broken.fail()
 
     writer = Writer("router-1", 1)
     journal = Journal(writer, connect, utc_now, write_seconds=5.0, fenced=lambda: None, unsettled=tell)
-    journal._told_unsettled = True  # as after a failure of the store that is over: whoever is to be told of it fails
+    journal._reported_unsettled = (
+        True  # as after a failure of the store that is over: whoever is to be told of it fails
+    )
     journal.start(loops)
 
 
