@@ -40,9 +40,10 @@ graph.add_edge("speak", END)
 greeter = graph.compile()
 
 
-async def greet(given: Given) -> AsyncIterator[str]:
+async def greet(given: Given) -> AsyncIterator[Any]:
     """The platform has checked the input against the Skill's inputSchema; what is given here follows it."""
-    async for word in greeter.astream(given, stream_mode="custom"):
+    begin = Greeting(name=given["name"], paceMs=given.get("paceMs", 0))
+    async for word in greeter.astream(begin, stream_mode="custom"):
         yield word
 
 

@@ -1,0 +1,66 @@
+"""Runs mypy strict once per environment: the project in the test environment, each sample Agent with its own packages.
+
+A template is checked with the sample Agent on the same framework, as `aop init` puts it together.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tools.agent_env import AGENTS, environment, environments, names
+from tools.environments import PRIVATE, ROOT, child_environment, ready
+
+TEMPLATES = ROOT / "templates"
+BASE_TEMPLATE = "plain"
+SAMPLE_WITH_ITS_PACKAGES = {"plain": "summarizer", "langgraph": "action-items", "pydantic-ai": "meeting-brief"}
+_MYPY = [sys.executable, "-m", "mypy", "--no-error-summary"]
+_PROJECTS = PRIVATE / "types"
+_AT_ONCE = 2  # each takes a core and some hundred MB the first time
+
+
+def main() -> int:
+    ready(environments(), print)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        runs = [pool.submit(_mypy, []), *(pool.submit(_check_agent, name) for name in names())]
+    reports = [run.result() for run in runs]
+    print("".join(reports), end="")
+    return 1 if any(reports) else 0
+
+
+def _check_agent(name: str) -> str:
+    """The Agent and the templates that need the same packages, which no other environment has."""
+    templates = [template for template, sample in SAMPLE_WITH_ITS_PACKAGES.items() if sample == name]
+    copies = {copy: source for template in templates for copy, source in _made_from(template).items()}
+    folders = [AGENTS / name, *(_PROJECTS / template for template in templates)]
+    options = ["--python-executable", str(environment(name).python), "--cache-dir", f".mypy_cache/agents/{name}"]
+    report = _mypy([*options, *(str(folder.relative_to(ROOT)) for folder in folders)], folders)
+    for copy, source in copies.items():
+        report = report.replace(str(copy.relative_to(ROOT)), str(source.relative_to(ROOT)))
+    return report
+
+
+def _made_from(template: str) -> dict[Path, Path]:
+    """The plain project with what the template has of its own in place of it; times stay, so the cache holds."""
+    folder = _PROJECTS / template
+    shutil.rmtree(folder, ignore_errors=True)
+    copies: dict[Path, Path] = {}
+    for root in (TEMPLATES / BASE_TEMPLATE, TEMPLATES / template):
+        copies |= {folder / source.relative_to(root): source for source in root.rglob("*.py")}
+    for copy, source in copies.items():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, copy)
+    return copies
+
+
+def _mypy(arguments: list[str], folders: list[Path] | None = None) -> str:
+    """What mypy has to say, which is nothing when all is well."""
+    variables = child_environment() | {"MYPYPATH": os.pathsep.join(map(str, folders or []))}
+    run = subprocess.run([*_MYPY, *arguments], cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    return run.stdout + run.stderr or (f"mypy ended with {run.returncode}\n" if run.returncode else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
