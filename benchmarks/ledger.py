@@ -15,14 +15,14 @@ import asyncpg
 import uvloop
 
 from aop.base.clock import utc_now
-from aop.base.ids import new_hex_id, new_opening_id
+from aop.base.ids import new_hex_id, new_id, new_opening_id
 from aop.base.loops import Loops
-from aop.contracts.lineage import CallerType
+from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
 from aop.ledger.journal import Journal
-from aop.ledger.lineage import Lineage, RecordFilter
-from aop.ledger.model import SUCCEEDED, Acceptance, Context, Opening, terminal_fact
+from aop.ledger.model import SUCCEEDED, Acceptance, Opening, terminal_fact
+from aop.ledger.reader import LedgerReader, RecordFilter
 from aop.local.postgres import EmbeddedPostgres
 from aop.store.database import Connection, Database, connect
 from aop.store.migrations import migrate
@@ -154,29 +154,25 @@ async def _journal(url: str) -> AsyncIterator[Journal]:
         await journal.close()
 
 
-def _context(parent: Context | None = None) -> Context:
-    return Context(
-        invocation=new_hex_id(),
-        root_task=new_hex_id() if parent is None else parent.root_task,
-        trace=os.urandom(16).hex() if parent is None else parent.trace,
-        parent=None if parent is None else parent.invocation,
-        caller_type=CallerType.USER if parent is None else CallerType.AGENT,
-        caller_id="alice" if parent is None else parent.target_agent_id,
-        workspace_id="space",
-        target_agent_id="acme:agent",
-        agent_card_version="1.0.0",
-        release="0" * 31 + "1",
-        card_digest=bytes(32),
-        capability="work",
-    )
+def _context(parent: InvocationContext | None = None) -> InvocationContext:
+    invocation = new_id("inv")
+    if parent is None:
+        lineage = Lineage(invocation, new_id("task"), os.urandom(16).hex())
+        caller = Caller(type=CallerType.USER, id="alice")
+    else:
+        above = parent.lineage
+        lineage = Lineage(invocation, above.root_task, above.trace, above.invocation, above.depth + 1)
+        caller = Caller(type=CallerType.AGENT, id=parent.pin.agent)
+    pin = Pin("space", "acme:agent", "1.0.0", f"rel_{1:032x}", "0" * 64)
+    return InvocationContext(lineage, pin, caller, "work")
 
 
-def _acceptance(context: Context) -> Acceptance:
+def _acceptance(context: InvocationContext) -> Acceptance:
     now = utc_now()
     return Acceptance(context, Opening.STARTED, new_opening_id(), now, now + timedelta(seconds=60))
 
 
-async def _invocation(journal: Journal, context: Context) -> None:
+async def _invocation(journal: Journal, context: InvocationContext) -> None:
     place = await journal.accept(_acceptance(context))
     assert await journal.end(terminal_fact(place, new_hex_id(), utc_now(), SUCCEEDED))
 
@@ -228,11 +224,11 @@ async def _reads(journal: Journal, url: str) -> dict[str, float]:
     await asyncio.gather(*(_invocation(journal, _context(root)) for _ in range(TRACE - 1)))
     assert await journal.end(terminal_fact(place, new_hex_id(), utc_now(), SUCCEEDED))
     database = await Database.open(url, size=2, application="benchmark")
-    lineage = Lineage(database)
+    ledger = LedgerReader(database)
     named: dict[str, Callable[[], Awaitable[object]]] = {
-        _DETAIL: lambda: lineage.detail("space", root.invocation),
-        _TRACE: lambda: lineage.trace("space", root.trace),
-        _LIST: lambda: lineage.page("space", RecordFilter(), None, 50),
+        _DETAIL: lambda: ledger.detail("space", root.lineage.invocation),
+        _TRACE: lambda: ledger.trace("space", root.lineage.trace),
+        _LIST: lambda: ledger.page("space", RecordFilter(), None, 50),
     }
     found = {name: await _millis(read) for name, read in named.items()}
     await database.close()

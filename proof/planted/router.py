@@ -69,7 +69,7 @@ ROUTER: Sequence[Mutant] = (
     Mutant(
         "children outlive a canceled parent",
         "src/aop/router/invocation/supervisor.py",
-        "            self.stop_children(context.invocation_id)\n",
+        "            self.stop_children(lineage.invocation)\n",
         "",
         "Canceling one call would leave a tree of others running.",
     ),
@@ -83,8 +83,8 @@ ROUTER: Sequence[Mutant] = (
     Mutant(
         "an input in the log",
         "src/aop/router/api/invocations.py",
-        "        request.trace_id = wanted.trace_id\n",
-        "        request.trace_id, request.caller = wanted.trace_id, body.raw.decode()\n",
+        "        request.trace_id = dispatch.trace_id\n",
+        "        request.trace_id, request.caller = dispatch.trace_id, body.raw.decode()\n",
         "What people say to Agents would lie in log files.",
     ),
 )

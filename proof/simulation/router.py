@@ -16,7 +16,7 @@ from aop.ledger.checkpoints import Checkpoints
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import close_earlier, open_epoch
 from aop.ledger.journal import Journal
-from aop.ledger.lineage import Lineage
+from aop.ledger.reader import LedgerReader
 from aop.net.peer import Peer
 from aop.net.policy import Resolver
 from aop.router.app import RouterEnvironment, _invocation_routes, _Parts
@@ -94,16 +94,16 @@ class SimulatedRouter:
         self.supervisor, self.cards = InvocationSupervisor(), CardCache(1 << 20)
         self.topology = Topology(self.clock, self.cards.forget)
         self.roots, self.children = Slots(512), Slots(512)
-        lineage = Lineage(database)
+        ledger = LedgerReader(database)
         peer = Peer("http://127.0.0.1:8080", doubles.control_plane, resolver)
         self._loops = unit_loops(log, _METRICS)
         parts = _Parts(
             *(_SETTINGS, RouterEnvironment(self.clock), log, self._loops, database, self.journal, _METRICS, _COUNTS),
             *(self.supervisor, doubles.agents, peer, resolver, _WORKERS, _CHECKS),
         )
-        routes = _invocation_routes(parts, self.topology, self.cards, lineage, (self.roots, self.children))
+        routes = _invocation_routes(parts, self.topology, self.cards, ledger, (self.roots, self.children))
         self.application = Application(routes, log, _METRICS)
-        self._parents = ParentWatch(lineage, self.supervisor)
+        self._parents = ParentWatch(ledger, self.supervisor)
         self._checkpoints = Checkpoints(database, self.journal, CHECKPOINT_SECONDS)
         self._unit = Unit(
             self.application,

@@ -15,7 +15,7 @@ from aop.base.ids import new_id, new_trace_id
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Refusal
 from aop.contracts.publication import Release, ReleaseState
-from aop.control_plane.dispatch.authorization import Authorization, Wanted
+from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import InstallationStates
 from aop.local.state import DatabaseUrls
@@ -296,12 +296,12 @@ async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
             _, status, code = FAULTS[first]
             require_error(await scene.resolve(), status, code, "3")
             asked = scene.question()
-            wanted = Wanted(asked["workspaceId"], asked["agentId"], asked["capability"], asked["version"])
+            access = AccessRequest(asked["workspaceId"], asked["agentId"], asked["capability"], asked["version"])
             with pytest.raises(Refusal) as refused:
-                await authorization.for_owner("alice", wanted)
+                await authorization.for_owner("alice", access)
             assert refused.value.code == code, (first, second)
             with pytest.raises(Refusal) as foreign:
-                await authorization.for_owner("bob", wanted)
+                await authorization.for_owner("bob", access)
             expected = ErrorCode.NOT_FOUND if first == "no such Workspace" else ErrorCode.FORBIDDEN
             assert foreign.value.code == expected, (first, second)
 
@@ -325,16 +325,16 @@ async def test_an_authorization_is_one_read_and_the_card_is_read_once_per_digest
     assert isinstance(database, CountingDatabase)
     try:
         authorization = Authorization(InstallationStates(database), Pins(database))
-        wanted = Wanted(scene.space, scene.card["agentId"], "summarize")
+        access = AccessRequest(scene.space, scene.card["agentId"], "summarize")
         reads = []
         for _ in range(3):
             before = database.used
-            authorized = await authorization.for_owner("alice", wanted)
+            authorized = await authorization.for_owner("alice", access)
             reads.append(database.used - before)
         assert reads == [2, 1, 1]
-        assert (authorized.version, authorized.release_id) == ("1.2.0", scene.release.release_id)
+        assert (authorized.pin.version, authorized.pin.release) == ("1.2.0", scene.release.release_id)
         assert authorized.installation_id == scene.installation_id
         assert authorized.accepted_permissions == ("documents.read",)
-        assert await authorization.card(authorized) == canonical(scene.card)
+        assert await authorization.card(authorized.pin) == canonical(scene.card)
     finally:
         await database.close()

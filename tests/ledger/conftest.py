@@ -13,7 +13,7 @@ from aop.base.ids import new_hex_id
 from aop.ledger.model import SUCCEEDED, Progress, progress_fact
 from aop.local.state import DatabaseUrls
 from proof.simulation.loop import SimulatedLoop
-from tests.ledger.writing import ROUTER, a_context, an_acceptance, an_end, breaches, new_epoch, writing
+from tests.ledger.writing import ROUTER, a_context, an_acceptance, an_end, breaches, digits, new_epoch, writing
 from tests.support.postgres import PostgresForTests
 
 TABLES = ("epoch", "epoch_closed", "checkpoint", "invocation", "cancel_request", "event")
@@ -65,13 +65,13 @@ async def target(stores: DatabaseUrls, postgres: PostgresForTests) -> AsyncItera
         place = await journal.accept(an_acceptance(streaming))
         fact = progress_fact(place, new_hex_id(), place.created_at, Progress(3, 30))
         assert await journal.progress(fact)
-        await journal.request_cancel(running.invocation)
+        await journal.request_cancel(running.lineage.invocation)
     values = {
-        "finished": finished.invocation,
-        "running": running.invocation,
-        "trace": running.trace,
-        "root": running.root_task,
-        "streaming": streaming.invocation,
+        "finished": digits(finished.lineage.invocation),
+        "running": digits(running.lineage.invocation),
+        "trace": running.lineage.trace,
+        "root": digits(running.lineage.root_task),
+        "streaming": digits(streaming.lineage.invocation),
         "epoch": str(written.epoch),
         "router": ROUTER,
     }

@@ -149,11 +149,11 @@ async def test_the_check_command_tells_counts_and_problems_and_ends_with_a_code(
 async def test_closing_a_router_ends_what_it_left_open_and_fences_it(stores: DatabaseUrls) -> None:
     async with writing(stores.router) as written:
         left, lost = [await written.journal.accept(an_acceptance()) for _ in range(2)]
-        await written.journal.request_cancel(left.context.invocation)
+        await written.journal.request_cancel(left.context.lineage.invocation)
         ended = await aop(stores.router, "router", "close", "--router-id", ROUTER)
         assert (ended.code, ended.out) == (0, f"closed 1 epochs of {ROUTER}; ended 2 open Invocations\n")
         for place, terminal in ((left, CANCELED), (lost, LOST)):
-            assert await written.terminals(place.context.invocation) == [(terminal.type, terminal.error)]
+            assert await written.terminals(place.context.lineage.invocation) == [(terminal.type, terminal.error)]
     assert await breaches(stores.router) == []
     assert await new_epoch(stores.router) == written.epoch + 2
     unknown, wrong = await asyncio.gather(

@@ -4,10 +4,10 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from msgspec.structs import replace
 
 from aop.base.clock import utc_now
-from aop.base.ids import new_hex_id
+from aop.base.ids import new_hex_id, new_id
+from aop.contracts.identity import Caller, CallerType
 from aop.ledger import store
 from aop.ledger.epochs import MAX_CLOSED_AT_ONCE, close_earlier
 from aop.ledger.group_commit import EpochFenced
@@ -48,7 +48,7 @@ async def test_a_lone_call_is_written_at_once(stores: DatabaseUrls) -> None:
 async def test_what_waits_while_a_write_runs_becomes_one_write(stores: DatabaseUrls) -> None:
     async with writing(stores.router) as written:
         places = await asyncio.gather(*(written.journal.accept(an_acceptance()) for _ in range(300)))
-        assert len({place.context.invocation for place in places}) == 300
+        assert len({place.context.lineage.invocation for place in places}) == 300
         assert await transactions(written) <= 5
         ended = await asyncio.gather(*(written.journal.end(an_end(place, SUCCEEDED)) for place in places))
         assert all(ended)
@@ -65,14 +65,14 @@ async def test_of_a_write_that_fails_only_the_guilty_entry_fails(stores: Databas
             an_acceptance(a_context(parent, trace=new_hex_id())),
             an_acceptance(a_context(capability="\ud800")),
             an_acceptance(a_context(capability="x" * 129)),
-            an_acceptance(a_context(card_digest=b"short")),
+            an_acceptance(a_context(card_digest=b"short".hex())),
         ]
         innocent = [an_acceptance() for _ in range(20)]
         mixed = [*innocent[:10], *guilty, *innocent[10:]]
         ends = await asyncio.gather(*(written.journal.accept(item) for item in mixed), return_exceptions=True)
-        told = dict(zip((item.context.invocation for item in mixed), ends, strict=True))
-        assert {type(told[item.context.invocation]) for item in guilty} == {AcceptanceFailed}
-        assert all(not isinstance(told[item.context.invocation], Exception) for item in innocent)
+        told = dict(zip((item.context.lineage.invocation for item in mixed), ends, strict=True))
+        assert {type(told[item.context.lineage.invocation]) for item in guilty} == {AcceptanceFailed}
+        assert all(not isinstance(told[item.context.lineage.invocation], Exception) for item in innocent)
         assert (await written.rows("SELECT count(*) AS n FROM ledger.invocation"))[0]["n"] == 21
         await written.journal.accept(an_acceptance())
 
@@ -87,8 +87,8 @@ async def test_refusals_within_one_write_are_told_one_by_one(stores: DatabaseUrl
             an_acceptance(taken),
             an_acceptance(a_context(ended)),
             an_acceptance(a_context(taken)),
-            an_acceptance(replace(a_context(taken), parent=new_hex_id())),
-            an_acceptance(a_context(taken, caller_id="another:agent")),
+            an_acceptance(a_context(taken, parent=new_id("inv"))),
+            an_acceptance(a_context(taken, caller=Caller(type=CallerType.AGENT, id="another:agent"))),
         ]
         twice = an_acceptance()
         waits = [written.journal.accept(item) for item in [*items, twice, an_acceptance(twice.context)]]
@@ -110,9 +110,9 @@ async def test_of_racing_terminals_exactly_one_commits_and_the_other_is_not_told
             )
             assert sorted(ends) == [False, True]
             expected = SUCCEEDED if ends[0] else terminal
-            assert await one.terminals(place.context.invocation) == [(expected.type, expected.error)]
+            assert await one.terminals(place.context.lineage.invocation) == [(expected.type, expected.error)]
             assert await one.journal.end(an_end(place, CANCELED)) is False
-            assert len(await one.terminals(place.context.invocation)) == 1
+            assert len(await one.terminals(place.context.lineage.invocation)) == 1
 
 
 @pytest.mark.rows("LED-07")
@@ -121,7 +121,7 @@ async def test_what_is_over_at_its_acceptance_has_both_facts_or_none(stores: Dat
         past, refused = an_acceptance(opening=Opening.CREATED), an_acceptance(opening=Opening.ROUTING)
         await asyncio.gather(written.journal.accept_ended(past, TIMED_OUT), written.journal.accept_ended(refused, LOST))
         for acceptance, expected in ((past, ["created", "timed_out"]), (refused, ["created", "routing", "failed"])):
-            found = await lineage.detail("space", acceptance.context.invocation)
+            found = await lineage.detail("space", acceptance.context.lineage.invocation)
             assert found is not None
             assert [event.type for event in found.events] == expected
         with pytest.raises(AcceptanceRefused):
@@ -129,7 +129,7 @@ async def test_what_is_over_at_its_acceptance_has_both_facts_or_none(stores: Dat
         impossible = an_acceptance(opening=Opening.CREATED)
         with pytest.raises(AcceptanceFailed):
             await written.journal.accept_ended(impossible, LOST)
-        assert await lineage.detail("space", impossible.context.invocation) is None
+        assert await lineage.detail("space", impossible.context.lineage.invocation) is None
 
 
 @pytest.mark.rows("LED-14")
@@ -145,7 +145,7 @@ async def test_a_writer_of_an_older_epoch_adds_nothing_and_learns_why(stores: Da
         ]
         ends = await asyncio.gather(*attempts, return_exceptions=True)
         assert [type(end) for end in ends] == [EpochFenced] * 4
-        await old.journal.request_cancel(place.context.invocation)
+        await old.journal.request_cancel(place.context.lineage.invocation)
         assert old.fenced
         counts = [await old.rows(f"TABLE ledger.{table}") for table in ("invocation", "event", "cancel_request")]
         assert [len(rows) for rows in counts] == [1, 0, 0]
@@ -158,7 +158,7 @@ async def test_closing_ends_each_open_invocation_once_and_only_behind_the_last_c
         done = await journal.accept(an_acceptance())
         await journal.end(an_end(done, SUCCEEDED))
         left, kept, streaming = [await journal.accept(an_acceptance()) for _ in range(3)]
-        await journal.request_cancel(left.context.invocation)
+        await journal.request_cancel(left.context.lineage.invocation)
         assert await journal.progress(progress_fact(streaming, new_hex_id(), utc_now(), Progress(2, 20)))
         assert journal.settled_before == 2
         connection = await connect(stores.router, application="test")
@@ -170,10 +170,10 @@ async def test_closing_ends_each_open_invocation_once_and_only_behind_the_last_c
         assert (again.epochs, again.ended) == ([epoch], 0)
         await connection.close()
         for place, expected in ((left, CANCELED), (kept, LOST), (streaming, LOST), (done, SUCCEEDED)):
-            found = await lineage.detail("space", place.context.invocation)
+            found = await lineage.detail("space", place.context.lineage.invocation)
             assert found is not None
             assert found.invocation.status.value == expected.type.value
-            assert len(await written.terminals(place.context.invocation)) == 1
+            assert len(await written.terminals(place.context.lineage.invocation)) == 1
     assert await breaches(stores.router) == []
 
 

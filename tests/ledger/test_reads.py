@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 
 from aop.base.clock import to_text, utc_now
-from aop.base.ids import new_hex_id
+from aop.base.ids import new_hex_id, new_id
 from aop.contracts.errors import ErrorCode
 from aop.contracts.lineage import InvocationStatus
-from aop.ledger.lineage import Lineage, RecordFilter
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Progress, progress_fact
+from aop.ledger.reader import LedgerReader, RecordFilter
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import SPACE, a_context, an_acceptance, an_end, breaches, new_epoch, reading, writing
 
@@ -23,11 +23,11 @@ async def test_a_detail_is_one_chain_whose_last_event_the_record_equals(stores: 
             fact = progress_fact(place, new_hex_id(), utc_now(), Progress(2, 20))
             assert await written.journal.progress(fact)
             place = fact.place()
-        running = await lineage.detail(SPACE, place.context.invocation)
+        running = await lineage.detail(SPACE, place.context.lineage.invocation)
         assert running is not None
         assert running.invocation.updated_at == running.events[-1].occurred_at == to_text(place.occurred_at)
         await written.journal.end(an_end(place, TIMED_OUT))
-        found = await lineage.detail(SPACE, place.context.invocation)
+        found = await lineage.detail(SPACE, place.context.lineage.invocation)
         assert found is not None
         record, last = found.invocation, found.events[-1]
         assert [event.sequence for event in found.events] == list(range(7))
@@ -42,13 +42,13 @@ async def test_a_detail_is_one_chain_whose_last_event_the_record_equals(stores: 
         assert pins == {(record.agent_release_id, record.agent_card_digest)}
 
 
-async def ids(lineage: Lineage, wanted: RecordFilter, limit: int = 3) -> list[str]:
+async def ids(ledger: LedgerReader, wanted: RecordFilter, limit: int = 3) -> list[str]:
     """All pages, which must not repeat anything."""
     found: list[str] = []
     after: tuple[datetime, str] | None = None
     while True:
-        page = await lineage.page(SPACE, wanted, after, limit)
-        found += [record.invocation_id.removeprefix("inv_") for record in page.records]
+        page = await ledger.page(SPACE, wanted, after, limit)
+        found += [record.invocation_id for record in page.records]
         if page.last is None:
             assert len(found) == len(set(found))
             return found
@@ -66,14 +66,14 @@ async def test_filters_combine_and_pages_go_newest_first_without_repeats(stores:
             for number in range(20):
                 agent, capability = f"acme:{number % 2}", f"skill-{number % 3}"
                 at = moment + timedelta(seconds=number // 2)
-                context = a_context(target_agent_id=agent, capability=capability)
+                context = a_context(agent=agent, capability=capability)
                 place = await written.journal.accept(an_acceptance(context, at=at))
                 terminal = endings[number % 5]
                 if terminal is not None:
                     await written.journal.end(an_end(place, terminal))
                 status = InvocationStatus.RUNNING if terminal is None else InvocationStatus(terminal.type)
-                written_facts.append((place.created_at, context.invocation, agent, capability, status))
-            await written.journal.accept(an_acceptance(a_context(workspace_id="other")))
+                written_facts.append((place.created_at, context.lineage.invocation, agent, capability, status))
+            await written.journal.accept(an_acceptance(a_context(workspace="other")))
     await new_epoch(stores.router)
     written_facts.sort(reverse=True)
     async with reading(stores.router) as lineage:
@@ -101,12 +101,12 @@ async def test_a_parent_takes_its_children_with_it_when_it_was_canceled_or_timed
         parents = {}
         for terminal in (SUCCEEDED, LOST, CANCELED, TIMED_OUT, None):
             place = await written.journal.accept(an_acceptance())
-            parents[place.context.invocation] = terminal
+            parents[place.context.lineage.invocation] = terminal
             if terminal is not None:
                 fact = progress_fact(place, new_hex_id(), utc_now(), Progress(1, 10))
                 assert await written.journal.progress(fact)
                 assert await written.journal.end(an_end(fact.place(), terminal))
-        ended = await lineage.ended_with_children([*parents, new_hex_id()])
+        ended = await lineage.ended_with_children([*parents, new_id("inv")])
         assert {parents[invocation] for invocation in ended} == {CANCELED, TIMED_OUT}
         assert len(ended) == 2
 
@@ -118,19 +118,19 @@ async def test_a_trace_of_many_levels_comes_parents_first_and_its_children_are_i
     async with writing(stores.router) as written, reading(stores.router) as lineage:
         root = a_context()
         await written.journal.accept(an_acceptance(root))
-        level, all_ids = [root], {root.invocation}
+        level, all_ids = [root], {root.lineage.invocation}
         for _ in range(3):
             children = [a_context(parent) for parent in level for _ in range(3)]
             await asyncio.gather(*(written.journal.accept(an_acceptance(child)) for child in children))
             level = children
-            all_ids |= {child.invocation for child in children}
-        trace = await lineage.trace(SPACE, root.trace)
+            all_ids |= {child.lineage.invocation for child in children}
+        trace = await lineage.trace(SPACE, root.lineage.trace)
         assert trace is not None
         seen: set[object] = set()
         for record in trace.invocations:
             assert not seen or record.parent_invocation_id in seen
             seen.add(record.invocation_id)
-        assert seen == {f"inv_{invocation}" for invocation in all_ids}
+        assert seen == all_ids
         assert set(await ids(lineage, RecordFilter(), 7)) == all_ids
         assert set(await ids(lineage, RecordFilter(InvocationStatus.RUNNING), 7)) == all_ids
     assert await breaches(stores.router) == []

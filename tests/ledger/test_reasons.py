@@ -5,8 +5,8 @@ import msgspec
 
 from aop.contracts.errors import ErrorCode, Reason, reason_pairs
 from aop.contracts.lineage import EventType
-from aop.ledger.lineage import RecordFilter
 from aop.ledger.model import SUCCEEDED, Terminal
+from aop.ledger.reader import RecordFilter
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import SPACE, an_acceptance, an_end, breaches, reading, writing
 
@@ -36,10 +36,10 @@ async def test_a_reason_is_recorded_with_its_terminal_and_shown_by_every_read(st
         assert await written.journal.end(an_end(await written.journal.accept(acceptance), TOO_MUCH_WORK))
         assert await written.journal.end(an_end(await written.journal.accept(other), SUCCEEDED))
     async with reading(stores.router) as lineage:
-        detail = await lineage.detail(SPACE, acceptance.context.invocation)
-        trace = await lineage.trace(SPACE, acceptance.context.trace)
+        detail = await lineage.detail(SPACE, acceptance.context.lineage.invocation)
+        trace = await lineage.trace(SPACE, acceptance.context.lineage.trace)
         page = await lineage.page(SPACE, RecordFilter(), None, 10)
-        succeeded = await lineage.detail(SPACE, other.context.invocation)
+        succeeded = await lineage.detail(SPACE, other.context.lineage.invocation)
     assert detail is not None
     assert trace is not None
     assert succeeded is not None

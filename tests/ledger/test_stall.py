@@ -113,5 +113,8 @@ async def test_a_router_that_dies_in_a_stall_leaves_everything_to_its_next_epoch
     assert (await close_earlier(connection, ROUTER, epoch, utc_now)).ended > 0
     await connection.close()
     assert await open_rows(written) == 0
-    assert await written.terminals(place.context.invocation) in ([(LOST.type, LOST.error)], [(SUCCEEDED.type, None)])
+    assert await written.terminals(place.context.lineage.invocation) in (
+        [(LOST.type, LOST.error)],
+        [(SUCCEEDED.type, None)],
+    )
     assert await breaches(stores.router) == []

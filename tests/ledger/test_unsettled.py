@@ -164,5 +164,5 @@ async def test_a_terminal_the_store_denies_leaves_its_position_open_for_the_next
     connection = await connect(stores.router, application="test")
     assert (await close_earlier(connection, ROUTER, epoch, utc_now)).ended == 1
     await connection.close()
-    assert await written.terminals(place.context.invocation) == [(LOST.type, LOST.error)]
+    assert await written.terminals(place.context.lineage.invocation) == [(LOST.type, LOST.error)]
     assert await breaches(stores.router) == []

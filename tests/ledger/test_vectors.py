@@ -14,22 +14,22 @@ from aop.base.clock import from_text
 from aop.base.ids import new_opening_id
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode
-from aop.contracts.lineage import TERMINAL_STATUSES, CallerType, EventType
+from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
+from aop.contracts.lineage import TERMINAL_STATUSES, EventType
 from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused
-from aop.ledger.lineage import LineageBroken
 from aop.ledger.model import (
     LOST,
     OPENING_EVENTS,
     Acceptance,
-    Context,
     Fact,
     Opening,
     Place,
     Progress,
     Terminal,
 )
+from aop.ledger.reader import LineageBroken
 from aop.local.state import DatabaseUrls
-from tests.ledger.writing import Writing, breaches, reading, writing
+from tests.ledger.writing import Writing, breaches, digits, reading, writing
 from tests.support.postgres import PostgresForTests
 from tests.support.vectors import cases
 
@@ -46,21 +46,18 @@ class Unwritable(Exception):
     """The Ledger has no place for such a fact: what it says is computed, or not kept."""
 
 
-def a_context(event: Event) -> Context:
-    parent = event.get("parentInvocationId")
-    return Context(
-        invocation=event["invocationId"].removeprefix("inv_"),
-        root_task=event["rootTaskId"].removeprefix("task_"),
-        trace=event["traceId"],
-        parent=None if parent is None else parent.removeprefix("inv_"),
-        caller_type=CallerType(event["caller"]["type"]),
-        caller_id=event["caller"]["id"],
-        workspace_id=event["workspaceId"],
-        target_agent_id=event["targetAgentId"],
-        agent_card_version=event["agentCardVersion"],
-        release=event["agentReleaseId"].removeprefix("rel_"),
-        card_digest=bytes.fromhex(event["agentCardDigest"]),
-        capability=event["capability"],
+def a_context(event: Event) -> InvocationContext:
+    return InvocationContext(
+        Lineage(event["invocationId"], event["rootTaskId"], event["traceId"], event.get("parentInvocationId")),
+        Pin(
+            event["workspaceId"],
+            event["targetAgentId"],
+            event["agentCardVersion"],
+            event["agentReleaseId"],
+            event["agentCardDigest"],
+        ),
+        Caller(type=CallerType(event["caller"]["type"]), id=event["caller"]["id"]),
+        event["capability"],
     )
 
 
@@ -89,7 +86,7 @@ def a_fact(place: Place, event: Event) -> Fact:
     fact = Fact(behind, event_id, moment, progress, terminal)
     if fact.sequence != event["sequence"] or fact.chunk_index != event.get("chunkIndex"):
         raise Unwritable("numbers are counted, not given")
-    if any(event[name] != value for name, value in ids.items()) or {context.trace} != {ids["traceId"]}:
+    if any(event[name] != value for name, value in ids.items()) or {context.lineage.trace} != {ids["traceId"]}:
         raise Unwritable("ids of an error are those of its Invocation")
     return fact
 
@@ -144,7 +141,7 @@ async def test_the_ledger_takes_and_shows_every_good_lifecycle_and_refuses_every
             except (Unwritable, ValueError, AcceptanceRefused, AcceptanceFailed):
                 verdict = "refused"
             first = case["events"][0]
-            found = await lineage.detail(first["workspaceId"], first["invocationId"].removeprefix("inv_"))
+            found = await lineage.detail(first["workspaceId"], first["invocationId"])
             events = [] if found is None else shown(found)["events"]
             assert all(event.get(name) == first.get(name) for event in events for name in CONTEXT), case["name"]
             if case.get("rule") == "context" and first["traceId"] == case["events"][-1]["traceId"]:
@@ -197,15 +194,17 @@ def _at(event: Event) -> Event:
 async def _seed(connection: Any, record: Event) -> None:
     """A record as a broken store would have it: past triggers and foreign keys."""
     context = a_context(record)
+    lineage, pin, parent = context.lineage, context.pin, context.lineage.parent
+    invocation, root_task = digits(lineage.invocation), digits(lineage.root_task)
     created = from_text(record["createdAt"])
     await connection.execute(
         "INSERT INTO ledger.invocation VALUES ($1, $2, $3, $4::uuid,"
         " CASE WHEN $4::uuid IS NOT NULL THEN 'started' END, CASE WHEN $4::uuid IS NOT NULL THEN $5::timestamptz END,"
         " $6, $7, $8, $9, $10, $11, $12, $13, 'router-1',"
         " 1, 1, 'started', gen_random_uuid(), $5::timestamptz, $14)",
-        context.invocation, context.root_task, context.trace, context.parent, created, context.caller_type,
-        context.caller_id, context.workspace_id, context.target_agent_id, context.agent_card_version, context.release,
-        context.card_digest, context.capability, from_text(record["deadlineAt"]),
+        invocation, root_task, lineage.trace, None if parent is None else digits(parent), created, context.caller.type,
+        context.caller.id, pin.workspace, pin.agent, pin.version, digits(pin.release),
+        bytes.fromhex(pin.card_digest), context.capability, from_text(record["deadlineAt"]),
     )  # fmt: skip
     if record["status"] in TERMINAL_STATUSES:
         ended = from_text(record["updatedAt"])
@@ -213,7 +212,7 @@ async def _seed(connection: Any, record: Event) -> None:
             "INSERT INTO ledger.event (invocation_id, sequence, event_id, occurred_at, type, previous_status, opening,"
             " trace_id, root_task_id, workspace_id, created_at, latency_ms, error_code, router_id, epoch)"
             " VALUES ($1, 3, gen_random_uuid(), $2, $3, 'running', 'started', $4, $5, $6, $7, $8, $9, 'router-1', 1)",
-            context.invocation, ended, record["status"], context.trace, context.root_task, context.workspace_id,
+            invocation, ended, record["status"], lineage.trace, root_task, pin.workspace,
             created, (ended - created) // timedelta(milliseconds=1), record.get("errorCode"),
         )  # fmt: skip
 
@@ -250,5 +249,5 @@ async def test_another_workspace_has_no_such_record(stores: DatabaseUrls) -> Non
     events = cases("lifecycle")[0]["events"]
     async with writing(stores.router) as written, reading(stores.router) as lineage:
         await replay(written, events)
-        assert await lineage.detail("other", a_context(events[0]).invocation) is None
+        assert await lineage.detail("other", a_context(events[0]).lineage.invocation) is None
         assert await lineage.trace("other", events[0]["traceId"]) is None

@@ -1,52 +1,59 @@
 """A journal on a real store for tests: builders of acceptances and facts, and what the store then holds."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
+import msgspec
 from msgspec.structs import replace
 
 from aop.base.clock import utc_now
-from aop.base.ids import new_hex_id, new_opening_id
+from aop.base.ids import new_hex_id, new_id, new_opening_id
 from aop.base.loops import Loops
-from aop.contracts.lineage import CallerType
+from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.ledger.check import LedgerCheck, Span
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
 from aop.ledger.journal import Journal
-from aop.ledger.lineage import Lineage
-from aop.ledger.model import Acceptance, Context, Fact, Opening, Place, Terminal, terminal_fact
+from aop.ledger.model import Acceptance, Fact, Opening, Place, Terminal, terminal_fact
+from aop.ledger.reader import LedgerReader
 from aop.ledger.writer_connection import Connect
 from aop.store.database import Connection, Database, connect
 
 SPACE = "space"
 ROUTER = "router-1"
-DIGEST = bytes(range(32))
+DIGEST = bytes(range(32)).hex()
+S = TypeVar("S", bound=msgspec.Struct)
 
 
-def a_context(parent: Context | None = None, **changes: Any) -> Context:
-    context = Context(
-        invocation=new_hex_id(),
-        root_task=new_hex_id() if parent is None else parent.root_task,
-        trace=new_hex_id() if parent is None else parent.trace,
-        parent=None if parent is None else parent.invocation,
-        caller_type=CallerType.USER if parent is None else CallerType.AGENT,
-        caller_id="alice" if parent is None else parent.target_agent_id,
-        workspace_id=SPACE,
-        target_agent_id="acme:agent",
-        agent_card_version="1.0.0",
-        release=new_hex_id(),
-        card_digest=DIGEST,
-        capability="work",
-    )
-    return replace(context, **changes)
+def a_context(parent: InvocationContext | None = None, /, **changes: Any) -> InvocationContext:
+    """A root, or a child of the parent; a change is of the lineage, the pin, or the context itself."""
+    invocation = new_id("inv")
+    if parent is None:
+        lineage, caller = Lineage(invocation, new_id("task"), new_hex_id()), Caller(type=CallerType.USER, id="alice")
+    else:
+        above = parent.lineage
+        lineage = Lineage(invocation, above.root_task, above.trace, above.invocation, above.depth + 1)
+        caller = Caller(type=CallerType.AGENT, id=parent.pin.agent)
+    pin = Pin(SPACE, "acme:agent", "1.0.0", new_id("rel"), DIGEST)
+    context = InvocationContext(_changed(lineage, changes), _changed(pin, changes), caller, "work")
+    return _changed(context, changes)
+
+
+def _changed(value: S, changes: Mapping[str, Any]) -> S:
+    return replace(value, **{name: changes[name] for name in changes if name in value.__struct_fields__})
+
+
+def digits(identifier: str) -> str:
+    """What a column of the store holds of an id."""
+    return identifier.rpartition("_")[2]
 
 
 def an_acceptance(
-    context: Context | None = None, *, at: datetime | None = None, opening: Opening = Opening.STARTED
+    context: InvocationContext | None = None, *, at: datetime | None = None, opening: Opening = Opening.STARTED
 ) -> Acceptance:
     moment = at or utc_now()
     return Acceptance(context or a_context(), opening, new_opening_id(), moment, moment + timedelta(seconds=60))
@@ -74,7 +81,8 @@ class Writing:
 
     async def terminals(self, invocation: str) -> list[tuple[str, str | None]]:
         rows = await self.rows(
-            "SELECT type, error_code FROM ledger.event WHERE invocation_id = $1 AND type <> 'stream'", invocation
+            "SELECT type, error_code FROM ledger.event WHERE invocation_id = $1 AND type <> 'stream'",
+            digits(invocation),
         )
         return [(row["type"], row["error_code"]) for row in rows]
 
@@ -109,10 +117,10 @@ async def writing(
 
 
 @asynccontextmanager
-async def reading(url: str) -> AsyncIterator[Lineage]:
+async def reading(url: str) -> AsyncIterator[LedgerReader]:
     database = await Database.open(url, size=3, application="test")
     try:
-        yield Lineage(database)
+        yield LedgerReader(database)
     finally:
         await database.close()
 

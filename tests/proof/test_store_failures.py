@@ -21,7 +21,7 @@ from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
 from aop.store.migrations import migrate
 from proof.fault_proxy import Direction, FaultProxy, store_proxy
-from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing
+from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, digits, new_epoch, writing
 from tests.support.errors import require_error
 from tests.support.loop import Changes, Platform, running_platform
 from tests.support.metrics import numbers
@@ -58,7 +58,7 @@ async def require_agreement(look: Connection, acceptance: Acceptance, told: str)
     rows = await look.fetch(
         "SELECT type, error_code FROM ledger.invocation LEFT JOIN ledger.event USING (invocation_id)"
         " WHERE invocation_id = $1",
-        acceptance.context.invocation,
+        digits(acceptance.context.lineage.invocation),
     )
     expected = {"accepted": [(None, None)], "lost": [(LOST.type, LOST.error)], "failed": []}
     assert [tuple(row) for row in rows] == expected[told]
@@ -133,8 +133,8 @@ async def test_an_acceptance_nobody_can_decide_is_answered_without_ids_and_ends_
             return written.journal.unsettled().count == 0
 
         await becomes_true(paid)
-        invocation = acceptance.context.invocation
-        found = await written.rows("SELECT FROM ledger.invocation WHERE invocation_id = $1", invocation)
+        invocation = acceptance.context.lineage.invocation
+        found = await written.rows("SELECT FROM ledger.invocation WHERE invocation_id = $1", digits(invocation))
         assert await written.terminals(invocation) == [(LOST.type, LOST.error)] * len(found)
         assert await written.journal.end(an_end(place, SUCCEEDED))
 
@@ -241,7 +241,9 @@ async def _load(journal: Journal, acknowledged: dict[str, bool], until: asyncio.
         if told == "failed" or place is None:
             await asyncio.sleep(0.01)
             continue
-        acknowledged[acceptance.context.invocation] = told == "accepted" and await journal.end(an_end(place, SUCCEEDED))
+        acknowledged[acceptance.context.lineage.invocation] = told == "accepted" and await journal.end(
+            an_end(place, SUCCEEDED)
+        )
 
 
 async def test_killing_the_store_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
@@ -283,7 +285,7 @@ async def test_killing_the_store_under_load_loses_nothing_that_was_acknowledged(
                     "SELECT invocation_id, count(type) AS terminals FROM ledger.invocation"
                     " LEFT JOIN ledger.event USING (invocation_id) GROUP BY 1"
                 )
-                found = {row["invocation_id"].hex: row["terminals"] for row in rows}
+                found = {f"inv_{row['invocation_id'].hex}": row["terminals"] for row in rows}
                 assert before > 20
                 assert set(acknowledged) <= set(found)
                 assert set(found.values()) == {1}
@@ -305,4 +307,4 @@ async def test_what_a_cut_off_writer_left_open_is_ended_by_the_next_epoch(stores
         proxy.open()
         with pytest.raises(EpochFenced):
             await written.journal.accept(an_acceptance())
-        assert await written.terminals(place.context.invocation) == [(LOST.type, LOST.error)]
+        assert await written.terminals(place.context.lineage.invocation) == [(LOST.type, LOST.error)]

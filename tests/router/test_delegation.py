@@ -11,7 +11,7 @@ from aop.base.base64url import from_base64url, to_base64url
 from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Refusal, Unauthenticated
 from aop.contracts.signing import VerifyKey
-from aop.ledger.lineage import ParentFacts
+from aop.ledger.reader import ParentFacts
 from aop.router.a2a.credential import Issuer
 from aop.router.api.delegation import Delegations
 from aop.router.invocation.parents import require_one_more_child

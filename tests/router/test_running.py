@@ -12,7 +12,7 @@ NOTHING: Any = None
 
 
 def a_running() -> Running:
-    return Running(NOTHING, NOTHING, b"", 0.0, 0.0, NOTHING, NOTHING, NOTHING)
+    return Running(NOTHING, b"", 0.0, 0.0, NOTHING, NOTHING, NOTHING)
 
 
 @pytest.mark.parametrize("later", StopReason)

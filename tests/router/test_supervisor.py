@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Terminal
-from aop.router.a2a.credential import CallContext
+from aop.contracts.identity import InvocationContext, Lineage
+from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Opening, Place, Terminal
 from aop.router.a2a.outcome import Outcome
 from aop.router.invocation.running import Running, StopReason
 from aop.router.invocation.supervisor import InvocationSupervisor
@@ -14,9 +14,10 @@ UNUSED: Any = None
 
 
 def running(invocation_id: str, parent: str | None = None) -> Running:
-    names = ("space", "acme:agent", "1.0.0", "rel_1", "0" * 64, "work")
-    context = CallContext(*names, invocation_id, "task_1", "1" * 32, parent, "http://127.0.0.1", 0)
-    return Running(context, UNUSED, b"{}", 0.0, 0.0, UNUSED, UNUSED, UNUSED)
+    lineage = Lineage(invocation_id, "task_1", "1" * 32, parent)
+    context = InvocationContext(lineage, UNUSED, UNUSED, "work")
+    place = Place(context, Opening.STARTED, UNUSED, 2, None, UNUSED)
+    return Running(UNUSED, b"{}", 0.0, 0.0, place, UNUSED, UNUSED)
 
 
 async def nothing() -> None:

@@ -13,6 +13,7 @@ from aop.base.clock import utc_now
 from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.documents import document
+from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.contracts.signing import SigningKey
 from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
@@ -20,7 +21,7 @@ from aop.net.policy import AllowList, NetworkPolicy, Resolver
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
 from aop.router.a2a.agent_task import AgentTask
-from aop.router.a2a.credential import CallContext, Credentials, Issuer
+from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.sending import send_and_follow
 from aop.router.settings import read_router_settings
@@ -33,19 +34,11 @@ from tests.support.vectors import each
 from tests.support.waiting import PATIENCE_SECONDS
 
 Outcome = dict[str, Any]
-CONTEXT = CallContext(
-    workspace_id="space",
-    agent_id="acme:agent",
-    agent_version="1.0.0",
-    release_id="rel_" + "1" * 32,
-    card_digest="0" * 64,
-    capability="work",
-    invocation_id="inv_" + "1" * 32,
-    root_task_id="task_" + "1" * 32,
-    trace_id="1" * 32,
-    parent_invocation_id=None,
-    audience="http://127.0.0.1",
-    depth=0,
+CONTEXT = InvocationContext(
+    Lineage("inv_" + "1" * 32, "task_" + "1" * 32, "1" * 32),
+    Pin("space", "acme:agent", "1.0.0", "rel_" + "1" * 32, "0" * 64),
+    Caller(type=CallerType.USER, id="alice"),
+    "work",
 )
 
 # None of these answers is so long that it would be read in a process.
@@ -68,7 +61,7 @@ class Conversing:
 
     async def outcome(self, *behaviours: Behaviour) -> Outcome:
         self.agent.script(*behaviours)
-        known = AgentTask(CONTEXT.invocation_id)
+        known = AgentTask(CONTEXT.lineage.invocation)
         deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         try:
             value = await send_and_follow(self.conversation(), b"{}", "delegation", known, deadline)
@@ -140,7 +133,7 @@ async def test_a_task_exchange_ends_as_its_vector_says(conversing: Conversing, c
         conversing.agent.script(working)
         conversing.agent.on_cancel = answer
         conversation = conversing.conversation()
-        sent = requests.send(conversation.next_id(), CONTEXT.invocation_id, b"{}")
+        sent = requests.send(conversation.next_id(), CONTEXT.lineage.invocation, b"{}")
         await conversation.ask(sent, asyncio.get_running_loop().time() + PATIENCE_SECONDS)
         await conversation.cancel("task-7")
         assert [request.json for request in conversing.agent.received[1:]] == [asked]

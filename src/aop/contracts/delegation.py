@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from aop.contracts.identity import Lineage
 from aop.contracts.wire import Wire
 
 DELEGATION_TYP = "platform-delegation+jwt"
@@ -26,6 +27,10 @@ class DelegationClaims(Wire, frozen=True, kw_only=True):
     root_task_id: str
     trace_id: str
     depth: int
+
+    def child(self, invocation: str) -> Lineage:
+        """The lineage of an Invocation that is called with this delegation."""
+        return Lineage(invocation, self.root_task_id, self.trace_id, self.invocation_id, self.depth + 1)
 
 
 READERS: dict[str, type] = {

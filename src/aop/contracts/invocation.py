@@ -6,6 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from aop.contracts.errors import ErrorCode, Reason, code_entries
+from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.contracts.wire import Wire
 
 
@@ -70,6 +71,21 @@ class RouterDispatch(Wire, frozen=True, kw_only=True):
     input: msgspec.Raw
     stream: bool
 
+    @property
+    def context(self) -> InvocationContext:
+        return InvocationContext(
+            Lineage(self.invocation_id, self.root_task_id, self.trace_id),
+            Pin(
+                self.workspace_id,
+                self.target_agent_id,
+                self.agent_card_version,
+                self.agent_release_id,
+                self.agent_card_digest,
+            ),
+            Caller(type=CallerType.USER, id=self.caller.id),
+            self.capability,
+        )
+
 
 class InvocationResult(Wire, frozen=True, kw_only=True):
     schema_version: Literal["1"]
@@ -96,17 +112,9 @@ class CorrelatedError(Wire, frozen=True, kw_only=True):
     root_task_id: str
 
 
-def correlated_error(
-    code: ErrorCode, reason: Reason | None, *, invocation_id: str, root_task_id: str, trace_id: str
-) -> CorrelatedError:
-    return CorrelatedError(
-        code=code,
-        message=code_entries()[code].message,
-        reason=reason or msgspec.UNSET,
-        trace_id=trace_id,
-        invocation_id=invocation_id,
-        root_task_id=root_task_id,
-    )
+def correlated_error(code: ErrorCode, reason: Reason | None, lineage: Lineage) -> CorrelatedError:
+    message = code_entries()[code].message
+    return CorrelatedError(code=code, message=message, reason=reason or msgspec.UNSET, **lineage.ids)
 
 
 class StreamEvent(Wire, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from aop.contracts.errors import ErrorCode, Reason
+from aop.contracts.identity import Caller
 from aop.contracts.invocation import CorrelatedError
 from aop.contracts.wire import Wire
 
@@ -31,12 +32,6 @@ class InvocationStatus(StrEnum):
     TIMED_OUT = "timed_out"
 
 
-class CallerType(StrEnum):
-    USER = "user"
-    AGENT = "agent"
-    SERVICE = "service"
-
-
 STATUS_OF_EVENT = {
     EventType.CREATED: InvocationStatus.PENDING,
     EventType.ROUTING: InvocationStatus.ROUTING,
@@ -57,11 +52,6 @@ TRANSITIONS: dict[InvocationStatus, frozenset[EventType]] = {
 }
 
 TERMINAL_STATUSES = frozenset(InvocationStatus) - TRANSITIONS.keys()
-
-
-class Caller(Wire, frozen=True, kw_only=True):
-    type: CallerType
-    id: str
 
 
 class InvocationEvent(Wire, frozen=True, kw_only=True):

@@ -1,9 +1,11 @@
 """Readers of the two resolve calls with which the Router learns what a Workspace may run."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, Self
 
 import msgspec
 
+from aop.contracts.identity import InvocationContext, Pin
 from aop.contracts.wire import Wire
 
 
@@ -16,6 +18,13 @@ class ResolveAgentRequest(Wire, frozen=True, kw_only=True):
     version: str
     capability: str
 
+    @classmethod
+    def of(cls, context: InvocationContext) -> Self:
+        lineage, pin, capability = context.lineage, context.pin, context.capability
+        return cls(
+            **lineage.ids, workspace_id=pin.workspace, agent_id=pin.agent, version=pin.version, capability=capability
+        )
+
 
 class ResolvedInstallation(Wire, frozen=True, kw_only=True):
     installation_id: str
@@ -26,6 +35,29 @@ class ResolvedInstallation(Wire, frozen=True, kw_only=True):
     agent_card_digest: str
     accepted_permissions: tuple[str, ...]
     status: Literal["enabled"]
+
+    @classmethod
+    def of(cls, pin: Pin, installation_id: str, accepted_permissions: Sequence[str]) -> Self:
+        return cls(
+            installation_id=installation_id,
+            workspace_id=pin.workspace,
+            agent_id=pin.agent,
+            installed_version=pin.version,
+            installed_release_id=pin.release,
+            agent_card_digest=pin.card_digest,
+            accepted_permissions=tuple(accepted_permissions),
+            status="enabled",
+        )
+
+    @property
+    def pin(self) -> Pin:
+        return Pin(
+            self.workspace_id,
+            self.agent_id,
+            self.installed_version,
+            self.installed_release_id,
+            self.agent_card_digest,
+        )
 
 
 class ResolvedAgent(Wire, frozen=True, kw_only=True):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
-from aop.contracts.lineage import CallerType
 from aop.ledger import store
-from aop.ledger.model import CANCELED, LOST, OPENING_EVENTS, Context, Opening, Place, terminal_fact
+from aop.ledger.model import CANCELED, LOST, OPENING_EVENTS, Opening, Place, terminal_fact
+from aop.ledger.rows import context_of
 from aop.store.database import Connection, Database, StoreUnavailable, translated_failures
 
 PROBE_SECONDS = 1.0
@@ -76,21 +76,7 @@ class EpochWatch:
 
 def _place(row: store.Row) -> Place:
     opening = Opening(row["opening"])
-    parent = row["parent_invocation_id"]
-    context = Context(
-        invocation=row["invocation_id"].hex,
-        root_task=row["root_task_id"].hex,
-        trace=row["trace_id"].hex,
-        parent=None if parent is None else parent.hex,
-        caller_type=CallerType(row["caller_type"]),
-        caller_id=row["caller_id"],
-        workspace_id=row["workspace_id"],
-        target_agent_id=row["target_agent_id"],
-        agent_card_version=row["agent_card_version"],
-        release=row["agent_release_id"].hex,
-        card_digest=row["agent_card_digest"],
-        capability=row["capability"],
-    )
+    context = context_of(row)
     if row["sequence"] is None:
         last = len(OPENING_EVENTS[opening]) - 1
         return Place(context, opening, row["created_at"], last, None, row["created_at"])

@@ -112,7 +112,7 @@ class Journal:
 
     async def accept(self, acceptance: Acceptance) -> Place:
         """Returns once the acceptance is durable. From here on the Invocation must end in a terminal."""
-        invocation = acceptance.context.invocation
+        invocation = acceptance.context.lineage.invocation
         if invocation in self._open:
             raise AcceptanceRefused  # being accepted, or running, right here: one batch must not hold an id twice
         if self._open.is_full:
@@ -163,7 +163,7 @@ class Journal:
         True once it is durable. False when another one was there first; or when it is not durable or nobody knows:
         then `failed`/DEPENDENCY_ERROR is deferred, and is the only terminal this process will ever append.
         """
-        invocation = facts[-1].behind.context.invocation
+        invocation = facts[-1].behind.context.lineage.invocation
         match await self._facts.write(facts):
             case Written() | Found():
                 self._open.move(invocation, Step.ENDED)
@@ -179,7 +179,7 @@ class Journal:
         """In place of this terminal `failed`/DEPENDENCY_ERROR will be appended, as soon as the store takes it."""
         place = facts[-1].behind
         lost = terminal_fact(place, new_hex_id(), self._clock(), LOST)
-        self._open.move(place.context.invocation, Step.NOT_ENDED, (*facts[:-1], lost))
+        self._open.move(place.context.lineage.invocation, Step.NOT_ENDED, (*facts[:-1], lost))
 
     async def checkpoint(self, database: Database, position: int) -> None:
         """Notes that everything accepted before the position has its terminal."""
@@ -219,7 +219,7 @@ class Journal:
                         place = Place.opened(acceptance, created_at)
                         self.defer(terminal_fact(place, new_hex_id(), self._clock(), LOST))
                     case Absent():
-                        self._open.move(acceptance.context.invocation, Step.NOT_ACCEPTED)
+                        self._open.move(acceptance.context.lineage.invocation, Step.NOT_ACCEPTED)
                     case Unknown():
                         pass  # it stays unconfirmed
             if any(isinstance(result, Unknown) for result in results):
@@ -229,7 +229,7 @@ class Journal:
         for batch in _batches(self._open.deferred()):
             results = await asyncio.gather(*map(self._facts.write, batch))
             for facts, result in zip(batch, results, strict=True):
-                invocation = facts[-1].behind.context.invocation
+                invocation = facts[-1].behind.context.lineage.invocation
                 match result:
                     case Written() | Found() | Refused():
                         self._open.move(invocation, Step.ENDED)

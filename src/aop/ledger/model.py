@@ -6,7 +6,8 @@ from enum import StrEnum
 import msgspec
 
 from aop.contracts.errors import ErrorCode, Reason, fits
-from aop.contracts.lineage import CallerType, EventType, InvocationStatus
+from aop.contracts.identity import InvocationContext
+from aop.contracts.lineage import EventType, InvocationStatus
 
 
 class Opening(StrEnum):
@@ -30,25 +31,8 @@ STATUS_AFTER = {
 _FIXED_CODES = {EventType.TIMED_OUT: ErrorCode.TIMEOUT, EventType.CANCELED: ErrorCode.CANCELED}
 
 
-class Context(msgspec.Struct, frozen=True):
-    """What every fact of an Invocation shares; ids are the 32 hex digits behind their prefix."""
-
-    invocation: str
-    root_task: str
-    trace: str
-    parent: str | None
-    caller_type: CallerType
-    caller_id: str
-    workspace_id: str
-    target_agent_id: str
-    agent_card_version: str
-    release: str
-    card_digest: bytes
-    capability: str
-
-
 class Acceptance(msgspec.Struct, frozen=True):
-    context: Context
+    context: InvocationContext
     opening: Opening
     event: str
     created_at: datetime
@@ -96,7 +80,7 @@ class Progress(msgspec.Struct, frozen=True):
 class Place(msgspec.Struct, frozen=True):
     """Where in its chain an Invocation stands: its opening, or the last progress behind it."""
 
-    context: Context
+    context: InvocationContext
     opening: Opening
     created_at: datetime
     sequence: int
@@ -124,7 +108,7 @@ class Fact(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, int]:
-        return self.behind.context.invocation, self.sequence
+        return self.behind.context.lineage.invocation, self.sequence
 
     @property
     def chunk_index(self) -> int | None:

@@ -100,7 +100,7 @@ class OpenInvocations:
 
     def begin(self, acceptance: Acceptance) -> int:
         position = self.take_position()
-        self._open[acceptance.context.invocation] = _Open(position, acceptance)
+        self._open[acceptance.context.lineage.invocation] = _Open(position, acceptance)
         self._counts[State.ACCEPTING] += 1
         return position
 

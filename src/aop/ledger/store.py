@@ -1,35 +1,24 @@
 """SQL of the Ledger: inserts through its functions, and selects; nothing else exists."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from aop.contracts.lineage import EventType
+from aop.ledger.array_literals import columns, parameters
 from aop.ledger.model import STATUS_AFTER, Acceptance, Fact, latency_ms
 from aop.store.database import Connection
 
 Row = Any
 Key = tuple[str, int]
 
-# Columns travel as array literals: the driver looks at every element of an array twice, which costs more than the rest.
 _ACCEPTANCE = ("bigint", *["uuid"] * 4, "word", *["text"] * 4, "uuid", "bytea", "text", "word", "uuid", *["moment"] * 2)
 _FACT = (
     *("uuid", "integer", "uuid", "moment", "word", "word", "integer", "integer", "moment", "word", "uuid", "uuid"),
     *("text", "moment", "integer", "integer", "bigint", "bigint", "word", "word"),
 )
-_SQL_TYPES = {"word": "text", "moment": "timestamptz"}
-
-
-def _call(function: str, kinds: Sequence[str]) -> str:
-    casts = [
-        f"${number}" if kind == "bytea" else f"${number}::text::{_SQL_TYPES.get(kind, kind)}[]"
-        for number, kind in enumerate(kinds, 3)
-    ]
-    return f"SELECT * FROM {function}($1, $2, {', '.join(casts)})"  # noqa: S608
-
-
-_ACCEPT = _call("ledger.accept", _ACCEPTANCE)
-_APPEND = _call("ledger.append", _FACT)
+_ACCEPT = f"SELECT * FROM ledger.accept($1, $2, {parameters(_ACCEPTANCE, 3)})"  # noqa: S608
+_APPEND = f"SELECT * FROM ledger.append($1, $2, {parameters(_FACT, 3)})"  # noqa: S608
 
 
 async def prepare_writer(connection: Connection, write_seconds: float) -> None:
@@ -63,7 +52,7 @@ async def accept(
     connection: Connection, router_id: str, epoch: int, entries: Sequence[tuple[int, Acceptance]]
 ) -> dict[str, datetime]:
     """The event ids of the accepted ones and when each was created; what is missing was refused."""
-    rows = await connection.fetch(_ACCEPT, router_id, epoch, *_columns(map(_acceptance_row, entries), _ACCEPTANCE))
+    rows = await connection.fetch(_ACCEPT, router_id, epoch, *columns(map(_acceptance_row, entries), _ACCEPTANCE))
     return {row["accepted_event_id"].hex: row["accepted_at"] for row in rows}
 
 
@@ -71,12 +60,13 @@ async def append(connection: Connection, router_id: str, epoch: int, facts: Sequ
     """The keys that were added; what is missing lost to a terminal that was there first."""
     if not facts:
         return set()
-    rows = await connection.fetch(_APPEND, router_id, epoch, *_columns(map(_fact_row, facts), _FACT))
-    return {(row["appended_id"].hex, row["appended_sequence"]) for row in rows}
+    rows = await connection.fetch(_APPEND, router_id, epoch, *columns(map(_fact_row, facts), _FACT))
+    return {(f"inv_{row['appended_id'].hex}", row["appended_sequence"]) for row in rows}
 
 
 async def request_cancel(connection: Connection, router_id: str, epoch: int, invocations: Sequence[str]) -> None:
-    await connection.execute("SELECT ledger.request_cancel($1, $2, $3)", router_id, epoch, invocations)
+    ids = [_hex(invocation) for invocation in invocations]
+    await connection.execute("SELECT ledger.request_cancel($1, $2, $3)", router_id, epoch, ids)
 
 
 async def find_acceptances(connection: Connection, acceptances: Sequence[Acceptance]) -> dict[str, datetime]:
@@ -85,7 +75,7 @@ async def find_acceptances(connection: Connection, acceptances: Sequence[Accepta
         "SELECT opening_event_id, created_at FROM ledger.invocation"
         " JOIN unnest($1::uuid[], $2::uuid[]) AS entry (invocation_id, opening_event_id)"
         " USING (invocation_id, opening_event_id)",
-        [acceptance.context.invocation for acceptance in acceptances],
+        [_hex(acceptance.context.lineage.invocation) for acceptance in acceptances],
         [acceptance.event for acceptance in acceptances],
     )
     return {row["opening_event_id"].hex: row["created_at"] for row in rows}
@@ -96,7 +86,7 @@ async def find_events(connection: Connection, keys: Sequence[Key]) -> set[str]:
     rows = await connection.fetch(
         "SELECT event_id FROM ledger.event JOIN unnest($1::uuid[], $2::integer[]) AS entry (invocation_id, sequence)"
         " USING (invocation_id, sequence)",
-        [invocation for invocation, _ in keys],
+        [_hex(invocation) for invocation, _ in keys],
         [sequence for _, sequence in keys],
     )
     return {row["event_id"].hex for row in rows}
@@ -152,58 +142,28 @@ async def close_epoch(connection: Connection, router_id: str, epoch: int) -> Non
     )
 
 
-def _columns(rows: Iterable[Sequence[Any]], kinds: Sequence[str]) -> list[Any]:
-    columns = zip(*rows, strict=True)
-    return [_LITERALS[kind](column) for kind, column in zip(kinds, columns, strict=True)]
-
-
-def _plain(values: Sequence[Any]) -> str:
-    """Ids, numbers and words of our own: nothing in them needs a quote."""
-    return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
-
-
-def _quoted(values: Sequence[str | None]) -> str:
-    texts = ["NULL" if value is None else f'"{value}"' for value in values]
-    if any("\\" in text or text.count('"') > 2 for text in texts):
-        texts = ["NULL" if value is None else f'"{_escaped(value)}"' for value in values]
-    return "{" + ",".join(texts) + "}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _moments(values: Sequence[datetime | None]) -> str:
-    return "{" + ",".join(["NULL" if value is None else value.isoformat() for value in values]) + "}"
-
-
-_LITERALS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
-    "uuid": _plain,
-    "integer": _plain,
-    "bigint": _plain,
-    "word": _plain,
-    "text": _quoted,
-    "moment": _moments,
-    "bytea": list,
-}
+def _hex(identifier: str) -> str:
+    """The digits behind the prefix, which a column of ids holds."""
+    return identifier.rpartition("_")[2]
 
 
 def _acceptance_row(entry: tuple[int, Acceptance]) -> Sequence[Any]:
     position, acceptance = entry
     context = acceptance.context
+    lineage, pin = context.lineage, context.pin
     return (
         position,
-        context.invocation,
-        context.root_task,
-        context.trace,
-        context.parent,
-        context.caller_type,
-        context.caller_id,
-        context.workspace_id,
-        context.target_agent_id,
-        context.agent_card_version,
-        context.release,
-        context.card_digest,
+        _hex(lineage.invocation),
+        _hex(lineage.root_task),
+        lineage.trace,
+        None if lineage.parent is None else _hex(lineage.parent),
+        context.caller.type,
+        context.caller.id,
+        pin.workspace,
+        pin.agent,
+        pin.version,
+        _hex(pin.release),
+        bytes.fromhex(pin.card_digest),
         context.capability,
         acceptance.opening,
         acceptance.event,
@@ -214,10 +174,10 @@ def _acceptance_row(entry: tuple[int, Acceptance]) -> Sequence[Any]:
 
 def _fact_row(fact: Fact) -> Sequence[Any]:
     place, terminal = fact.behind, fact.terminal
-    context, first = place.context, place.chunk_index is None
+    lineage, first = place.context.lineage, place.chunk_index is None
     named = first or terminal is not None
     return (
-        context.invocation,
+        _hex(lineage.invocation),
         fact.sequence,
         fact.event,
         fact.occurred_at,
@@ -227,9 +187,9 @@ def _fact_row(fact: Fact) -> Sequence[Any]:
         place.chunk_index,
         None if first else place.occurred_at,
         place.opening if named else None,
-        context.trace if named else None,
-        context.root_task if named else None,
-        context.workspace_id if named else None,
+        lineage.trace if named else None,
+        _hex(lineage.root_task) if named else None,
+        place.context.pin.workspace if named else None,
         place.created_at if named else None,
         fact.chunk_index,
         None if fact.progress is None else fact.progress.count,

@@ -12,14 +12,14 @@ from aop.cards.workers import SchemaWorkers
 from aop.ledger.checkpoints import Checkpoints
 from aop.ledger.epochs import EpochWatch
 from aop.ledger.journal import Journal
-from aop.ledger.lineage import Lineage
+from aop.ledger.reader import LedgerReader
 from aop.net.http import HttpClient
 from aop.net.peer import Peer
 from aop.net.policy import LookUp, NetworkPolicy, Resolver, system_look_up
 from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.api.delegation import Delegations
-from aop.router.api.invocations import InvocationRoutes
+from aop.router.api.invocations import DispatchRoutes
 from aop.router.api.nested import NestedInvocationRoutes
 from aop.router.api.reads import LedgerReadRoutes
 from aop.router.api.running_answer import RunningAnswers
@@ -161,13 +161,13 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     observed = Observed(log, metrics, readiness, loops, parts.resolver, settings.router_id)
     tracing = start_telemetry(settings.unit.telemetry, observed, opened)
     roots, children = Slots(settings.max_in_flight_invocations), Slots(settings.max_in_flight_children)
-    lineage = Lineage(database)
-    loops.start("parents", ParentWatch(lineage, supervisor).turn)
+    ledger = LedgerReader(database)
+    loops.start("parents", ParentWatch(ledger, supervisor).turn)
     routes = [
         *health_routes(readiness, metrics),
         *topology_status_routes(topology, settings.service_principals),
-        *LedgerReadRoutes(lineage).routes(settings.service_principals),
-        *_invocation_routes(parts, topology, cards, lineage, (roots, children)),
+        *LedgerReadRoutes(ledger).routes(settings.service_principals),
+        *_invocation_routes(parts, topology, cards, ledger, (roots, children)),
     ]
     return Unit(
         Application(routes, log, metrics, tracing=tracing, workers=parts.workers),
@@ -186,7 +186,7 @@ def _invocation_routes(
     parts: _Parts,
     topology: Topology,
     cards: CardCache,
-    lineage: Lineage,
+    ledger: LedgerReader,
     slots: tuple[Slots, Slots],
 ) -> Sequence[Route]:
     settings, unit, credential = parts.settings, parts.settings.unit, parts.settings.credential
@@ -223,8 +223,8 @@ def _invocation_routes(
     answers = RunningAnswers(execution, unit.sse_frame_max_bytes)
     delegations = Delegations(issuer, credential.private_key.public, lambda: parts.environment.clock().timestamp())
     roots, children = slots
-    nested = NestedInvocationRoutes(lineage, resolution, accepting, answers, phase_kinds, max_input_bytes)
+    nested = NestedInvocationRoutes(ledger, resolution, accepting, answers, phase_kinds, max_input_bytes)
     return [
-        *InvocationRoutes(accepting, answers, max_input_bytes).routes(settings.service_principals, roots),
+        *DispatchRoutes(accepting, answers, max_input_bytes).routes(settings.service_principals, roots),
         *nested.routes(delegations, children),
     ]

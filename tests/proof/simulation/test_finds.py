@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from aop.base.clock import utc_now
-from aop.base.ids import new_hex_id, new_opening_id
+from aop.base.ids import new_hex_id, new_id, new_opening_id
 from aop.base.loops import Loops
-from aop.contracts.lineage import CallerType
+from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
 from aop.ledger.journal import AcceptedButLost, Journal
-from aop.ledger.model import SUCCEEDED, Acceptance, Context, Opening, terminal_fact
+from aop.ledger.model import SUCCEEDED, Acceptance, Opening, terminal_fact
 from aop.net.server.disconnect import Disconnect
 from aop.serving.event_stream import EventStream
 from aop.serving.request import Request
@@ -63,8 +63,9 @@ async def opened(store: Store) -> Journal:
 
 
 def acceptance() -> Acceptance:
-    who = (CallerType.USER, "alice", "space", "acme:agent", "1.0.0")
-    context = Context(new_hex_id(), new_hex_id(), new_hex_id(), None, *who, new_hex_id(), bytes(32), "work")
+    lineage = Lineage(new_id("inv"), new_id("task"), new_hex_id())
+    pin = Pin("space", "acme:agent", "1.0.0", new_id("rel"), "0" * 64)
+    context = InvocationContext(lineage, pin, Caller(type=CallerType.USER, id="alice"), "work")
     return Acceptance(context, Opening.STARTED, new_opening_id(), utc_now(), utc_now())
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from aop.contracts.errors import ErrorCode, Forbidden, NotFound, Refusal
+from aop.contracts.identity import Pin
 from aop.contracts.workspace import InstallationStatus
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import CurrentInstallation, InstallationState, InstallationStates
@@ -27,7 +28,7 @@ class CapabilityNotAllowed(Refusal):
     code = ErrorCode.CAPABILITY_NOT_ALLOWED
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class AccessRequest(msgspec.Struct, frozen=True):
     workspace_id: str
     agent_id: str
     capability: str
@@ -38,12 +39,8 @@ class Wanted(msgspec.Struct, frozen=True):
 class Authorized(msgspec.Struct, frozen=True):
     """The exact pin a call may run, and the Installation that says so."""
 
-    workspace_id: str
+    pin: Pin
     installation_id: str
-    agent_id: str
-    version: str
-    release_id: str
-    card_digest: str
     accepted_permissions: Sequence[str]
 
 
@@ -52,38 +49,31 @@ class Authorization:
         self._states = installation_states
         self._pins = pins
 
-    async def for_owner(self, caller: str, wanted: Wanted) -> Authorized:
-        return await self._authorized(wanted, caller)
+    async def for_owner(self, caller: str, access: AccessRequest) -> Authorized:
+        return await self._authorized(access, caller)
 
-    async def for_router(self, wanted: Wanted) -> Authorized:
+    async def for_router(self, access: AccessRequest) -> Authorized:
         """Without an owner check: the Router asks for calls whose root was authorized for the owner."""
-        return await self._authorized(wanted, None)
+        return await self._authorized(access, None)
 
-    async def card(self, authorized: Authorized) -> bytes:
-        """The canonical bytes of the authorized Card."""
-        return await self._pins.document(authorized.agent_id, authorized.version, authorized.card_digest)
+    async def card(self, pin: Pin) -> bytes:
+        """The canonical bytes of an authorized Card."""
+        return await self._pins.document(pin.agent, pin.version, pin.card_digest)
 
-    async def _authorized(self, wanted: Wanted, owner: str | None) -> Authorized:
-        state = await self._states.read(wanted.workspace_id, wanted.agent_id)
+    async def _authorized(self, access: AccessRequest, owner: str | None) -> Authorized:
+        state = await self._states.read(access.workspace_id, access.agent_id)
         if state is None:
             raise NotFound("no such Workspace")  # 1
         if owner is not None and state.owner_id != owner:
             raise Forbidden("the Workspace belongs to another principal")  # 2
-        installation = _require_enabled(state, wanted.version)  # 3, 4
-        pin = state.require_agreement(installation)  # 5
-        pin.require_usable()  # 6, 7
-        required = (await self._pins.rights(pin)).required.get(wanted.capability)
+        installation = _require_enabled(state, access.version)  # 3, 4
+        version = state.require_agreement(installation)  # 5
+        version.require_usable()  # 6, 7
+        required = (await self._pins.rights(version)).required.get(access.capability)
         if required is None or not required.issubset(installation.accepted_permissions):
             raise CapabilityNotAllowed("no such Skill" if required is None else "a permission is not accepted")  # 8
-        return Authorized(
-            workspace_id=wanted.workspace_id,
-            installation_id=installation.installation_id,
-            agent_id=pin.agent_id,
-            version=pin.version,
-            release_id=installation.release_id,
-            card_digest=pin.digest,
-            accepted_permissions=installation.accepted_permissions,
-        )
+        pin = Pin(access.workspace_id, version.agent_id, version.version, installation.release_id, version.digest)
+        return Authorized(pin, installation.installation_id, installation.accepted_permissions)
 
 
 def _require_enabled(state: InstallationState, version: str | None) -> CurrentInstallation:

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import msgspec
 
+from aop.contracts.identity import Pin
 from aop.contracts.invocation import InvocationRequest
-from aop.control_plane.dispatch.authorization import Authorized
 from aop.control_plane.dispatch.invocations import (
     GUARD_SECONDS,
     MAX_ERROR_BYTES,
+    Dispatch,
     Forwarded,
-    Identity,
     RouterFailed,
     dispatch_body,
     forwarded_error,
     router_lost,
-    seen_identity,
+    seen_by_router,
 )
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
 from aop.net.http import Headers, StreamedAnswer
@@ -31,7 +31,7 @@ _syntax = msgspec.json.Decoder(msgspec.Raw).decode
 class OpenedStream:
     """The Router's stream, accepted and open; `frames` must be read to its end or closed."""
 
-    identity: Identity
+    dispatch: Dispatch
     frames: AsyncGenerator[bytes, None]
 
 
@@ -42,24 +42,26 @@ class Streams:
         self._max_frame_bytes = max_frame_bytes
 
     async def open(
-        self, caller: str, pin: Authorized, wanted: InvocationRequest, identity: Identity, trace_headers: Headers = ()
+        self, caller: str, pin: Pin, request: InvocationRequest, dispatch: Dispatch, trace_headers: Headers = ()
     ) -> OpenedStream | Forwarded:
         """An open stream, or the error that came instead of its first frame."""
-        body = dispatch_body(caller, pin, wanted, identity)
+        body = dispatch_body(caller, pin, request, dispatch.lineage)
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
             async with AsyncExitStack() as opened:
                 answer = await opened.enter_async_context(
-                    await self._router.open_stream(body, trace_headers, trace_id=identity.trace_id, deadline=deadline)
+                    await self._router.open_stream(
+                        body, trace_headers, trace_id=dispatch.lineage.trace, deadline=deadline
+                    )
                 )
-                seen = seen_identity(answer.headers, identity)
+                seen = seen_by_router(answer.headers, dispatch)
                 if answer.status != 200:
                     return forwarded_error(answer.status, await _collected(answer, seen), seen)
                 if answer.headers_named(b"content-type") != [b"text/event-stream"] or not seen.correlated:
                     raise RouterFailed("not an accepted stream", seen)
                 return OpenedStream(seen, self._relay(answer, opened.pop_all()))
         except FAILURES as failure:
-            raise router_lost(failure, identity) from failure
+            raise router_lost(failure, dispatch) from failure
 
     async def _relay(self, answer: StreamedAnswer, opened: AsyncExitStack) -> AsyncGenerator[bytes, None]:
         """Ends early, without a terminal, when the Router falls silent or a frame is broken; that one is not sent."""
@@ -76,16 +78,16 @@ class Streams:
                 return
 
 
-async def _collected(answer: StreamedAnswer, identity: Identity) -> bytes:
+async def _collected(answer: StreamedAnswer, dispatch: Dispatch) -> bytes:
     """A whole error body; one that breaks off or is too large is still an answer about this Invocation."""
     body = b""
     try:
         async for piece in answer:
             body += piece
             if len(body) > MAX_ERROR_BYTES:
-                raise RouterFailed("larger than allowed", identity)
+                raise RouterFailed("larger than allowed", dispatch)
     except FAILURES as failure:
-        raise router_lost(failure, identity) from failure
+        raise router_lost(failure, dispatch) from failure
     return body
 
 

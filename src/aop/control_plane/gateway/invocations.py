@@ -7,7 +7,7 @@ import msgspec
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, code_entries
 from aop.contracts.invocation import InvocationRequest, correlated_error
-from aop.control_plane.dispatch.invocations import Forwarded, Identity, Invocations, RouterFailed, new_identity
+from aop.control_plane.dispatch.invocations import Dispatch, Forwarded, Invocations, RouterFailed, new_dispatch
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.serving.body import read_json
@@ -38,17 +38,17 @@ class InvocationRoutes:
         below = _spanned(request, wanted)
         require_agreement(request, stream=wanted.stream)
         pin = await self._invocations.authorize(request.principal, request.path["workspaceId"], wanted)
-        identity = new_identity(request.trace_id)
+        dispatch = new_dispatch(request.trace_id)
         run = self._streams.open if wanted.stream else self._invocations.run
         answer: Forwarded | OpenedStream | None = None
         try:
             async with CancelOnDisconnect(request):
-                answer = await run(request.principal, pin, wanted, identity, below)
+                answer = await run(request.principal, pin, wanted, dispatch, below)
         except RouterFailed as failure:
-            if not failure.identity.correlated:
+            if not failure.dispatch.correlated:
                 raise
-            answer = _lost(failure.identity)
-        request.invocation_id = identity.invocation_id
+            answer = _lost(failure.dispatch)
+        request.invocation_id = dispatch.lineage.invocation
         if isinstance(answer, OpenedStream):
             return EventStream(answer.frames)
         return _NOBODY if answer is None else _response(answer)
@@ -79,14 +79,8 @@ def _response(forwarded: Forwarded) -> Response:
     return Response(forwarded.status, forwarded.body, (JSON, *retry), forwarded.code, forwarded.reason)
 
 
-def _lost(identity: Identity) -> Forwarded:
+def _lost(dispatch: Dispatch) -> Forwarded:
     """The Router accepted and then fell silent: the caller learns the ids under which to look."""
     entry = code_entries()[ErrorCode.DEPENDENCY_ERROR]
-    error = correlated_error(
-        entry.code,
-        None,
-        invocation_id=identity.invocation_id,
-        root_task_id=identity.root_task_id,
-        trace_id=identity.trace_id,
-    )
+    error = correlated_error(entry.code, None, dispatch.lineage)
     return Forwarded(entry.status, msgspec.json.encode(error), entry.code)

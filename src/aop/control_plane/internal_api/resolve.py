@@ -13,7 +13,7 @@ from aop.contracts.resolution import (
     ResolvedInstallation,
     ResolveInstalledVersionRequest,
 )
-from aop.control_plane.dispatch.authorization import Authorization, Authorized, Wanted
+from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.body import read_json
@@ -41,38 +41,27 @@ class ResolveRoutes:
 
     async def resolve_agent(self, request: Request) -> Response:
         body = await read_json(request, document("resolve-agent/1#request"), self._request_max_bytes)
-        asked = msgspec.json.decode(body.raw, type=ResolveAgentRequest)
-        _name(request, asked)
-        wanted = Wanted(asked.workspace_id, asked.agent_id, asked.capability, asked.version)
-        authorized = await self._authorization.for_router(wanted)
-        card = await self._authorization.card(authorized)
-        return json_response(200, ResolvedAgent(card=msgspec.Raw(card), installation=_installation(authorized)))
+        named = msgspec.json.decode(body.raw, type=ResolveAgentRequest)
+        _name(request, named)
+        access = AccessRequest(named.workspace_id, named.agent_id, named.capability, named.version)
+        authorized = await self._authorization.for_router(access)
+        card = await self._authorization.card(authorized.pin)
+        installation = ResolvedInstallation.of(
+            authorized.pin, authorized.installation_id, authorized.accepted_permissions
+        )
+        return json_response(200, ResolvedAgent(card=msgspec.Raw(card), installation=installation))
 
     async def resolve_installed_version(self, request: Request) -> Response:
         body = await read_json(request, document("resolve-installed-version/1#request"), self._request_max_bytes)
-        asked = msgspec.json.decode(body.raw, type=ResolveInstalledVersionRequest)
-        _name(request, asked)
-        found = await self._authorization.for_router(Wanted(asked.workspace_id, asked.agent_id, asked.capability))
-        answer = InstalledVersion(
-            version=found.version, release_id=found.release_id, agent_card_digest=found.card_digest
-        )
+        named = msgspec.json.decode(body.raw, type=ResolveInstalledVersionRequest)
+        _name(request, named)
+        access = AccessRequest(named.workspace_id, named.agent_id, named.capability)
+        pin = (await self._authorization.for_router(access)).pin
+        answer = InstalledVersion(version=pin.version, release_id=pin.release, agent_card_digest=pin.card_digest)
         return json_response(200, answer)
 
 
-def _name(request: Request, asked: ResolveAgentRequest | ResolveInstalledVersionRequest) -> None:
+def _name(request: Request, named: ResolveAgentRequest | ResolveInstalledVersionRequest) -> None:
     """From here on the exchange belongs to the Trace of the call that is being resolved, its errors too."""
-    request.trace_id = asked.trace_id
-    request.invocation_id = asked.invocation_id
-
-
-def _installation(authorized: Authorized) -> ResolvedInstallation:
-    return ResolvedInstallation(
-        installation_id=authorized.installation_id,
-        workspace_id=authorized.workspace_id,
-        agent_id=authorized.agent_id,
-        installed_version=authorized.version,
-        installed_release_id=authorized.release_id,
-        agent_card_digest=authorized.card_digest,
-        accepted_permissions=tuple(authorized.accepted_permissions),
-        status="enabled",
-    )
+    request.trace_id = named.trace_id
+    request.invocation_id = named.invocation_id

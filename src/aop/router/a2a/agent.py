@@ -11,13 +11,14 @@ import msgspec
 from aop.base import json
 from aop.cards.checks import SchemaChecks
 from aop.contracts.errors import ErrorCode, Reason
+from aop.contracts.identity import InvocationContext
 from aop.net.http import Answer, AnswerTooLarge, Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.net.sse import EventParser
 from aop.router.a2a import requests
 from aop.router.a2a.answers import protocol_error, read_result
-from aop.router.a2a.credential import CallContext, Credentials
+from aop.router.a2a.credential import Credentials, context_headers
 from aop.router.a2a.outcome import AgentFault
 
 CANCEL_SECONDS = 1.0
@@ -52,17 +53,18 @@ class AgentConversation:
         self,
         agents: Agents,
         endpoint: Endpoint,
-        context: CallContext,
+        context: InvocationContext,
         limits: AnswerLimits,
         trace_headers: Headers = (),
     ) -> None:
         self._agents = agents
         self._endpoint = endpoint
         self._context = context
+        self._audience = endpoint.origin
         self._max_answer = limits.answer
         self._max_event = limits.event
         self._target: Target | None = None
-        self._context_headers = (*context.headers(), *trace_headers)
+        self._context_headers = (*context_headers(context), *trace_headers)
         self._numbers = count(1)
 
     def next_id(self) -> str:
@@ -137,7 +139,7 @@ class AgentConversation:
             )
 
     def _headers(self, body: bytes, accept: bytes, delegation: str | None) -> list[tuple[bytes, bytes]]:
-        credential = self._agents.credentials.credential(self._context, body)
+        credential = self._agents.credentials.credential(self._context, self._audience, body)
         headers = [
             (b"authorization", b"Bearer " + credential.encode("ascii")),
             _JSON,

@@ -11,6 +11,7 @@ from aop.base.base64url import to_base64url
 from aop.base.ids import new_id
 from aop.contracts.credential import CONTEXT_HEADERS, CredentialClaims, CredentialHeader
 from aop.contracts.delegation import DelegationClaims, DelegationHeader
+from aop.contracts.identity import InvocationContext
 from aop.contracts.signing import SigningKey
 
 BACKDATED_SECONDS = 5
@@ -18,38 +19,6 @@ BACKDATED_SECONDS = 5
 
 _encode = msgspec.json.Encoder().encode
 _HEADER_OF_CLAIM = {claim: header.encode("ascii") for header, claim in CONTEXT_HEADERS.items()}
-
-
-class CallContext(msgspec.Struct, frozen=True):
-    """What a credential binds, and what the context headers repeat."""
-
-    workspace_id: str
-    agent_id: str
-    agent_version: str
-    release_id: str
-    card_digest: str
-    capability: str
-    invocation_id: str
-    root_task_id: str
-    trace_id: str
-    parent_invocation_id: str | None
-    audience: str
-    depth: int
-
-    def headers(self) -> list[tuple[bytes, bytes]]:
-        values = {
-            "workspaceId": self.workspace_id,
-            "agentId": self.agent_id,
-            "agentVersion": self.agent_version,
-            "releaseId": self.release_id,
-            "cardDigest": self.card_digest,
-            "capability": self.capability,
-            "invocationId": self.invocation_id,
-            "rootTaskId": self.root_task_id,
-            "traceId": self.trace_id,
-            "parentInvocationId": self.parent_invocation_id,
-        }
-        return [(_HEADER_OF_CLAIM[name], value.encode("ascii")) for name, value in values.items() if value is not None]
 
 
 @dataclass(frozen=True)
@@ -69,43 +38,40 @@ class Credentials:
             DelegationHeader(alg="EdDSA", typ="platform-delegation+jwt", kid=issuer.key_id)
         )
 
-    def credential(self, context: CallContext, body: bytes) -> str:
+    def credential(self, context: InvocationContext, audience: str, body: bytes) -> str:
         issued = int(time.time()) - BACKDATED_SECONDS
-        parent = context.parent_invocation_id
+        lineage, pin = context.lineage, context.pin
         claims = CredentialClaims(
             iss=self._issuer.issuer,
-            aud=(context.audience,),
+            aud=(audience,),
             iat=issued,
             exp=issued + self._issuer.ttl_seconds + BACKDATED_SECONDS,
             jti=new_id("jti"),
-            workspace_id=context.workspace_id,
-            agent_id=context.agent_id,
-            agent_version=context.agent_version,
-            release_id=context.release_id,
-            card_digest=context.card_digest,
+            workspace_id=pin.workspace,
+            agent_id=pin.agent,
+            agent_version=pin.version,
+            release_id=pin.release,
+            card_digest=pin.card_digest,
             capability=context.capability,
-            invocation_id=context.invocation_id,
-            root_task_id=context.root_task_id,
-            trace_id=context.trace_id,
-            parent_invocation_id=msgspec.UNSET if parent is None else parent,
+            **lineage.ids,
+            parent_invocation_id=msgspec.UNSET if lineage.parent is None else lineage.parent,
             body_sha256=hashlib.sha256(body).hexdigest(),
         )
         return self._signed(self._credential_header, claims)
 
-    def delegation(self, context: CallContext, expires_at: float) -> str:
+    def delegation(self, context: InvocationContext, expires_at: float) -> str:
         """Good for child calls of this Invocation until its deadline, rounded up."""
+        lineage, pin = context.lineage, context.pin
         claims = DelegationClaims(
             iss=self._issuer.issuer,
             aud=(self._issuer.agent_origin,),
             iat=int(time.time()),
             exp=math.ceil(expires_at),
-            workspace_id=context.workspace_id,
-            agent_id=context.agent_id,
-            release_id=context.release_id,
-            invocation_id=context.invocation_id,
-            root_task_id=context.root_task_id,
-            trace_id=context.trace_id,
-            depth=context.depth,
+            workspace_id=pin.workspace,
+            agent_id=pin.agent,
+            release_id=pin.release,
+            **lineage.ids,
+            depth=lineage.depth,
         )
         return self._signed(self._delegation_header, claims)
 
@@ -116,3 +82,21 @@ class Credentials:
 
 def _segment(part: msgspec.Struct) -> str:
     return to_base64url(_encode(part))
+
+
+def context_headers(context: InvocationContext) -> list[tuple[bytes, bytes]]:
+    """What a credential binds, repeated in headers."""
+    lineage, pin = context.lineage, context.pin
+    values = {
+        "workspaceId": pin.workspace,
+        "agentId": pin.agent,
+        "agentVersion": pin.version,
+        "releaseId": pin.release,
+        "cardDigest": pin.card_digest,
+        "capability": context.capability,
+        "invocationId": lineage.invocation,
+        "rootTaskId": lineage.root_task,
+        "traceId": lineage.trace,
+        "parentInvocationId": lineage.parent,
+    }
+    return [(_HEADER_OF_CLAIM[name], value.encode("ascii")) for name, value in values.items() if value is not None]

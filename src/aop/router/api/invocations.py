@@ -9,12 +9,11 @@ from aop.base.ids import is_trace_id
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.invocation import RouterDispatch
-from aop.contracts.lineage import CallerType
 from aop.router.api.running_answer import RunningAnswers
-from aop.router.invocation.acceptance import Accepting, Call
+from aop.router.invocation.acceptance import Accepting, AuthorizedCall
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
-from aop.serving.body import JsonBody, read_json
+from aop.serving.body import read_json
 from aop.serving.negotiation import require_agreement
 from aop.serving.request import Request
 from aop.serving.response import TRACE_HEADER
@@ -27,7 +26,7 @@ CONTEXT_BYTES = 64 * 1024
 _decode = msgspec.json.Decoder(RouterDispatch).decode
 
 
-class InvocationRoutes:
+class DispatchRoutes:
     def __init__(self, accepting: Accepting, answers: RunningAnswers, request_max_bytes: int) -> None:
         self._accepting = accepting
         self._answers = answers
@@ -46,11 +45,12 @@ class InvocationRoutes:
     async def dispatch(self, request: Request) -> Answer:
         received, phases = asyncio.get_running_loop().time(), RequestPhases()
         body = await read_json(request, document("router-dispatch/1"), self._max_bytes)
-        wanted = _decode(body.raw)
-        request.trace_id = wanted.trace_id
+        dispatch = _decode(body.raw)
+        request.trace_id = dispatch.trace_id
         request.phases, phases.span = phases, request.span()
-        require_agreement(request, stream=wanted.stream)
-        call = _call(wanted, body, received, phases)
+        require_agreement(request, stream=dispatch.stream)
+        value = body.member("input")
+        call = AuthorizedCall(dispatch.context, bytes(dispatch.input), value, dispatch.stream, received, phases)
         accepted = await self._accepting.accept(call, request.scope["aop.disconnected"].is_set)
         return await self._answers.answer(request, call, accepted)
 
@@ -60,26 +60,3 @@ def _take_named_trace(request: Request) -> None:
     named = (request.single_header(TRACE_HEADER) or b"").decode("latin-1")
     if is_trace_id(named):
         request.trace_id = named
-
-
-def _call(wanted: RouterDispatch, body: JsonBody, received: float, phases: RequestPhases) -> Call:
-    return Call(
-        invocation_id=wanted.invocation_id,
-        root_task_id=wanted.root_task_id,
-        trace_id=wanted.trace_id,
-        parent_invocation_id=None,
-        caller_type=CallerType.USER,
-        caller_id=wanted.caller.id,
-        workspace_id=wanted.workspace_id,
-        agent_id=wanted.target_agent_id,
-        version=wanted.agent_card_version,
-        release_id=wanted.agent_release_id,
-        card_digest=wanted.agent_card_digest,
-        capability=wanted.capability,
-        content=bytes(wanted.input),
-        value=body.member("input"),
-        stream=wanted.stream,
-        depth=0,
-        received=received,
-        phases=phases,
-    )

@@ -6,11 +6,10 @@ from datetime import datetime
 import msgspec
 
 from aop.base.clock import from_text
-from aop.base.ids import hex_part
 from aop.base.settings import identifier
 from aop.contracts.errors import DependencyFailed, Envelope, NotFound
 from aop.contracts.lineage import InvocationStatus
-from aop.ledger.lineage import Lineage, LineageBroken, RecordFilter
+from aop.ledger.reader import LedgerReader, LineageBroken, RecordFilter
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.paging import PAGE_QUERY, HexIdentifier, ListAnswer, Paging
 from aop.serving.query import QueryRules
@@ -30,8 +29,8 @@ LIST_QUERY: QueryRules = {
 
 
 class LedgerReadRoutes:
-    def __init__(self, lineage: Lineage) -> None:
-        self._lineage = lineage
+    def __init__(self, ledger: LedgerReader) -> None:
+        self._ledger = ledger
 
     def routes(self, principals: ServicePrincipals) -> Sequence[Route]:
         # Each has a trace of its own, so that its span would stand alone beside the Gateway's.
@@ -48,23 +47,22 @@ class LedgerReadRoutes:
         filters = RecordFilter(
             query.get("status"), query.get("agentId"), query.get("capability"), query.get("since"), query.get("until")
         )
-        page = await self._lineage.page(request.path["workspaceId"], filters, paging.after, paging.limit)
+        page = await self._ledger.page(request.path["workspaceId"], filters, paging.after, paging.limit)
         cursor = msgspec.UNSET if page.last is None else paging.cursor(page.last)
         return json_response(200, ListAnswer(page.records, cursor))
 
     async def detail(self, request: Request) -> Response:
-        invocation = hex_part(request.path["invocationId"], "inv")
         try:
-            found = invocation and await self._lineage.detail(request.path["workspaceId"], invocation)
+            found = await self._ledger.detail(request.path["workspaceId"], request.path["invocationId"])
         except LineageBroken as broken:
             raise DependencyFailed(str(broken)) from None
-        if not found:
+        if found is None:
             raise NotFound("no such Invocation in this Workspace")
         return json_response(200, found)
 
     async def trace(self, request: Request) -> Response:
         try:
-            found = await self._lineage.trace(request.path["workspaceId"], request.path["traceId"])
+            found = await self._ledger.trace(request.path["workspaceId"], request.path["traceId"])
         except LineageBroken as broken:
             raise DependencyFailed(str(broken)) from None
         if found is None:

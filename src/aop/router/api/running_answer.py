@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from aop.router.api.answers import id_headers, outcome_response
-from aop.router.invocation.acceptance import Call, EndedAtAcceptance
+from aop.router.invocation.acceptance import AuthorizedCall, EndedAtAcceptance
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.running import Running, StopReason
 from aop.router.stream.delivery import StreamDelivery
@@ -20,18 +20,19 @@ class RunningAnswers:
         self._execution = execution
         self._max_frame_bytes = max_frame_bytes
 
-    async def answer(self, request: Request, call: Call, accepted: Running | EndedAtAcceptance) -> Answer:
-        request.invocation_id = call.invocation_id
+    async def answer(self, request: Request, call: AuthorizedCall, accepted: Running | EndedAtAcceptance) -> Answer:
+        lineage = call.context.lineage
+        request.invocation_id = lineage.invocation
         if isinstance(accepted, EndedAtAcceptance):
             self._execution.conclude(call.phases, accepted.outcome)
-            return outcome_response(accepted.outcome, call.invocation_id, call.root_task_id, call.trace_id)
+            return outcome_response(accepted.outcome, lineage)
         if request.scope["aop.disconnected"].is_set():
             accepted.stop(StopReason.CALLER_LEFT)
         return self._streamed(accepted) if call.stream else await self._whole(request, accepted)
 
     def _streamed(self, running: Running) -> EventStream:
         delivery = self._execution.start_stream(running, self._max_frame_bytes)
-        headers = id_headers(running.context.invocation_id, running.context.root_task_id)
+        headers = id_headers(running.lineage)
         return EventStream(self._frames(running, delivery), headers)
 
     async def _whole(self, request: Request, running: Running) -> Response:
@@ -42,8 +43,7 @@ class RunningAnswers:
             await self._execution.leave(running)
         # The slot is held until the terminal is recorded, also when nobody waits for it any more.
         outcome = await running.ended
-        context = running.context
-        return outcome_response(outcome, context.invocation_id, context.root_task_id, context.trace_id)
+        return outcome_response(outcome, running.lineage)
 
     async def _frames(self, running: Running, delivery: StreamDelivery) -> AsyncGenerator[bytes, None]:
         """Left early, the Invocation ends `canceled`; either way this ends once its terminal is recorded."""

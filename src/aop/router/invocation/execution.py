@@ -62,7 +62,7 @@ class Execution:
         progress = ProgressKeeper(
             self._journal, self._clock, running.place, lambda: running.stop(StopReason.LEDGER_FAILED)
         )
-        running.stream = StreamDelivery(Outbox(), FrameWriter(running.context, max_frame_bytes), progress)
+        running.stream = StreamDelivery(Outbox(), FrameWriter(running.lineage, max_frame_bytes), progress)
         running.stream.accept()
         self.start(running)
         return running.stream
@@ -72,7 +72,7 @@ class Execution:
         if running.stop_reason is None and not running.ended.done():
             with suppress(TimeoutError, EpochFenced):
                 async with asyncio.timeout(NOTE_SECONDS):
-                    await self._journal.request_cancel(running.place.context.invocation)
+                    await self._journal.request_cancel(running.lineage.invocation)
         running.stop(StopReason.CALLER_LEFT)
         if running.stream is not None:
             running.stream.outbox.drop()  # what is left of an Invocation may wait long for the collector
@@ -90,7 +90,7 @@ class Execution:
     async def _run(self, running: Running) -> None:
         limits = AnswerLimits(min(self._limits.answer, running.card.max_output_bytes), self._limits.event)
         phases, context, kinds = running.phases, running.context, self._metrics.phase_kinds
-        phases.enter(kinds.agent, None if phases.span is None else agent_span_id(context.invocation_id))
+        phases.enter(kinds.agent, None if phases.span is None else agent_span_id(context.lineage.invocation))
         conversation = AgentConversation(self._agents, running.card.endpoint, context, limits, phases.headers())
         outcome, leaves_task = await self._worked(running, conversation)
         phases.end(outcome.terminal.error)
@@ -149,7 +149,7 @@ class Execution:
         else:
             deliver = self._deliverer(running.stream, output, await self._checks.prepared(output))
             if await stream_chunks(conversation, message, delegation, task, deadline, deliver):
-                self._log.event("agent.after_terminal", level=Level.WARNING, cause=running.context.invocation_id)
+                self._log.event("agent.after_terminal", level=Level.WARNING, cause=running.lineage.invocation)
         # An answer that came after the deadline is too late, whatever it says.
         late = asyncio.get_running_loop().time() >= running.deadline
         return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)

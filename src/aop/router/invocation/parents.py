@@ -2,10 +2,9 @@
 
 import asyncio
 
-from aop.base.ids import hex_part
 from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Unauthenticated
-from aop.ledger.lineage import Lineage, ParentFacts
+from aop.ledger.reader import LedgerReader, ParentFacts
 from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.store.database import StoreUnavailable
 
@@ -14,8 +13,8 @@ MAX_IN_ROOT_TASK = 5000
 PROBE_SECONDS = 1.0
 
 
-async def require_running_parent(lineage: Lineage, claims: DelegationClaims) -> None:
-    require_one_more_child(await lineage.parent(hex_part(claims.invocation_id, "inv") or ""), claims)
+async def require_running_parent(ledger: LedgerReader, claims: DelegationClaims) -> None:
+    require_one_more_child(await ledger.parent(claims.invocation_id), claims)
 
 
 def require_one_more_child(parent: ParentFacts | None, claims: DelegationClaims) -> None:
@@ -34,8 +33,8 @@ def require_one_more_child(parent: ParentFacts | None, claims: DelegationClaims)
 class ParentWatch:
     """Ends children whose parent was canceled or timed out on another Router; those here are told at once."""
 
-    def __init__(self, lineage: Lineage, supervisor: InvocationSupervisor) -> None:
-        self._lineage = lineage
+    def __init__(self, ledger: LedgerReader, supervisor: InvocationSupervisor) -> None:
+        self._ledger = ledger
         self._supervisor = supervisor
 
     async def turn(self) -> None:
@@ -44,8 +43,8 @@ class ParentWatch:
         if not parents:
             return
         try:
-            ended = await self._lineage.ended_with_children([parent.removeprefix("inv_") for parent in parents])
+            ended = await self._ledger.ended_with_children(parents)
         except StoreUnavailable:
             return  # the next turn will tell; readiness tells of the store
         for parent in ended:
-            self._supervisor.stop_children(f"inv_{parent}")
+            self._supervisor.stop_children(parent)

@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from aop.contracts.identity import InvocationContext, Lineage
 from aop.ledger.model import CANCELED, LOST, TIMED_OUT, Place, Terminal
 from aop.router.a2a.agent_task import AgentTask
-from aop.router.a2a.credential import CallContext
 from aop.router.a2a.outcome import Outcome
 from aop.router.stream.delivery import StreamDelivery
 from aop.router.targets.card import TargetCard
@@ -34,7 +34,6 @@ TERMINAL_OF: dict[StopReason, Terminal] = {
 class Running:
     """`deadline` is in loop time, `deadline_at` the same moment in seconds of the real clock."""
 
-    context: CallContext
     card: TargetCard
     content: bytes
     deadline: float
@@ -46,6 +45,14 @@ class Running:
     stream: StreamDelivery | None = None
     stop_reason: StopReason | None = None
     _worker: asyncio.Task[None] | None = None
+
+    @property
+    def context(self) -> InvocationContext:
+        return self.place.context
+
+    @property
+    def lineage(self) -> Lineage:
+        return self.place.context.lineage
 
     def working(self, worker: "asyncio.Task[None] | None") -> None:
         """Between these calls, with the worker and with None, a stop cancels what the worker is doing."""

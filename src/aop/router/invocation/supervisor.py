@@ -28,11 +28,11 @@ class InvocationSupervisor:
         return sum(running.stream is not None for running in self._running.values())
 
     def start(self, running: Running, work: Coroutine[Any, Any, None]) -> None:
-        context = running.context
-        self._running[context.invocation_id] = running
-        if context.parent_invocation_id is not None:
-            self._children.setdefault(context.parent_invocation_id, set()).add(context.invocation_id)
-        if context.parent_invocation_id in self._ended_with_children:
+        lineage = running.lineage
+        self._running[lineage.invocation] = running
+        if lineage.parent is not None:
+            self._children.setdefault(lineage.parent, set()).add(lineage.invocation)
+        if lineage.parent in self._ended_with_children:
             running.stop(StopReason.PARENT_ENDED)
         if self._stopping:  # accepted just before the end: what still runs then could not be awaited
             running.stop(StopReason.SHUTDOWN)
@@ -42,16 +42,16 @@ class InvocationSupervisor:
 
     def ended(self, running: Running, outcome: Outcome) -> None:
         """Its terminal is recorded: it is no longer running, and what it called may have to end too."""
-        context = running.context
-        del self._running[context.invocation_id]
-        if context.parent_invocation_id is not None:
-            siblings = self._children[context.parent_invocation_id]
-            siblings.discard(context.invocation_id)
+        lineage = running.lineage
+        del self._running[lineage.invocation]
+        if lineage.parent is not None:
+            siblings = self._children[lineage.parent]
+            siblings.discard(lineage.invocation)
             if not siblings:
-                del self._children[context.parent_invocation_id]
+                del self._children[lineage.parent]
         if outcome.terminal in ENDS_CHILDREN:
-            self._ended_with_children.append(context.invocation_id)
-            self.stop_children(context.invocation_id)
+            self._ended_with_children.append(lineage.invocation)
+            self.stop_children(lineage.invocation)
 
     def parents_elsewhere(self) -> Sequence[str]:
         """Parents of children that run here, when they themselves do not."""

@@ -3,11 +3,11 @@
 import msgspec
 
 from aop.base.json import compact
+from aop.contracts.identity import Lineage
 from aop.contracts.invocation import CorrelatedError, StreamEvent, StreamEventType, StreamStatus, correlated_error
 from aop.contracts.lineage import EventType
 from aop.ledger.model import Terminal
 from aop.net.sse import CR, LF, frame
-from aop.router.a2a.credential import CallContext
 
 _TERMINALS = {
     EventType.SUCCEEDED: (StreamEventType.COMPLETED, StreamStatus.SUCCEEDED),
@@ -23,15 +23,15 @@ class FrameTooLarge(Exception):
 
 
 class FrameWriter:
-    def __init__(self, context: CallContext, max_bytes: int) -> None:
-        self._context = context
+    def __init__(self, lineage: Lineage, max_bytes: int) -> None:
+        self._lineage = lineage
         self._max_bytes = max_bytes
         self._chunk_members = (
             b',"type":"chunk","status":"running","invocationId":"%b","rootTaskId":"%b","traceId":"%b","chunkIndex":'
         ) % (
-            context.invocation_id.encode("ascii"),
-            context.root_task_id.encode("ascii"),
-            context.trace_id.encode("ascii"),
+            lineage.invocation.encode("ascii"),
+            lineage.root_task.encode("ascii"),
+            lineage.trace.encode("ascii"),
         )
         self._sequence = 0
         self.chunks = 0
@@ -60,24 +60,15 @@ class FrameWriter:
         return self._event(kind, status, terminal)
 
     def _event(self, kind: StreamEventType, status: StreamStatus, terminal: Terminal | None = None) -> bytes:
-        context = self._context
         error: CorrelatedError | msgspec.UnsetType = msgspec.UNSET
         if terminal is not None and terminal.error is not None:
-            error = correlated_error(
-                terminal.error,
-                terminal.reason,
-                invocation_id=context.invocation_id,
-                root_task_id=context.root_task_id,
-                trace_id=context.trace_id,
-            )
+            error = correlated_error(terminal.error, terminal.reason, self._lineage)
         event = StreamEvent(
             schema_version="2",
             sequence=self._sequence,
             type=kind,
             status=status,
-            invocation_id=context.invocation_id,
-            root_task_id=context.root_task_id,
-            trace_id=context.trace_id,
+            **self._lineage.ids,
             error=error,
         )
         self._sequence += 1

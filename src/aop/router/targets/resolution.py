@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
 from typing import TypeVar
 
 import msgspec
@@ -11,6 +10,7 @@ from aop.base import json
 from aop.base.secret import Secret
 from aop.contracts.documents import document
 from aop.contracts.errors import DependencyFailed, ErrorCode, Relayed, code_entries, fits
+from aop.contracts.identity import InvocationContext, Pin
 from aop.contracts.platform_error import PlatformError
 from aop.contracts.resolution import (
     InstalledVersion,
@@ -82,29 +82,28 @@ class Resolution:
         self._seconds = seconds
         self._answer_limit = answer_limit
 
-    async def card(
-        self, request: ResolveAgentRequest, release_id: str, digest: str, trace_headers: Headers = ()
-    ) -> TargetCard:
+    async def card(self, context: InvocationContext, trace_headers: Headers = ()) -> TargetCard:
         """The Card of this pin; `trace_headers` name the span it is asked from.
 
         Refusals of the Control Plane pass on as they are; all else is DEPENDENCY_ERROR.
         """
-        if self._topology.vouches_for(release_id, digest):
-            cached = self._cards.get(release_id, digest)
-            if cached is not None and _is_of(cached, request):
+        release, digest = context.pin.release, context.pin.card_digest
+        if self._topology.vouches_for(release, digest):
+            cached = self._cards.get(release, digest)
+            if cached is not None and _is_of(cached, context):
                 return cached
-        resolved = await self._ask("resolve-agent", request, ResolvedAgent, trace_headers)
-        card = _agreed(resolved, request, release_id, digest)
-        if self._topology.vouches_for(release_id, digest):
-            self._cards.put(release_id, card)
+        request = ResolveAgentRequest.of(context)
+        card = _agreed(await self._ask("resolve-agent", request, ResolvedAgent, trace_headers), context)
+        if self._topology.vouches_for(release, digest):
+            self._cards.put(release, card)
         return card
 
-    async def installed(self, request: ResolveInstalledVersionRequest, trace_headers: Headers = ()) -> InstalledVersion:
+    async def installed(self, request: ResolveInstalledVersionRequest, trace_headers: Headers = ()) -> Pin:
         """The enabled pin of a nested call, asked every time."""
-        pin = await self._ask("resolve-installed-version", request, InstalledVersion, trace_headers)
-        if not document("resolve-installed-version/1#response").is_valid(msgspec.to_builtins(pin)):
+        found = await self._ask("resolve-installed-version", request, InstalledVersion, trace_headers)
+        if not document("resolve-installed-version/1#response").is_valid(msgspec.to_builtins(found)):
             raise DependencyFailed("resolve: not a pin")
-        return pin
+        return Pin(request.workspace_id, request.agent_id, found.version, found.release_id, found.agent_card_digest)
 
     async def _ask(self, name: str, request: ResolveRequest, kind: type[T], trace_headers: Headers) -> T:
         deadline = asyncio.get_running_loop().time() + self._seconds
@@ -145,32 +144,25 @@ def _refusal(answer: Answer, value: object, trace_id: str) -> Exception:
     return Relayed(error.code, reason=error.reason or None)
 
 
-def _agreed(resolved: ResolvedAgent, request: ResolveAgentRequest, release_id: str, digest: str) -> TargetCard:
+def _agreed(resolved: ResolvedAgent, context: InvocationContext) -> TargetCard:
     """The answer must be about what was asked, in every member, and the Card must bear its digest."""
-    installation, document = resolved.installation, bytes(resolved.card)
-    expected: Mapping[str, str] = {
-        "workspace_id": request.workspace_id,
-        "agent_id": request.agent_id,
-        "installed_version": request.version,
-        "installed_release_id": release_id,
-        "agent_card_digest": digest,
-    }
-    if any(getattr(installation, name) != value for name, value in expected.items()):
+    installation, document, pin = resolved.installation, bytes(resolved.card), context.pin
+    if installation.pin != pin:
         raise DependencyFailed("resolve: another pin")
-    if hashlib.sha256(document).hexdigest() != digest:
+    if hashlib.sha256(document).hexdigest() != pin.card_digest:
         raise DependencyFailed("resolve: digest of the Card")
     try:
-        card = target_card(document, digest)
+        card = target_card(document, pin.card_digest)
     except (ValueError, msgspec.DecodeError):
         raise DependencyFailed("resolve: not a Card that can be run") from None
-    if not _is_of(card, request):
+    if not _is_of(card, context):
         raise DependencyFailed("resolve: another Card")
-    if not card.required_permissions[request.capability] <= set(installation.accepted_permissions):
+    if not card.required_permissions[context.capability] <= set(installation.accepted_permissions):
         raise DependencyFailed("resolve: permissions not covered")
     return card
 
 
-def _is_of(card: TargetCard, request: ResolveAgentRequest) -> bool:
-    """Whether the Card is of the Agent and version that are asked for and has the Skill."""
-    named = (card.agent_id, card.version) == (request.agent_id, request.version)
-    return named and request.capability in card.skills
+def _is_of(card: TargetCard, context: InvocationContext) -> bool:
+    """Whether the Card is of the Agent and version that run and has the Skill."""
+    named = (card.agent_id, card.version) == (context.pin.agent, context.pin.version)
+    return named and context.capability in card.skills

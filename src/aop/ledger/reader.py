@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from aop.base.clock import to_text
+from aop.base.ids import hex_part
 from aop.contracts.errors import ErrorCode, Reason
-from aop.contracts.invocation import CorrelatedError, correlated_error
+from aop.contracts.identity import Caller, InvocationContext, LineageIds, PinMembers
+from aop.contracts.invocation import correlated_error
 from aop.contracts.lineage import (
     STATUS_OF_EVENT,
-    Caller,
-    CallerType,
     EventType,
     InvocationDetail,
     InvocationEvent,
@@ -23,12 +23,11 @@ from aop.contracts.lineage import (
 from aop.ledger import reads
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening
 from aop.ledger.reads import RecordFilter
+from aop.ledger.rows import context_of
 from aop.store.database import Database
 
-__all__ = ["Lineage", "LineageBroken", "ParentFacts", "RecordFilter", "RecordPage"]
+__all__ = ["LedgerReader", "LineageBroken", "ParentFacts", "RecordFilter", "RecordPage"]
 Row = Any
-
-_CALLER_TYPES = {str(kind): kind for kind in CallerType}
 
 
 class LineageBroken(Exception):
@@ -54,11 +53,15 @@ class ParentFacts:
     invocations_of_root_task: int
 
 
-class Lineage:
+class LedgerReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def detail(self, workspace_id: str, invocation: str) -> InvocationDetail | None:
+    async def detail(self, workspace_id: str, invocation_id: str) -> InvocationDetail | None:
+        """None also for what is no id of an Invocation."""
+        invocation = hex_part(invocation_id, "inv")
+        if invocation is None:
+            return None
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             row = await reads.record(connection, workspace_id, invocation)
             if row is None:
@@ -77,9 +80,10 @@ class Lineage:
             return None
         return Trace(trace_id=trace, invocations=tuple(_parents_first([_record(row) for row in rows])))
 
-    async def parent(self, invocation: str) -> ParentFacts | None:
+    async def parent(self, invocation_id: str) -> ParentFacts | None:
+        invocation = hex_part(invocation_id, "inv")
         async with self._database.connection() as connection:
-            row = await reads.parent(connection, invocation) if invocation else None
+            row = None if invocation is None else await reads.parent(connection, invocation)
         if row is None:
             return None
         return ParentFacts(
@@ -95,7 +99,8 @@ class Lineage:
     async def ended_with_children(self, invocations: Sequence[str]) -> Sequence[str]:
         """Those of them that were canceled or timed out, which ends what they called."""
         async with self._database.connection() as connection:
-            return await reads.ended_with_children(connection, invocations)
+            digits = [invocation.removeprefix("inv_") for invocation in invocations]
+            return [f"inv_{ended}" for ended in await reads.ended_with_children(connection, digits)]
 
     async def page(
         self, workspace_id: str, filters: RecordFilter, after: tuple[datetime, str] | None, limit: int
@@ -126,7 +131,7 @@ def _record(row: Row) -> InvocationRecord:
     outcome, error, reason = row["outcome"], row["error_code"], row["reason"]
     status = STATUS_AFTER[row["opening"]] if outcome is None else STATUS_OF_EVENT[outcome]
     return InvocationRecord(
-        **_context(row),
+        **_members(context_of(row)),
         status=status,
         latency_ms=msgspec.UNSET if row["latency_ms"] is None else row["latency_ms"],
         error_code=msgspec.UNSET if error is None else ErrorCode(error),
@@ -137,20 +142,22 @@ def _record(row: Row) -> InvocationRecord:
     )
 
 
-def _context(row: Row) -> dict[str, Any]:
-    parent = row["parent_invocation_id"]
+class _ContextMembers(LineageIds, PinMembers):
+    """What a record and each of its events repeat."""
+
+    parent_invocation_id: str | msgspec.UnsetType
+    caller: Caller
+    capability: str
+
+
+def _members(context: InvocationContext) -> _ContextMembers:
+    parent = context.lineage.parent
     return {
-        "invocation_id": f"inv_{row['invocation_id'].hex}",
-        "root_task_id": f"task_{row['root_task_id'].hex}",
-        "trace_id": row["trace_id"].hex,
-        "parent_invocation_id": msgspec.UNSET if parent is None else f"inv_{parent.hex}",
-        "caller": Caller(type=_CALLER_TYPES[row["caller_type"]], id=row["caller_id"]),
-        "workspace_id": row["workspace_id"],
-        "target_agent_id": row["target_agent_id"],
-        "agent_card_version": row["agent_card_version"],
-        "agent_release_id": f"rel_{row['agent_release_id'].hex}",
-        "agent_card_digest": row["agent_card_digest"].hex(),
-        "capability": row["capability"],
+        **context.lineage.ids,
+        **context.pin.members,
+        "parent_invocation_id": msgspec.UNSET if parent is None else parent,
+        "caller": context.caller,
+        "capability": context.capability,
     }
 
 
@@ -165,15 +172,16 @@ def _opening_events(row: Row) -> Sequence[InvocationEvent]:
             type=kind,
             status=STATUS_OF_EVENT[kind],
             deadline_at=to_text(row["deadline_at"]) if kind is EventType.CREATED else msgspec.UNSET,
-            **_context(row),
+            **_members(context_of(row)),
         )
         for sequence, kind in enumerate(OPENING_EVENTS[Opening(row["opening"])])
     ]
 
 
 def _event(row: Row, event: Row) -> InvocationEvent:
-    kind, context = EventType(event["type"]), _context(row)
+    kind, context = EventType(event["type"]), context_of(row)
     progress = {name: event[name] for name in ("chunk_index", "chunk_count", "chunk_bytes") if kind is EventType.STREAM}
+    error, reason = event["error_code"], None if event["reason"] is None else Reason(event["reason"])
     return InvocationEvent(
         schema_version="0.3",
         event_id=f"evt_{event['event_id'].hex}",
@@ -182,17 +190,7 @@ def _event(row: Row, event: Row) -> InvocationEvent:
         type=kind,
         status=STATUS_OF_EVENT[kind],
         latency_ms=msgspec.UNSET if event["latency_ms"] is None else event["latency_ms"],
-        error=msgspec.UNSET if event["error_code"] is None else _error(event, context),
+        error=msgspec.UNSET if error is None else correlated_error(ErrorCode(error), reason, context.lineage),
         **progress,
-        **context,
-    )
-
-
-def _error(event: Row, context: dict[str, Any]) -> CorrelatedError:
-    return correlated_error(
-        ErrorCode(event["error_code"]),
-        None if event["reason"] is None else Reason(event["reason"]),
-        invocation_id=context["invocation_id"],
-        root_task_id=context["root_task_id"],
-        trace_id=context["trace_id"],
+        **_members(context),
     )
