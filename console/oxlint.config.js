@@ -23,7 +23,7 @@ const wall = (files, forbidden, message) => ({
   },
 })
 
-// Who may import whom: app > features > components > api > config. A feature never sees another feature.
+// Who may import whom: app > features > domain > components > api > config. A feature never sees another feature.
 const features = readdirSync(new URL("./src/features", import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name)
@@ -103,16 +103,25 @@ export default {
     },
     wall(
       ["src/config/**"],
-      ["@/app/**", "@/features/**", "@/components/**", "@/api/**"],
+      ["@/app/**", "@/features/**", "@/domain/**", "@/components/**", "@/api/**"],
       "config is the lowest layer.",
     ),
-    wall(["src/api/**"], ["@/app/**", "@/features/**", "@/components/**"], "api sees config only."),
-    wall(["src/components/**"], ["@/app/**", "@/features/**"], "components see api and config only."),
+    wall(
+      ["src/api/**"],
+      ["@/app/**", "@/features/**", "@/domain/**", "@/components/**"],
+      "api sees config only.",
+    ),
+    wall(
+      ["src/components/**"],
+      ["@/app/**", "@/features/**", "@/domain/**"],
+      "components see api and config only.",
+    ),
+    wall(["src/domain/**"], ["@/app/**", "@/features/**"], "domain sees components, api and config only."),
     ...features.map((name) =>
       wall(
         [`src/features/${name}/**`],
         ["@/app/**", ...features.filter((other) => other !== name).map((other) => `@/features/${other}/**`)],
-        "A feature imports api, components, config and itself.",
+        "A feature imports domain, components, api, config and itself.",
       ),
     ),
   ],

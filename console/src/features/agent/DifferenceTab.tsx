@@ -6,7 +6,7 @@ import { GitCompareArrows } from "lucide-react"
 import type { AgentOverview, CatalogEntry } from "@/api/contract.gen"
 import { Button } from "@/components/Button"
 import { EmptyState } from "@/components/EmptyState"
-import { VersionDifference } from "@/components/VersionDifference"
+import { VersionDifference } from "@/domain/VersionDifference"
 import { VersionPicker } from "@/features/agent/VersionPicker"
 import { comparedVersion } from "@/features/agent/shownVersion"
 

@@ -8,9 +8,9 @@ import { useCurrentWorkspace } from "@/api/currentWorkspace"
 import { Button } from "@/components/Button"
 import { CodeBlock } from "@/components/CodeBlock"
 import { Field, Select } from "@/components/Field"
-import { schemaExample } from "@/components/schemaExample"
 import { Tabs } from "@/components/Tabs"
 import { runtimeConfig } from "@/config/runtime"
+import { schemaExample } from "@/domain/schemaExample"
 import { snippets } from "@/features/agent/snippets"
 
 export function UseTab({ entry }: { readonly entry: CatalogEntry }) {

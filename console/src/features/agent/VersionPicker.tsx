@@ -2,7 +2,7 @@
 
 import type { CatalogEntry } from "@/api/contract.gen"
 import { Select } from "@/components/Field"
-import { stateLabel } from "@/components/StateBadge"
+import { stateLabel } from "@/domain/StateBadge"
 
 interface VersionPickerProps {
   readonly label: string

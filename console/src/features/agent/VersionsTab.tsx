@@ -5,8 +5,8 @@ import { Link } from "@tanstack/react-router"
 import type { AgentOverview, CatalogEntry } from "@/api/contract.gen"
 import { DataTable, type Column } from "@/components/DataTable"
 import { Identifier } from "@/components/Identifier"
-import { StateBadge } from "@/components/StateBadge"
 import { Time } from "@/components/Time"
+import { StateBadge } from "@/domain/StateBadge"
 
 interface VersionsTabProps {
   readonly agent: AgentOverview

@@ -4,8 +4,8 @@ import { Link } from "@tanstack/react-router"
 
 import type { DiscoveryItem } from "@/api/contract.gen"
 import { Badge } from "@/components/Badge"
-import { TrustBadge } from "@/components/TrustBadge"
 import { date, plural } from "@/components/format"
+import { TrustBadge } from "@/domain/TrustBadge"
 
 const SHOWN_SKILLS = 4
 

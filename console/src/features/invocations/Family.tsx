@@ -7,11 +7,11 @@ import type { ReactNode } from "react"
 
 import type { InvocationRecord } from "@/api/contract.gen"
 import { read } from "@/api/queries"
-import { duration, plural } from "@/components/format"
-import { isLive, stateOf } from "@/components/invocationState"
 import { Loaded } from "@/components/Loaded"
 import { Skeleton } from "@/components/Skeleton"
-import { StateBadge } from "@/components/StateBadge"
+import { duration, plural } from "@/components/format"
+import { StateBadge } from "@/domain/StateBadge"
+import { isLive, stateOf } from "@/domain/invocationState"
 import { relativesOf } from "@/features/invocations/relatives"
 
 const SHOWN_CHILDREN = 50

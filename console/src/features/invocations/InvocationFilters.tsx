@@ -7,8 +7,8 @@ import { PATTERNS } from "@/api/contract.gen"
 import { whole } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { Field, Select, TextInput } from "@/components/Field"
-import { stateLabel } from "@/components/StateBadge"
 import { TypedText } from "@/components/TypedText"
+import { stateLabel } from "@/domain/StateBadge"
 import {
   instantOfLocal,
   isFiltered,

@@ -6,10 +6,10 @@ import { useMemo } from "react"
 
 import type { InvocationRecord } from "@/api/contract.gen"
 import { DataTable, type Column } from "@/components/DataTable"
-import { duration } from "@/components/format"
-import { isEnded, stateOf } from "@/components/invocationState"
-import { StateBadge } from "@/components/StateBadge"
 import { Time } from "@/components/Time"
+import { duration } from "@/components/format"
+import { StateBadge } from "@/domain/StateBadge"
+import { isEnded, stateOf } from "@/domain/invocationState"
 import { useWide } from "@/features/invocations/useWide"
 
 interface InvocationTableProps {

@@ -11,11 +11,11 @@ import { EmptyState } from "@/components/EmptyState"
 import { LoadMore } from "@/components/LoadMore"
 import { Page } from "@/components/Page"
 import { ProblemNotice } from "@/components/Problems"
-import { ProviderChoice } from "@/components/ProviderChoice"
 import { Loading } from "@/components/Skeleton"
 import { preferred } from "@/config/preferences"
-import { byAgent } from "@/features/my-agents/groups"
+import { ProviderChoice } from "@/domain/ProviderChoice"
 import { OwnAgentPanel } from "@/features/my-agents/OwnAgentPanel"
+import { byAgent } from "@/features/my-agents/groups"
 
 const route = getRouteApi("/console/my-agents")
 

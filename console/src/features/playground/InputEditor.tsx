@@ -8,15 +8,15 @@ import { isObject } from "@/api/json"
 import type { Violation } from "@/api/problem"
 import { Button } from "@/components/Button"
 import { Field, TextArea } from "@/components/Field"
-import { schemaExample } from "@/components/schemaExample"
 import { Tabs } from "@/components/Tabs"
+import { schemaExample } from "@/domain/schemaExample"
+import { SchemaField } from "@/features/playground/SchemaField"
+import { ViolationTexts } from "@/features/playground/ViolationTexts"
 import { FormContext } from "@/features/playground/formContext"
 import { emptyInput, fieldPointers } from "@/features/playground/formValue"
 import { readInput, writeInput } from "@/features/playground/inputText"
 import { formField } from "@/features/playground/schemaForm"
-import { SchemaField } from "@/features/playground/SchemaField"
 import { placed } from "@/features/playground/violations"
-import { ViolationTexts } from "@/features/playground/ViolationTexts"
 
 export interface EditedInput {
   readonly value: JsonObject

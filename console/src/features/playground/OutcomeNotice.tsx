@@ -11,7 +11,7 @@ import { Badge } from "@/components/Badge"
 import { Button } from "@/components/Button"
 import { Loaded } from "@/components/Loaded"
 import { ProblemNotice } from "@/components/Problems"
-import { StateBadge } from "@/components/StateBadge"
+import { StateBadge } from "@/domain/StateBadge"
 import type { Outcome, Run } from "@/features/playground/run"
 
 /** What is invoked. */

@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "@/api/contract.gen"
 import { below, isList, isObject } from "@/api/json"
-import { resolved } from "@/components/schemaOutline"
+import { resolved } from "@/domain/schemaOutline"
 import { formField, type FormMember } from "@/features/playground/schemaForm"
 
 /** An input to begin with: the schema's own example, else its defaults and what is required and has one value. */

@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "@/api/contract.gen"
 import { isList, isObject, isScalar } from "@/api/json"
-import { resolved, schemaOutline } from "@/components/schemaOutline"
+import { resolved, schemaOutline } from "@/domain/schemaOutline"
 
 export interface Option {
   readonly value: Json

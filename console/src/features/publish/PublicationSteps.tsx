@@ -9,15 +9,15 @@ import { everyItem, read } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { Identifier } from "@/components/Identifier"
 import { ProblemNotice } from "@/components/Problems"
-import { ProviderChoice } from "@/components/ProviderChoice"
 import { Loading } from "@/components/Skeleton"
 import { Time } from "@/components/Time"
+import { ProviderChoice } from "@/domain/ProviderChoice"
 import { BindingStep } from "@/features/publish/BindingStep"
-import { progressOf, type Progress } from "@/features/publish/progress"
-import { Published } from "@/features/publish/Published"
 import { ProofStep } from "@/features/publish/ProofStep"
+import { Published } from "@/features/publish/Published"
 import { PublishStep, ReleaseStep } from "@/features/publish/ReleaseStep"
 import { Step } from "@/features/publish/Step"
+import { progressOf, type Progress } from "@/features/publish/progress"
 
 const route = getRouteApi("/console/publish")
 

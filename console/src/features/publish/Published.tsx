@@ -7,8 +7,8 @@ import { Button } from "@/components/Button"
 import { CopyButton } from "@/components/CopyButton"
 import { Facts } from "@/components/Facts"
 import { Identifier } from "@/components/Identifier"
-import { StateBadge } from "@/components/StateBadge"
 import { Time } from "@/components/Time"
+import { StateBadge } from "@/domain/StateBadge"
 
 export function Published({ entry, release }: { readonly entry: CatalogEntry; readonly release: Release }) {
   return (

@@ -12,7 +12,7 @@ import { Identifier } from "@/components/Identifier"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
 import { Panel } from "@/components/Panel"
-import { StateBadge } from "@/components/StateBadge"
+import { StateBadge } from "@/domain/StateBadge"
 import { EndDialog, type Ending } from "@/features/release/EndDialog"
 import { History } from "@/features/release/History"
 

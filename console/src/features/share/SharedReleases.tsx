@@ -9,13 +9,13 @@ import { useSignedIn } from "@/api/useSignedIn"
 import { Badge } from "@/components/Badge"
 import { Button } from "@/components/Button"
 import { Facts } from "@/components/Facts"
-import { date, plural } from "@/components/format"
 import { Identifier } from "@/components/Identifier"
-import { InstallDialog } from "@/components/InstallDialog"
-import { limitFacts } from "@/components/limitFacts"
 import { Panel } from "@/components/Panel"
-import { PermissionList } from "@/components/PermissionList"
-import { SkillPanel } from "@/components/SkillPanel"
+import { date, plural } from "@/components/format"
+import { InstallDialog } from "@/domain/InstallDialog"
+import { PermissionList } from "@/domain/PermissionList"
+import { SkillPanel } from "@/domain/SkillPanel"
+import { limitFacts } from "@/domain/limitFacts"
 
 interface SharedReleasesProps {
   readonly share: PublicAgentShare

@@ -2,7 +2,7 @@
 
 import type { ErrorCode, InvocationRecord } from "@/api/contract.gen"
 import { grouped } from "@/components/groups"
-import { isEnded, isTrouble, stateOf } from "@/components/invocationState"
+import { isEnded, isTrouble, stateOf } from "@/domain/invocationState"
 
 export interface Minute {
   /** Milliseconds since 1970. */

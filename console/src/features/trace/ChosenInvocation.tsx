@@ -6,14 +6,14 @@ import { ChevronLeft, ChevronRight } from "lucide-react"
 
 import type { InvocationDetail, InvocationRecord } from "@/api/contract.gen"
 import type { Problem } from "@/api/problem"
-import { cn } from "@/components/classes"
 import { Button } from "@/components/Button"
-import { EventList } from "@/components/EventList"
-import { InvocationFacts } from "@/components/InvocationFacts"
-import { InvocationOutcome } from "@/components/InvocationOutcome"
-import { stateOf } from "@/components/invocationState"
 import { Loaded } from "@/components/Loaded"
 import { Panel } from "@/components/Panel"
+import { cn } from "@/components/classes"
+import { EventList } from "@/domain/EventList"
+import { InvocationFacts } from "@/domain/InvocationFacts"
+import { InvocationOutcome } from "@/domain/InvocationOutcome"
+import { stateOf } from "@/domain/invocationState"
 
 interface ChosenInvocationProps {
   readonly record: InvocationRecord

@@ -6,16 +6,16 @@ import { useMemo } from "react"
 
 import type { InvocationEvent, InvocationRecord, Trace } from "@/api/contract.gen"
 import { read } from "@/api/queries"
-import { cn } from "@/components/classes"
 import { Switch } from "@/components/Field"
-import { isEnded, isLive } from "@/components/invocationState"
 import { Tabs } from "@/components/Tabs"
+import { cn } from "@/components/classes"
 import { useNow } from "@/components/useNow"
+import { isEnded, isLive } from "@/domain/invocationState"
 import { CallGraph } from "@/features/trace/CallGraph"
 import { ChosenInvocation } from "@/features/trace/ChosenInvocation"
+import { Waterfall } from "@/features/trace/Waterfall"
 import { callGraph, nodeKeyOf } from "@/features/trace/graph"
 import type { TraceSearch } from "@/features/trace/search"
-import { Waterfall } from "@/features/trace/Waterfall"
 
 const route = getRouteApi("/console/workspaces/$workspaceId/traces/$traceId")
 const REFRESH_MILLISECONDS = 1000

@@ -2,7 +2,7 @@
 
 import type { InvocationRecord } from "@/api/contract.gen"
 import { grouped } from "@/components/groups"
-import { isTrouble, stateOf } from "@/components/invocationState"
+import { isTrouble, stateOf } from "@/domain/invocationState"
 
 export interface GraphNode {
   readonly key: string

@@ -1,6 +1,6 @@
 /** The colour of each state in bars, edges and marks; a label or name always says the same. */
 
-import type { InvocationState } from "@/components/invocationState"
+import type { InvocationState } from "@/domain/invocationState"
 
 export const BAR_COLORS: Readonly<Record<InvocationState, string>> = {
   pending: "bg-control",

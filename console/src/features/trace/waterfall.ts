@@ -2,7 +2,7 @@
 
 import type { InvocationRecord } from "@/api/contract.gen"
 import { micros, span } from "@/components/instants"
-import { isEnded, stateOf, type InvocationState } from "@/components/invocationState"
+import { isEnded, stateOf, type InvocationState } from "@/domain/invocationState"
 
 /** Microseconds since 1970. */
 export interface Axis {

@@ -6,8 +6,8 @@ import type { JsonObject } from "@/api/contract.gen"
 import { Badge } from "@/components/Badge"
 import { Button } from "@/components/Button"
 import { CodeBlock } from "@/components/CodeBlock"
-import { schemaOutline } from "@/components/schemaOutline"
 import { escaped } from "@/components/text/hidden"
+import { schemaOutline } from "@/domain/schemaOutline"
 
 export function SchemaView({ schema, what }: { readonly schema: JsonObject; readonly what: string }) {
   const [asJson, setAsJson] = useState(false)

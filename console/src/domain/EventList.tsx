@@ -2,9 +2,9 @@
 
 import type { InvocationEvent } from "@/api/contract.gen"
 import { cn } from "@/components/classes"
-import { eventGroups, type EventGroup } from "@/components/eventGroups"
 import { bytes, dateTime, duration, plural } from "@/components/format"
 import { clockTime, micros, span } from "@/components/instants"
+import { eventGroups, type EventGroup } from "@/domain/eventGroups"
 
 type EventType = InvocationEvent["type"]
 

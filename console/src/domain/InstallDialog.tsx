@@ -10,11 +10,11 @@ import { Button } from "@/components/Button"
 import { Dialog } from "@/components/Dialog"
 import { Facts } from "@/components/Facts"
 import { Field, Select, TextInput } from "@/components/Field"
-import { NameWarnings, type Named } from "@/components/NameWarnings"
-import { PermissionChoice, type Permitted } from "@/components/PermissionChoice"
 import { ProblemNotice } from "@/components/Problems"
 import { useTell } from "@/components/Toasts"
 import { preferred } from "@/config/preferences"
+import { NameWarnings, type Named } from "@/domain/NameWarnings"
+import { PermissionChoice, type Permitted } from "@/domain/PermissionChoice"
 
 export interface Installable extends Permitted, Named {
   readonly agentId: string

@@ -6,7 +6,7 @@ import type { AgentCard } from "@/api/contract.gen"
 import { Badge } from "@/components/Badge"
 import { cn } from "@/components/classes"
 import { plural } from "@/components/format"
-import { versionDifference, type Change } from "@/components/versionDifference"
+import { versionDifference, type Change } from "@/domain/versionDifference"
 
 interface VersionDifferenceProps {
   readonly older: AgentCard

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 
 import type { InvocationEvent } from "@/api/contract.gen"
-import { eventGroups } from "@/components/eventGroups"
+import { eventGroups } from "@/domain/eventGroups"
 
 const event = (type: InvocationEvent["type"], second: number, chunkCount?: number) =>
   ({

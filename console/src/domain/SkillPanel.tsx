@@ -3,7 +3,7 @@
 import type { AgentCardSkill } from "@/api/contract.gen"
 import { Badge } from "@/components/Badge"
 import { Panel } from "@/components/Panel"
-import { SchemaView } from "@/components/SchemaView"
+import { SchemaView } from "@/domain/SchemaView"
 
 export function SkillPanel({ skill }: { readonly skill: AgentCardSkill }) {
   return (

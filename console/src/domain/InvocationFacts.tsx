@@ -6,13 +6,13 @@ import { cloneElement, type ComponentProps, type ReactElement } from "react"
 
 import type { InvocationRecord } from "@/api/contract.gen"
 import { Button } from "@/components/Button"
-import { duration } from "@/components/format"
 import { Facts } from "@/components/Facts"
 import { Identifier } from "@/components/Identifier"
-import { isEnded, type InvocationState } from "@/components/invocationState"
-import { micros, span } from "@/components/instants"
-import { StateBadge } from "@/components/StateBadge"
 import { Time } from "@/components/Time"
+import { duration } from "@/components/format"
+import { micros, span } from "@/components/instants"
+import { StateBadge } from "@/domain/StateBadge"
+import { isEnded, type InvocationState } from "@/domain/invocationState"
 
 const LINK = "text-accent-strong underline-offset-2 hover:underline"
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { isLive, isTrouble, stateOf } from "@/components/invocationState"
+import { isLive, isTrouble, stateOf } from "@/domain/invocationState"
 
 const deadlineAt = "2026-03-02T10:00:00.000000Z"
 const deadline = Date.parse(deadlineAt)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { schemaOutline } from "@/components/schemaOutline"
+import { schemaOutline } from "@/domain/schemaOutline"
 
 describe("the outline of a schema", () => {
   it("lists members with type, need, bounds and meaning, nested ones after their parent", () => {

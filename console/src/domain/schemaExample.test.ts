@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { schemaExample } from "@/components/schemaExample"
+import { schemaExample } from "@/domain/schemaExample"
 
 describe("the example of a schema", () => {
   it("is its own first example", () => {

@@ -5,7 +5,7 @@ import { ShieldAlert, ShieldCheck } from "lucide-react"
 import type { CatalogEntryRelease } from "@/api/contract.gen"
 import { Badge } from "@/components/Badge"
 import { dateTime } from "@/components/format"
-import { StateBadge } from "@/components/StateBadge"
+import { StateBadge } from "@/domain/StateBadge"
 
 interface TrustBadgeProps {
   readonly release: CatalogEntryRelease

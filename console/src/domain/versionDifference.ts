@@ -2,7 +2,7 @@
 
 import type { AgentCard, AgentCardSkill, JsonObject } from "@/api/contract.gen"
 import { bytes, duration } from "@/components/format"
-import { schemaOutline, type SchemaMember } from "@/components/schemaOutline"
+import { schemaOutline, type SchemaMember } from "@/domain/schemaOutline"
 
 export interface Change {
   readonly kind: "added" | "removed" | "changed"

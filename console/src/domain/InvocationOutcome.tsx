@@ -6,7 +6,7 @@ import type { ReactNode } from "react"
 import { ERROR_CODES, type ErrorCode, type InvocationRecord } from "@/api/contract.gen"
 import { recoveryOf } from "@/api/recovery"
 import { cn } from "@/components/classes"
-import type { InvocationState } from "@/components/invocationState"
+import type { InvocationState } from "@/domain/invocationState"
 
 interface InvocationOutcomeProps {
   readonly record: Pick<InvocationRecord, "errorCode">
