@@ -165,8 +165,8 @@ SCREENS: tuple[Screen, ...] = (
     Screen("publish-done", _published, "Open the Agent page"),
     Screen("my-agents", "/my-agents?provider=aop", "New version"),
     Screen("my-agents-empty", "/my-agents?provider=aop", "New version", _without_agents),
-    Screen("release", _release, "What it ties together"),
-    Screen("release-revoke", _release, "What it ties together", pressed("Revoke")),
+    Screen("release", _release, "These facts never change."),
+    Screen("release-revoke", _release, "These facts never change.", pressed("Revoke")),
     Screen("workspaces", "/workspaces", "created"),
     Screen("workspace", _busy(), "is available"),
     Screen("workspace-empty", lambda stack: f"/workspaces/{stack.workspace()}", "Nothing is installed here."),
@@ -239,5 +239,5 @@ SCREENS: tuple[Screen, ...] = (
     Screen("trace-graph", lineage_states.trace(chosen=1, view="&view=graph"), "to be done within"),
     Screen("status", lineage_states.status, "Failures"),
     Screen("status-quiet", lambda stack: f"/status?workspace={stack.workspace()}", "0.0 a minute"),
-    Screen("not-found", "/no/such/page", "There is nothing under this address."),
+    Screen("not-found", "/no/such/page", "This page does not exist."),
 )

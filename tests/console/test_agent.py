@@ -65,7 +65,7 @@ def test_installing_asks_for_every_permission_and_pins_the_shown_version(tab: Ta
     page.get_by_role("button", name="Install", exact=True).click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("checkbox", name="text.read")).not_to_be_checked()
-    expect(dialog).to_contain_text("Not usable with this choice")
+    expect(dialog).to_contain_text("You cannot use these Skills with this choice")
     dialog.get_by_label("Workspace", exact=True).select_option(workspace_id)
     dialog.get_by_role("checkbox", name="text.read").check()
     dialog.get_by_role("button", name="Install").click()
@@ -87,7 +87,7 @@ def test_a_second_installation_is_refused_with_code_trace_and_next_step(tab: Tab
     expect(notice).to_contain_text("HTTP 409")
     expect(notice).to_contain_text("Next step")
     expect(notice.get_by_role("button", name="Copy trace id")).to_be_visible()
-    expect(notice.get_by_role("link", name="Look at demo")).to_be_visible()
+    expect(notice.get_by_role("link", name="Open demo")).to_be_visible()
 
 
 def test_a_version_without_a_published_release_cannot_be_installed(tab: Tab) -> None:

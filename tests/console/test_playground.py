@@ -126,7 +126,7 @@ def test_stop_ends_the_stream_and_the_ledger_says_canceled(tab: Tab) -> None:
     page = tab.open(address)
     read_aloud_and_stop(page, tab.stack)
     expect_state(page, "Stopped by you")
-    expect(page.get_by_text("What came until then is incomplete.")).to_be_visible()
+    expect(page.get_by_text("The output is incomplete.")).to_be_visible()
     _expect_recorded(tab, address, "canceled")
 
 
@@ -278,7 +278,7 @@ def test_a_failure_after_acceptance_is_shown_with_its_invocation_and_what_to_do(
     notice = page.get_by_role("alert")
     expect(notice).to_contain_text("AGENT_UNAVAILABLE")
     expect(notice).to_contain_text("HTTP 503")
-    expect(notice).to_contain_text("Next step (provider)")
+    expect(notice).to_contain_text("Next step (the provider of the Agent)")
     expect(notice).to_contain_text("Invocation")
     page.get_by_role("link", name="Invocation", exact=True).click()
     expect(page.get_by_text("AGENT_UNAVAILABLE").first).to_be_visible()
@@ -289,7 +289,7 @@ def test_a_failure_in_the_stream_is_shown_like_any_other(tab: Tab) -> None:
     run(page)
     expect_state(page, "Failed")
     expect(page.get_by_role("alert")).to_contain_text("AGENT_UNAVAILABLE")
-    expect(page.get_by_role("alert")).to_contain_text("Next step (provider)")
+    expect(page.get_by_role("alert")).to_contain_text("Next step (the provider of the Agent)")
 
 
 @pytest.mark.rows("CON-06")
@@ -313,7 +313,7 @@ def test_the_same_input_again_makes_a_new_invocation_with_exactly_that_input(tab
     run(page)
     expect_state(page, "Succeeded")
     fill_in(page, "text", "Something else.")
-    page.get_by_role("button", name="Same input again").click()
+    page.get_by_role("button", name="Run again").click()
     expect(page.get_by_role("textbox", name="text")).to_have_value("First sentence. Second sentence.")
     expect_state(page, "Succeeded")
     first, second = _sent(tab)
@@ -367,7 +367,7 @@ def test_an_agent_is_chosen_tried_and_stopped_by_keyboard_alone(tab: Tab) -> Non
     page.keyboard.press("Space")
     expect_state(page, "Stopped by you")
     expect(page.get_by_text("The Ledger says")).to_contain_text("Canceled")
-    _tab_to(page, page.get_by_role("button", name="Same input again"))
+    _tab_to(page, page.get_by_role("button", name="Run again"))
 
 
 def test_the_choice_of_agent_keeps_the_focus_when_cards_come_late(tab: Tab) -> None:

@@ -77,7 +77,7 @@ def test_a_refused_card_shows_pointer_and_rule_next_to_the_field(tab: Tab) -> No
     notice = page.get_by_role("alert").filter(has_text="The Card was not registered")
     expect(notice).to_contain_text("VALIDATION_ERROR")
     expect(notice).to_contain_text("/version breaks pattern")
-    expect(notice).to_contain_text("Next step (caller)")
+    expect(notice).to_contain_text("Next step (you)")
 
 
 def test_a_reload_in_the_middle_goes_on_where_it_was(tab: Tab) -> None:
@@ -105,7 +105,7 @@ def test_a_wrong_proof_is_shown_with_its_recovery_and_a_fresh_challenge_repairs_
     page.get_by_role("button", name="Check now").click()
     notice = page.get_by_role("alert").filter(has_text="The endpoint was not proven")
     expect(notice).to_contain_text("WRONG_PROOF")
-    expect(notice).to_contain_text("Next step (provider): Create a fresh challenge")
+    expect(notice).to_contain_text("Next step (the provider of the Agent): Create a fresh challenge")
     assert proof not in page.content()
     page.reload()
     expect(page.get_by_text("The last check failed")).to_contain_text("wrong_proof")
@@ -128,7 +128,7 @@ def test_an_endpoint_that_cannot_be_asked_is_told_with_its_recovery(tab: Tab, al
     page.get_by_role("button", name="Check now").click()
     notice = page.get_by_role("alert").filter(has_text="The endpoint was not proven")
     expect(notice).to_contain_text(code)
-    expect(notice).to_contain_text("Next step (provider)")
+    expect(notice).to_contain_text("Next step (the provider of the Agent)")
 
 
 @pytest.mark.rows("CON-09")
@@ -164,12 +164,12 @@ def test_a_suspended_release_can_be_revoked_and_the_page_of_its_version_says_it_
     page = tab.open(f"/releases/{release['releaseId']}")
     page.get_by_role("button", name="Suspend").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("There is no way to resume it")
+    expect(dialog).to_contain_text("You cannot resume it")
     dialog.get_by_role("button", name="Suspend").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Suspended")
     expect(page.get_by_role("button", name="Suspend")).to_have_count(0)
     page.get_by_role("button", name="Revoke").click()
-    page.get_by_role("dialog").get_by_role("button", name="Revoke for good").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke permanently").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Revoked")
     page.goto(f"{tab.stack.console}/publish?agent={release['agentId']}&version=1.0.0")
     expect(page.get_by_text("This version is revoked and stays so.")).to_be_visible()
@@ -192,7 +192,7 @@ def test_disabling_a_version_is_confirmed_with_its_consequence(tab: Tab) -> None
     page = tab.open("/my-agents?provider=aop")
     page.get_by_role("button", name=f"Disable {agent_id} 1.0.0").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("There is no way back")
-    dialog.get_by_role("button", name="Disable for good").click()
+    expect(dialog).to_contain_text("You cannot undo this")
+    dialog.get_by_role("button", name="Disable permanently").click()
     expect(page.get_by_role("button", name=f"Disable {agent_id} 1.0.0")).to_have_count(0)
     assert tab.stack.caller.get(f"/v1/agents/{agent_id}").json["versions"][0]["publicationStatus"] == "disabled"

@@ -92,7 +92,7 @@ def test_an_agent_that_is_no_longer_installable_says_so(tab: Tab) -> None:
     tab.stack.caller.post(f"/v1/releases/{release['releaseId']}/revoke")
     overview = tab.stack.caller.get(f"/v1/agents/{release['agentId']}").json
     tab.page.goto(overview["publicUrl"])
-    expect(tab.page.get_by_text("This Agent cannot be installed at present.")).to_be_visible()
+    expect(tab.page.get_by_text("This Agent cannot be installed now.")).to_be_visible()
 
 
 def test_releases_beyond_the_first_page_can_be_chosen_as_well(tab: Tab) -> None:

@@ -48,7 +48,7 @@ def test_the_waterfall_shows_every_invocation_where_its_events_were(tab: Tab) ->
         assert bar(page, name) == pytest.approx((left, right), abs=0.01), name
     expect(page.get_by_role("treeitem", name="Failed, 600 ms")).to_be_visible()
     expect(page.get_by_text("4 Invocations of 3 Agents in 1 s")).to_be_visible()
-    expect(page.get_by_text("1 did not end well")).to_be_visible()
+    expect(page.get_by_text("1 failed")).to_be_visible()
 
 
 def test_a_real_nested_call_is_one_trace(tab: Tab) -> None:
@@ -70,7 +70,7 @@ def test_a_click_on_a_bar_shows_its_facts_and_the_address_leads_back_to_it(tab: 
     failed = calls[2]
     expect(page).to_have_url(re.compile(rf"\?invocation={failed.invocation_id}$"))
     facts = page.get_by_role("region", name="extract-action-items")
-    for shown in ("Failed", "AGENT_UNAVAILABLE", "Next step (provider):", "Restore the endpoint", "Card digest"):
+    for shown in ("Failed", "AGENT_UNAVAILABLE", "Next step (the provider of the Agent):", "Restore the endpoint", "Card digest"):
         expect(facts).to_contain_text(shown)
     expect(facts.get_by_title(re.compile("^rel_[0-9a-f]{32}$"))).to_be_visible()
     expect(facts.get_by_role("list", name="Events").get_by_role("listitem")).to_have_count(4)
@@ -149,7 +149,7 @@ def test_the_call_graph_joins_calls_of_a_skill_and_leads_to_each(tab: Tab) -> No
     expect(graph.get_by_role("button")).to_have_count(2)
     node = graph.get_by_role("button", name="summarize")
     expect(node).to_contain_text("3 calls")
-    expect(node).to_contain_text("1 not well")
+    expect(node).to_contain_text("1 failed")
     node.focus()
     page.keyboard.press("Enter")
     for call in (bad, slow, quick):
@@ -194,4 +194,4 @@ def test_a_thousand_invocations_scroll_smoothly(tab: Tab) -> None:
 def test_an_unknown_trace_is_said_with_code_and_next_step(tab: Tab) -> None:
     page = tab.open(f"/workspaces/{tab.stack.workspace('none')}/traces/{'1' * 32}")
     expect(page.get_by_role("alert")).to_contain_text("NOT_FOUND")
-    expect(page.get_by_role("alert")).to_contain_text("Next step (caller)")
+    expect(page.get_by_role("alert")).to_contain_text("Next step (you)")

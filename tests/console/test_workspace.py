@@ -145,7 +145,7 @@ def test_a_newer_version_is_previewed_before_the_owner_moves(tab: Tab) -> None:
     expect(dialog.get_by_role("checkbox", name="mail.send")).not_to_be_checked()
     assert [each["installedVersion"] for each in installations(tab.stack, workspace_id)] == ["1.0.0"]
     dialog.get_by_role("checkbox", name="mail.send").check()
-    dialog.get_by_role("button", name="Move to 1.1.0").click()
+    dialog.get_by_role("button", name="Switch to 1.1.0").click()
     expect(dialog).to_have_count(0)
     expect(page.get_by_role("region", name="Mailer")).to_contain_text("1.1.0")
     old, new = installations(tab.stack, workspace_id)
@@ -167,7 +167,7 @@ def test_a_move_that_fails_halfway_says_what_is_left_and_offers_the_way_back(tab
             route.continue_()
 
     page.route(installs, refuse_installing)
-    dialog.get_by_role("button", name="Move to 1.1.0").click()
+    dialog.get_by_role("button", name="Switch to 1.1.0").click()
     expect(dialog.get_by_role("alert")).to_contain_text("1.0.0 is uninstalled, and nothing was installed in its place")
     page.unroute(installs)
     dialog.get_by_role("button", name="Install 1.0.0 again").click()

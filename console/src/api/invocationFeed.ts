@@ -59,31 +59,29 @@ export function order(a: InvocationRecord, b: InvocationRecord): number {
 }
 
 /** Whether the head reaches what is known, so that nothing is missing between the two. */
-export function reaches(head: Feed, known: Feed | undefined): boolean {
-  const [first, last] = [known?.rows[0], head.rows.at(-1)]
+export function reaches(head: Feed, feed: Feed | undefined): boolean {
+  const [first, last] = [feed?.rows[0], head.rows.at(-1)]
   return first === undefined || last === undefined || order(last, first) >= 0
 }
 
 /** What is known with its top replaced by the head; rows and the list itself stay the same objects when unchanged. */
-export function refreshed(known: Feed | undefined, head: Feed): Feed {
+export function refreshed(feed: Feed | undefined, head: Feed): Feed {
   const last = head.rows.at(-1)
-  if (known === undefined || !reaches(head, known)) return head
+  if (feed === undefined || !reaches(head, feed)) return head
   const rest =
-    last === undefined || head.nextCursor === undefined
-      ? []
-      : known.rows.filter((row) => order(row, last) > 0)
-  const before = new Map(known.rows.map((row) => [row.invocationId, row]))
+    last === undefined || head.nextCursor === undefined ? [] : feed.rows.filter((row) => order(row, last) > 0)
+  const before = new Map(feed.rows.map((row) => [row.invocationId, row]))
   const rows = [...head.rows.map((row) => kept(before.get(row.invocationId), row)), ...rest]
-  const nextCursor = rest.length > 0 ? known.nextCursor : head.nextCursor
-  const same = rows.length === known.rows.length && rows.every((row, index) => row === known.rows[index])
-  return same && nextCursor === known.nextCursor ? known : { rows, nextCursor }
+  const nextCursor = rest.length > 0 ? feed.nextCursor : head.nextCursor
+  const same = rows.length === feed.rows.length && rows.every((row, index) => row === feed.rows[index])
+  return same && nextCursor === feed.nextCursor ? feed : { rows, nextCursor }
 }
 
 /** What is known with the page behind its end. */
-export function extended(known: Feed, page: Feed): Feed {
-  const last = known.rows.at(-1)
+export function extended(feed: Feed, page: Feed): Feed {
+  const last = feed.rows.at(-1)
   const older = last === undefined ? page.rows : page.rows.filter((row) => order(row, last) > 0)
-  return { rows: [...known.rows, ...older], nextCursor: page.nextCursor }
+  return { rows: [...feed.rows, ...older], nextCursor: page.nextCursor }
 }
 
 /** Newer readings put in their place; a row that no longer has the status asked for leaves. */
@@ -105,11 +103,11 @@ function kept(before: InvocationRecord | undefined, row: InvocationRecord): Invo
 }
 
 /** Known rows behind the head that run and may end any moment. */
-function stillRunning(known: Feed | undefined, head: Feed): ReadonlyArray<InvocationRecord> {
+function stillRunning(feed: Feed | undefined, head: Feed): ReadonlyArray<InvocationRecord> {
   const last = head.rows.at(-1)
-  if (known === undefined || last === undefined || head.nextCursor === undefined) return []
+  if (feed === undefined || last === undefined || head.nextCursor === undefined) return []
   const now = new Date().toISOString()
-  return known.rows
+  return feed.rows
     .filter((row) => RUNNING.has(row.status) && row.deadlineAt > now && order(row, last) > 0)
     .slice(0, MOST_SINGLE_READS)
 }
@@ -123,7 +121,7 @@ async function readOne(row: InvocationRecord, signal: AbortSignal): Promise<Invo
 async function readHead(
   workspaceId: string,
   filters: InvocationFilters,
-  known: Feed | undefined,
+  feed: Feed | undefined,
   signal: AbortSignal,
 ): Promise<Feed> {
   let head: Feed = { rows: [] }
@@ -131,7 +129,7 @@ async function readHead(
     const query = { ...filters, limit: PAGE, cursor: head.nextCursor }
     const answer = await call("listInvocations", { path: { workspaceId }, query }, signal)
     head = { rows: [...head.rows, ...answer.items], nextCursor: answer.nextCursor }
-    if (head.nextCursor === undefined || reaches(head, known)) break
+    if (head.nextCursor === undefined || reaches(head, feed)) break
   }
   return head
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { below, isSame, valueAt, withMember } from "@/api/json"
+import { childPointer, isSame, valueAt, withMember } from "@/api/json"
 
 describe("a place inside a value", () => {
   const value = { list: [{ "a/b": 1, "t~": 2 }], empty: null }
@@ -8,7 +8,7 @@ describe("a place inside a value", () => {
   it("is found by its pointer, escapes included", () => {
     expect(valueAt(value, "")).toBe(value)
     expect(valueAt(value, "/list/0/a~1b")).toBe(1)
-    expect(valueAt(value, below(below("/list", 0), "t~"))).toBe(2)
+    expect(valueAt(value, childPointer(childPointer("/list", 0), "t~"))).toBe(2)
     expect(valueAt(value, "/empty")).toBeNull()
   })
 

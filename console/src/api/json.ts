@@ -60,7 +60,7 @@ export function pointerSteps(pointer: string): string[] {
 }
 
 /** The JSON Pointer one step further in. */
-export function below(pointer: string, step: string | number): string {
+export function childPointer(pointer: string, step: string | number): string {
   return `${pointer}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`
 }
 

@@ -18,7 +18,7 @@ describe("the recovery of a failure", () => {
 
   it("of a reason is nearer than that of its code, and has a sentence", () => {
     const recovery = recoveryOf({ code: "DEPENDENCY_ERROR", reason: "acceptance_unknown" })
-    expect(recovery?.owner).toBe("caller")
+    expect(recovery?.owner).toBe("you")
     expect(recovery?.sentence).toContain("may run it twice")
     expect(recoveryOf({ code: "DEPENDENCY_ERROR" })?.sentence).toBeUndefined()
   })

@@ -16,19 +16,19 @@ export interface Recovery {
 }
 
 const OWNERS: Readonly<Record<RecoveryOwner, string>> = {
-  caller: "caller",
-  platform_operator: "platform operator",
-  provider: "provider",
-  workspace_owner: "Workspace owner",
+  caller: "you",
+  platform_operator: "the operator of the platform",
+  provider: "the provider of the Agent",
+  workspace_owner: "the owner of the Workspace",
 }
 
-interface Said {
+interface CodeAndReason {
   readonly code?: ErrorCode
   readonly reason?: PlatformErrorReason
 }
 
 /** The next action for a problem, by its reason where it has one; one without a code is a problem of reaching the Gateway. */
-export function recoveryOf(problem: Said | undefined): Recovery | undefined {
+export function recoveryOf(problem: CodeAndReason | undefined): Recovery | undefined {
   if (problem === undefined) return undefined
   if (problem.code === undefined)
     return { action: "Check that the Gateway runs and is reachable, then try again." }

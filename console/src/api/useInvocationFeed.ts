@@ -21,9 +21,9 @@ export function useInvocationFeed(
   const older = useMutation<Feed, Problem, string>({
     mutationFn: (cursor) => readOlder(workspaceId, filters, cursor),
     onSuccess: (page, cursor) =>
-      client.setQueryData<Feed>(options.queryKey, (known) =>
+      client.setQueryData<Feed>(options.queryKey, (feed) =>
         // A list that started over meanwhile continues elsewhere.
-        known?.nextCursor === cursor ? extended(known, page) : known,
+        feed?.nextCursor === cursor ? extended(feed, page) : feed,
       ),
   })
   const nextCursor = query.isPlaceholderData ? undefined : query.data?.nextCursor

@@ -4,9 +4,9 @@ import { createLink } from "@tanstack/react-router"
 import { Activity, Boxes, Compass, FlaskConical, Package, Rocket, ScrollText } from "lucide-react"
 import type { ComponentProps, ReactNode } from "react"
 
+import { useCurrentWorkspace } from "@/api/currentWorkspace"
 import { SessionMenu } from "@/app/SessionMenu"
 import { WorkspaceSwitcher } from "@/app/WorkspaceSwitcher"
-import { useCurrentWorkspace } from "@/api/currentWorkspace"
 
 export function Navigation() {
   const { workspaceId } = useCurrentWorkspace()
@@ -49,7 +49,7 @@ export function Navigation() {
           </>
         )}
       </Group>
-      <Group label="Provide">
+      <Group label="Publishing">
         <Place to="/my-agents" icon={<Package aria-hidden />}>
           My Agents
         </Place>

@@ -12,14 +12,14 @@ export function NotFoundPage() {
     <Page title="Page not found">
       <EmptyState
         icon={<SearchX aria-hidden />}
-        title="There is nothing under this address."
+        title="This page does not exist."
         action={
           <Button asChild tone="primary">
             <Link to="/discover">Go to Discover</Link>
           </Button>
         }
       >
-        The link may be incomplete, or what it pointed to was never here.
+        The link may be incomplete or wrong.
       </EmptyState>
     </Page>
   )

@@ -3,8 +3,8 @@
 import { CircleUser, LogOut, Monitor, Moon, Sun } from "lucide-react"
 import { useState } from "react"
 
-import { signOut } from "@/api/session"
 import { useCurrentWorkspace } from "@/api/currentWorkspace"
+import { signOut } from "@/api/session"
 import { Button } from "@/components/Button"
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from "@/components/Menu"
 import { chooseTheme, currentTheme, type Theme } from "@/config/theme"
@@ -12,7 +12,7 @@ import { chooseTheme, currentTheme, type Theme } from "@/config/theme"
 const THEMES: ReadonlyArray<[Theme, string, typeof Sun]> = [
   ["light", "Light", Sun],
   ["dark", "Dark", Moon],
-  ["system", "As the system", Monitor],
+  ["system", "System", Monitor],
 ]
 
 export function SessionMenu() {

@@ -8,7 +8,7 @@ export function Unconfigured({ problem }: { readonly problem: string }) {
         {problem}
       </p>
       <p className="mt-2 text-muted">
-        Whoever runs this Console has to correct the setting and start{" "}
+        The operator of this Console must correct the setting and start{" "}
         <code className="id-text">aop console</code> again.
       </p>
     </main>

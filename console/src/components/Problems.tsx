@@ -25,9 +25,9 @@ export function ProblemNotice({
   action,
   withoutViolations = false,
 }: ProblemNoticeProps) {
-  const known = problem instanceof Problem ? problem : undefined
+  const typed = problem instanceof Problem ? problem : undefined
   const message = problem instanceof Error ? problem.message : "Something unexpected happened."
-  const recovery = recoveryOf(known)
+  const recovery = recoveryOf(typed)
   return (
     <div role="alert" className="rounded-lg border border-bad/40 bg-bad-soft p-4 text-sm">
       <div className="flex gap-3">
@@ -38,14 +38,14 @@ export function ProblemNotice({
             <p className={title ? undefined : "font-semibold"}>{message}</p>
             {recovery?.sentence ? <p>{recovery.sentence}</p> : null}
           </div>
-          {withoutViolations ? null : <Violations problem={known} />}
+          {withoutViolations ? null : <Violations problem={typed} />}
           {recovery ? (
             <p>
               <span className="font-medium">Next step{recovery.owner ? ` (${recovery.owner})` : ""}: </span>
               {recovery.action}
             </p>
           ) : null}
-          <ProblemFacts problem={known} />
+          <ProblemFacts problem={typed} />
           {onRetry || action ? (
             <div className="flex flex-wrap gap-2 pt-1 empty:hidden">
               {onRetry ? (

@@ -11,11 +11,11 @@ interface Toast {
 }
 
 const SHOWN_MILLISECONDS = 5000
-const Told = createContext<(text: string) => void>(() => undefined)
+const ToastContext = createContext<(text: string) => void>(() => undefined)
 
 /** `const tell = useTell(); tell("Installed.")` */
 export function useTell(): (text: string) => void {
-  return use(Told)
+  return use(ToastContext)
 }
 
 export function Toasts({ children }: { readonly children: ReactNode }) {
@@ -32,7 +32,7 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
     [toasts, remove],
   )
   return (
-    <Told value={tell}>
+    <ToastContext value={tell}>
       {children}
       <div
         role="status"
@@ -40,7 +40,7 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
       >
         {list}
       </div>
-    </Told>
+    </ToastContext>
   )
 }
 

@@ -33,11 +33,11 @@ export function readConfig(content: (name: string) => string): RuntimeConfig {
   }
 }
 
-let known: RuntimeConfig | undefined
+let config: RuntimeConfig | undefined
 
 export function runtimeConfig(): RuntimeConfig {
-  known ??= readConfig(
+  config ??= readConfig(
     (name) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "",
   )
-  return known
+  return config
 }

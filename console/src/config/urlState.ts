@@ -20,8 +20,8 @@ export function stringifySearch(search: RawSearch): string {
   return text === "" ? "" : `?${text}`
 }
 
-export function text(value: unknown, most = 256): string | undefined {
-  return typeof value === "string" && value.trim() !== "" && value.length <= most ? value : undefined
+export function text(value: unknown, maxLength = 256): string | undefined {
+  return typeof value === "string" && value.trim() !== "" && value.length <= maxLength ? value : undefined
 }
 
 export function matching(value: unknown, pattern: RegExp): string | undefined {

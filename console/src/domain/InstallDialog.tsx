@@ -86,7 +86,7 @@ export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: Inst
         <Identity agent={agent} />
         <NameWarnings agent={agent} resembles={overview.data?.resembles} />
         {overview.isError ? (
-          <ProblemNotice title="Whether the name imitates another is not known" problem={overview.error} />
+          <ProblemNotice title="The check for imitated names failed" problem={overview.error} />
         ) : null}
         <div className="grid gap-3 sm:grid-cols-2">
           <Field label="Workspace">
@@ -122,7 +122,7 @@ export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: Inst
               problem.code === "CONFLICT" && target !== NEW ? (
                 <Button asChild size="small">
                   <Link to="/workspaces/$workspaceId" params={{ workspaceId: target }}>
-                    Look at {target}
+                    Open {target}
                   </Link>
                 </Button>
               ) : undefined

@@ -44,16 +44,16 @@ function Interrupted() {
       tone="bad"
       icon={Unplug}
       title="The Invocation was interrupted."
-      owner="platform operator"
+      owner="the operator of the platform"
       next={
         <>
           Start the Router that ran it again, or close it with{" "}
-          <code className="id-text">aop router close</code>: either records the end. Its output is lost;
-          invoke again if it is still wanted.
+          <code className="id-text">aop router close</code>: both record the end. Its output is lost. Invoke
+          again if you still need it.
         </>
       }
     >
-      Its deadline has passed and no end was ever recorded. It is neither a success nor a failure.
+      Its deadline has passed, but the Ledger has no end for it. Nobody knows whether it succeeded.
     </Notice>
   )
 }

@@ -46,8 +46,8 @@ export function PermissionChoice({ agent, accepted, onChange, marks }: Permissio
       ))}
       {unusable.length > 0 ? (
         <p role="status" className="rounded-md bg-sunken px-3 py-2 text-sm text-muted">
-          Not usable with this choice: {unusable.map((skill) => skill.id).join(", ")}. What is accepted cannot
-          be changed later without installing again.
+          You cannot use these Skills with this choice: {unusable.map((skill) => skill.id).join(", ")}. To
+          accept more later, uninstall the Agent and install it again.
         </p>
       ) : null}
     </fieldset>

@@ -19,7 +19,7 @@ export function VersionDifference({ older, newer }: VersionDifferenceProps) {
   if (groups.length === 0) {
     return (
       <p className="text-muted">
-        Nothing that concerns users differs between {older.version} and {newer.version}.
+        For users, {older.version} and {newer.version} are the same.
       </p>
     )
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { isLive, isTrouble, stateOf } from "@/domain/invocationState"
+import { isLive, isFailure, stateOf } from "@/domain/invocationState"
 
 const deadlineAt = "2026-03-02T10:00:00.000000Z"
 const deadline = Date.parse(deadlineAt)
@@ -28,8 +28,8 @@ describe("where an Invocation stands", () => {
     expect(isLive({ status: "running", deadlineAt }, deadline + 20_000)).toBe(false)
   })
 
-  it("is no trouble when the caller canceled", () => {
-    expect(isTrouble("canceled")).toBe(false)
-    expect(isTrouble("interrupted")).toBe(true)
+  it("is no failure when the caller canceled", () => {
+    expect(isFailure("canceled")).toBe(false)
+    expect(isFailure("interrupted")).toBe(true)
   })
 })

@@ -4,10 +4,10 @@ import type { InvocationRecord, InvocationRecordStatus } from "@/api/contract.ge
 
 export type InvocationState = InvocationRecordStatus | "interrupted"
 
-type Standing = Pick<InvocationRecord, "status" | "deadlineAt">
+type StatusAndDeadline = Pick<InvocationRecord, "status" | "deadlineAt">
 
 const ENDED: ReadonlySet<InvocationRecordStatus> = new Set(["succeeded", "failed", "canceled", "timed_out"])
-const TROUBLE: ReadonlySet<InvocationState> = new Set(["failed", "timed_out", "interrupted"])
+const FAILURES: ReadonlySet<InvocationState> = new Set(["failed", "timed_out", "interrupted"])
 /** The longest a Router takes to write an end after the deadline. */
 const LAST_WRITE_MILLISECONDS = 15_000
 
@@ -16,17 +16,17 @@ export function isEnded(status: InvocationRecordStatus): boolean {
 }
 
 /** Past its deadline without an end, an Invocation is interrupted: no Router is at work on it any more. */
-export function stateOf(record: Standing, now: number): InvocationState {
+export function stateOf(record: StatusAndDeadline, now: number): InvocationState {
   if (isEnded(record.status)) return record.status
   return Date.parse(record.deadlineAt) < now ? "interrupted" : record.status
 }
 
 /** Whether the record may still change while one looks at it. */
-export function isLive(record: Standing, now: number): boolean {
+export function isLive(record: StatusAndDeadline, now: number): boolean {
   return !isEnded(record.status) && now < Date.parse(record.deadlineAt) + LAST_WRITE_MILLISECONDS
 }
 
-/** Whether somebody should look into it; a cancellation is the caller's own wish. */
-export function isTrouble(state: InvocationState): boolean {
-  return TROUBLE.has(state)
+/** A cancellation is the choice of the caller, not a failure. */
+export function isFailure(state: InvocationState): boolean {
+  return FAILURES.has(state)
 }

@@ -92,26 +92,24 @@ function schemaChanges(before: JsonObject, after: JsonObject, side: "input" | "o
   const { added, removed, both } = byId(keyed(before), keyed(after))
   const changes = [
     ...added.map((member): Change => ({
-      ...{ kind: "added", what: name(member), to: told(member) },
+      ...{ kind: "added", what: name(member), to: describe(member) },
       notable: side === "input" && member.required,
     })),
     ...removed.map((member): Change => ({
       kind: "removed",
       what: name(member),
-      from: told(member),
+      from: describe(member),
       notable: true,
     })),
     ...both.flatMap(([old, now]) =>
-      changed(name(now), told(old), told(now)).map((change) => ({
+      changed(name(now), describe(old), describe(now)).map((change) => ({
         ...change,
         notable: isNotable(old, now, side),
       })),
     ),
   ]
   if (changes.length > 0 || canonical(before) === canonical(after)) return changes
-  return [
-    { kind: "changed", what: "details that the outline does not show; compare the JSON", notable: false },
-  ]
+  return [{ kind: "changed", what: "details that only the JSON shows", notable: false }]
 }
 
 function isNotable(before: SchemaMember, after: SchemaMember, side: "input" | "output"): boolean {
@@ -119,7 +117,7 @@ function isNotable(before: SchemaMember, after: SchemaMember, side: "input" | "o
   return side === "input" ? after.required && !before.required : before.required && !after.required
 }
 
-function told(member: SchemaMember): string {
+function describe(member: SchemaMember): string {
   const need = member.required && member.path !== "" ? ["required"] : []
   return [member.type, ...need, ...member.bounds].join(", ")
 }

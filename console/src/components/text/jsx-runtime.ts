@@ -18,20 +18,20 @@ const TEXT_ONLY = new Set(["option", "textarea", "title", "text", "tspan", "styl
 const SPOKEN = /^(?:title|alt|label|placeholder|aria-.+)$/
 const SPOKEN_OF_COMPONENT = /^aria-/
 
-export const jsx: Make = (type, props, key) => make(type, shown(type, props), key)
+export const jsx: Make = (type, props, key) => make(type, safeProps(type, props), key)
 
-export const jsxs: Make = (type, props, key) => makeAll(type, shown(type, props), key)
+export const jsxs: Make = (type, props, key) => makeAll(type, safeProps(type, props), key)
 
 /** Children of components as well: those of packages make their elements without this file. */
-function shown(type: Type, props: unknown): unknown {
-  const given = props as Props
+function safeProps(type: Type, props: unknown): unknown {
+  const original = props as Props
   const attribute = typeof type === "string" ? SPOKEN : SPOKEN_OF_COMPONENT
   let changed: Props | undefined
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(original)) {
     const next = name === "children" ? children(type, value) : attribute.test(name) ? spoken(value) : value
-    if (next !== value) changed = { ...(changed ?? given), [name]: next }
+    if (next !== value) changed = { ...(changed ?? original), [name]: next }
   }
-  return changed ?? given
+  return changed ?? original
 }
 
 function spoken(value: unknown): unknown {

@@ -103,10 +103,10 @@ function KnownAgent({ agent }: { readonly agent: Overview }) {
           },
           {
             name: "difference",
-            label: "Difference",
+            label: "Compare",
             content: <DifferenceTab agent={agent} entry={entry} from={search.from} />,
           },
-          { name: "use", label: "Use it", content: <UseTab entry={entry} /> },
+          { name: "use", label: "Use in code", content: <UseTab entry={entry} /> },
         ]}
       />
       {installing ? (

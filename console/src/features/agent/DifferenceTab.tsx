@@ -24,7 +24,7 @@ export function DifferenceTab({ agent, entry, from }: DifferenceTabProps) {
   if (older === undefined) {
     return (
       <EmptyState icon={<GitCompareArrows aria-hidden />} title="There is only one version.">
-        As soon as another one is registered, this shows what changed between them.
+        When a second version is registered, this tab shows what changed.
       </EmptyState>
     )
   }

@@ -1,10 +1,13 @@
-/** Which version an Agent page shows: the one asked for, else the newest installable, published or registered one. */
+/** Which version an Agent page shows: the requested one, else the newest installable, published or registered one. */
 
 import type { CatalogEntry } from "@/api/contract.gen"
 
-export function shownVersion(versions: ReadonlyArray<CatalogEntry>, asked: string | undefined): CatalogEntry {
+export function shownVersion(
+  versions: ReadonlyArray<CatalogEntry>,
+  requested: string | undefined,
+): CatalogEntry {
   const found =
-    versions.find((entry) => entry.version === asked) ??
+    versions.find((entry) => entry.version === requested) ??
     versions.find((entry) => entry.installable) ??
     versions.find((entry) => entry.publicationStatus === "published") ??
     versions[0]
@@ -16,11 +19,11 @@ export function shownVersion(versions: ReadonlyArray<CatalogEntry>, asked: strin
 export function comparedVersion(
   versions: ReadonlyArray<CatalogEntry>,
   shown: string,
-  asked: string | undefined,
+  requested: string | undefined,
 ): CatalogEntry | undefined {
   const at = versions.findIndex((entry) => entry.version === shown)
   return (
-    versions.find((entry) => entry.version === asked && entry.version !== shown) ??
+    versions.find((entry) => entry.version === requested && entry.version !== shown) ??
     versions[at + 1] ??
     (at > 0 ? versions[at - 1] : undefined)
   )

@@ -4,8 +4,8 @@ import { Search, X } from "lucide-react"
 
 import { PATTERNS } from "@/api/contract.gen"
 import { Button } from "@/components/Button"
+import { DebouncedInput } from "@/components/DebouncedInput"
 import { Field, Switch } from "@/components/Field"
-import { TypedText } from "@/components/TypedText"
 import { isFiltered, type DiscoverSearch } from "@/features/discover/search"
 
 interface DiscoverFiltersProps {
@@ -18,7 +18,7 @@ export function DiscoverFilters({ search, onChange }: DiscoverFiltersProps) {
     <div role="search" className="mb-5 space-y-3">
       <div className="relative">
         <Search aria-hidden className="pointer-events-none absolute top-2.5 left-3 size-4 text-muted" />
-        <TypedText
+        <DebouncedInput
           label="Search Agents"
           placeholder="Search names and descriptions"
           value={search.query}
@@ -80,7 +80,7 @@ function FilterText({ label, ...rest }: FilterTextProps) {
   return (
     <Field label={label} className="sm:w-44">
       {(control) => (
-        <TypedText {...control} {...rest} accepts={(text) => PATTERNS.safeIdentifier.test(text)} />
+        <DebouncedInput {...control} {...rest} accepts={(text) => PATTERNS.safeIdentifier.test(text)} />
       )}
     </Field>
   )

@@ -7,11 +7,11 @@ import { PackageSearch } from "lucide-react"
 import { itemsOf, pages } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { EmptyState } from "@/components/EmptyState"
-import { plural } from "@/components/format"
 import { LoadMore } from "@/components/LoadMore"
 import { Page } from "@/components/Page"
 import { ProblemNotice } from "@/components/Problems"
 import { Loading } from "@/components/Skeleton"
+import { plural } from "@/components/format"
 import { AgentResult } from "@/features/discover/AgentResult"
 import { DiscoverFilters } from "@/features/discover/DiscoverFilters"
 import { OpenShareLink } from "@/features/discover/OpenShareLink"
@@ -26,7 +26,7 @@ export function DiscoverPage() {
   return (
     <Page
       title="Discover"
-      description="Published Agents, by what they can do. Installing one needs a proven endpoint."
+      description="Find published Agents. You can install an Agent when its endpoint is proven."
       actions={<OpenShareLink />}
     >
       <DiscoverFilters search={search} onChange={change} />
@@ -42,7 +42,7 @@ interface ResultsProps {
 
 function Results({ search, onChange }: ResultsProps) {
   const list = useInfiniteQuery({
-    ...pages("discoverAgents", { query: wanted(search) }),
+    ...pages("discoverAgents", { query: queryOf(search) }),
     placeholderData: keepPreviousData,
   })
   if (list.isError && list.data === undefined) {
@@ -75,7 +75,7 @@ function Results({ search, onChange }: ResultsProps) {
   )
 }
 
-function wanted({ query, capability, owner, latest, installable }: DiscoverSearch) {
+function queryOf({ query, capability, owner, latest, installable }: DiscoverSearch) {
   return { query, capability, ownerId: owner, latest: latest ?? true, installable }
 }
 

@@ -6,8 +6,8 @@ import { X } from "lucide-react"
 import { PATTERNS } from "@/api/contract.gen"
 import { whole } from "@/api/queries"
 import { Button } from "@/components/Button"
+import { DebouncedInput } from "@/components/DebouncedInput"
 import { Field, Select, TextInput } from "@/components/Field"
-import { TypedText } from "@/components/TypedText"
 import { stateLabel } from "@/domain/StateBadge"
 import {
   instantOfLocal,
@@ -57,7 +57,7 @@ export function InvocationFilters(props: InvocationFiltersProps) {
       </Field>
       <Field label="Agent" className="xl:w-40">
         {(control) => (
-          <TypedText
+          <DebouncedInput
             {...control}
             placeholder="Agent id"
             value={search.agent}
@@ -69,7 +69,7 @@ export function InvocationFilters(props: InvocationFiltersProps) {
       </Field>
       <Field label="Capability" className="col-span-2 sm:col-span-1 xl:w-36">
         {(control) => (
-          <TypedText
+          <DebouncedInput
             {...control}
             placeholder="Skill id"
             value={search.capability}

@@ -66,7 +66,7 @@ function Detail({ detail: { invocation, events } }: { readonly detail: Invocatio
             <Family record={invocation} now={now} />
           </Panel>
         </div>
-        <Panel title="Events" description="As the Ledger has them: times and numbers, never content.">
+        <Panel title="Events" description="From the Ledger: times and numbers, never content.">
           <EventList events={events} />
         </Panel>
       </div>

@@ -7,10 +7,10 @@ import { useInvocationFeed } from "@/api/useInvocationFeed"
 import { Button } from "@/components/Button"
 import { EmptyState } from "@/components/EmptyState"
 import { Switch } from "@/components/Field"
-import { plural } from "@/components/format"
-import { Loaded } from "@/components/Loaded"
 import { LoadMore } from "@/components/LoadMore"
+import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
+import { plural } from "@/components/format"
 import { useNow } from "@/components/useNow"
 import { InvocationFilters } from "@/features/invocations/InvocationFilters"
 import { InvocationTable } from "@/features/invocations/InvocationTable"
@@ -32,7 +32,7 @@ export function InvocationsPage() {
   return (
     <Page
       title="Invocations"
-      description="What was called in this Workspace, by people and by Agents, newest first."
+      description="All calls in this Workspace, by people and by Agents, newest first."
       actions={
         <Switch
           label="Live"
@@ -116,7 +116,7 @@ function Nothing({ workspaceId, search, onChange }: NothingProps) {
         title="No Invocation matches."
         action={<Button onClick={() => onChange(NO_FILTERS)}>Clear the filters</Button>}
       >
-        Agent and capability are compared exactly, and times with the moment an Invocation was created.
+        Agent and capability must match exactly. The times are compared with the creation of the Invocation.
       </EmptyState>
     )
   }

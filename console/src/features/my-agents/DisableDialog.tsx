@@ -20,7 +20,7 @@ export function DisableDialog({
       open
       onClose={onClose}
       title={`Disable ${entry.card.name} ${version}?`}
-      action="Disable for good"
+      action="Disable permanently"
       busy={disable.isPending}
       problem={disable.error}
       onConfirm={() =>
@@ -39,7 +39,7 @@ export function DisableDialog({
         Nobody finds or installs this version any more, and Workspaces that have it can no longer invoke it.
       </p>
       <p>
-        There is no way back. To offer the Agent again, publish a new version; its users install that one.
+        You cannot undo this. To offer the Agent again, publish a new version. Its users install that one.
       </p>
     </ConfirmDialog>
   )

@@ -85,7 +85,7 @@ function OwnAgents({ providerId }: { readonly providerId: string }) {
           </Button>
         }
       >
-        Write a Card, prove the endpoint, publish the Release: one page leads through all of it.
+        Write a Card, prove the endpoint and publish the Release. One page guides you.
       </EmptyState>
     )
   }

@@ -4,13 +4,13 @@ import { Plus, Trash2 } from "lucide-react"
 import { useEffect, useId, useRef } from "react"
 
 import type { Json } from "@/api/contract.gen"
-import { below } from "@/api/json"
+import { childPointer } from "@/api/json"
 import { Button } from "@/components/Button"
 import { GroupHead, OwnViolations } from "@/features/playground/FieldGroup"
+import { SchemaField, type SchemaFieldProps } from "@/features/playground/SchemaField"
 import { useInputForm } from "@/features/playground/formContext"
 import { begun } from "@/features/playground/formValue"
 import { formField, hintOf, type Control, type FormField } from "@/features/playground/schemaForm"
-import { SchemaField, type SchemaFieldProps } from "@/features/playground/SchemaField"
 
 interface ListFieldProps extends Omit<SchemaFieldProps, "value"> {
   readonly field: FormField
@@ -70,7 +70,7 @@ export function ListField({
                 label={`${label} ${index + 1}`}
                 required
                 isItem
-                pointer={below(pointer, index)}
+                pointer={childPointer(pointer, index)}
                 depth={depth + 1}
                 value={item}
                 onChange={(next) => onChange(items.map((kept, at) => (at === index ? (next ?? null) : kept)))}
@@ -91,7 +91,7 @@ export function ListField({
       <Button
         ref={adder}
         size="small"
-        disabled={control.most !== undefined && items.length >= control.most}
+        disabled={control.maxItems !== undefined && items.length >= control.maxItems}
         onClick={add}
       >
         <Plus aria-hidden />

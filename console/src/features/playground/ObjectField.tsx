@@ -4,13 +4,13 @@ import { Plus, Trash2 } from "lucide-react"
 import { useId } from "react"
 
 import type { Json, JsonObject } from "@/api/contract.gen"
-import { below, withMember } from "@/api/json"
+import { childPointer, withMember } from "@/api/json"
 import { Button } from "@/components/Button"
 import { GroupHead, OwnViolations } from "@/features/playground/FieldGroup"
+import { SchemaField, type SchemaFieldProps } from "@/features/playground/SchemaField"
 import { useInputForm } from "@/features/playground/formContext"
 import { begun, hiddenMembers } from "@/features/playground/formValue"
 import { hintOf, type FormField, type FormMember } from "@/features/playground/schemaForm"
-import { SchemaField, type SchemaFieldProps } from "@/features/playground/SchemaField"
 
 interface ObjectFieldProps extends Omit<SchemaFieldProps, "value"> {
   readonly field: FormField
@@ -70,7 +70,7 @@ function Members({
           schema={member.schema}
           label={member.name}
           required={member.required}
-          pointer={below(pointer, member.name)}
+          pointer={childPointer(pointer, member.name)}
           depth={depth + 1}
           value={value[member.name]}
           onChange={(next) => change(member.name, next)}

@@ -1,4 +1,4 @@
-/** How a run ended, and what to do about it when it did not end well. */
+/** How a run ended, and what to do when it failed. */
 
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
@@ -15,14 +15,14 @@ import { StateBadge } from "@/domain/StateBadge"
 import type { Outcome, Run } from "@/features/playground/run"
 
 /** What is invoked. */
-export interface Tried {
+export interface InvokedSkill {
   readonly agentId: string
   readonly capability: string
 }
 
 interface OutcomeNoticeProps {
   readonly workspaceId: string
-  readonly tried: Tried
+  readonly invoked: InvokedSkill
   readonly run: Run
 }
 
@@ -35,15 +35,15 @@ export function RunState({ run: { outcome } }: { readonly run: Run }) {
   return <StateBadge state={outcome.state} />
 }
 
-export function OutcomeNotice({ workspaceId, tried, run }: OutcomeNoticeProps) {
+export function OutcomeNotice({ workspaceId, invoked, run }: OutcomeNoticeProps) {
   const { outcome } = run
   if (outcome === undefined || outcome.state === "succeeded") return null
-  if (outcome.state === "stopped") return <Stopped workspaceId={workspaceId} tried={tried} run={run} />
+  if (outcome.state === "stopped") return <Stopped workspaceId={workspaceId} invoked={invoked} run={run} />
   if ("problem" in outcome) {
     return (
       <ProblemNotice
         title={
-          isUnknown(outcome) ? "Nobody knows whether the Invocation was accepted" : TITLES[outcome.state]
+          isUnknown(outcome) ? "It is not known whether the Invocation was accepted" : TITLES[outcome.state]
         }
         problem={outcome.problem}
         withoutViolations
@@ -57,7 +57,7 @@ export function OutcomeNotice({ workspaceId, tried, run }: OutcomeNoticeProps) {
       <p>{outcome.reason}</p>
       <p>
         <span className="font-medium">Next step: </span>
-        Read the Invocation for how it ended; its output is gone. Run again if it is still wanted.
+        Open the Invocation to see how it ended. Its output is lost. Run again if you still need it.
       </p>
     </Box>
   )
@@ -72,9 +72,9 @@ const TITLES: Readonly<Record<Exclude<Outcome["state"], "succeeded" | "stopped">
   refused: "The Invocation was not accepted",
   failed: "The Invocation failed",
   canceled: "The Invocation was canceled",
-  timed_out: "The Invocation ran out of time",
-  interrupted: "The delivery was interrupted: what came is incomplete",
-  invalid: "The stream broke its rules: what came cannot be relied on",
+  timed_out: "The Invocation timed out",
+  interrupted: "The connection was lost: the output is incomplete",
+  invalid: "The stream is invalid: do not rely on the output",
 }
 
 function WayOn({ workspaceId, problem }: { readonly workspaceId: string; readonly problem: Problem }) {
@@ -83,7 +83,7 @@ function WayOn({ workspaceId, problem }: { readonly workspaceId: string; readonl
     return (
       <Button asChild size="small">
         <Link to="/workspaces/$workspaceId/traces/$traceId" params={{ workspaceId, traceId }}>
-          Look whether a record exists
+          Check whether a record exists
         </Link>
       </Button>
     )
@@ -111,10 +111,10 @@ const SETTLED_IN_WORKSPACE: ReadonlySet<string> = new Set([
 const CLOCKS_MILLISECONDS = 60_000
 
 /** The caller has left; the Ledger tells what became of the Invocation. */
-function Stopped({ workspaceId, tried, run }: OutcomeNoticeProps) {
+function Stopped({ workspaceId, invoked, run }: OutcomeNoticeProps) {
   return (
     <Box role="status" tone="note">
-      <p className="font-semibold">You stopped it. What came until then is incomplete.</p>
+      <p className="font-semibold">You stopped it. The output is incomplete.</p>
       {run.correlation === undefined ? (
         <p>
           There was no answer yet, so its id is not known here.{" "}
@@ -122,8 +122,8 @@ function Stopped({ workspaceId, tried, run }: OutcomeNoticeProps) {
             to="/workspaces/$workspaceId/invocations"
             params={{ workspaceId }}
             search={{
-              agent: tried.agentId,
-              capability: tried.capability,
+              agent: invoked.agentId,
+              capability: invoked.capability,
               since: new Date(run.startedAt - CLOCKS_MILLISECONDS).toISOString(),
             }}
             className="underline underline-offset-2"

@@ -8,13 +8,13 @@ import { EmptyState } from "@/components/EmptyState"
 import { Panel } from "@/components/Panel"
 import { plural } from "@/components/format"
 import { Elapsed } from "@/features/playground/Elapsed"
+import { OutcomeNotice, RunState, type InvokedSkill } from "@/features/playground/OutcomeNotice"
 import { Output } from "@/features/playground/Output"
-import { OutcomeNotice, RunState, type Tried } from "@/features/playground/OutcomeNotice"
 import type { Run } from "@/features/playground/run"
 
 interface RunPanelProps {
   readonly workspaceId: string
-  readonly request: Tried
+  readonly request: InvokedSkill
   readonly run: Run | undefined
   /** The same input, in a new Invocation. */
   readonly onAgain: (run: Run) => void
@@ -25,8 +25,8 @@ export function RunPanel({ workspaceId, request, run, onAgain }: RunPanelProps) 
     return (
       <Panel title="Result">
         <EmptyState icon={<FlaskConical aria-hidden />} title="Nothing has run yet.">
-          Fill in the input and press Run. Results are shown once and kept nowhere; the Ledger keeps when it
-          ran and how it ended.
+          Fill in the input and press Run. The result is shown once and not stored. The Ledger stores when the
+          Skill ran and how it ended.
         </EmptyState>
       </Panel>
     )
@@ -38,7 +38,7 @@ export function RunPanel({ workspaceId, request, run, onAgain }: RunPanelProps) 
         run.outcome === undefined ? null : (
           <Button size="small" onClick={() => onAgain(run)}>
             <RotateCw aria-hidden />
-            Same input again
+            Run again
           </Button>
         )
       }
@@ -54,7 +54,7 @@ export function RunPanel({ workspaceId, request, run, onAgain }: RunPanelProps) 
           ) : null}
           <RunLinks workspaceId={workspaceId} run={run} />
         </div>
-        <OutcomeNotice workspaceId={workspaceId} tried={request} run={run} />
+        <OutcomeNotice workspaceId={workspaceId} invoked={request} run={run} />
         <Output run={run} />
       </div>
     </Panel>

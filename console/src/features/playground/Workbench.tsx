@@ -6,15 +6,15 @@ import { useCallback, useMemo, useState, type KeyboardEvent } from "react"
 import type { AgentCard, AgentCardSkill } from "@/api/contract.gen"
 import { Button } from "@/components/Button"
 import { Panel } from "@/components/Panel"
-import { firstInput } from "@/features/playground/formValue"
 import { InputEditor, type EditedInput } from "@/features/playground/InputEditor"
-import { readInput, writeInput } from "@/features/playground/inputText"
 import { ModeChoice } from "@/features/playground/ModeChoice"
-import { problemIn } from "@/features/playground/run"
 import { RunPanel } from "@/features/playground/RunPanel"
+import { firstInput } from "@/features/playground/formValue"
+import { readInput, writeInput } from "@/features/playground/inputText"
+import { problemIn } from "@/features/playground/run"
 import type { PlaygroundSearch } from "@/features/playground/search"
 import { useRun, type Running } from "@/features/playground/useRun"
-import { standing } from "@/features/playground/violations"
+import { unresolved } from "@/features/playground/violations"
 
 interface WorkbenchProps {
   readonly workspaceId: string
@@ -35,7 +35,7 @@ export function Workbench({ workspaceId, card, skill, search, onSearch }: Workbe
   const isReadable = input.text === undefined || readInput(input.text).error === undefined
   const isReady = isReadable && unfinished.size === 0
   const violations = useMemo(
-    () => (run === undefined ? [] : standing(problemIn(run)?.violations ?? [], run.input, input.value)),
+    () => (run === undefined ? [] : unresolved(problemIn(run)?.violations ?? [], run.input, input.value)),
     [run, input.value],
   )
   const onUnfinished = useCallback((pointer: string, isUnfinished: boolean) => {

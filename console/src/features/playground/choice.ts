@@ -23,14 +23,14 @@ export function offered(installations: ReadonlyArray<Installation>): ReadonlyArr
 
 export function agentChoice(
   installations: ReadonlyArray<Installation>,
-  asked: string | undefined,
+  requested: string | undefined,
 ): AgentChoice {
   const enabled = offered(installations)
-  const found = asked === undefined ? enabled[0] : enabled.find(({ agentId }) => agentId === asked)
+  const found = requested === undefined ? enabled[0] : enabled.find(({ agentId }) => agentId === requested)
   if (found !== undefined) return { kind: "chosen", installation: found }
-  if (asked === undefined) return { kind: "nothing" }
-  const disabled = installations.some(({ agentId, status }) => agentId === asked && status === "disabled")
-  return { kind: "unavailable", agentId: asked, disabled }
+  if (requested === undefined) return { kind: "nothing" }
+  const disabled = installations.some(({ agentId, status }) => agentId === requested && status === "disabled")
+  return { kind: "unavailable", agentId: requested, disabled }
 }
 
 /** Permissions a Skill needs and the Workspace's owner has not accepted. */
@@ -44,11 +44,12 @@ export function missingPermissions(
 export function skillChoice(
   card: AgentCard,
   installation: Installation,
-  asked: string | undefined,
+  requested: string | undefined,
 ): SkillChoice {
   const usable = card.skills.find((skill) => missingPermissions(skill, installation).length === 0)
-  const skill = asked === undefined ? (usable ?? card.skills[0]) : card.skills.find(({ id }) => id === asked)
-  if (skill === undefined) return { kind: "unknown", capability: asked ?? "" }
+  const skill =
+    requested === undefined ? (usable ?? card.skills[0]) : card.skills.find(({ id }) => id === requested)
+  if (skill === undefined) return { kind: "unknown", capability: requested ?? "" }
   const missing = missingPermissions(skill, installation)
   return missing.length === 0 ? { kind: "chosen", skill } : { kind: "forbidden", skill, missing }
 }

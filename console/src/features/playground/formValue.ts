@@ -1,7 +1,7 @@
 /** Values of an input form: what it begins with, and which of its places have a field. */
 
 import type { Json, JsonObject } from "@/api/contract.gen"
-import { below, isList, isObject } from "@/api/json"
+import { childPointer, isList, isObject } from "@/api/json"
 import { resolved } from "@/domain/schemaOutline"
 import { formField, type FormMember } from "@/features/playground/schemaForm"
 
@@ -65,12 +65,14 @@ function collect(
   found.add(pointer)
   const { control } = formField(schema, root, depth)
   if (control.kind === "list" && isList(value)) {
-    value.forEach((item, index) => collect(control.item, root, item, below(pointer, index), depth + 1, found))
+    value.forEach((item, index) =>
+      collect(control.item, root, item, childPointer(pointer, index), depth + 1, found),
+    )
   }
   if (control.kind !== "object" || !(depth === 0 || isObject(value))) return
   for (const member of control.members) {
     const inner = isObject(value) ? value[member.name] : undefined
-    collect(member.schema, root, inner, below(pointer, member.name), depth + 1, found)
+    collect(member.schema, root, inner, childPointer(pointer, member.name), depth + 1, found)
   }
 }
 

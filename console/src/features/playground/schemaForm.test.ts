@@ -68,7 +68,7 @@ describe("the field of a schema", () => {
     expect(controlOf({ type: "array", items: { type: "string" }, maxItems: 3 })).toEqual({
       kind: "list",
       item: { type: "string" },
-      most: 3,
+      maxItems: 3,
     })
     expect(controlOf({ type: "array" }).kind).toBe("json")
     expect(

@@ -20,7 +20,7 @@ export type Control =
   | { readonly kind: "number" }
   | { readonly kind: "choice"; readonly options: ReadonlyArray<Option> }
   | { readonly kind: "object"; readonly members: ReadonlyArray<FormMember> }
-  | { readonly kind: "list"; readonly item: Json; readonly most?: number }
+  | { readonly kind: "list"; readonly item: Json; readonly maxItems?: number }
   | { readonly kind: "json" }
 
 export interface FormField {
@@ -35,7 +35,7 @@ export interface FormField {
 
 /** Objects and lists nested deeper than this are edited as JSON; it also ends schemas that refer to themselves. */
 export const DEEPEST = 8
-const LONGEST_LINE = 200
+const MAX_LINE_LENGTH = 200
 const MERGES = 4
 
 /** The field of one schema; its members and items are asked for in turn, only where there is a value to show. */
@@ -143,7 +143,7 @@ function objectOf(schema: JsonObject): Control {
 function listOf(schema: JsonObject): Control {
   const { items, maxItems } = schema
   if ("prefixItems" in schema || !isObject(items)) return { kind: "json" }
-  return { kind: "list", item: items, most: typeof maxItems === "number" ? maxItems : undefined }
+  return { kind: "list", item: items, maxItems: typeof maxItems === "number" ? maxItems : undefined }
 }
 
 function typeOf(schema: JsonObject): Json | undefined {
@@ -153,8 +153,8 @@ function typeOf(schema: JsonObject): Json | undefined {
 
 function isLong(schema: JsonObject): boolean {
   if ("pattern" in schema || "format" in schema) return false
-  const most = schema["maxLength"]
-  return typeof most !== "number" || most > LONGEST_LINE
+  const maxLength = schema["maxLength"]
+  return typeof maxLength !== "number" || maxLength > MAX_LINE_LENGTH
 }
 
 function isNull(schema: JsonObject): boolean {

@@ -15,7 +15,7 @@ export type Shape =
   | { readonly kind: "table"; readonly table: Table }
   | { readonly kind: "tree" }
 
-const MOST_COLUMNS = 8
+const MAX_COLUMNS = 8
 
 export function shapeOf(value: Json): Shape {
   if (typeof value === "string") return { kind: "text", text: value }
@@ -41,7 +41,7 @@ export function shapeOfChunks(chunks: ReadonlyArray<Json>): Shape {
 
 function tableOr(name: string | undefined, rows: ReadonlyArray<JsonObject>): Shape {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  const fits = rows.length > 0 && columns.length > 0 && columns.length <= MOST_COLUMNS
+  const fits = rows.length > 0 && columns.length > 0 && columns.length <= MAX_COLUMNS
   return fits ? { kind: "table", table: { name, columns, rows } } : { kind: "tree" }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { placed, sentenceOf, standing } from "@/features/playground/violations"
+import { placed, sentenceOf, unresolved } from "@/features/playground/violations"
 
 const FIELDS = new Set(["", "/text", "/list", "/list/0"])
 
@@ -24,9 +24,9 @@ describe("a violation", () => {
     const sent = { text: "", list: ["a"] }
     const missing = { pointer: "/input/name", rule: "required" }
     const short = { pointer: "/input/text", rule: "minLength" }
-    expect(standing([missing, short], sent, { ...sent, list: [] })).toEqual([missing, short])
-    expect(standing([missing, short], sent, { ...sent, text: "now" })).toEqual([missing])
-    expect(standing([missing, short], sent, { ...sent, name: "now" })).toEqual([short])
+    expect(unresolved([missing, short], sent, { ...sent, list: [] })).toEqual([missing, short])
+    expect(unresolved([missing, short], sent, { ...sent, text: "now" })).toEqual([missing])
+    expect(unresolved([missing, short], sent, { ...sent, name: "now" })).toEqual([short])
   })
 
   it("is said in words, whatever its rule", () => {

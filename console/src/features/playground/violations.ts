@@ -19,8 +19,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   minimum: "Is too small.",
   minItems: "Has too few items.",
   minLength: "Is too short.",
-  multipleOf: "Is not a multiple of the demanded number.",
-  pattern: "Does not have the demanded form.",
+  multipleOf: "Is not a multiple of the required number.",
+  pattern: "Does not have the required form.",
   required: "Is required.",
   type: "Has the wrong type.",
   uniqueItems: "Has the same item twice.",
@@ -44,7 +44,7 @@ export function placed(
 }
 
 /** Violations of what was sent that no later edit has touched. */
-export function standing(
+export function unresolved(
   violations: ReadonlyArray<Violation>,
   sent: JsonObject,
   now: JsonObject,

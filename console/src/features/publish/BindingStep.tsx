@@ -49,7 +49,7 @@ export function BindingStep({
       </p>
       <Field
         label="Provider id"
-        hint="Yours from the first Binding on. An Agent stays with the provider of its first Binding."
+        hint="Your first Binding makes this id yours. An Agent stays with the provider of its first Binding."
         error={
           provider !== "" && !PATTERNS.safeIdentifier.test(provider)
             ? "Letters, digits and . _ : - only"

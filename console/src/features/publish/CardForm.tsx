@@ -10,8 +10,8 @@ import { Button } from "@/components/Button"
 import { Switch } from "@/components/Field"
 import { Panel } from "@/components/Panel"
 import { NumberMember, SelectMember, TextMember, type Edited } from "@/features/publish/CardMembers"
-import { brokenAt, newSkill, withoutItem, withValueAt } from "@/features/publish/cardDraft"
 import { SkillFields } from "@/features/publish/SkillFields"
+import { brokenAt, newSkill, withoutItem, withValueAt } from "@/features/publish/cardDraft"
 
 const AUTHENTICATION = ["http_bearer", "none", "api_key", "oauth2_client_credentials", "mutual_tls"]
 
@@ -31,7 +31,12 @@ export function CardForm({ card, violations, onChange }: CardFormProps) {
     <div className="space-y-5">
       <Panel title="Agent">
         <div className="grid gap-3 sm:grid-cols-2">
-          <TextMember {...edited} pointer="/agentId" label="Agent id" hint="For ever; like acme:summarizer" />
+          <TextMember
+            {...edited}
+            pointer="/agentId"
+            label="Agent id"
+            hint="Permanent; for example acme:summarizer"
+          />
           <TextMember {...edited} pointer="/version" label="Version" hint="SemVer, like 1.0.0" />
           <TextMember {...edited} pointer="/name" label="Name" />
           <TextMember

@@ -17,9 +17,9 @@ interface ProofStepProps {
 }
 
 const FAILURES: Readonly<Record<NonNullable<EndpointBinding["verificationFailureCode"]>, string>> = {
-  wrong_proof: "the endpoint answered with something else than the proof",
+  wrong_proof: "the endpoint did not answer with the proof",
   challenge_expired: "the challenge was completed after its expiry",
-  disallowed_network: "the endpoint lies in a network the platform does not contact",
+  disallowed_network: "the endpoint is in a network that the platform must not contact",
   endpoint_unavailable: "the endpoint could not be reached",
   redirect_not_allowed: "the endpoint answered with a redirect",
 }

@@ -152,7 +152,7 @@ function Ended({ entry, ended }: { readonly entry: CatalogEntry; readonly ended:
     <div role="status" className="mb-5 rounded-lg bg-warn-soft p-4 text-sm text-warn">
       <p className="font-semibold">This version is {ended} and stays so.</p>
       <p className="mt-1">
-        To distribute the Agent again, publish a new version; its users then install that one.
+        To offer the Agent again, publish a new version. Its users then install that one.
       </p>
       <Button asChild size="small" className="mt-3">
         <Link to="/publish" search={{ agent: entry.agentId, from: entry.version }}>

@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 
 import type { CatalogEntry } from "@/api/contract.gen"
-import { agentVersions } from "@/api/queries"
 import { useCurrentWorkspace } from "@/api/currentWorkspace"
+import { agentVersions } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
@@ -13,9 +13,9 @@ import { ProblemNotice } from "@/components/Problems"
 import { Loading } from "@/components/Skeleton"
 import { preferred } from "@/config/preferences"
 import { CardStep } from "@/features/publish/CardStep"
-import { newCard, nextCard } from "@/features/publish/cardDraft"
 import { PublicationSteps } from "@/features/publish/PublicationSteps"
 import { Step } from "@/features/publish/Step"
+import { newCard, nextCard } from "@/features/publish/cardDraft"
 
 const route = getRouteApi("/console/publish")
 
@@ -28,8 +28,8 @@ export function PublishPage() {
       heading={started ? `Publish ${agent} ${version}` : "Publish an Agent"}
       description={
         started
-          ? "The state below is the platform's own: leave and come back, or send this address to a colleague of the same account."
-          : "From the Card to a published Release. Every step is kept by the platform, so you can leave and come back."
+          ? "The platform keeps every step. You can leave and come back, or send this address to a colleague who uses the same account."
+          : "From the Card to a published Release. The platform keeps every step, so you can leave and come back."
       }
       actions={
         started ? (
@@ -100,7 +100,7 @@ function NoSuchVersion({ agentId }: { readonly agentId: string }) {
       action={
         <Button asChild size="small">
           <Link to="/agents/$agentId" params={{ agentId }}>
-            Look at the Agent
+            Open the Agent
           </Link>
         </Button>
       }

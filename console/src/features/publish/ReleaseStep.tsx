@@ -33,7 +33,7 @@ export function ReleaseStep({ binding, release }: ReleaseStepProps) {
       <p className="text-sm text-muted">
         {release
           ? "The Release was made before the endpoint was proven. It now takes over the evidence."
-          : "The Release ties the Card's digest, the Binding and the evidence together. There is one per version, for ever."}
+          : "The Release connects the Card's digest, the Binding and the evidence. Each version has one Release, and it never changes."}
       </p>
       <Button tone="primary" busy={create.isPending || verify.isPending} onClick={act}>
         {release ? "Verify the Release" : "Create the Release"}

@@ -1,4 +1,4 @@
-/** One step of the path: its number, whether it is done, its turn or still to come, and what is to do. */
+/** One step of the path: its number, its state, and what to do. */
 
 import { Check } from "lucide-react"
 import type { ReactNode } from "react"
@@ -10,13 +10,13 @@ interface StepProps {
   readonly number: number
   readonly title: string
   readonly state: StepState
-  /** What is known once the step is done. */
+  /** Shown when the step is done. */
   readonly summary?: ReactNode
-  /** What is to do while it is its turn. */
+  /** What to do in this step. */
   readonly children?: ReactNode
 }
 
-const TOLD = { done: "done", current: "your turn", waiting: "still to come" } as const
+const STATE_TEXTS = { done: "done", current: "next step", waiting: "later" } as const
 
 export function Step({ number, title, state, summary, children }: StepProps) {
   return (
@@ -36,7 +36,7 @@ export function Step({ number, title, state, summary, children }: StepProps) {
       <div className="min-w-0 flex-1 pt-0.5">
         <h2 className={cn("text-lg font-semibold", state === "waiting" && "text-muted")}>
           {title}
-          <span className="sr-only">, {TOLD[state]}</span>
+          <span className="sr-only">, {STATE_TEXTS[state]}</span>
         </h2>
         {state === "done" && summary ? <div className="mt-1 text-sm text-muted">{summary}</div> : null}
         {state === "current" && children ? <div className="mt-3">{children}</div> : null}

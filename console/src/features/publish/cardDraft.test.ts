@@ -35,7 +35,7 @@ describe("a Card while it is written", () => {
     expect(brokenAt(violations, "/name")).toBe("too short (minLength)")
     expect(brokenAt(violations, "/skills/0/inputSchema")).toBeUndefined()
     expect(brokenAt(violations, "/skills/0/inputSchema", true)).toBe(
-      "of another kind than asked for (type) at /properties",
+      "of the wrong type (type) at /properties",
     )
   })
 

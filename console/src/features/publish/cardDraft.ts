@@ -74,32 +74,32 @@ export function brokenAt(
   const found = violations.filter(
     (violation) => violation.pointer === pointer || (inside && violation.pointer.startsWith(`${pointer}/`)),
   )
-  return found.length === 0 ? undefined : found.map((violation) => told(violation, pointer)).join("; ")
+  return found.length === 0 ? undefined : found.map((violation) => describe(violation, pointer)).join("; ")
 }
 
 const WORDS: Readonly<Record<string, string>> = {
   required: "missing",
   minLength: "too short",
   maxLength: "too long",
-  pattern: "not in the form that is asked for",
-  format: "not in the form that is asked for",
-  type: "of another kind than asked for",
+  pattern: "not in the required form",
+  format: "not in the required form",
+  type: "of the wrong type",
   enum: "not one of the choices",
-  const: "not the one value that is allowed",
+  const: "not the only allowed value",
   minimum: "too small",
   maximum: "too large",
   minItems: "too few",
   uniqueItems: "given twice",
-  additional_member: "holding a member that does not exist",
-  "CARD-1": "the id of another Skill as well",
-  "CARD-2": "the id of another permission as well",
+  additional_member: "has an unknown member",
+  "CARD-1": "also the id of another Skill",
+  "CARD-2": "also the id of another permission",
   "CARD-3": "not among the permissions of the Card",
   "CARD-4": "not written as plain digits",
   "CARD-5": "a number that cannot be kept exactly",
   "CARD-6": "no schema that the platform can check safely",
 }
 
-function told({ pointer, rule }: Violation, at: Pointer): string {
+function describe({ pointer, rule }: Violation, at: Pointer): string {
   const place = pointer === at ? "" : ` at ${pointer.slice(at.length)}`
   return `${WORDS[rule] ?? "breaks a rule"} (${rule})${place}`
 }

@@ -13,17 +13,17 @@ const WORDS = {
     action: "Suspend",
     done: "suspended",
     consequences: [
-      "New Invocations of this version are refused everywhere, at once. Those that run come to their end.",
-      "There is no way to resume it: to distribute the Agent again, publish a new version. A suspended Release can still be revoked.",
+      "New Invocations of this version are refused everywhere, at once. Running Invocations continue.",
+      "You cannot resume it. To offer the Agent again, publish a new version. A suspended Release can still be revoked.",
     ],
   },
   revoke: {
     operation: "revokeRelease",
-    action: "Revoke for good",
+    action: "Revoke permanently",
     done: "revoked",
     consequences: [
       "New Invocations of this version are refused everywhere, at once, and nobody can install it.",
-      "This is final: it is never restored. To distribute the Agent again, publish a new version; its users install that one.",
+      "You cannot undo this. To offer the Agent again, publish a new version. Its users install that one.",
     ],
   },
 } as const

@@ -1,4 +1,4 @@
-/** One Release: what it ties together, its history, and for its provider the ways to end it. */
+/** One Release: its contents, its history, and for its provider the actions that end it. */
 
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
@@ -55,7 +55,7 @@ function KnownRelease({ release }: { readonly release: Release }) {
       actions={<OwnerActions release={release} />}
     >
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
-        <Panel title="What it ties together" description="All of this is fixed for ever.">
+        <Panel title="Contents" description="These facts never change.">
           <Facts
             facts={[
               ["Release id", <Identifier key="" whole value={release.releaseId} what="Release id" />],

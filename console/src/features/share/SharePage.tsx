@@ -11,8 +11,8 @@ import { useSignedIn } from "@/api/useSignedIn"
 import { Brand } from "@/components/Brand"
 import { Button } from "@/components/Button"
 import { EmptyState } from "@/components/EmptyState"
-import { Loaded } from "@/components/Loaded"
 import { LoadMore } from "@/components/LoadMore"
+import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
 import { runtimeConfig } from "@/config/runtime"
 import { openedAddress, publicAgentIdOf } from "@/config/shareLink"
@@ -70,7 +70,7 @@ interface ReleasesProps {
 function Releases({ share, more }: ReleasesProps) {
   if (share.availability === "not_installable") {
     return (
-      <EmptyState icon={<PackageX aria-hidden />} title="This Agent cannot be installed at present.">
+      <EmptyState icon={<PackageX aria-hidden />} title="This Agent cannot be installed now.">
         It has no published Release with a proven endpoint. The link stays valid: if its provider publishes a
         new version, it appears here.
       </EmptyState>
@@ -92,8 +92,8 @@ function NotCanonical() {
           </Button>
         }
       >
-        A share link is exactly <span className="id-text">{publicAgentOrigin}/a/</span> and the id of an
-        Agent, with nothing before, between or after. Ask for the link again.
+        A share link is exactly <span className="id-text">{publicAgentOrigin}/a/</span> followed by the id of
+        an Agent. Ask for the link again.
       </EmptyState>
     </Page>
   )

@@ -31,7 +31,7 @@ export function SignInPage() {
     const text = form.get("token")
     const value = typeof text === "string" ? text.trim() : ""
     if (!TOKEN_FORM.test(value)) {
-      setProblem(new Error("Paste the whole access token; it has no blanks in it."))
+      setProblem(new Error("Paste the whole access token. It contains no spaces."))
       return
     }
     setChecking(true)
@@ -52,8 +52,8 @@ export function SignInPage() {
         <img src="/icon.svg" alt="" width={40} height={40} className="mb-5" />
         <h1 className="text-xl font-semibold tracking-tight">Sign in to the Agent Platform</h1>
         <p className="mt-1 text-muted">
-          The token stays in this browser tab and goes to the Gateway only. Signing out or closing the tab
-          removes it.
+          The Console keeps the token in this browser tab and sends it to the Gateway only. Signing out or
+          closing the tab removes it. A sign-in link stays in the history of the browser.
         </p>
         <form
           className="mt-6 space-y-4"

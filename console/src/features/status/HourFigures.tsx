@@ -1,24 +1,24 @@
-/** How one Workspace fared in the last hour, from its list of Invocations. */
+/** The last hour of one Workspace, from its list of Invocations. */
 
 import { useEffect, useMemo, type ReactNode } from "react"
 
 import { useInvocationFeed } from "@/api/useInvocationFeed"
+import { LoadMore } from "@/components/LoadMore"
+import { Loaded } from "@/components/Loaded"
+import { Panel } from "@/components/Panel"
 import { cn } from "@/components/classes"
 import { count, duration, plural } from "@/components/format"
-import { Loaded } from "@/components/Loaded"
-import { LoadMore } from "@/components/LoadMore"
-import { Panel } from "@/components/Panel"
 import { useNow } from "@/components/useNow"
-import { figuresOf, MINUTES, type Figures } from "@/features/status/figures"
+import { FailurePanel } from "@/features/status/FailurePanel"
 import { MinuteChart } from "@/features/status/MinuteChart"
-import { TroublePanel } from "@/features/status/TroublePanel"
+import { figuresOf, MINUTES, type Figures } from "@/features/status/figures"
 
 const REFRESH_MILLISECONDS = 5000
 const HOUR = 3_600_000
-/** The list is asked from a fixed time on, which moves now and then so that it does not grow for ever. */
+/** The list is asked from a fixed time on, which moves now and then so that it does not grow without end. */
 const STEP = 15 * 60_000
-/** Of a busier hour the newest are counted, and it is said. */
-const MOST_ROWS = 5000
+/** In a busier hour only the newest are counted, and the page says so. */
+const MAX_ROWS = 5000
 
 export function HourFigures({ workspaceId }: { readonly workspaceId: string }) {
   const now = useNow(REFRESH_MILLISECONDS)
@@ -26,7 +26,7 @@ export function HourFigures({ workspaceId }: { readonly workspaceId: string }) {
   const { query, end } = useInvocationFeed(workspaceId, { since }, REFRESH_MILLISECONDS)
   const rows = query.data?.rows
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = end
-  const wantsMore = hasNextPage && (rows?.length ?? 0) < MOST_ROWS
+  const wantsMore = hasNextPage && (rows?.length ?? 0) < MAX_ROWS
   useEffect(() => {
     if (wantsMore && !isFetchingNextPage && !isFetchNextPageError) fetchNextPage()
   }, [wantsMore, isFetchingNextPage, isFetchNextPageError, fetchNextPage])
@@ -38,14 +38,14 @@ export function HourFigures({ workspaceId }: { readonly workspaceId: string }) {
           {isFetchNextPageError ? <LoadMore list={end} /> : null}
           {hasNextPage && !wantsMore ? (
             <p className="text-sm text-muted">
-              From the newest {count(rows?.length ?? 0)} Invocations; the hour had more.
+              Only the newest {count(rows?.length ?? 0)} Invocations are counted. The hour had more.
             </p>
           ) : null}
           <Tiles figures={figures} />
           <Panel title="Invocations per minute">
             <MinuteChart minutes={figures.minutes} />
           </Panel>
-          <TroublePanel workspaceId={workspaceId} figures={figures} since={since} />
+          <FailurePanel workspaceId={workspaceId} figures={figures} since={since} />
         </div>
       )}
     </Loaded>
@@ -53,7 +53,7 @@ export function HourFigures({ workspaceId }: { readonly workspaceId: string }) {
 }
 
 function Tiles({ figures }: { readonly figures: Figures }) {
-  const { calls, troubled, success, running, canceled, latency } = figures
+  const { calls, failed, success, running, canceled, latency } = figures
   const time = (milliseconds: number | undefined) =>
     milliseconds === undefined ? "–" : duration(milliseconds)
   return (
@@ -61,7 +61,7 @@ function Tiles({ figures }: { readonly figures: Figures }) {
       <Tile name="Invocations" note={`${(calls / MINUTES).toFixed(1)} a minute`}>
         {count(calls)}
       </Tile>
-      <Tile name="Success" note={successNote(troubled, canceled)} isBad={troubled > 0}>
+      <Tile name="Success" note={successNote(failed, canceled)} isBad={failed > 0}>
         {success === undefined ? "–" : percent(success)}
       </Tile>
       <Tile name="Running" note="at this moment">
@@ -80,8 +80,8 @@ function Tiles({ figures }: { readonly figures: Figures }) {
   )
 }
 
-function successNote(troubled: number, canceled: number): string {
-  const parts = [troubled > 0 ? `${count(troubled)} not well` : "none in trouble"]
+function successNote(failed: number, canceled: number): string {
+  const parts = [failed > 0 ? `${count(failed)} failed` : "none failed"]
   if (canceled > 0) parts.push(plural(canceled, "canceled", "canceled"))
   return parts.join(", ")
 }

@@ -1,4 +1,4 @@
-/** Invocations per minute over the last hour, well ones, those in trouble and the rest on top of each other. */
+/** Invocations per minute over the last hour: succeeded, failed and other ones on top of each other. */
 
 import { useMemo } from "react"
 
@@ -12,20 +12,20 @@ export function MinuteChart({ minutes }: { readonly minutes: ReadonlyArray<Minut
     () => minutes.reduce((best, minute) => (callsOf(minute) > callsOf(best) ? minute : best)),
     [minutes],
   )
-  const most = Math.max(1, callsOf(busiest))
-  const troubled = minutes.reduce((sum, minute) => sum + minute.troubled, 0)
+  const highest = Math.max(1, callsOf(busiest))
+  const failed = minutes.reduce((sum, minute) => sum + minute.failed, 0)
   return (
     <figure>
       <div
         role="img"
-        aria-label={`Invocations per minute in the last hour: at most ${callsOf(busiest)}, at ${clock(busiest)}; ${troubled} did not end well.`}
+        aria-label={`Invocations per minute in the last hour: at most ${callsOf(busiest)}, at ${clock(busiest)}; ${failed} failed.`}
         className="relative flex h-36 items-end gap-px border-b border-line-strong"
       >
         <span className="absolute top-0 left-0 rounded bg-surface/80 pr-1 text-xs text-muted tabular-nums">
-          {plural(most, "Invocation")} a minute
+          {plural(highest, "Invocation")} a minute
         </span>
         {minutes.map((minute) => (
-          <MinuteBar key={minute.start} minute={minute} most={most} />
+          <MinuteBar key={minute.start} minute={minute} highest={highest} />
         ))}
       </div>
       <div aria-hidden className="mt-1 flex justify-between text-xs text-muted tabular-nums">
@@ -42,15 +42,15 @@ export function MinuteChart({ minutes }: { readonly minutes: ReadonlyArray<Minut
   )
 }
 
-function MinuteBar({ minute, most }: { readonly minute: Minute; readonly most: number }) {
+function MinuteBar({ minute, highest }: { readonly minute: Minute; readonly highest: number }) {
   const parts = [
     ["bg-control", minute.other],
-    ["bg-bad", minute.troubled],
+    ["bg-bad", minute.failed],
     ["bg-ok", minute.succeeded],
   ] as const
   return (
     <div
-      title={`${clock(minute)}: ${minute.succeeded} succeeded, ${minute.troubled} in trouble, ${minute.other} other`}
+      title={`${clock(minute)}: ${minute.succeeded} succeeded, ${minute.failed} failed, ${minute.other} other`}
       className="flex h-full flex-1 flex-col justify-end hover:bg-hover"
     >
       {parts.map(([color, number]) =>
@@ -58,7 +58,7 @@ function MinuteBar({ minute, most }: { readonly minute: Minute; readonly most: n
           <div
             key={color}
             className={`${color} min-h-px first:rounded-t-xs`}
-            style={{ height: `${(number / most) * 80}%` }}
+            style={{ height: `${(number / highest) * 80}%` }}
           />
         ),
       )}
@@ -75,8 +75,8 @@ function Key({ color, children }: { readonly color: string; readonly children: s
   )
 }
 
-function callsOf({ succeeded, troubled, other }: Minute): number {
-  return succeeded + troubled + other
+function callsOf({ succeeded, failed, other }: Minute): number {
+  return succeeded + failed + other
 }
 
 function clock(minute: Minute | undefined): string {

@@ -1,4 +1,4 @@
-/** Whether the platform is well: its units, and the last hour of one Workspace. */
+/** The state of the platform: its units, and the last hour of one Workspace. */
 
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
@@ -18,7 +18,7 @@ const route = getRouteApi("/console/status")
 
 export function StatusPage() {
   return (
-    <Page title="Status" description="The platform's units, asked every few seconds.">
+    <Page title="Status" description="The services of the platform, checked every few seconds.">
       <UnitStates />
       <WorkspaceHour />
     </Page>

@@ -6,8 +6,8 @@ import { CircleCheck, CircleHelp, CircleX, LoaderCircle } from "lucide-react"
 import type { HealthPlatformStatus } from "@/api/contract.gen"
 import { read } from "@/api/queries"
 import { Badge, type Tone } from "@/components/Badge"
-import { cn } from "@/components/classes"
 import { ProblemNotice } from "@/components/Problems"
+import { cn } from "@/components/classes"
 
 const REFRESH_MILLISECONDS = 5000
 
@@ -31,7 +31,7 @@ const STATES: { readonly [Each in Unit]: Readonly<Record<HealthPlatformStatus[Ea
     unavailable: {
       label: "Not ready",
       tone: "bad",
-      meaning: "It cannot use its stores: publishing, installing and invoking fail until it can.",
+      meaning: "It cannot use its database. Publishing, installing and invoking fail until it can.",
     },
   },
   router: {
@@ -39,7 +39,8 @@ const STATES: { readonly [Each in Unit]: Readonly<Record<HealthPlatformStatus[Ea
     unavailable: {
       label: "Not ready",
       tone: "bad",
-      meaning: "It is out of reach or cannot use its Ledger: nothing can be invoked, no Trace can be read.",
+      meaning:
+        "It does not answer or cannot use its Ledger. No Agent can be invoked and no Trace can be read.",
     },
   },
   topology: {
@@ -47,19 +48,19 @@ const STATES: { readonly [Each in Unit]: Readonly<Record<HealthPlatformStatus[Ea
     initializing: {
       label: "Starting",
       tone: "warn",
-      meaning: "The Router is reading which Releases there are.",
+      meaning: "The Router reads the list of Releases.",
     },
     lost: {
       label: "Lost",
       tone: "bad",
-      meaning: "The Router hears no changes of Releases; it asks the Control Plane for every call instead.",
+      meaning: "The Router receives no changes of Releases. It asks the Control Plane at every call.",
     },
-    unavailable: { label: "Unknown", tone: "bad", meaning: "The Router cannot be asked." },
+    unavailable: { label: "Unknown", tone: "bad", meaning: "The Router does not answer." },
   },
 }
 
-const WAITING: UnitState = { label: "Asking", tone: "neutral", meaning: "The answer is on its way." }
-const UNKNOWN: UnitState = { label: "Unknown", tone: "bad", meaning: "The Gateway gave no answer." }
+const WAITING: UnitState = { label: "Loading", tone: "neutral", meaning: "The Console waits for the answer." }
+const UNKNOWN: UnitState = { label: "Unknown", tone: "bad", meaning: "The Gateway does not answer." }
 const ICONS: Partial<Record<Tone, typeof CircleCheck>> = { ok: CircleCheck, bad: CircleX, warn: LoaderCircle }
 const COLORS: Partial<Record<Tone, string>> = { ok: "text-ok", bad: "text-bad", warn: "text-warn" }
 

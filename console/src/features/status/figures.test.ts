@@ -5,7 +5,7 @@ import { figuresOf, MINUTES, percentile } from "@/features/status/figures"
 
 const NOW = Date.parse("2026-03-02T10:30:30Z")
 
-const record = (minutesAgo: number, told: Partial<InvocationRecord> = {}) =>
+const record = (minutesAgo: number, fields: Partial<InvocationRecord> = {}) =>
   ({
     targetAgentId: "acme:agent",
     capability: "work",
@@ -13,7 +13,7 @@ const record = (minutesAgo: number, told: Partial<InvocationRecord> = {}) =>
     latencyMs: 10,
     createdAt: new Date(NOW - minutesAgo * 60_000).toISOString(),
     deadlineAt: new Date(NOW - minutesAgo * 60_000 + 30_000).toISOString(),
-    ...told,
+    ...fields,
   }) as InvocationRecord
 
 describe("percentiles", () => {
@@ -55,12 +55,12 @@ describe("the numbers of an hour", () => {
       ],
       NOW,
     )
-    expect(figures).toMatchObject({ calls: 7, troubled: 2, success: 3 / 5, running: 1, canceled: 1 })
+    expect(figures).toMatchObject({ calls: 7, failed: 2, success: 3 / 5, running: 1, canceled: 1 })
     expect(figures.latency?.p99).toBe(10)
     expect(figures.codes).toEqual([["AGENT_UNAVAILABLE", 1]])
   })
 
-  it("name the Skills in trouble first", () => {
+  it("name the failed Skills first", () => {
     const { skills } = figuresOf(
       [
         record(1, { capability: "busy" }),

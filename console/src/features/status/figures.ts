@@ -1,21 +1,21 @@
-/** The numbers of one hour of Invocations: how many, how well, how fast, and where the trouble is. */
+/** The numbers of one hour of Invocations: calls, success, latency and failures. */
 
 import type { ErrorCode, InvocationRecord } from "@/api/contract.gen"
 import { grouped } from "@/components/groups"
-import { isEnded, isTrouble, stateOf } from "@/domain/invocationState"
+import { isEnded, isFailure, stateOf } from "@/domain/invocationState"
 
 export interface Minute {
   /** Milliseconds since 1970. */
   readonly start: number
   readonly succeeded: number
-  readonly troubled: number
+  readonly failed: number
   /** Running or canceled. */
   readonly other: number
 }
 
 export interface Share {
   readonly calls: number
-  readonly troubled: number
+  readonly failed: number
   /** Of those that ended, were interrupted, and were not canceled by their caller; absent when there are none. */
   readonly success?: number
 }
@@ -32,7 +32,7 @@ export interface Figures extends Share {
   readonly canceled: number
   /** Milliseconds, of those that ended and were not canceled; absent when there are none. */
   readonly latency?: Readonly<Record<"p50" | "p90" | "p95" | "p99", number>>
-  /** Those in trouble first, then the busiest. */
+  /** Those with failures first, then the busiest. */
   readonly skills: ReadonlyArray<SkillShare>
   readonly codes: ReadonlyArray<readonly [code: ErrorCode, times: number]>
 }
@@ -73,22 +73,22 @@ function emptyMinutes(now: number): Array<{ -readonly [Member in keyof Minute]: 
   return Array.from({ length: MINUTES }, (_, index) => ({
     start: last - (MINUTES - 1 - index) * MINUTE,
     succeeded: 0,
-    troubled: 0,
+    failed: 0,
     other: 0,
   }))
 }
 
-function kindOf(record: InvocationRecord, now: number): "succeeded" | "troubled" | "other" {
+function kindOf(record: InvocationRecord, now: number): "succeeded" | "failed" | "other" {
   const state = stateOf(record, now)
   if (state === "succeeded") return "succeeded"
-  return isTrouble(state) ? "troubled" : "other"
+  return isFailure(state) ? "failed" : "other"
 }
 
 function shareOf(records: ReadonlyArray<InvocationRecord>, now: number): Share {
   const kinds = grouped(records, (record) => kindOf(record, now))
-  const [succeeded, troubled] = [kinds.get("succeeded")?.length ?? 0, kinds.get("troubled")?.length ?? 0]
-  const judged = succeeded + troubled
-  return { calls: records.length, troubled, success: judged === 0 ? undefined : succeeded / judged }
+  const [succeeded, failed] = [kinds.get("succeeded")?.length ?? 0, kinds.get("failed")?.length ?? 0]
+  const judged = succeeded + failed
+  return { calls: records.length, failed, success: judged === 0 ? undefined : succeeded / judged }
 }
 
 function latenciesOf(records: ReadonlyArray<InvocationRecord>): ReadonlyArray<number> {
@@ -104,7 +104,7 @@ function skillsOf(records: ReadonlyArray<InvocationRecord>, now: number): Readon
     const [agentId = "", capability = ""] = key.split(" ")
     return { agentId, capability, ...shareOf(group, now), p95: percentile(latenciesOf(group), 0.95) }
   })
-  return skills.sort((a, b) => b.troubled - a.troubled || b.calls - a.calls)
+  return skills.sort((a, b) => b.failed - a.failed || b.calls - a.calls)
 }
 
 function codesOf(records: ReadonlyArray<InvocationRecord>): Figures["codes"] {

@@ -76,7 +76,7 @@ function Edge({ edge }: { readonly edge: GraphEdge }) {
         fill="none"
         markerEnd="url(#arrow)"
         strokeWidth={Math.min(4, 1.25 + Math.log2(edge.calls) / 3)}
-        className={edge.troubled > 0 ? "stroke-bad" : "stroke-control"}
+        className={edge.failed > 0 ? "stroke-bad" : "stroke-control"}
       />
       <rect
         x={edge.labelX - 5 - label.length * 3.5}
@@ -99,9 +99,9 @@ interface NodeProps {
   readonly onChoose: (id: string) => void
 }
 
-/** Choosing a node chooses the first of its Invocations: one in trouble, else the slowest. */
+/** Choosing a node chooses the first of its Invocations: a failed one, else the slowest. */
 function Node({ node, isChosen, onChoose }: NodeProps) {
-  const { agentId, version, capability, calls, troubled, x, y } = node
+  const { agentId, version, capability, calls, failed, x, y } = node
   const slowest = Math.max(0, ...calls.map((call) => call.latencyMs ?? 0))
   return (
     <button
@@ -109,7 +109,7 @@ function Node({ node, isChosen, onChoose }: NodeProps) {
       aria-pressed={isChosen}
       className={cn(
         "absolute cursor-pointer rounded-lg border bg-raised px-3 py-1.5 text-left text-sm hover:bg-hover",
-        troubled > 0 ? "border-bad" : "border-line-strong",
+        failed > 0 ? "border-bad" : "border-line-strong",
         isChosen && "bg-accent-soft ring-2 ring-accent hover:bg-accent-soft",
       )}
       style={{ left: x, top: y, width: NODE_WIDTH, height: NODE_HEIGHT }}
@@ -125,7 +125,7 @@ function Node({ node, isChosen, onChoose }: NodeProps) {
       <span className="block truncate text-xs text-muted tabular-nums">
         {plural(calls.length, "call")} · {calls.length > 1 ? "slowest " : ""}
         {duration(slowest)}
-        {troubled > 0 ? <span className="font-medium text-bad"> · {troubled} not well</span> : null}
+        {failed > 0 ? <span className="font-medium text-bad"> · {failed} failed</span> : null}
       </span>
     </button>
   )

@@ -79,7 +79,7 @@ function Stepper({ record, alike, onChoose }: StepperProps) {
     <div className="flex items-center gap-2 text-sm text-muted">
       {button(-1, "Previous call", ChevronLeft)}
       <span className="tabular-nums">
-        Call {index + 1} of {alike.length}, those in trouble and slow first
+        Call {index + 1} of {alike.length}, failed and slow calls first
       </span>
       <span className="ml-auto">{button(1, "Next call", ChevronRight)}</span>
     </div>

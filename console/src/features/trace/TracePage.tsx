@@ -12,7 +12,7 @@ import { Page } from "@/components/Page"
 import { dateTime, plural } from "@/components/format"
 import { span } from "@/components/instants"
 import { useNow } from "@/components/useNow"
-import { isLive, isTrouble, stateOf } from "@/domain/invocationState"
+import { isLive, isFailure, stateOf } from "@/domain/invocationState"
 import { TraceViews } from "@/features/trace/TraceViews"
 import { downloadJson } from "@/features/trace/download"
 import { axisOf } from "@/features/trace/waterfall"
@@ -61,15 +61,15 @@ function Summary({ trace: { invocations } }: { readonly trace: Trace }) {
   const now = useNow(1000)
   const axis = axisOf(invocations, now, false)
   const agents = new Set(invocations.map((record) => record.targetAgentId)).size
-  const troubled = invocations.filter((record) => isTrouble(stateOf(record, now))).length
+  const failed = invocations.filter((record) => isFailure(stateOf(record, now))).length
   return (
     <>
       {plural(invocations.length, "Invocation")} of {plural(agents, "Agent")} in {span(axis.end - axis.start)}
       {invocations[0] ? `, from ${dateTime(invocations[0].createdAt)}` : ""}
-      {troubled > 0 ? (
+      {failed > 0 ? (
         <>
           {"; "}
-          <span className="font-medium text-bad">{troubled} did not end well</span>
+          <span className="font-medium text-bad">{failed} failed</span>
         </>
       ) : null}
     </>

@@ -16,20 +16,20 @@ const trace = [
 describe("the call graph", () => {
   it("has one node per Skill and one edge per who calls whom", () => {
     const { nodes, edges } = callGraph(trace, LATER)
-    expect(nodes.map((node) => [node.agentId, node.calls.length, node.troubled])).toEqual([
+    expect(nodes.map((node) => [node.agentId, node.calls.length, node.failed])).toEqual([
       ["brief", 1, 0],
       ["summarizer", 3, 1],
       ["items", 1, 0],
     ])
     expect(
-      edges.map((edge) => [edge.from.split(" ")[0], edge.to.split(" ")[0], edge.calls, edge.troubled]),
+      edges.map((edge) => [edge.from.split(" ")[0], edge.to.split(" ")[0], edge.calls, edge.failed]),
     ).toEqual([
       ["brief", "summarizer", 3, 1],
       ["summarizer", "items", 1, 0],
     ])
   })
 
-  it("lists the calls in trouble first, then the slowest", () => {
+  it("lists the failed calls first, then the slowest", () => {
     const { nodes } = callGraph(trace, LATER)
     expect(nodes[1]?.calls.map((call) => call.invocationId)).toEqual(["s3", "s2", "s1"])
   })

@@ -2,16 +2,16 @@
 
 import type { InvocationRecord } from "@/api/contract.gen"
 import { grouped } from "@/components/groups"
-import { isTrouble, stateOf } from "@/domain/invocationState"
+import { isFailure, stateOf } from "@/domain/invocationState"
 
 export interface GraphNode {
   readonly key: string
   readonly agentId: string
   readonly version: string
   readonly capability: string
-  /** Its Invocations, those in trouble first, then the slowest. */
+  /** Its Invocations, failed ones first, then the slowest. */
   readonly calls: ReadonlyArray<InvocationRecord>
-  readonly troubled: number
+  readonly failed: number
   readonly x: number
   readonly y: number
 }
@@ -20,7 +20,7 @@ export interface GraphEdge {
   readonly from: string
   readonly to: string
   readonly calls: number
-  readonly troubled: number
+  readonly failed: number
   /** An SVG path. */
   readonly path: string
   readonly labelX: number
@@ -73,7 +73,7 @@ interface Link {
   readonly from: string
   readonly to: string
   calls: number
-  troubled: number
+  failed: number
 }
 
 function linksOf(records: ReadonlyArray<InvocationRecord>, now: number): ReadonlyArray<Link> {
@@ -83,9 +83,9 @@ function linksOf(records: ReadonlyArray<InvocationRecord>, now: number): Readonl
     const parent = record.parentInvocationId === undefined ? undefined : byId.get(record.parentInvocationId)
     if (parent === undefined) continue
     const [from, to] = [nodeKeyOf(parent), nodeKeyOf(record)]
-    const link = links.get(`${from}\n${to}`) ?? { from, to, calls: 0, troubled: 0 }
+    const link = links.get(`${from}\n${to}`) ?? { from, to, calls: 0, failed: 0 }
     link.calls += 1
-    if (isTrouble(stateOf(record, now))) link.troubled += 1
+    if (isFailure(stateOf(record, now))) link.failed += 1
     links.set(`${from}\n${to}`, link)
   }
   return [...links.values()]
@@ -127,12 +127,12 @@ function nodeOf(
   now: number,
   place: { readonly x: number; readonly y: number },
 ): GraphNode {
-  const trouble = (record: InvocationRecord) => isTrouble(stateOf(record, now))
+  const failure = (record: InvocationRecord) => isFailure(stateOf(record, now))
   const calls = [...group].sort(
-    (a, b) => Number(trouble(b)) - Number(trouble(a)) || (b.latencyMs ?? 0) - (a.latencyMs ?? 0),
+    (a, b) => Number(failure(b)) - Number(failure(a)) || (b.latencyMs ?? 0) - (a.latencyMs ?? 0),
   )
   const [agentId = "", version = "", capability = ""] = key.split(" ")
-  return { key, agentId, version, capability, calls, troubled: group.filter(trouble).length, ...place }
+  return { key, agentId, version, capability, calls, failed: group.filter(failure).length, ...place }
 }
 
 function edgeOf(link: Link, placed: ReadonlyMap<string, GraphNode>): ReadonlyArray<GraphEdge> {

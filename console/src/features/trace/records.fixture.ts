@@ -1,8 +1,8 @@
-/** Records of a Trace for tests: ids as told, times in milliseconds from one moment. */
+/** Records of a Trace for tests: ids as fields, times in milliseconds from one moment. */
 
 import type { InvocationRecord } from "@/api/contract.gen"
 
-interface Told {
+interface RecordFields {
   readonly createdAt: number
   readonly parent?: string
   readonly status?: InvocationRecord["status"]
@@ -19,24 +19,24 @@ export function at(milliseconds: number): string {
   return new Date(MOMENT + milliseconds).toISOString().replace("Z", "000Z")
 }
 
-export function aRecord(invocationId: string, told: Told): InvocationRecord {
-  const { createdAt, status = "succeeded", latencyMs = 5 } = told
+export function aRecord(invocationId: string, fields: RecordFields): InvocationRecord {
+  const { createdAt, status = "succeeded", latencyMs = 5 } = fields
   return {
     invocationId,
     rootTaskId: "task_1",
-    parentInvocationId: told.parent,
+    parentInvocationId: fields.parent,
     traceId: "1".repeat(32),
-    caller: told.parent === undefined ? { type: "user", id: "alice" } : { type: "agent", id: "x" },
+    caller: fields.parent === undefined ? { type: "user", id: "alice" } : { type: "agent", id: "x" },
     workspaceId: "space",
-    targetAgentId: told.agent ?? "acme:agent",
+    targetAgentId: fields.agent ?? "acme:agent",
     agentCardVersion: "1.0.0",
     agentReleaseId: "rel_1",
     agentCardDigest: "0".repeat(64),
-    capability: told.capability ?? "work",
+    capability: fields.capability ?? "work",
     status,
     latencyMs,
     createdAt: at(createdAt),
-    updatedAt: at(told.updatedAt ?? createdAt + latencyMs),
-    deadlineAt: at(told.deadlineAt ?? createdAt + 60_000),
+    updatedAt: at(fields.updatedAt ?? createdAt + latencyMs),
+    deadlineAt: at(fields.deadlineAt ?? createdAt + 60_000),
   }
 }

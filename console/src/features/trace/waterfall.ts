@@ -65,10 +65,10 @@ export function placeOf(timestamp: string, axis: Axis): number {
   return fraction(micros(timestamp), axis)
 }
 
-/** Round times, at most `most` of them, from the start of the axis. */
-export function ticksOf(axis: Axis, most: number): ReadonlyArray<Tick> {
+/** Round times, at most `max` of them, from the start of the axis. */
+export function ticksOf(axis: Axis, max: number): ReadonlyArray<Tick> {
   const length = axis.end - axis.start
-  const step = roundStep(length / most)
+  const step = roundStep(length / max)
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => ({
     at: (index * step) / length,
     label: index === 0 ? "0" : span(index * step),

@@ -58,7 +58,7 @@ export function History({ records }: { readonly records: ReadonlyArray<Installat
   if (records.length === 0) {
     return (
       <EmptyState icon={<Archive aria-hidden />} title="Nothing was uninstalled yet.">
-        Installations that are over stay listed here, with the version, Release and permissions they had.
+        Ended Installations stay listed here, with their version, Release and permissions.
       </EmptyState>
     )
   }

@@ -20,7 +20,7 @@ import { shortened } from "@/components/format"
 import { StateBadge } from "@/domain/StateBadge"
 import { InstallationActions } from "@/features/workspace/InstallationActions"
 import type { PlannedMove } from "@/features/workspace/MoveDialog"
-import { standingOf, type Standing } from "@/features/workspace/standing"
+import { installationStateOf, type InstallationState } from "@/features/workspace/installationState"
 import { otherVersions } from "@/features/workspace/versions"
 
 interface InstallationPanelProps {
@@ -35,7 +35,7 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
   const entry = agent.data?.versions.find(({ version }) => version === installedVersion)
   // FORBIDDEN: the Agent is known, and none of its versions is shown to this caller.
   const versions = agent.data?.versions ?? (agent.error?.code === "FORBIDDEN" ? [] : undefined)
-  const standing = versions ? standingOf(installation, versions) : undefined
+  const state = versions ? installationStateOf(installation, versions) : undefined
   const others = otherVersions(versions ?? [], installedVersion)
   const move = () => onMove({ installation, installed: entry, choices: others.all, suggested: others.newer })
   return (
@@ -56,7 +56,7 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
       }
       actions={
         <>
-          {status === "enabled" && standing?.refusal === undefined ? (
+          {status === "enabled" && state?.refusal === undefined ? (
             <Button asChild size="small">
               <Link
                 to="/workspaces/$workspaceId/playground"
@@ -90,12 +90,12 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
         ) : null}
         {agent.isError && versions === undefined ? (
           <ProblemNotice
-            title="What the Catalog says about it could not be loaded"
+            title="The Card could not be loaded"
             problem={agent.error}
             onRetry={() => void agent.refetch()}
           />
         ) : null}
-        {standing ? <StandingNotices standing={standing} /> : null}
+        {state ? <StateNotices state={state} /> : null}
         <InstallationFacts installation={installation} />
       </div>
     </Panel>
@@ -154,13 +154,13 @@ function InstallationFacts({ installation }: { readonly installation: Installati
   )
 }
 
-function StandingNotices({ standing: { refusal, isHidden, unusable } }: { readonly standing: Standing }) {
+function StateNotices({ state: { refusal, isHidden, unusable } }: { readonly state: InstallationState }) {
   return (
     <>
       {refusal === undefined ? null : (
         <Notice tone="warn" icon={<TriangleAlert aria-hidden />}>
           <span>
-            {isHidden ? "This version is no longer shown by its provider. " : ""}
+            {isHidden ? "The provider no longer shows this version. " : ""}
             Invocations are refused with <span className="id-text font-medium">{refusal}</span>. Next step (
             {recoveryOf({ code: refusal })?.owner}): {recoveryOf({ code: refusal })?.action}
           </span>

@@ -53,7 +53,7 @@ export function MoveDialog({
       open
       width="wide"
       onClose={onClose}
-      title={`Move ${target.card.name} to another version`}
+      title={`Switch ${target.card.name} to another version`}
       description={`${agentId} is on ${installedVersion} in ${installation.workspaceId}.`}
       footer={
         <>
@@ -67,7 +67,7 @@ export function MoveDialog({
             </Button>
           ) : null}
           <Button tone="primary" busy={move.isPending} onClick={() => void go(target.version, [...chosen])}>
-            {move.isUninstalled ? `Install ${target.version}` : `Move to ${target.version}`}
+            {move.isUninstalled ? `Install ${target.version}` : `Switch to ${target.version}`}
           </Button>
         </>
       }
@@ -123,7 +123,7 @@ function Changes({
   if (installed === undefined) {
     return (
       <p className="text-sm text-muted">
-        What changes cannot be shown: the provider no longer shows the installed version.
+        The changes cannot be shown, because the provider no longer shows the installed version.
       </p>
     )
   }
@@ -139,7 +139,7 @@ function Consequence({ installation }: { readonly installation: Installation }) 
     <div className="flex gap-2.5 rounded-md bg-sunken px-3 py-2 text-sm text-muted">
       <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <p>
-        An Installation never changes its version, so moving uninstalls{" "}
+        An Installation never changes its version. The switch uninstalls{" "}
         <span className="id-text">{installation.installedVersion}</span> and then installs the other one as a
         new Installation. In between, invocations are refused with{" "}
         <span className="id-text">AGENT_NOT_INSTALLED</span>; those already accepted go on.

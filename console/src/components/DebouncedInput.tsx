@@ -1,4 +1,4 @@
-/** A text that is told after a pause in typing, for searches and filters. */
+/** A text input that reports its value after a pause in typing, for searches and filters. */
 
 import { useEffect, useId, useRef, useState } from "react"
 
@@ -6,7 +6,7 @@ import { TextInput } from "@/components/Field"
 
 const PAUSE_MILLISECONDS = 250
 
-interface TypedTextProps {
+interface DebouncedInputProps {
   readonly id?: string
   readonly label?: string
   readonly placeholder: string
@@ -17,22 +17,22 @@ interface TypedTextProps {
   readonly onChange: (value: string | undefined) => void
 }
 
-/** What could never match counts as nothing typed. */
-export function TypedText(props: TypedTextProps) {
+/** Text that cannot match counts as empty. */
+export function DebouncedInput(props: DebouncedInputProps) {
   const { id, label, placeholder, value, className, suggestions = [], accepts, onChange } = props
   const [typed, setTyped] = useState(value ?? "")
-  const [told, setTold] = useState(value)
+  const [reported, setReported] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const list = useId()
-  const tell = useRef(onChange)
+  const report = useRef(onChange)
   useEffect(() => () => clearTimeout(timer.current), [])
   useEffect(() => {
-    // After the pause it is told to whoever listens then: other filters may have changed meanwhile.
-    tell.current = onChange
+    // The timer calls the newest callback: other filters may have changed meanwhile.
+    report.current = onChange
   }, [onChange])
-  if (value !== told) {
+  if (value !== reported) {
     // The address changed by other means: back, a link, Clear.
-    setTold(value)
+    setReported(value)
     setTyped(value ?? "")
   }
   const type = (text: string) => {
@@ -40,8 +40,8 @@ export function TypedText(props: TypedTextProps) {
     clearTimeout(timer.current)
     timer.current = setTimeout(() => {
       const next = accepts(text) ? text : undefined
-      setTold(next)
-      if (next !== value) tell.current(next)
+      setReported(next)
+      if (next !== value) report.current(next)
     }, PAUSE_MILLISECONDS)
   }
   return (

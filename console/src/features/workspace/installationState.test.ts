@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 
 import type { CatalogEntry, Installation } from "@/api/contract.gen"
-import { standingOf } from "@/features/workspace/standing"
+import { installationStateOf } from "@/features/workspace/installationState"
 
 const INSTALLATION = {
   installedVersion: "1.0.0",
@@ -24,13 +24,13 @@ function entry(members: object): CatalogEntry {
 
 describe("a pinned version", () => {
   it("names the Skills whose permissions were not accepted", () => {
-    const { refusal, isHidden, unusable } = standingOf(INSTALLATION, [entry({})])
+    const { refusal, isHidden, unusable } = installationStateOf(INSTALLATION, [entry({})])
     expect([refusal, isHidden]).toEqual([undefined, false])
     expect(unusable).toMatchObject([{ skill: { id: "send" }, missing: ["mail"] }])
   })
 
   it("tells why it is refused, the Release before the Card", () => {
-    const refusalOf = (members: object) => standingOf(INSTALLATION, [entry(members)]).refusal
+    const refusalOf = (members: object) => installationStateOf(INSTALLATION, [entry(members)]).refusal
     expect(refusalOf({ release: { state: "suspended" }, publicationStatus: "disabled" })).toBe(
       "AGENT_RELEASE_SUSPENDED",
     )
@@ -39,7 +39,7 @@ describe("a pinned version", () => {
   })
 
   it("that is no longer shown was disabled", () => {
-    expect(standingOf(INSTALLATION, [entry({ version: "2.0.0" })])).toMatchObject({
+    expect(installationStateOf(INSTALLATION, [entry({ version: "2.0.0" })])).toMatchObject({
       refusal: "AGENT_DISABLED",
       isHidden: true,
     })

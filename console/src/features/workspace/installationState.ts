@@ -2,7 +2,7 @@
 
 import type { AgentCardSkill, CatalogEntry, ErrorCode, Installation } from "@/api/contract.gen"
 
-export interface Standing {
+export interface InstallationState {
   /** Why every invocation is refused, whatever the Installation's own state. */
   readonly refusal?: ErrorCode
   /** The pinned version is not shown to this caller any more, so its Card cannot be read. */
@@ -15,7 +15,10 @@ export interface UnusableSkill {
   readonly missing: ReadonlyArray<string>
 }
 
-export function standingOf(installation: Installation, versions: ReadonlyArray<CatalogEntry>): Standing {
+export function installationStateOf(
+  installation: Installation,
+  versions: ReadonlyArray<CatalogEntry>,
+): InstallationState {
   const entry = versions.find(({ version }) => version === installation.installedVersion)
   // A published version is shown to everybody: one that is not shown was disabled by its provider.
   if (entry === undefined) return { refusal: "AGENT_DISABLED", isHidden: true, unusable: [] }

@@ -1,26 +1,26 @@
-/** Which Skills were called in the last hour and which failures they met; each leads to its Invocations. */
+/** The Skills and the failures of the last hour; each links to its Invocations. */
 
 import { Link } from "@tanstack/react-router"
 
 import { recoveryOf } from "@/api/recovery"
 import { Badge } from "@/components/Badge"
-import { duration, plural } from "@/components/format"
 import { Panel } from "@/components/Panel"
+import { duration, plural } from "@/components/format"
 import type { Figures, SkillShare } from "@/features/status/figures"
 
 const SHOWN_SKILLS = 20
 
-interface TroublePanelProps {
+interface FailurePanelProps {
   readonly workspaceId: string
   readonly figures: Figures
   readonly since: string
 }
 
-export function TroublePanel({ workspaceId, figures, since }: TroublePanelProps) {
+export function FailurePanel({ workspaceId, figures, since }: FailurePanelProps) {
   if (figures.skills.length === 0) return null
   return (
     <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
-      <Panel title="By Skill" description="Those in trouble first." padded={false}>
+      <Panel title="By Skill" description="Skills with failures first." padded={false}>
         <ul className="divide-y divide-line">
           {figures.skills.slice(0, SHOWN_SKILLS).map((skill) => (
             <SkillRow
@@ -60,7 +60,7 @@ interface SkillRowProps {
 }
 
 function SkillRow({ workspaceId, skill, since }: SkillRowProps) {
-  const { agentId, capability, calls, troubled, p95 } = skill
+  const { agentId, capability, calls, failed, p95 } = skill
   return (
     <li className="relative flex flex-wrap items-center gap-x-4 gap-y-0.5 px-4 py-2 text-sm hover:bg-hover">
       <Link
@@ -77,7 +77,7 @@ function SkillRow({ workspaceId, skill, since }: SkillRowProps) {
         p95 {p95 === undefined ? "–" : duration(p95)}
       </span>
       <span className="flex sm:w-22 sm:justify-end">
-        {troubled > 0 ? <Badge tone="bad">{troubled} not well</Badge> : <Badge tone="ok">well</Badge>}
+        {failed > 0 ? <Badge tone="bad">{failed} failed</Badge> : <Badge tone="ok">no failures</Badge>}
       </span>
     </li>
   )
