@@ -15,23 +15,23 @@ _OWNERS = {
 _ENVELOPES = {"2": "Catalog (v2)", "3": "Workspace and Installation (v3)", "4": "Invocation (v4)"}
 _HEAD = """# Error codes
 
-Generated from `contracts/platform-error/codes.json`, `reasons.json` and `recovery.json`. A code has one HTTP status and
-one message, everywhere; the message never holds anything of the request, of a dependency or of an Agent. Every answer
-has the header `x-platform-trace-id`, and an error repeats it as `traceId`.
+Generated from `contracts/platform-error/codes.json`, `reasons.json` and `recovery.json`. Each code has one HTTP status
+and one fixed message. The message never contains text of the request, of a dependency or of an Agent. Every answer has
+the header `x-platform-trace-id`, and an error repeats it as `traceId`.
 
-An error with `invocationId` and `rootTaskId` belongs to an accepted Invocation, whose outcome stands and is in the
-Ledger. An error without them was answered before acceptance, unless its reason is `acceptance_unknown`: then nobody
-knows whether there was one. Nothing is ever retried by the platform.
+An error with `invocationId` and `rootTaskId` belongs to an Invocation that was
+[accepted](../glossary.md#acceptance). Its end is in the Ledger and never changes. An error without them means that
+nothing was started, unless its reason is `acceptance_unknown`: then it is not known. The platform never retries.
 
-Some errors have a `reason`, one word of a closed list that says more than the code. What it says, and the next step, is
-below each code.
+Some errors have a `reason`, one word of a closed list that says more than the code. Below each code you find its
+reasons with the next step.
 
 [Recover from an error](../guides/recover.md) shows the commands.
 """
 _SITUATIONS = """
 ## No usable answer
 
-A client that got no answer it can use says which of these it was.
+When a client gets no usable answer, it reports one of these situations.
 """
 
 

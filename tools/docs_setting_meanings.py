@@ -3,89 +3,89 @@
 from collections.abc import Mapping
 
 _BOTH = {
-    "PLATFORM_INVOCATION_DEADLINE_MS": "Longest an Invocation may take; a Card's `timeoutMs` can only shorten it.",
+    "PLATFORM_INVOCATION_DEADLINE_MS": "Time limit of an Invocation; a Card's `timeoutMs` can only shorten it.",
     "PLATFORM_INVOCATION_REQUEST_MAX_BYTES": "Largest body of an invocation request.",
     "PLATFORM_SSE_FRAME_MAX_BYTES": "Largest frame of a stream that is sent.",
     "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": (
         "Private hosts where Agents may be, and public ones that may be reached over plain http. The same on all units."
     ),
-    "PLATFORM_DATABASE_POOL_SIZE": "Most connections to PostgreSQL for requests, per process.",
-    "PLATFORM_SHUTDOWN_GRACE_SECONDS": "How long running work may go on after SIGTERM.",
-    "PLATFORM_MAX_CONNECTIONS": "Most connections of callers at once, per process. At the limit the longest idle one"
-    " is closed; when none is idle, the new one is refused with OVERLOADED. By default what the limit of open files"
-    " leaves beside one socket per call, the pool and 128 others, but at most 10,000. A larger number than the limit of"
-    " open files leaves stops the start.",
-    "PLATFORM_LOG_LEVEL": "The least severe records that are written.",
+    "PLATFORM_DATABASE_POOL_SIZE": "Maximum number of connections to PostgreSQL for requests, per process.",
+    "PLATFORM_SHUTDOWN_GRACE_SECONDS": "How long running work may continue after SIGTERM.",
+    "PLATFORM_MAX_CONNECTIONS": "Maximum number of connections from callers, per process. At the limit the unit closes"
+    " the connection that was idle longest; if none is idle, it refuses the new one with OVERLOADED. Default: the limit"
+    " of open files minus one socket per call, the pool and 128 others, at most 10,000. With a number above the limit"
+    " of open files the unit does not start.",
+    "PLATFORM_LOG_LEVEL": "The lowest level of log records that are written.",
 }
 _CONTROL_PLANE = {
     "PLATFORM_LISTEN_ADDRESS": "Where the Control Plane listens.",
-    "PLATFORM_DATABASE_URL": "The store, with a login of the group `aop_control_plane`.",
+    "PLATFORM_DATABASE_URL": "The database, with a login of the group `aop_control_plane`.",
     "PLATFORM_ROUTER_INTERNAL_ORIGIN": "Where the Control Plane reaches a Router; not its own origin.",
-    "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": "The service token it shows the Router.",
-    "PLATFORM_INTERNAL_PRINCIPALS_JSON": "The Routers it lets in, each with the SHA-256 of its token.",
-    "PLATFORM_PUBLIC_AGENT_ORIGIN": "The origin of public links: that of the Console.",
+    "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": "The service token that the Control Plane sends to the Router.",
+    "PLATFORM_INTERNAL_PRINCIPALS_JSON": "The Routers that may call it, each with the SHA-256 of its token.",
+    "PLATFORM_PUBLIC_AGENT_ORIGIN": "The origin of share links: the origin of the Console.",
     "PLATFORM_CORS_ALLOWED_ORIGINS": "Origins whose pages may call the Gateway, with commas between them.",
     "PLATFORM_CARD_MAX_BYTES": "Largest Agent Card that is registered.",
     "PLATFORM_REQUEST_MAX_BYTES": "Largest body of any other request.",
-    "PLATFORM_METADATA_RESPONSE_MAX_BYTES": "Largest answer about Invocations that is taken from the Router.",
-    "PLATFORM_GATEWAY_RESULT_MAX_BYTES": "Largest result that is taken from the Router.",
+    "PLATFORM_METADATA_RESPONSE_MAX_BYTES": "Largest answer about Invocations that is accepted from the Router.",
+    "PLATFORM_GATEWAY_RESULT_MAX_BYTES": "Largest result that is accepted from the Router.",
     "PLATFORM_GATEWAY_MAX_IN_FLIGHT_INVOCATIONS": "Invocations at a time; more are OVERLOADED.",
     "PLATFORM_GATEWAY_MAX_IN_FLIGHT_REQUESTS": "All other requests at a time.",
     "PLATFORM_ENDPOINT_CHALLENGE_TTL_SECONDS": "How long a Challenge can be completed.",
-    "PLATFORM_ENDPOINT_VERIFICATION_TIMEOUT_MS": "Longest fetch of a proof; shorter than the lifetime of a Challenge.",
+    "PLATFORM_ENDPOINT_VERIFICATION_TIMEOUT_MS": "Time limit for fetching a proof; shorter than the lifetime of a Challenge.",
     "PLATFORM_ACCESS_TOKEN_DAYS": "Lifetime of a new access token when none is named.",
-    "PLATFORM_OIDC_ISSUER": "The issuer of signed access tokens that are taken beside our own.",
-    "PLATFORM_OIDC_AUDIENCE": "The audience they must be for.",
+    "PLATFORM_OIDC_ISSUER": "The issuer of signed access tokens that are accepted beside the platform's own.",
+    "PLATFORM_OIDC_AUDIENCE": "The audience of these tokens.",
     "PLATFORM_OIDC_JWKS_URL": "Where the issuer's keys are.",
     "PLATFORM_OIDC_PRINCIPAL_CLAIM": "The claim that names the principal.",
-    "PLATFORM_OIDC_PRINCIPAL_PREFIX": "Begins the principal of each of them and of no token of our own.",
+    "PLATFORM_OIDC_PRINCIPAL_PREFIX": "The prefix of their principals; the platform's own tokens never have it.",
 }
 _ROUTER = {
-    "PLATFORM_ROUTER_ID": "Names this Router: the same after every restart, and different for each that runs.",
+    "PLATFORM_ROUTER_ID": "The id of this Router: the same after every restart, and different for each Router.",
     "PLATFORM_ROUTER_LISTEN_ADDRESS": "Where the Router listens.",
-    "PLATFORM_ROUTER_DATABASE_URL": "The store, with a login of the group `aop_router`.",
-    "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": "Where the Router reaches a Control Plane; not an origin of its own.",
-    "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN": "The service token it shows the Control Plane.",
-    "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON": "The Control Planes it lets in, each with the SHA-256 of its token.",
+    "PLATFORM_ROUTER_DATABASE_URL": "The database, with a login of the group `aop_router`.",
+    "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": "Where the Router reaches a Control Plane; not its own origin.",
+    "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN": "The service token that the Router sends to the Control Plane.",
+    "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON": "The Control Planes that may call it, each with the SHA-256 of its token.",
     "PLATFORM_ROUTER_AGENT_ORIGIN": "Where Agents reach the Routers for nested calls; the same on all Routers.",
-    "PLATFORM_ROUTER_AGENT_CREDENTIAL_ISSUER": "The issuer that Agents believe; the same on all Routers.",
+    "PLATFORM_ROUTER_AGENT_CREDENTIAL_ISSUER": "The issuer that Agents trust; the same on all Routers.",
     "PLATFORM_ROUTER_AGENT_CREDENTIAL_KEY_ID": "The name of the signing key; the same on all Routers.",
     "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": (
         "The Ed25519 key that signs credentials and delegations, unpadded base64url; the same on all Routers."
     ),
     "PLATFORM_ROUTER_AGENT_CREDENTIAL_TTL_SECONDS": "How long a credential is valid.",
-    "PLATFORM_ROUTER_CONTROL_PLANE_RESPONSE_LIMIT_BYTES": "Largest answer that is taken from the Control Plane.",
-    "PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES": "Largest answer, or whole stream, that is taken from an Agent.",
+    "PLATFORM_ROUTER_CONTROL_PLANE_RESPONSE_LIMIT_BYTES": "Largest answer that is accepted from the Control Plane.",
+    "PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES": "Largest answer, or whole stream, that is accepted from an Agent.",
     "PLATFORM_ROUTER_A2A_EVENT_LIMIT_BYTES": "Largest single event of an Agent's stream.",
-    "PLATFORM_ROUTER_RESOLVE_TIMEOUT_MS": "Longest question to the Control Plane.",
-    "PLATFORM_ROUTER_CONNECT_TIMEOUT_MS": "Longest attempt to connect to an Agent.",
-    "PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "Longest write to the Ledger.",
+    "PLATFORM_ROUTER_RESOLVE_TIMEOUT_MS": "Time limit of a request to the Control Plane.",
+    "PLATFORM_ROUTER_CONNECT_TIMEOUT_MS": "Time limit for connecting to an Agent.",
+    "PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "Time limit of a write to the Ledger.",
     "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": "Root Invocations at a time; more are OVERLOADED.",
     "PLATFORM_ROUTER_SCHEMA_WORK_MS": (
-        "Processor time one check of an input or output may be bound by; more is refused with reason `schema_work`."
+        "Maximum processor time of one check of an input or output; more is refused with the reason `schema_work`."
     ),
-    "PLATFORM_ROUTER_CARD_CACHE_BYTES": "Memory for Cards and what is made of their schemas.",
+    "PLATFORM_ROUTER_CARD_CACHE_BYTES": "Memory for Cards and their prepared schemas.",
     "PLATFORM_ROUTER_MAX_IN_FLIGHT_CHILDREN": "Nested calls at a time.",
 }
 _CONSOLE = {
     "PLATFORM_CONSOLE_LISTEN_ADDRESS": "Where the Console listens.",
     "VITE_PLATFORM_API_BASE_URL": "The Gateway as browsers reach it.",
-    "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN": "The origin of public links; equal to the Control Plane's setting.",
+    "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN": "The origin of share links; equal to the Control Plane's setting.",
 }
 _AGENT = {
-    "PLATFORM_AGENT_ROUTER_ISSUER": "The issuer to believe: the Routers' own.",
-    "PLATFORM_AGENT_ROUTER_AUDIENCE": "The origin of this Agent's endpoint, as its Card has it.",
+    "PLATFORM_AGENT_ROUTER_ISSUER": "The issuer to trust: the issuer of the Routers.",
+    "PLATFORM_AGENT_ROUTER_AUDIENCE": "The origin of this Agent's endpoint, as in its Card.",
     "PLATFORM_AGENT_ROUTER_KEY_ID": "The name of the Routers' key.",
     "PLATFORM_AGENT_ROUTER_PUBLIC_KEY_BASE64URL": "The Routers' public key, unpadded base64url.",
     "PLATFORM_AGENT_REQUEST_MAX_BYTES": "Largest body that the guard reads.",
     "PLATFORM_AGENT_ROUTER_URL": "Where nested calls go.",
     "PLATFORM_AGENT_LISTEN_ADDRESS": "Where the Agent's own server listens.",
-    "PLATFORM_AGENT_CHALLENGE_DIRECTORY": "Where proofs stand: file name = challenge id, content = proof.",
+    "PLATFORM_AGENT_CHALLENGE_DIRECTORY": "The folder of proofs: file name = challenge id, content = proof.",
 }
 _TELEMETRY = {
     "OTEL_EXPORTER_OTLP_ENDPOINT": "The collector; `/v1/traces` and `/v1/metrics` are added. Unset: nothing is sent.",
-    "OTEL_EXPORTER_OTLP_PROTOCOL": "The only protocol there is.",
-    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "Another address for traces, used as it stands.",
+    "OTEL_EXPORTER_OTLP_PROTOCOL": "The only supported protocol.",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "Another address for traces, used unchanged.",
     "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "Another address for metrics, used as it stands.",
     "OTEL_TRACES_EXPORTER": "`none` sends no traces.",
     "OTEL_METRICS_EXPORTER": "`none` sends no metrics.",
@@ -93,7 +93,7 @@ _TELEMETRY = {
     "OTEL_EXPORTER_OTLP_TIMEOUT": "Milliseconds one export may take.",
     "OTEL_TRACES_SAMPLER": "Which Traces are sent.",
     "OTEL_TRACES_SAMPLER_ARG": "The share of them, for the two `traceidratio` samplers.",
-    "OTEL_BSP_MAX_QUEUE_SIZE": "Spans that wait at most; more are dropped and counted.",
+    "OTEL_BSP_MAX_QUEUE_SIZE": "Maximum number of waiting spans; more are dropped and counted.",
     "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "Spans in one export.",
     "OTEL_BSP_SCHEDULE_DELAY": "Milliseconds between exports of spans.",
     "OTEL_METRIC_EXPORT_INTERVAL": "Milliseconds between exports of metrics.",
@@ -108,5 +108,5 @@ MEANINGS: Mapping[str, str] = {
     **_CONSOLE,
     **_AGENT,
     **_TELEMETRY,
-    "PLATFORM_MIGRATION_DATABASE_URL": "The store, with a login that is or can become a member of `aop_owner`.",
+    "PLATFORM_MIGRATION_DATABASE_URL": "The database, with a login that is or can become a member of `aop_owner`.",
 }

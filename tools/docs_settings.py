@@ -22,9 +22,9 @@ _OIDC = {f"PLATFORM_OIDC_{name}": "" for name in ("ISSUER", "AUDIENCE", "JWKS_UR
 _PROBES = ("999999999999", "\x7f", "a b")
 _HEAD = """# Settings
 
-Generated from the readers of the units. A unit takes its settings from the environment alone. An unset one has its
-default; a set one that is blank, padded, out of range or unreadable stops the start with exit code 78, and every
-problem is told at once, by the name of the setting and never by its value. `aop up` supplies all that are required.
+Generated from the readers of the units. A unit reads its settings from the environment only. A setting that is not
+set has its default. If a value is blank, padded, out of range or unreadable, the unit does not start: it names all
+wrong settings at once, never their values, and exits with code 78. `aop up` sets everything that is required.
 
 Integers are plain digits. An origin is exact: http or https, host and port, without a path or a trailing slash.
 Times are in the unit that the name of the setting says; sizes are in bytes.
