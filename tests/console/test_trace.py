@@ -70,7 +70,13 @@ def test_a_click_on_a_bar_shows_its_facts_and_the_address_leads_back_to_it(tab: 
     failed = calls[2]
     expect(page).to_have_url(re.compile(rf"\?invocation={failed.invocation_id}$"))
     facts = page.get_by_role("region", name="extract-action-items")
-    for shown in ("Failed", "AGENT_UNAVAILABLE", "Next step (the provider of the Agent):", "Restore the endpoint", "Card digest"):
+    for shown in (
+        "Failed",
+        "AGENT_UNAVAILABLE",
+        "Next step (the provider of the Agent):",
+        "Restore the endpoint",
+        "Card digest",
+    ):
         expect(facts).to_contain_text(shown)
     expect(facts.get_by_title(re.compile("^rel_[0-9a-f]{32}$"))).to_be_visible()
     expect(facts.get_by_role("list", name="Events").get_by_role("listitem")).to_have_count(4)
