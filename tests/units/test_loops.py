@@ -196,17 +196,17 @@ async def test_every_loop_of_the_running_units_is_in_the_list_above(stores: Data
 
 
 ENDING_TASKS = {
-    "base/grouped_reads.py": "one read, awaited by all who asked for it",
     "base/loops.py": "the one place where a loop begins",
-    "base/server/connections.py": "one accepted socket until it is a connection, awaited at the stop",
-    "base/server/server.py": "one request",
     "cards/checks.py": "one survey of a schema, awaited by all who need it",
     "control_plane/gateway/oidc/key_set.py": "one fetch of keys, awaited by all who need them",
     "local/supervisor.py": "awaited by `aop up`, which ends with the first that fails",
     "local/up.py": "the whole platform, awaited at once",
-    "router/progress.py": "one write, awaited by the next and by the end",
-    "router/supervisor.py": "one Invocation",
+    "net/server/connections.py": "one accepted socket until it is a connection, awaited at the stop",
+    "net/server/server.py": "one request",
+    "router/invocation/supervisor.py": "one Invocation",
+    "router/stream/progress.py": "one write, awaited by the next and by the end",
     "serving/unit.py": "two events, of which the first is awaited",
+    "store/grouped_reads.py": "one read, awaited by all who asked for it",
 }
 """Every module that starts a task, and why that task ends or is awaited."""
 
