@@ -32,7 +32,7 @@ from benchmarks.measure import peer_process
 
 WORKSPACE, PROVIDER, AGENT, CAPABILITY = "bench", "bench", "bench:stream", "stream"
 _SERVICE_TOKEN = "benchmark-service-token"  # noqa: S105
-_MOST_AT_ONCE = "4096"
+_MAX_AT_ONCE = "4096"
 _PRINCIPALS = json.dumps([{"id": "peer", "tokenSha256": hashlib.sha256(_SERVICE_TOKEN.encode()).hexdigest()}])
 
 
@@ -185,7 +185,7 @@ def _control_plane_peer(url: str, router_port: int, agent_port: int, report: Con
             "PLATFORM_ROUTER_INTERNAL_ORIGIN": f"http://127.0.0.1:{router_port}",
             "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": _SERVICE_TOKEN,
             "PLATFORM_INTERNAL_PRINCIPALS_JSON": _PRINCIPALS,
-            "PLATFORM_GATEWAY_MAX_IN_FLIGHT_INVOCATIONS": _MOST_AT_ONCE,
+            "PLATFORM_GATEWAY_MAX_IN_FLIGHT_INVOCATIONS": _MAX_AT_ONCE,
             "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
         }
     )
@@ -201,7 +201,7 @@ def _router_peer(url: str, port: int, control_plane_port: int, agent_port: int, 
             "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": f"http://127.0.0.1:{control_plane_port}",
             "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN": _SERVICE_TOKEN,
             "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON": _PRINCIPALS,
-            "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": _MOST_AT_ONCE,
+            "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": _MAX_AT_ONCE,
             "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": SigningKey.generate().text,
             "PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES": str(1 << 30),
             "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),

@@ -92,19 +92,19 @@ def _scale(values: Sequence[float], low: float, high: float, *, logarithmic: boo
     def size(value: float) -> float:
         return math.log10(max(value, 1e-9)) if logarithmic else value
 
-    least, most = size(min(values)), size(max(values))
-    span = (most - least) or 1.0
-    return lambda value: low + (size(value) - least) / span * (high - low)
+    lowest, highest = size(min(values)), size(max(values))
+    span = (highest - lowest) or 1.0
+    return lambda value: low + (size(value) - lowest) / span * (high - low)
 
 
-def _marks(most: float) -> list[float]:
+def _marks(highest: float) -> list[float]:
     """Four to eight round numbers from zero on."""
-    if most <= 0:
+    if highest <= 0:
         return [0.0]
-    step = 10 ** math.floor(math.log10(most))
-    while most / step < 4:
-        step /= 2 if most / step >= 2 else 5
-    return [step * number for number in range(int(most / step) + 1)]
+    step = 10 ** math.floor(math.log10(highest))
+    while highest / step < 4:
+        step /= 2 if highest / step >= 2 else 5
+    return [step * number for number in range(int(highest / step) + 1)]
 
 
 def _short(value: float) -> str:

@@ -40,7 +40,7 @@ _SERVER = {"shared_buffers": "1GB"}
 _WARM_ROUNDS = 8
 _DEEP_PAGE = 200
 _DEEP = f"page {_DEEP_PAGE}"
-_SHOWN = ("first page", "query, common word", "query, rare word", "query, two letters", "latest, capability, query")
+_PLOTTED = ("first page", "query, common word", "query, rare word", "query, two letters", "latest, capability, query")
 _AGENTS = "/v1/agents"
 _SERVICE_TOKEN = "benchmark-service-token"  # noqa: S105
 
@@ -85,7 +85,8 @@ def _report(found: Sequence[_Found]) -> Report:
     depth = _p50(largest.taken[_DEEP].cpu_millis) / _p50(largest.taken["page 2"].cpu_millis)
     slowest = {each.size.versions: _slowest(each) for each in found}
     lines = [
-        Series(name, [(float(each.size.versions), _p95(each.taken[name].millis)) for each in found]) for name in _SHOWN
+        Series(name, [(float(each.size.versions), _p95(each.taken[name].millis)) for each in found])
+        for name in _PLOTTED
     ]
     growth = Plot(
         *("growth", "A page of 25 by the size of the catalog, 95th percentile", "published versions", "ms", lines),

@@ -36,5 +36,5 @@ def _to_stderr(text: str) -> None:
 
 
 if __name__ == "__main__":
-    for wanted_agent in sys.argv[1:] or names():
-        print(agent_python(wanted_agent))
+    for agent_name in sys.argv[1:] or names():
+        print(agent_python(agent_name))

@@ -13,7 +13,7 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
     """Called for every page; a warning makes a strict build fail."""
     docs, here = Path(config["docs_dir"]).resolve(), Path(page.file.abs_src_path).parent
 
-    def shown(link: re.Match[str]) -> str:
+    def plain(link: re.Match[str]) -> str:
         target = (here / link["target"].partition("#")[0]).resolve()
         if target.is_relative_to(docs):
             return link[0]
@@ -21,4 +21,4 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
             _LOG.warning("%s links to %s, which does not exist", page.file.src_path, link["target"])
         return link["text"]
 
-    return _LINK.sub(shown, markdown)
+    return _LINK.sub(plain, markdown)

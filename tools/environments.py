@@ -74,7 +74,7 @@ def link(environment: Environment, other: Path) -> None:
         if source.name != _PATHS:
             target.symlink_to(source.readlink() if source.is_symlink() else source)
     _write_paths(environment)
-    environment.stamp.write_text(_wanted(environment))
+    environment.stamp.write_text(_expected_stamp(environment))
 
 
 def ready_uv(say: Say) -> str:
@@ -83,9 +83,9 @@ def ready_uv(say: Say) -> str:
     if installed is not None and _uv_version(installed) >= UV_MINIMUM:
         return installed
     folder, lock = PRIVATE / "uv", ROOT / "requirements-uv.lock"
-    program, stamp, wanted = folder / "bin" / "uv", folder / ".stamp", _fingerprint(lock)
+    program, stamp, expected = folder / "bin" / "uv", folder / ".stamp", _fingerprint(lock)
     with one_at_a_time("uv", say):
-        if _read(stamp) == wanted and _uv_version(str(program)) >= UV_MINIMUM:
+        if _read(stamp) == expected and _uv_version(str(program)) >= UV_MINIMUM:
             return str(program)
         if importlib.util.find_spec("pip") is None:
             raise SetupFailed(
@@ -96,7 +96,7 @@ def ready_uv(say: Say) -> str:
         quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"]
         pinned = ["--no-deps", "--require-hashes", "--only-binary=:all:", "--target", str(folder), "-r", str(lock)]
         _call([sys.executable, "-m", "pip", "install", *quiet, *pinned])
-        stamp.write_text(wanted)
+        stamp.write_text(expected)
     return str(program)
 
 
@@ -108,14 +108,14 @@ def _make_ready(environment: Environment, uv: str, say: Say) -> None:
     with one_at_a_time(environment.name, say):
         if not _is_ready(environment):
             _install(environment, uv, say)
-            environment.stamp.write_text(_wanted(environment))
+            environment.stamp.write_text(_expected_stamp(environment))
 
 
 def _is_ready(environment: Environment) -> bool:
-    return _read(environment.stamp) == _wanted(environment) and environment.python.exists()
+    return _read(environment.stamp) == _expected_stamp(environment) and environment.python.exists()
 
 
-def _wanted(environment: Environment) -> str:
+def _expected_stamp(environment: Environment) -> str:
     return _fingerprint(environment.lock, sys.version, sys.base_prefix, *map(str, environment.paths))
 
 

@@ -28,14 +28,14 @@ async def prove(run: Run) -> Findings:
     if run.full and not reach.is_current():
         await reach.record([], _AT_ONCE, run.say)
     trials = await _judged(run, MUTANTS if run.full else _by_turns(run.seed))
-    findings.broken += [f"{one.mutant.name}: {one.verdict}\n{one.said}" for one in trials if not _ok(one)]
+    findings.broken += [f"{one.mutant.name}: {one.outcome}\n{one.said}" for one in trials if not _ok(one)]
     findings.hits.update({one.mutant.name: 1 if _ok(one) else 0 for one in trials})
     findings.figures.append(Figure("planted bugs caught", sum(map(_ok, trials)), at_least=len(trials)))
     return findings
 
 
 def _ok(one: Trial) -> bool:
-    return one.verdict in CAUGHT
+    return one.outcome in CAUGHT
 
 
 def _by_turns(seed: int) -> Sequence[Mutant]:
@@ -52,7 +52,7 @@ async def _judged(run: Run, mutants: Sequence[Mutant]) -> Sequence[Trial]:
             mutant = waiting.pop(0)
             tests = await asyncio.to_thread(select_tests, mutant, known, everything=False)
             trials.append(one := await judge.judge(mutant, tests))
-            run.say(f"{mutant.name}: {one.verdict} by {one.test} in {one.seconds:.0f} s")
+            run.say(f"{mutant.name}: {one.outcome} by {one.test} in {one.seconds:.0f} s")
 
     twins = [Twin(f"planted-{number}") for number in range(run.pick(1, _AT_ONCE))]
     try:

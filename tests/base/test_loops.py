@@ -33,11 +33,11 @@ class Work:
 
 @dataclass
 class Witness:
-    told: list[tuple[str, str]] = field(default_factory=list)
+    reports: list[tuple[str, str]] = field(default_factory=list)
     loops: Loops = field(init=False)
 
     def __post_init__(self) -> None:
-        self.loops = Loops(lambda name: lambda fault: self.told.append((name, type(fault).__name__)))
+        self.loops = Loops(lambda name: lambda fault: self.reports.append((name, type(fault).__name__)))
 
 
 @pytest_asyncio.fixture
@@ -59,7 +59,7 @@ async def test_turns_follow_each_other_until_the_owner_closes_the_loop(witness: 
     witness.loops.start("work", work.turn)
     await turned(work, 3)
     await witness.loops.close()
-    assert (work.turns, work.ended, witness.told) == (3, 3, [])
+    assert (work.turns, work.ended, witness.reports) == (3, 3, [])
 
 
 @pytest.mark.rows("SAFE-09")
@@ -72,7 +72,7 @@ async def test_whatever_a_turn_raises_is_told_with_its_class_and_the_loop_goes_o
     work = Work([fault])
     witness.loops.start("work", work.turn, max_pause_seconds=0.01)
     await turned(work, 2)
-    assert witness.told == [("work", type(fault).__name__)]
+    assert witness.reports == [("work", type(fault).__name__)]
 
 
 async def test_a_witness_that_fails_itself_does_not_end_the_loop() -> None:
@@ -111,7 +111,7 @@ async def test_a_loop_that_nobody_needs_leaves_the_unit_ready(witness: Witness) 
     witness.loops.start("work", work.turn, needed=False)
     await turned(work, 1)
     await asyncio.sleep(0)
-    assert witness.told
+    assert witness.reports
     await witness.loops.check()
 
 

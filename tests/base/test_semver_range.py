@@ -185,10 +185,10 @@ def test_a_hostile_range_is_judged_in_bounded_time(text: str) -> None:
 def test_the_range_vectors_of_the_contract_hold() -> None:
     cases = json.loads((assets.folder("contracts") / "vectors" / "semver-ranges.json").read_bytes())["cases"]
     assert len(cases) >= 60
-    assert [case for case in cases if verdict(case["range"], case["version"]) != case["verdict"]] == []
+    assert [case for case in cases if answer_to(case["range"], case["version"]) != case["verdict"]] == []
 
 
-def verdict(text: str, version: str) -> str:
+def answer_to(text: str, version: str) -> str:
     try:
         return "matches" if Range.parse(text).permits(Version.parse(version)) else "excluded"
     except RangeSyntax:

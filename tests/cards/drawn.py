@@ -31,17 +31,17 @@ class Draw:
             drawn.update(pick.choice(_MAKERS)(self, depth))
         return drawn
 
-    def below(self, depth: int) -> Any:
+    def part(self, depth: int) -> Any:
         if depth <= 0:
             return self._random.choice((True, {"type": "integer"}, {"$ref": "#/$defs/x"} if depth == 0 else {}))
         return self._schema(depth - 1)
 
-    def some(self, depth: int, most: int = 40) -> list[Any]:
-        one = self.below(depth)
-        return [one] * self._random.choice((1, 2, most)) if self._random.random() < 0.5 else [one, self.below(depth)]
+    def some(self, depth: int, many: int = 40) -> list[Any]:
+        one = self.part(depth)
+        return [one] * self._random.choice((1, 2, many)) if self._random.random() < 0.5 else [one, self.part(depth)]
 
     def names(self, depth: int) -> Schema:
-        return {name: self.below(depth) for name in self._random.sample(_NAMES, self._random.randrange(1, 4))}
+        return {name: self.part(depth) for name in self._random.sample(_NAMES, self._random.randrange(1, 4))}
 
     def constant(self) -> Any:
         return _in_a_card(self._value(2, 4))
@@ -95,23 +95,23 @@ _MAKERS = (
     lambda draw, depth: {"exclusiveMaximum": draw.number(), "maximum": draw.number()},
     lambda draw, depth: {"minLength": draw.count(), "maxLength": 10**6},
     lambda draw, depth: {"pattern": draw.pattern()},
-    lambda draw, depth: {"patternProperties": {draw.pattern(): draw.below(depth), draw.pattern(): draw.below(depth)}},
+    lambda draw, depth: {"patternProperties": {draw.pattern(): draw.part(depth), draw.pattern(): draw.part(depth)}},
     lambda draw, depth: {"properties": draw.names(depth)},
-    lambda draw, depth: {"properties": draw.names(depth), "additionalProperties": draw.below(depth)},
+    lambda draw, depth: {"properties": draw.names(depth), "additionalProperties": draw.part(depth)},
     lambda draw, depth: {"propertyNames": {"pattern": draw.pattern(), "maxLength": 5}},
     lambda draw, depth: {"required": [f"r{number}" for number in range(draw.count())]},
     lambda draw, depth: {"dependentRequired": {name: ["a", "b"] for name in _NAMES}},
     lambda draw, depth: {"dependentSchemas": draw.names(depth)},
-    lambda draw, depth: {"items": draw.below(depth)},
-    lambda draw, depth: {"prefixItems": draw.some(depth), "items": draw.below(depth)},
-    lambda draw, depth: {"contains": draw.below(depth), "minContains": draw.count(), "maxContains": 10**6},
+    lambda draw, depth: {"items": draw.part(depth)},
+    lambda draw, depth: {"prefixItems": draw.some(depth), "items": draw.part(depth)},
+    lambda draw, depth: {"contains": draw.part(depth), "minContains": draw.count(), "maxContains": 10**6},
     lambda draw, depth: {"uniqueItems": True},
     lambda draw, depth: {"allOf": draw.some(depth)},
     lambda draw, depth: {"anyOf": draw.some(depth)},
     lambda draw, depth: {"oneOf": draw.some(depth)},
-    lambda draw, depth: {"not": {"not": draw.below(depth)}},
-    lambda draw, depth: {"if": draw.below(depth), "then": draw.below(depth), "else": draw.below(depth)},
-    lambda draw, depth: {"allOf": draw.some(depth), "unevaluatedProperties": draw.below(depth)},
-    lambda draw, depth: {"anyOf": draw.some(depth), "unevaluatedItems": draw.below(depth)},
+    lambda draw, depth: {"not": {"not": draw.part(depth)}},
+    lambda draw, depth: {"if": draw.part(depth), "then": draw.part(depth), "else": draw.part(depth)},
+    lambda draw, depth: {"allOf": draw.some(depth), "unevaluatedProperties": draw.part(depth)},
+    lambda draw, depth: {"anyOf": draw.some(depth), "unevaluatedItems": draw.part(depth)},
     lambda draw, depth: {"$ref": draw._random.choice(("#/$defs/x", "#/$defs/y"))},
 )

@@ -18,12 +18,12 @@ from tests.support.waiting import PATIENCE_SECONDS
 ID = "7"
 
 
-def data(given: object) -> list[dict[str, Any]]:
-    return [{"kind": "data", "data": given}]
+def data(value: object) -> list[dict[str, Any]]:
+    return [{"kind": "data", "data": value}]
 
 
-def text(given: str) -> list[dict[str, Any]]:
-    return [{"kind": "text", "text": given}]
+def text(value: str) -> list[dict[str, Any]]:
+    return [{"kind": "text", "text": value}]
 
 
 def rpc(method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -59,9 +59,9 @@ class Talk:
         assert isinstance(found, Task)
         return found
 
-    async def events(self, given: object) -> AsyncGenerator[msgspec.Raw, None]:
+    async def events(self, skill_input: object) -> AsyncGenerator[msgspec.Raw, None]:
         """The results of one stream; closing the iterator is leaving it."""
-        async for event in self.frames(rpc("message/stream", message(data(given)))):
+        async for event in self.frames(rpc("message/stream", message(data(skill_input)))):
             yield profile.rpc_result(event, ID)
 
     async def frames(self, body: object) -> AsyncGenerator[bytes, None]:

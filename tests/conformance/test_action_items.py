@@ -29,7 +29,7 @@ ITEMS = [
     {"task": "fix the login", "owner": "dave", "due": "2026-03-05", "line": 5},
     {"task": "review the contract", "owner": "@erin", "due": "2026-03-09", "line": 6},
 ]
-GIVEN = {"notes": NOTES, "meetingDate": "2026-03-02"}
+MEETING = {"notes": NOTES, "meetingDate": "2026-03-02"}
 
 pytestmark = pytest.mark.parametrize("sample", ["action-items"], indirect=True)
 
@@ -40,7 +40,7 @@ def talk(sample: RunningSample, client: HttpClient) -> Talk:
 
 
 async def test_it_finds_owner_task_and_due_date(talk: Talk) -> None:
-    found = await talk.send(data(GIVEN))
+    found = await talk.send(data(MEETING))
     assert profile.result_value(found) == {"items": ITEMS}
 
 
@@ -50,15 +50,15 @@ async def test_without_the_day_of_the_meeting_the_words_stay(talk: Talk) -> None
 
 
 async def test_notes_without_items_give_an_empty_list_in_both_modes(talk: Talk) -> None:
-    given = {"notes": "Nothing happened."}
-    assert profile.result_value(await talk.send(data(given))) == {"items": []}
+    skill_input = {"notes": "Nothing happened."}
+    assert profile.result_value(await talk.send(data(skill_input))) == {"items": []}
     judge = StreamJudge()
-    assert [c async for e in talk.events(given) for c in judge.read(e)] == [{"items": []}]
+    assert [c async for e in talk.events(skill_input) for c in judge.read(e)] == [{"items": []}]
 
 
 async def test_a_stream_gives_each_item_as_it_is_found(talk: Talk) -> None:
     judge, seen = StreamJudge(), []
-    async for event in talk.events({**GIVEN, "paceMs": 100}):
+    async for event in talk.events({**MEETING, "paceMs": 100}):
         seen += [(time.monotonic(), chunk) for chunk in judge.read(event)]
     judge.end()
     assert [chunk for _, chunk in seen] == [{"items": [item]} for item in ITEMS]
@@ -70,22 +70,22 @@ async def test_a_text_only_message_needs_input_and_the_task_goes_on_with_data(ta
     asked = await talk.send([{"kind": "text", "text": NOTES}])
     assert isinstance(asked, Task)
     assert asked.status.state is TaskState.INPUT_REQUIRED
-    done = await talk.send(data(GIVEN), taskId=asked.id, contextId=asked.context_id)
+    done = await talk.send(data(MEETING), taskId=asked.id, contextId=asked.context_id)
     assert isinstance(done, Task)
     assert (done.id, done.status.state) == (asked.id, TaskState.COMPLETED)
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"notes": 1}, {"notes": "x", "meetingDate": "2026-02-30"}, {"notes": "x", "paceMs": -1}]
+    "skill_input", [{}, {"notes": 1}, {"notes": "x", "meetingDate": "2026-02-30"}, {"notes": "x", "paceMs": -1}]
 )
-async def test_an_input_the_skill_does_not_take_is_rejected(talk: Talk, given: dict[str, Any]) -> None:
-    found = await talk.send(data(given))
+async def test_an_input_the_skill_does_not_take_is_rejected(talk: Talk, skill_input: dict[str, Any]) -> None:
+    found = await talk.send(data(skill_input))
     assert isinstance(found, Task)
     assert found.status.state is TaskState.REJECTED
 
 
 async def test_another_capability_than_its_own_is_rejected(sample: RunningSample, client: HttpClient) -> None:
-    request = sample.router.request(rpc("message/send", message(data(GIVEN))), capability="book-trip")
+    request = sample.router.request(rpc("message/send", message(data(MEETING))), capability="book-trip")
     answer = await ask(client, sample.port, "POST", "/", request.headers, request.body)
     assert profile.task(profile.rpc_result(answer.body, "7")).status.state is TaskState.REJECTED
 
@@ -93,7 +93,7 @@ async def test_another_capability_than_its_own_is_rejected(sample: RunningSample
 @pytest.mark.parametrize("attempt", range(5))
 async def test_a_canceled_stream_ends_with_the_canceled_terminal(talk: Talk, attempt: int) -> None:
     judge, chunks = StreamJudge(), 0
-    async for event in talk.events({**GIVEN, "paceMs": 200 + attempt}):
+    async for event in talk.events({**MEETING, "paceMs": 200 + attempt}):
         chunks += len(judge.read(event))
         if chunks == 1 and judge.state is TaskState.WORKING and not judge.ended:
             found = profile.task(await talk.call("tasks/cancel", {"id": judge.task_id}))

@@ -101,6 +101,8 @@ async def test_a_canceled_brief_gives_up_both_its_calls_and_says_canceled(briefi
         await router.has(callers=0)
 
 
-@pytest.mark.parametrize("given", [{"topics": []}, {"topics": ["x"], "minutes": 4}, {"topics": ["x"], "minutes": "5"}])
-async def test_an_input_it_does_not_take_is_rejected(agenda: Talk, given: dict[str, Any]) -> None:
-    assert (await agenda.task(data(given))).status.state is TaskState.REJECTED
+@pytest.mark.parametrize(
+    "skill_input", [{"topics": []}, {"topics": ["x"], "minutes": 4}, {"topics": ["x"], "minutes": "5"}]
+)
+async def test_an_input_it_does_not_take_is_rejected(agenda: Talk, skill_input: dict[str, Any]) -> None:
+    assert (await agenda.task(data(skill_input))).status.state is TaskState.REJECTED

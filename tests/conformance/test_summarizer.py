@@ -52,14 +52,14 @@ async def test_ranked_sentences_come_with_place_and_score_the_best_first(talk: T
     assert " ".join(one["text"] for one in sorted(found, key=lambda one: one["position"])) == TEXT
 
 
-@pytest.mark.parametrize("given", ["  two\n words ", "\n", "one", "ein Müller 日本語"])
-async def test_the_words_of_a_stream_put_together_are_the_text(reading: Talk, given: str) -> None:
+@pytest.mark.parametrize("text", ["  two\n words ", "\n", "one", "ein Müller 日本語"])
+async def test_the_words_of_a_stream_put_together_are_the_text(reading: Talk, text: str) -> None:
     judge, chunks = StreamJudge(), []
-    async for event in reading.events({"text": given, "wordsPerMinute": 6000}):
+    async for event in reading.events({"text": text, "wordsPerMinute": 6000}):
         chunks += judge.read(event)
     judge.end()
-    assert "".join(chunks) == given
-    assert len(chunks) == max(1, len(given.split()))
+    assert "".join(chunks) == text
+    assert len(chunks) == max(1, len(text.split()))
 
 
 async def test_words_come_as_they_are_told(reading: Talk) -> None:
@@ -115,11 +115,11 @@ async def test_a_stream_that_is_left_goes_on_until_it_is_canceled(reading: Talk)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "skill_input",
     [{"text": ""}, {"text": 1}, {"text": "x", "sentences": 0}, {"text": "x", "sentences": True}, {"text": "x", "y": 1}],
 )
-async def test_an_input_it_does_not_take_is_rejected_with_a_reason(talk: Talk, given: dict[str, Any]) -> None:
-    found = await talk.task(data(given))
+async def test_an_input_it_does_not_take_is_rejected_with_a_reason(talk: Talk, skill_input: dict[str, Any]) -> None:
+    found = await talk.task(data(skill_input))
     assert found.status.state is TaskState.REJECTED
     assert isinstance(found, Task)
     assert profile.result_value(found)

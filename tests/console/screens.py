@@ -69,11 +69,11 @@ def _without_agents(page: Page, stack: Stack) -> None:
     page.get_by_text("You have no Agent").wait_for()
 
 
-def _loading(what: str, asked: str) -> Act:
+def _loading(what: str, request: str) -> Act:
     """The answer is on its way for as long as one looks."""
 
     def act(page: Page, stack: Stack) -> None:
-        page.route(asked, lambda route: None)
+        page.route(request, lambda route: None)
         page.reload()
         page.get_by_role("status", name=f"Loading {what}").wait_for()
 

@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     chosen.to.mkdir(parents=True, exist_ok=True)
     screens = [screen for screen in SCREENS if not chosen.names or screen.name in chosen.names]
-    for look in chosen.look or LOOKS:
+    for variant in chosen.look or LOOKS:
         # What a screen needs is made for its picture; the next look begins with an empty platform again.
         with (
             tempfile.TemporaryDirectory() as folder,
@@ -35,14 +35,14 @@ def main(arguments: list[str]) -> int:
             running_browser() as browser,
         ):
             for screen in screens:
-                path = chosen.to / f"{screen.name}-{look}.png"
-                _take(browser, stack, screen, look, path)
+                path = chosen.to / f"{screen.name}-{variant}.png"
+                _take(browser, stack, screen, variant, path)
                 sys.stdout.write(f"{path}\n")
     return 0
 
 
-def _take(browser: Browser, stack: Stack, screen: Screen, look: str, path: Path) -> None:
-    size, scheme = LOOKS[look]
+def _take(browser: Browser, stack: Stack, screen: Screen, variant: str, path: Path) -> None:
+    size, scheme = LOOKS[variant]
     with opened_tab(browser, stack, size, scheme) as tab:
         page = tab.open(screen.address(stack), signed_in=screen.signed_in)
         page.get_by_text(screen.shows).filter(visible=True).first.wait_for()

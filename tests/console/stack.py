@@ -60,8 +60,8 @@ class Stack:
         body = {"agentId": agent_id, "versionConstraint": constraint, "acceptedPermissions": permissions}
         return self._made(f"/v1/workspaces/{workspace_id}/installations", body)
 
-    def invoke(self, workspace_id: str, agent_id: str, capability: str, given: Json) -> Json:
-        body = {"agentId": agent_id, "capability": capability, "input": given, "stream": False}
+    def invoke(self, workspace_id: str, agent_id: str, capability: str, skill_input: Json) -> Json:
+        body = {"agentId": agent_id, "capability": capability, "input": skill_input, "stream": False}
         reply = self.caller.post(f"/v1/workspaces/{workspace_id}/invocations", body)
         answer: Json = reply.json
         return answer

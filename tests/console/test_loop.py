@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.console.browser import Tab
 from tests.console.stack import Json, sample_card
 
-_MOST_STOPS = 150
+_MAX_STOPS = 150
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def _keyboard(page: Page) -> Hand:
     def reach(target: Locator) -> None:
         target.wait_for()
         expect(target).to_be_enabled()
-        for _ in range(_MOST_STOPS):
+        for _ in range(_MAX_STOPS):
             if target.evaluate("(element) => element === document.activeElement"):
                 return
             page.keyboard.press("Tab")

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.rows("SAFE-10")
 
 _ROUTES = Path(__file__).resolve().parents[2] / "console" / "src" / "app" / "routes.tsx"
 _WITHOUT_TEXT_OF_OTHERS = {"/", "/sign-in", "$"}
-_SHOWN = """() => [document.title, document.body.innerText,
+_ALL_TEXT = """() => [document.title, document.body.innerText,
   ...[...document.querySelectorAll('*')].flatMap((each) =>
     ['title', 'aria-label', 'placeholder', 'alt'].map((name) => each.getAttribute(name) ?? '')),
   ...[...document.querySelectorAll('textarea')].map((each) => each.value)].join('\\n')"""
@@ -62,7 +62,7 @@ def places(stack: Stack, release: Json) -> Iterator[tuple[str, str]]:
 
 def require_marks(page: Page) -> str:
     page.wait_for_load_state("networkidle")
-    shown: str = page.evaluate(_SHOWN)
+    shown: str = page.evaluate(_ALL_TEXT)
     assert hidden_in(shown) == [], page.url
     return shown
 

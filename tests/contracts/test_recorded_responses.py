@@ -35,7 +35,7 @@ def test_every_operation_of_the_documents_is_known_once() -> None:
 
 @pytest.mark.rows("OPS-12")
 @pytest.mark.parametrize(
-    ("method", "path", "given"),
+    ("method", "path", "answer"),
     [
         ("GET", "/v1/workspaces/space", error("NOT_FOUND")),
         (
@@ -49,13 +49,13 @@ def test_every_operation_of_the_documents_is_known_once() -> None:
         ("GET", "/made-up-for-a-test", answer(200, {"anything": 1}, ())),
     ],
 )
-def test_what_the_contract_describes_passes(method: str, path: str, given: Answer) -> None:
-    require_conformance(method, path, given)
+def test_what_the_contract_describes_passes(method: str, path: str, answer: Answer) -> None:
+    require_conformance(method, path, answer)
 
 
 @pytest.mark.rows("OPS-12")
 @pytest.mark.parametrize(
-    ("method", "path", "given"),
+    ("method", "path", "answer"),
     [
         ("GET", "/v1/workspaces/space", answer(200, WORKSPACE | {"extra": 1})),
         ("GET", "/v1/workspaces/space", answer(202, WORKSPACE)),
@@ -76,6 +76,6 @@ def test_what_the_contract_describes_passes(method: str, path: str, given: Answe
         ("GET", "/readyz", answer(503, {"status": "down"})),
     ],
 )
-def test_what_the_contract_does_not_describe_is_refused(method: str, path: str, given: Answer) -> None:
+def test_what_the_contract_does_not_describe_is_refused(method: str, path: str, answer: Answer) -> None:
     with pytest.raises(NotAsDescribed):
-        require_conformance(method, path, given)
+        require_conformance(method, path, answer)

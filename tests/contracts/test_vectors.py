@@ -101,7 +101,7 @@ def test_a_snapshot_frame_of_more_than_500_releases_is_refused() -> None:
 
 @each("json-rpc")
 def test_an_answer_is_read_as_the_envelope_the_result_and_strict_json_say(case: dict[str, Any]) -> None:
-    assert _rpc_verdict(case["contentType"], case["text"]) == case["verdict"]
+    assert _rpc_answer(case["contentType"], case["text"]) == case["verdict"]
 
 
 @each("a2a-send")
@@ -164,7 +164,7 @@ def test_the_precedence_list_names_every_version_once_and_sorts_ties_bytewise() 
     assert all(group == sorted(group) for group in groups)
 
 
-def _rpc_verdict(content_type: str, text: str) -> str:
+def _rpc_answer(content_type: str, text: str) -> str:
     try:
         answer: Any = strict_json.parse(text.encode(), strict_json.AGENT_DEPTH)
     except strict_json.JsonRefused:

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 RUN = frozenset({"sh", "python"})
 PARSED = frozenset({"shell", "py", "json", "yaml", "ini", "sql"})
-SHOWN = frozenset({"text"})
+OUTPUT = frozenset({"text"})
 _FENCE = re.compile(r"^```(?P<word>[\w-]*)(?: title=\"(?P<title>[^\"]*)\")?$")
 _REFUSED = "Refused: "
 _BACKGROUND = "In a terminal of its own"

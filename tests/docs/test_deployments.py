@@ -62,7 +62,7 @@ def test_every_unit_reads_its_settings_and_nothing_else(name: str, secrets: Path
     assert {unit.kind for unit in units} == set(READERS)
     for unit in units:
         READERS[unit.kind](unit.settings)
-        assert set(unit.settings) <= _known(unit.kind), unit.place
+        assert set(unit.settings) <= _setting_names(unit.kind), unit.place
 
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)
@@ -242,7 +242,7 @@ def _port(unit: Unit) -> str:
     return next(value for name, value in unit.settings.items() if name.endswith("LISTEN_ADDRESS")).rpartition(":")[2]
 
 
-def _known(kind: str) -> set[str]:
+def _setting_names(kind: str) -> set[str]:
     if kind == "migrate":
         return {"PLATFORM_MIGRATION_DATABASE_URL"}
     return {setting.name for setting in asked_for(lambda: READERS[kind]({}))}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.docs.blocks import PARSED, ROOT, RUN, SHOWN, Block, blocks_of, indented_code, pages
+from tests.docs.blocks import OUTPUT, PARSED, ROOT, RUN, Block, blocks_of, indented_code, pages
 from tests.docs.session import Place, follow, missing_lines
 
 # tests/client/test_documentation.py runs it, block by block, and compares every character.
@@ -39,7 +39,7 @@ def test_every_block_says_what_it_is_and_can_be_read(page: Path) -> None:
         return
     assert indented_code(page) == []
     for block in blocks_of(page):
-        assert block.word in RUN | PARSED | SHOWN, f"line {block.line}: {block.word!r}"
+        assert block.word in RUN | PARSED | OUTPUT, f"line {block.line}: {block.word!r}"
         _require_readable(block)
 
 

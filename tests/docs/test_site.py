@@ -46,11 +46,11 @@ def test_a_link_out_of_the_documentation_is_shown_as_its_text_and_must_lead_some
     class Page:
         file = File
 
-    def shown(text: str) -> str:
+    def page(text: str) -> str:
         return on_page_markdown(text, page=Page, config={"docs_dir": str(ROOT / "docs")})
 
-    assert shown("see [the dashboard](../../contracts/README.md)") == "see the dashboard"
-    assert shown("see [Invoke](invoke.md#in-a-program)") == "see [Invoke](invoke.md#in-a-program)"
+    assert page("see [the dashboard](../../contracts/README.md)") == "see the dashboard"
+    assert page("see [Invoke](invoke.md#in-a-program)") == "see [Invoke](invoke.md#in-a-program)"
     assert caplog.records == []
-    shown("see [nothing](../../contracts/NOTHING.md)")
+    page("see [nothing](../../contracts/NOTHING.md)")
     assert "does not exist" in caplog.text

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
 from tests.support.errors import require_error
-from tests.support.publication import Provider, Scene, provider, publication_scene, shown
+from tests.support.publication import Provider, Scene, document_of, provider, publication_scene
 
 CARD_ENDPOINT = "https://agents.example.com/a2a"
 MALFORMED = [
@@ -57,7 +57,7 @@ async def claims(scene: Scene) -> tuple[list[tuple[str, str]], list[tuple[str, s
 @pytest.mark.rows("PUB-01")
 async def test_an_own_card_is_bound_with_its_endpoint_version_and_method(scene: Scene) -> None:
     await scene.alice.register(CARD_ENDPOINT)
-    binding = shown(await scene.alice.bind(CARD_ENDPOINT), 201, "endpoint-binding/1")
+    binding = document_of(await scene.alice.bind(CARD_ENDPOINT), 201, "endpoint-binding/1")
     assert binding.pop("bindingId").startswith("bind_")
     assert binding.pop("createdAt") == binding.pop("updatedAt")
     assert binding == {
@@ -68,12 +68,12 @@ async def test_an_own_card_is_bound_with_its_endpoint_version_and_method(scene: 
         "method": "http_well_known",
         "verificationStatus": "pending",
     }
-    assert (scene.names.asked, scene.agent.connections) == ([], 0)
+    assert (scene.names.queries, scene.agent.connections) == ([], 0)
 
 
 async def test_several_bindings_of_one_version_exist_side_by_side(scene: Scene) -> None:
     first = await scene.alice.new_binding(CARD_ENDPOINT)
-    second = shown(await scene.alice.bind(CARD_ENDPOINT), 201, "endpoint-binding/1")
+    second = document_of(await scene.alice.bind(CARD_ENDPOINT), 201, "endpoint-binding/1")
     assert first["bindingId"] != second["bindingId"]
     assert await scene.alice.binding(first) == first
     assert await scene.alice.binding(second) == second
@@ -132,7 +132,7 @@ async def test_host_case_trailing_dot_and_default_port_are_made_canonical(
     scene: Scene, declared: str, asked: str, canonical: str
 ) -> None:
     await scene.alice.register(declared)
-    binding = shown(await scene.alice.bind(asked), 201, "endpoint-binding/1")
+    binding = document_of(await scene.alice.bind(asked), 201, "endpoint-binding/1")
     assert binding["endpoint"] == canonical
 
 
@@ -160,7 +160,7 @@ async def test_an_agent_belongs_to_the_provider_of_its_first_binding(scene: Scen
     require_error(await second.bind(CARD_ENDPOINT, version="1.1.0"), 409, "CONFLICT", "2")
     assert await claims(scene) == ([("acme", "alice")], [("acme:agent", "acme")])  # acme-two was not claimed by it
     await second.register(CARD_ENDPOINT, "acme:other")
-    shown(await second.bind(CARD_ENDPOINT, "acme:other"), 201, "endpoint-binding/1")
+    document_of(await second.bind(CARD_ENDPOINT, "acme:other"), 201, "endpoint-binding/1")
 
 
 async def test_the_checks_come_in_the_order_of_the_contract(scene: Scene) -> None:

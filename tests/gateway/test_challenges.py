@@ -19,7 +19,7 @@ from aop.local.state import DatabaseUrls
 from tests.support.endpoints import answering, waiting_for
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
-from tests.support.publication import Scene, publication_scene, shown
+from tests.support.publication import Scene, document_of, publication_scene
 from tests.support.waiting import promptly
 
 
@@ -44,7 +44,7 @@ async def test_a_challenge_has_five_members_and_600_seconds_and_its_url_does_not
     path = "/.well-known/platform/challenges/" + challenge["challengeId"]
     assert challenge["challengeUrl"] == scene.agent.origin + path
     assert await scene.alice.binding(binding) == binding
-    assert (scene.names.asked, scene.agent.connections) == ([], 0)
+    assert (scene.names.queries, scene.agent.connections) == ([], 0)
 
 
 async def test_every_challenge_has_its_own_id_and_proof_and_the_lifetime_that_is_configured(
@@ -85,7 +85,7 @@ async def all_that_is_said_of_proofs(scene: Scene) -> tuple[list[str], bytes]:
     scene.agent.serve(wrong["challengeId"], right["proof"])
     replies = [await alice.complete(each) for each in (wrong, right, right)]
     assert [reply.status for reply in replies] == [400, 200, 409]
-    release = await alice.new_release(shown(replies[1], 200, "endpoint-binding/1"))
+    release = await alice.new_release(document_of(replies[1], 200, "endpoint-binding/1"))
     await alice.move("publish", release)
     for path in (
         f"/v1/providers/acme/endpoint-bindings/{binding['bindingId']}",
@@ -124,7 +124,7 @@ async def everything_stored(postgres: PostgresForTests, stores: DatabaseUrls) ->
 async def test_the_exact_proof_verifies_the_binding_with_a_digest_of_the_evidence(scene: Scene) -> None:
     binding = await scene.alice.new_binding(scene.agent.url)
     challenge = await scene.serving_challenge(binding)
-    verified = shown(await scene.alice.complete(challenge), 200, "endpoint-binding/1")
+    verified = document_of(await scene.alice.complete(challenge), 200, "endpoint-binding/1")
     assert verified["verificationStatus"] == "verified"
     evidence = {
         "bindingId": binding["bindingId"],
@@ -161,7 +161,7 @@ async def test_at_or_after_its_expiry_a_challenge_fails_the_binding_and_nothing_
         require_error(await scene.alice.complete(challenge), 409, "CHALLENGE_EXPIRED", "2")
     failed = await scene.alice.binding(binding)
     assert (failed["verificationStatus"], failed["verificationFailureCode"]) == ("failed", "challenge_expired")
-    assert (scene.names.asked, scene.agent.connections) == ([], 0)
+    assert (scene.names.queries, scene.agent.connections) == ([], 0)
     connection = await asyncpg.connect(scene.stores.control_plane)
     assert await connection.fetchval("SELECT used_at FROM registry.challenge") is None
     await connection.close()
@@ -221,8 +221,8 @@ async def test_whatever_body_is_sent_with_challenge_calls_is_ignored(scene: Scen
     path = f"/v1/providers/acme/endpoint-bindings/{binding['bindingId']}/challenges"
     headers = [(b"content-type", b"text/plain")]
     reply = await scene.unit.post(path, b'{"proof": broken', token=scene.alice.token, headers=headers)
-    challenge = shown(reply, 201, "challenge/1")
+    challenge = document_of(reply, 201, "challenge/1")
     scene.agent.serve(challenge["challengeId"], challenge["proof"])
     body = json.dumps({"proof": "mine"}).encode()
     reply = await scene.unit.post(f"{path}/{challenge['challengeId']}/complete", body, token=scene.alice.token)
-    shown(reply, 200, "endpoint-binding/1")
+    document_of(reply, 200, "endpoint-binding/1")

@@ -10,7 +10,7 @@ from aop.local.state import DatabaseUrls
 from tests.support.endpoints import answering, waiting_for
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
-from tests.support.publication import Provider, Scene, publication_scene, shown
+from tests.support.publication import Provider, Scene, document_of, publication_scene
 from tests.support.waiting import becomes_true
 
 
@@ -24,7 +24,7 @@ async def scene(stores: DatabaseUrls) -> AsyncIterator[Scene]:
 async def test_a_challenge_that_succeeded_is_reused_and_the_binding_stays_as_it_is(scene: Scene) -> None:
     binding = await scene.alice.new_binding(scene.agent.url)
     challenge = await scene.serving_challenge(binding)
-    verified = shown(await scene.alice.complete(challenge), 200, "endpoint-binding/1")
+    verified = document_of(await scene.alice.complete(challenge), 200, "endpoint-binding/1")
     scene.clock.advance(3600)  # reuse is told before expiry
     require_error(await scene.alice.complete(challenge), 409, "CHALLENGE_REUSED", "2")
     assert await scene.alice.binding(binding) == verified
@@ -74,7 +74,7 @@ async def test_of_sixty_open_challenges_completed_at_once_one_wins_and_no_failur
         elif reply.status != 200:
             assert not is_right
             require_error(reply, 400, "WRONG_PROOF", "2")
-    assert await scene.alice.binding(binding) == shown(succeeded[0], 200, "endpoint-binding/1")
+    assert await scene.alice.binding(binding) == document_of(succeeded[0], 200, "endpoint-binding/1")
 
 
 @pytest.mark.rows("PUB-18")
@@ -87,7 +87,7 @@ async def test_a_failure_that_comes_after_a_concurrent_success_is_a_conflict(sce
     await scene.agent.visited.wait()
     scene.agent.behave = None
     scene.agent.serve(quick["challengeId"], quick["proof"])
-    verified = shown(await scene.alice.complete(quick), 200, "endpoint-binding/1")
+    verified = document_of(await scene.alice.complete(quick), 200, "endpoint-binding/1")
     late.set()
     require_error(await completion, 409, "CONFLICT", "2")
     assert await scene.alice.binding(binding) == verified
@@ -110,7 +110,7 @@ async def test_the_checks_of_a_completion_come_in_the_order_of_the_contract(scen
     require_error(await of(bob, "acme").complete({**challenge, "bindingId": "bind_unknown"}), 403, "FORBIDDEN", "2")
     require_error(await alice.complete({**challenge, "bindingId": other["bindingId"]}), 404, "NOT_FOUND", "2")
     require_error(await alice.complete({**challenge, "challengeId": "chal_unknown"}), 404, "NOT_FOUND", "2")
-    second = shown(await alice.bind(scene.agent.url), 201, "endpoint-binding/1")
+    second = document_of(await alice.bind(scene.agent.url), 201, "endpoint-binding/1")
     require_error(await alice.complete({**challenge, "bindingId": second["bindingId"]}), 404, "NOT_FOUND", "2")
     assert (await alice.binding(binding))["verificationStatus"] == "pending"
     require_error(await alice.complete(challenge), 409, "CHALLENGE_EXPIRED", "2")

@@ -99,7 +99,7 @@ async def test_the_judged_address_is_dialed_although_a_second_look_up_would_diff
         binding = await scene.alice.new_binding(f"http://changing.test:{scene.agent.port}/")
         verified = await scene.alice.verify_binding(binding, scene.agent)
         assert verified["verificationStatus"] == "verified"
-        assert scene.names.asked == ["changing.test"]
+        assert scene.names.queries == ["changing.test"]
         assert (scene.agent.connections, trap.connections) == (1, 0)
 
 
@@ -109,7 +109,7 @@ async def test_only_the_first_judged_address_is_tried(scene: Scene) -> None:
         scene.names.answers["agent.test"] = [["127.0.0.1", "127.0.0.2"]]
         binding = await scene.alice.new_binding(second.url)  # nobody listens on this port of 127.0.0.1
         await require_failure(scene, binding, "endpoint_unavailable")
-        assert (second.connections, scene.names.asked) == (0, ["agent.test"])
+        assert (second.connections, scene.names.queries) == (0, ["agent.test"])
 
 
 @pytest.mark.rows("PUB-17")
@@ -131,7 +131,7 @@ async def test_tls_is_checked_against_the_host_name_and_no_proxy_is_used(
         binding = await scene.alice.new_binding(there.url)
         assert (await scene.alice.verify_binding(binding, there))["verificationStatus"] == "verified"
         assert there.visits[0].header_values("host") == [f"tls.test:{there.port}"]
-        assert (asked, proxy.connections, scene.names.asked) == (["tls.test"], 0, ["tls.test"])
+        assert (asked, proxy.connections, scene.names.queries) == (["tls.test"], 0, ["tls.test"])
 
 
 async def test_without_a_context_of_the_tests_own_the_usual_roots_decide(

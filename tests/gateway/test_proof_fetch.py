@@ -12,7 +12,7 @@ from aop.local.state import DatabaseUrls
 from tests.support.authority import Authority
 from tests.support.endpoints import Visit, agent_endpoint, answering, resetting, sending, stalling
 from tests.support.errors import require_error
-from tests.support.publication import Scene, publication_scene, require_failure, shown
+from tests.support.publication import Scene, document_of, publication_scene, require_failure
 from tests.support.waiting import generous, patience
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -81,7 +81,7 @@ async def test_the_request_is_a_bare_get_of_the_challenge_url_and_the_content_ty
     binding = await scene.alice.new_binding(scene.agent.url)
     challenge = await scene.alice.challenge(binding)
     scene.agent.behave = answering(challenge["proof"].encode(), 200, b"content-type: application/octet-stream")
-    shown(await scene.alice.complete(challenge), 200, "endpoint-binding/1")
+    document_of(await scene.alice.complete(challenge), 200, "endpoint-binding/1")
     (visit,) = scene.agent.visits
     assert visit.head.startswith(b"GET ")
     assert scene.agent.origin + visit.target == challenge["challengeUrl"]

@@ -11,7 +11,7 @@ from aop.contracts.documents import document
 from aop.local.state import DatabaseUrls
 from tests.support.cards import a_card
 from tests.support.errors import require_error
-from tests.support.publication import Json, Provider, Scene, publication_scene, shown
+from tests.support.publication import Json, Provider, Scene, document_of, publication_scene
 
 LISTS = {"agents": "catalog-entry/1", "endpoint-bindings": "endpoint-binding/1", "releases": "release/2"}
 
@@ -67,7 +67,7 @@ async def test_agents_are_the_callers_own_of_this_provider_or_of_none_yet(scene:
 async def test_bindings_and_releases_are_those_of_the_provider_and_narrowed_by_agent(scene: Scene) -> None:
     alice, bob = scene.alice, scene.bob
     first = await alice.new_verified_binding(scene.agent, "acme:a")
-    second = shown(await alice.bind(scene.agent.url, "acme:a"), 201, "endpoint-binding/1")
+    second = document_of(await alice.bind(scene.agent.url, "acme:a"), 201, "endpoint-binding/1")
     third = await alice.new_binding(scene.agent.url, "acme:b")
     await bob.new_binding(scene.agent.url, "globex:c")
     releases = [await alice.new_release(binding) for binding in (first, third)]

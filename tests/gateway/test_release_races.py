@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
 from tests.support.errors import require_error
-from tests.support.publication import Json, Scene, publication_scene, shown
+from tests.support.publication import Json, Scene, document_of, publication_scene
 from tests.support.units import Reply
 from tests.support.waiting import patience
 
@@ -89,7 +89,7 @@ async def test_of_sixty_publishes_at_once_one_wins(scene: Scene) -> None:
     assert sorted(reply.status for reply in replies) == [200] + [409] * 59
     for reply in replies:
         if reply.status == 200:
-            assert shown(reply, 200, "release/2") == await scene.alice.release(release)
+            assert document_of(reply, 200, "release/2") == await scene.alice.release(release)
         else:
             require_error(reply, 409, "CONFLICT", "2")
     require_error(await scene.alice.act("publish", release), 409, "CONFLICT", "2")
@@ -98,7 +98,7 @@ async def test_of_sixty_publishes_at_once_one_wins(scene: Scene) -> None:
 
 async def test_of_fifty_creations_of_one_release_at_once_one_wins(scene: Scene) -> None:
     first = await scene.alice.new_verified_binding(scene.agent)
-    second = shown(await scene.alice.bind(scene.agent.url), 201, "endpoint-binding/1")
+    second = document_of(await scene.alice.bind(scene.agent.url), 201, "endpoint-binding/1")
     replies = await asyncio.gather(*(scene.alice.request_release(each) for each in [first, second] * 25))
     assert sorted(reply.status for reply in replies) == [201] + [409] * 49
 
@@ -138,7 +138,7 @@ async def test_a_release_created_while_its_card_is_disabled_leaves_a_feed_that_s
         path = f"/v1/agents/{binding['agentId']}/versions/1.0.0/disable"
         created, disabled = await asyncio.gather(scene.alice.request_release(binding), scene.alice.post(path))
         assert disabled.status == 200
-        return shown(created, 201, "release/2")
+        return document_of(created, 201, "release/2")
 
     for release in await asyncio.gather(*(create_and_disable(binding) for binding in bindings)):
         assert await feed_of(scene.stores, release) == ("disabled",)
@@ -153,8 +153,8 @@ async def test_a_verification_and_the_proof_it_waits_for_may_race(scene: Scene) 
     async with patience():
         while (reply := await scene.alice.act("verify", release)).status != 200:
             require_error(reply, 409, "CONFLICT", "2")
-    proven = shown(await completion, 200, "endpoint-binding/1")
-    verified = shown(reply, 200, "release/2")
+    proven = document_of(await completion, 200, "endpoint-binding/1")
+    verified = document_of(reply, 200, "release/2")
     assert verified["verificationEvidenceDigest"] == proven["verificationEvidenceDigest"]
     assert verified["verifiedAt"] >= proven["verifiedAt"]
 

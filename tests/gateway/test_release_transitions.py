@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
 from tests.support.errors import require_error
-from tests.support.publication import Json, Scene, publication_scene, shown
+from tests.support.publication import Json, Scene, document_of, publication_scene
 
 FACTS = (
     *("releaseId", "providerId", "agentId", "version", "cardDigest", "endpointBindingId", "endpointOrigin"),
@@ -87,7 +87,7 @@ async def test_every_act_in_every_state_leads_where_the_contract_says(scene: Sce
             require_error(reply, 409, "CONFLICT", "2")
             assert await scene.alice.release(before) == before
             continue
-        after = shown(reply, 200, "release/2")
+        after = document_of(reply, 200, "release/2")
         assert after["state"] == situation.leads[act]
         assert [after[fact] for fact in FACTS] == [before[fact] for fact in FACTS]
         assert after[stamp] == after["updatedAt"] > before["updatedAt"]

@@ -10,7 +10,7 @@ from aop.local.state import DatabaseUrls
 from tests.support.endpoints import answering
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
-from tests.support.publication import Provider, Scene, publication_scene, shown
+from tests.support.publication import Provider, Scene, document_of, publication_scene
 
 ACTS = ("verify", "publish", "suspend", "revoke")
 
@@ -24,7 +24,7 @@ async def scene(stores: DatabaseUrls) -> AsyncIterator[Scene]:
 @pytest.mark.rows("PUB-20")
 async def test_a_release_of_a_pending_binding_waits_for_verification_without_evidence(scene: Scene) -> None:
     entry = await scene.alice.register(scene.agent.url)
-    binding = shown(await scene.alice.bind(scene.agent.url), 201, "endpoint-binding/1")
+    binding = document_of(await scene.alice.bind(scene.agent.url), 201, "endpoint-binding/1")
     release = await scene.alice.new_release(binding)
     assert release.pop("releaseId").startswith("rel_")
     assert release.pop("createdAt") == release.pop("updatedAt")
@@ -75,7 +75,7 @@ async def test_the_checks_of_a_creation_come_in_the_order_of_the_contract(scene:
     for reply in mismatches:
         require_error(reply, 400, "VALIDATION_ERROR", "2")
         assert reply.json["violations"] == [{"pointer": "/endpointBindingId", "rule": "binding_mismatch"}]
-    shown(await alice.request_release(binding), 201, "release/2")
+    document_of(await alice.request_release(binding), 201, "release/2")
     require_error(await alice.request_release(binding), 409, "CONFLICT", "2")
 
 
@@ -88,7 +88,7 @@ async def test_a_failed_binding_makes_no_release_and_a_second_binding_no_second_
     scene.agent.behave = None
     await scene.alice.verify_binding(binding, scene.agent)
     release = await scene.alice.new_release(binding)
-    second = shown(await scene.alice.bind(scene.agent.url), 201, "endpoint-binding/1")
+    second = document_of(await scene.alice.bind(scene.agent.url), 201, "endpoint-binding/1")
     require_error(await scene.alice.request_release(second), 409, "CONFLICT", "2")
     await scene.alice.move("revoke", release)  # one per version, ever
     require_error(await scene.alice.request_release(second), 409, "CONFLICT", "2")
@@ -127,7 +127,7 @@ async def test_publishing_a_release_publishes_its_draft_card_in_the_same_moment(
 async def test_a_card_that_was_published_before_keeps_its_time(scene: Scene) -> None:
     release = await scene.new_release()
     path = f"/v1/agents/{release['agentId']}/versions/1.0.0/publish"
-    before = shown(await scene.alice.post(path), 200, "catalog-entry/1")
+    before = document_of(await scene.alice.post(path), 200, "catalog-entry/1")
     scene.clock.advance(60)
     published = await scene.alice.move("publish", release)
     entry = await scene.alice.card(release["agentId"])
@@ -160,7 +160,7 @@ async def test_only_the_owner_acts_and_others_read_a_release_while_it_is_publish
         assert (await scene.alice.release(release))["state"] == expected
         reply = await scene.bob.get(path)
         if expected == "published":
-            assert shown(reply, 200, "release/2") == await scene.alice.release(release)
+            assert document_of(reply, 200, "release/2") == await scene.alice.release(release)
         else:
             require_error(reply, 403, "FORBIDDEN", "2")
         for act in ACTS:  # rights come before the state
@@ -195,7 +195,7 @@ async def test_whatever_body_is_sent_with_a_transition_is_ignored(scene: Scene) 
         token=scene.alice.token,
         headers=[(b"content-type", b"application/x-nothing")],
     )
-    assert shown(reply, 200, "release/2")["state"] == "published"
+    assert document_of(reply, 200, "release/2")["state"] == "published"
 
 
 async def test_a_dead_store_is_a_dependency_error_for_every_release_call(

@@ -49,8 +49,8 @@ async def status_of(platform: Platform, invocation_id: str) -> str:
 
 
 def calling(*targets: str) -> Any:
-    async def act(context: AgentContext, given: Any) -> Any:
-        return await asyncio.gather(*(context.call(target, "work", given) for target in targets))
+    async def act(context: AgentContext, skill_input: Any) -> Any:
+        return await asyncio.gather(*(context.call(target, "work", skill_input) for target in targets))
 
     return act
 
@@ -193,7 +193,7 @@ async def test_cancelling_a_call_of_the_kit_cancels_the_child(crew: Crew) -> Non
     """An Agent that gives up on one of two children keeps the other and answers."""
     platform, target = crew.platform, crew.platform.card["agentId"]
 
-    async def act(context: AgentContext, given: Any) -> Any:
+    async def act(context: AgentContext, skill_input: Any) -> Any:
         slow = asyncio.create_task(context.call(target, "work", {}))
         await platform.agent.arrival("message/send", number)
         slow.cancel()

@@ -37,15 +37,15 @@ async def crew(postgres: PostgresForTests) -> AsyncIterator[Crew]:
     await postgres.drop(urls.migration.rpartition("/")[2])
 
 
-async def leaf(context: AgentContext, given: Any) -> Any:
-    return {"by": context.agent_id, "given": given}
+async def leaf(context: AgentContext, skill_input: Any) -> Any:
+    return {"by": context.agent_id, "given": skill_input}
 
 
 def calling(*targets: str) -> Any:
     """An act that calls these Agents at the same time and gives their results."""
 
-    async def act(context: AgentContext, given: Any) -> Any:
-        return await asyncio.gather(*(context.call(target, "work", given) for target in targets))
+    async def act(context: AgentContext, skill_input: Any) -> Any:
+        return await asyncio.gather(*(context.call(target, "work", skill_input) for target in targets))
 
     return act
 
@@ -76,9 +76,9 @@ async def trace_of(crew: Crew, agent_id: str, content: bytes = b"{}") -> tuple[A
 async def test_each_of_two_agents_can_call_the_other(crew: Crew) -> None:
     targets = dict[str, str]()
 
-    async def either(context: AgentContext, given: Any) -> Any:
+    async def either(context: AgentContext, skill_input: Any) -> Any:
         if context.parent_invocation_id is not None:
-            return await leaf(context, given)
+            return await leaf(context, skill_input)
         return await context.call(targets[context.agent_id], "work", {"from": context.agent_id})
 
     first, second = await crew.hire(either), await crew.hire(either)
@@ -159,11 +159,11 @@ async def test_a_childs_delegation_is_one_deeper_and_names_the_child(crew: Crew,
 async def test_a_chain_is_sixteen_deep_at_most(crew: Crew, depth: int, fails: bool) -> None:
     refused = list[NestedCallFailed]()
 
-    async def deeper(context: AgentContext, given: Any) -> Any:
-        if given["left"] == 0:
+    async def deeper(context: AgentContext, skill_input: Any) -> Any:
+        if skill_input["left"] == 0:
             return "bottom"
         try:
-            return await context.call(context.agent_id, "work", {"left": given["left"] - 1})
+            return await context.call(context.agent_id, "work", {"left": skill_input["left"] - 1})
         except NestedCallFailed as failed:
             refused.append(failed)
             return str(failed.code)
@@ -201,9 +201,9 @@ async def test_a_streamed_child_names_its_own_id_in_the_shared_trace_and_root_ta
 async def test_the_kit_streams_a_child_and_tells_how_it_failed(crew: Crew) -> None:
     target = crew.platform.card["agentId"]
 
-    async def act(context: AgentContext, given: Any) -> Any:
+    async def act(context: AgentContext, skill_input: Any) -> Any:
         chunks: list[Any] = []
-        stream = context.stream(target, "work", given)
+        stream = context.stream(target, "work", skill_input)
         try:
             async with stream:
                 async for chunk in stream:

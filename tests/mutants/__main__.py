@@ -60,7 +60,7 @@ async def _judged(mutants: dict[int, Mutant], chosen: argparse.Namespace) -> dic
             number, mutant = waiting.pop(0)
             tests = await asyncio.to_thread(select_tests, mutant, known, everything=chosen.all_tests)
             trials[number] = trial = await judge.judge(mutant, tests)
-            _say(f"{number:3} {trial.verdict:16} {trial.seconds:6.0f} s  {mutant.name}  {trial.test or ''}")
+            _say(f"{number:3} {trial.outcome:16} {trial.seconds:6.0f} s  {mutant.name}  {trial.test or ''}")
             report.write_trials(chosen.report, trials)
 
     await asyncio.gather(*(take(Twin(str(number))) for number in range(chosen.at_once)))

@@ -20,7 +20,7 @@ ABOUT_MUTANTS = ("tests/mutants/", "tests/proof/test_planted.py", RECURSIVE)
 _TOGETHER = frozenset({"tests/console", "tests/docs"})
 """Folders whose tests share a platform."""
 _FILES_AT_ONCE = 10
-_LONGEST_TEST = 900.0
+_MAX_TEST_SECONDS = 900.0
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ async def _reached_by(twin: Twin, files: Sequence[str], say: Callable[[str], Non
     left_out.write_text(RECURSIVE, "utf-8")
     marks = twin.root / "src" / BYTES
     options = ("--reach", str(told), "--marks", str(marks), "--left-out", str(left_out))
-    ended = await twin.pytest(lambda _: _LONGEST_TEST, *options, *files)
+    ended = await twin.pytest(lambda _: _MAX_TEST_SECONDS, *options, *files)
     if not told.is_file():
         raise RuntimeError(f"nothing was recorded of {files}:\n{ended.said}")
     for name in ended.failed:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.mutants.mutant import Mutant
-from tests.mutants.trial import CAUGHT, Trial, Verdict
+from tests.mutants.trial import CAUGHT, Outcome, Trial
 
 
 def write_list(path: Path, seed: int, commit: str, mutants: Sequence[Mutant]) -> None:
@@ -26,7 +26,7 @@ def write_trials(path: Path, trials: Mapping[int, Trial]) -> None:
     _write(path, {"trials": [{"number": number, **asdict(trial)} for number, trial in ordered.items()]})
     lines = [
         f"{summary(ordered.values())}\n",
-        "| No | Place | Change | Verdict | By | Tests given | Seconds |",
+        "| No | Place | Change | Outcome | By | Tests given | Seconds |",
         "|---|---|---|---|---|---|---|",
         *(_row(number, trial) for number, trial in ordered.items()),
     ]
@@ -41,9 +41,9 @@ def read_trials(path: Path, without: Iterable[int]) -> dict[int, Trial]:
 
 
 def summary(trials: Iterable[Trial]) -> str:
-    counts = Counter(trial.verdict for trial in trials)
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if verdict not in CAUGHT)
-    caught = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in CAUGHT and counts[verdict])
+    counts = Counter(trial.outcome for trial in trials)
+    told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if outcome not in CAUGHT)
+    caught = ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if outcome in CAUGHT and counts[outcome])
     return f"Of {counts.total()} mutants: {', '.join(filter(None, (caught, told)))}."
 
 
@@ -51,7 +51,7 @@ def _row(number: int, trial: Trial) -> str:
     place, _, operator = trial.mutant.name.partition(" ")
     flaky = f" (not counted: {', '.join(trial.flaky)})" if trial.flaky else ""
     change = f"{operator}: {_difference(trial.mutant)}"
-    cells = (number, place, change, trial.verdict, f"{trial.test or ''}{flaky}", trial.met, trial.seconds)
+    cells = (number, place, change, trial.outcome, f"{trial.test or ''}{flaky}", trial.met, trial.seconds)
     return f"| {' | '.join(str(cell).replace('|', '&#124;') for cell in cells)} |"
 
 
@@ -69,7 +69,7 @@ def _by_sign(lines: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _trial(content: dict[str, Any]) -> Trial:
-    typed = {"mutant": _mutant(content["mutant"]), "verdict": Verdict(content["verdict"])}
+    typed = {"mutant": _mutant(content["mutant"]), "outcome": Outcome(content["outcome"])}
     return Trial(**content | typed | {"flaky": tuple(content["flaky"])})
 
 

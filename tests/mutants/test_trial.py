@@ -11,7 +11,7 @@ from tests.mutants import report
 from tests.mutants.__main__ import main
 from tests.mutants.mutant import Mutant
 from tests.mutants.reach import Reach
-from tests.mutants.trial import Judge, Trial, Verdict
+from tests.mutants.trial import Judge, Outcome, Trial
 from tests.mutants.twin import Ended, Limit
 
 FIRST, SECOND, THIRD = "tests/a.py::test_1", "tests/a.py::test_2", "tests/b.py::test_3"
@@ -45,7 +45,7 @@ class ScriptedTwin:
 async def test_a_test_that_fails_with_the_mistake_only_catches_it() -> None:
     twin = ScriptedTwin([_failed(SECOND)])
     trial = await _judge(twin)
-    assert (trial.verdict, trial.test, trial.flaky) == (Verdict.CAUGHT, SECOND, ())
+    assert (trial.outcome, trial.test, trial.flaky) == (Outcome.CAUGHT, SECOND, ())
     assert twin.runs == [(True, [FIRST, SECOND, THIRD]), (False, [SECOND]), (True, [SECOND])]
 
 
@@ -60,27 +60,27 @@ async def test_the_nearest_files_are_met_first_and_a_survivor_has_met_all() -> N
 async def test_a_test_that_fails_without_the_mistake_too_proves_nothing_and_the_rest_goes_on() -> None:
     twin = ScriptedTwin([_failed(FIRST), _failed(THIRD)], frozenset({FIRST}))
     trial = await _judge(twin)
-    assert (trial.verdict, trial.test, trial.flaky) == (Verdict.CAUGHT, THIRD, (FIRST,))
+    assert (trial.outcome, trial.test, trial.flaky) == (Outcome.CAUGHT, THIRD, (FIRST,))
     assert (True, [SECOND, THIRD]) in twin.runs
 
 
 async def test_a_mistake_that_every_test_passes_with_survives() -> None:
-    assert (await _judge(ScriptedTwin())).verdict is Verdict.SURVIVED
-    assert (await Judge(ScriptedTwin(), Reach()).judge(REAL, [])).verdict is Verdict.SURVIVED  # type: ignore[arg-type]
+    assert (await _judge(ScriptedTwin())).outcome is Outcome.SURVIVED
+    assert (await Judge(ScriptedTwin(), Reach()).judge(REAL, [])).outcome is Outcome.SURVIVED  # type: ignore[arg-type]
 
 
 async def test_a_hang_and_a_product_that_does_not_load_are_told_apart() -> None:
-    assert (await _judge(ScriptedTwin([Ended(-9, SECOND, True, "")]))).verdict is Verdict.HANGS
-    assert (await _judge(ScriptedTwin([Ended(4, None, False, "")]))).verdict is Verdict.DOES_NOT_LOAD
+    assert (await _judge(ScriptedTwin([Ended(-9, SECOND, True, "")]))).outcome is Outcome.HANGS
+    assert (await _judge(ScriptedTwin([Ended(4, None, False, "")]))).outcome is Outcome.DOES_NOT_LOAD
 
 
 async def test_tests_that_do_not_even_load_without_the_mistake_decide_nothing() -> None:
     twin = ScriptedTwin([Ended(4, None, False, "")], frozenset({FIRST}))
-    assert (await _judge(twin)).verdict is Verdict.UNDECIDED
+    assert (await _judge(twin)).outcome is Outcome.UNDECIDED
 
 
 async def test_a_mistake_whose_place_is_gone_is_stale() -> None:
-    assert (await Judge(ScriptedTwin(), Reach()).judge(MUTANT, [FIRST])).verdict is Verdict.STALE  # type: ignore[arg-type]
+    assert (await Judge(ScriptedTwin(), Reach()).judge(MUTANT, [FIRST])).outcome is Outcome.STALE  # type: ignore[arg-type]
 
 
 async def test_a_list_and_a_report_are_read_as_they_were_written(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ _FILES_OF_BATCH = (4, 12, 40, 10_000)
 _SHORTEST_LIMIT, _TIMES_RECORDED = 120.0, 20.0
 
 
-class Verdict(StrEnum):
+class Outcome(StrEnum):
     CAUGHT = "caught"
     HANGS = "caught by a hang"
     DOES_NOT_LOAD = "caught at import"
@@ -24,7 +24,7 @@ class Verdict(StrEnum):
     STALE = "stale"
 
 
-CAUGHT = frozenset({Verdict.CAUGHT, Verdict.HANGS, Verdict.DOES_NOT_LOAD})
+CAUGHT = frozenset({Outcome.CAUGHT, Outcome.HANGS, Outcome.DOES_NOT_LOAD})
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Trial:
     """`met` is how many tests it was given; `flaky` are those that failed for another reason than the mutant."""
 
     mutant: Mutant
-    verdict: Verdict
+    outcome: Outcome
     seconds: float
     met: int
     test: str | None = None
@@ -48,28 +48,28 @@ class Judge:
     async def judge(self, mutant: Mutant, tests: Sequence[str]) -> Trial:
         begun, flaky = time.monotonic(), list[str]()
         if (problem := stale(mutant)) is not None:
-            return Trial(mutant, Verdict.STALE, 0.0, 0, said=problem)
+            return Trial(mutant, Outcome.STALE, 0.0, 0, said=problem)
         left = list(tests)
         while True:
-            verdict, ended = await self._meet(mutant, left)
-            if verdict is Verdict.DOES_NOT_LOAD and not await self._loads(left):
-                verdict = Verdict.UNDECIDED
+            outcome, ended = await self._meet(mutant, left)
+            if outcome is Outcome.DOES_NOT_LOAD and not await self._loads(left):
+                outcome = Outcome.UNDECIDED
             if ended.test is None or await self._is_sound(mutant, ended.test):
                 seconds = round(time.monotonic() - begun, 1)
-                return Trial(mutant, verdict, seconds, len(tests), ended.test, tuple(flaky), ended.said)
+                return Trial(mutant, outcome, seconds, len(tests), ended.test, tuple(flaky), ended.said)
             flaky.append(ended.test or "")
             left = _after(left, ended.test or "")
 
-    async def _meet(self, mutant: Mutant, tests: Sequence[str]) -> tuple[Verdict, Ended]:
+    async def _meet(self, mutant: Mutant, tests: Sequence[str]) -> tuple[Outcome, Ended]:
         ended = Ended(_NOTHING_TO_RUN, None, False, "")
         with self._twin.planted(mutant):
             for batch in _batches(tests):
                 ended = await self._twin.run(batch, self._limit)
                 if ended.hangs:
-                    return Verdict.HANGS, ended
+                    return Outcome.HANGS, ended
                 if ended.code not in {_PASSED, _NOTHING_TO_RUN}:
-                    return Verdict.CAUGHT if ended.code == _FAILED else Verdict.DOES_NOT_LOAD, ended
-        return Verdict.SURVIVED, ended
+                    return Outcome.CAUGHT if ended.code == _FAILED else Outcome.DOES_NOT_LOAD, ended
+        return Outcome.SURVIVED, ended
 
     async def _loads(self, tests: Sequence[str]) -> bool:
         """Whether the tests can be read without the mistake."""
@@ -79,8 +79,8 @@ class Judge:
         """It passes on the product as it is, and fails on the mutant once more."""
         if (await self._twin.run([test], self._limit)).code != _PASSED:
             return False
-        verdict, _ = await self._meet(mutant, [test])
-        return verdict in CAUGHT
+        outcome, _ = await self._meet(mutant, [test])
+        return outcome in CAUGHT
 
     def _limit(self, test: str) -> float:
         known = self._reach.tests.get(test)

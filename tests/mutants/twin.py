@@ -123,7 +123,7 @@ class Twin:
                 hanging = await _hanging(process, progress, limit)
             finally:
                 await self._end(process)
-        failed = list(dict.fromkeys(_told(progress, "failed ")))
+        failed = list(dict.fromkeys(_tests_with(progress, "failed ")))
         text = output.read_text("utf-8", errors="replace")[-_SAID:]
         test = hanging or next(iter(failed), None)
         return Ended(process.returncode or 0, test, hanging is not None, text, failed)
@@ -150,7 +150,7 @@ async def _hanging(process: asyncio.subprocess.Process, progress: Path, limit: L
         await asyncio.wait([ended], timeout=_POLL_SECONDS)
         if ended.done():
             return None
-        started = _told(progress, "begins ")
+        started = _tests_with(progress, "begins ")
         if len(started) > lines:
             begun, lines = time.monotonic(), len(started)
         current = started[-1] if started else ""
@@ -159,7 +159,7 @@ async def _hanging(process: asyncio.subprocess.Process, progress: Path, limit: L
             return current
 
 
-def _told(progress: Path, event: str) -> list[str]:
+def _tests_with(progress: Path, event: str) -> list[str]:
     lines = progress.read_text("utf-8").splitlines()
     return [line.removeprefix(event) for line in lines if line.startswith(event)]
 

@@ -142,7 +142,7 @@ def test_a_large_answer_is_whole_though_its_peer_leaves_at_once(
     body = bytes(range(250)) * 1200
     answer = b"HTTP/1.1 200 OK\r\n%b\r\n%b" % (framing, body)
 
-    async def asked(port: int) -> bytes:
+    async def body_from(port: int) -> bytes:
         client = HttpClient(idle_seconds=5, connect_seconds=5, tls=authority.client_context())
         try:
             return await ask(client, "agent.test", port, max_body=1 << 20)
@@ -154,5 +154,5 @@ def test_a_large_answer_is_whole_though_its_peer_leaves_at_once(
             given = (listener, authority.server_context("agent.test"), answer)
             peer = threading.Thread(target=says_and_goes, args=given)
             peer.start()
-            assert run(asked(listener.getsockname()[1])) == body
+            assert run(body_from(listener.getsockname()[1])) == body
             peer.join()

@@ -218,7 +218,7 @@ def vectors(table: str) -> list[dict[str, Any]]:
     return found
 
 
-def verdict(case: dict[str, Any]) -> tuple[str, str | None]:
+def decision(case: dict[str, Any]) -> tuple[str, str | None]:
     try:
         address = judge(Endpoint.parse(case["endpoint"]), case["answer"], AllowList.parse(case["allowList"]))
     except (AddressRefused, InvalidEndpoint):
@@ -232,4 +232,4 @@ def test_the_network_vectors_of_the_contract_hold() -> None:
     assert addresses
     assert hosts
     assert [row for row in addresses if classify(row["address"]) != row["class"]] == []
-    assert [row["name"] for row in hosts if verdict(row) != (row["verdict"], row.get("connect"))] == []
+    assert [row["name"] for row in hosts if decision(row) != (row["verdict"], row.get("connect"))] == []

@@ -25,12 +25,12 @@ class NameServer:
 
     def __init__(self, *answers: Sequence[str] | Exception) -> None:
         self._answers = list(answers)
-        self.asked: list[str] = []
+        self.queries: list[str] = []
         self.gate = threading.Event()
         self.gate.set()
 
     def __call__(self, host: str) -> Sequence[str]:
-        self.asked.append(host)
+        self.queries.append(host)
         self.gate.wait(20)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, Exception):
@@ -65,7 +65,7 @@ async def test_the_order_of_the_system_is_kept_and_repeats_are_dropped() -> None
 async def test_an_address_is_not_looked_up(host: str) -> None:
     server = NameServer(["10.0.0.1"])
     assert await Resolver(server).addresses(host, soon()) == (host,)
-    assert server.asked == []
+    assert server.queries == []
 
 
 async def test_an_answer_is_reused_for_less_than_five_seconds_and_then_asked_for_again() -> None:
@@ -76,22 +76,22 @@ async def test_an_answer_is_reused_for_less_than_five_seconds_and_then_asked_for
     assert await resolver.addresses("agent.example", soon()) == ("10.0.0.1",)
     clock.now += 0.001
     assert await resolver.addresses("agent.example", soon()) == ("10.0.0.2",)
-    assert server.asked == ["agent.example"] * 2
+    assert server.queries == ["agent.example"] * 2
 
 
 async def test_look_ups_of_one_name_at_one_time_are_one(hanging: NameServer) -> None:
     resolver = Resolver(hanging)
     callers = [asyncio.create_task(resolver.addresses("agent.example", soon())) for _ in range(50)]
-    await until(lambda: bool(hanging.asked))
+    await until(lambda: bool(hanging.queries))
     hanging.gate.set()
     assert set(await asyncio.gather(*callers)) == {("10.0.0.1",)}
-    assert hanging.asked == ["agent.example"]
+    assert hanging.queries == ["agent.example"]
 
 
 async def test_a_caller_that_leaves_does_not_end_the_look_up_of_the_others(hanging: NameServer) -> None:
     resolver = Resolver(hanging)
     leaver, stayer = (asyncio.create_task(resolver.addresses("agent.example", soon())) for _ in range(2))
-    await until(lambda: bool(hanging.asked))
+    await until(lambda: bool(hanging.queries))
     leaver.cancel()
     hanging.gate.set()
     assert await stayer == ("10.0.0.1",)
@@ -129,7 +129,7 @@ async def test_when_every_thread_hangs_a_new_look_up_fails_at_once_and_recovers_
     assert {type(result) for result in await asyncio.gather(*stuck, return_exceptions=True)} == {NameNotResolved}
     with pytest.raises(NameNotResolved):
         resolver.addresses("other.example", soon()).send(None)  # not even one turn of the loop
-    assert "other.example" not in hanging.asked
+    assert "other.example" not in hanging.queries
     hanging.gate.set()
     await until(lambda: not resolver._running)
     assert await resolver.addresses("other.example", soon()) == ("10.0.0.1",)
@@ -138,9 +138,9 @@ async def test_when_every_thread_hangs_a_new_look_up_fails_at_once_and_recovers_
 async def test_no_more_look_ups_run_or_wait_than_the_bounds_say(hanging: NameServer) -> None:
     resolver = Resolver(hanging, Bounds(threads=2, waiting=3))
     callers = [asyncio.create_task(resolver.addresses(f"host-{number}.example", soon())) for number in range(9)]
-    await until(lambda: len(hanging.asked) == 2)
+    await until(lambda: len(hanging.queries) == 2)
     await until(lambda: sum(caller.done() for caller in callers) == 4)
-    assert len(hanging.asked) == 2
+    assert len(hanging.queries) == 2
     hanging.gate.set()
     results = await asyncio.gather(*callers, return_exceptions=True)
     assert [isinstance(result, NameNotResolved) for result in results] == [False] * 5 + [True] * 4
@@ -153,7 +153,7 @@ async def test_an_answer_that_comes_after_the_look_up_gave_up_is_not_used(hangin
     hanging.gate.set()
     await until(lambda: not resolver._running)
     assert await resolver.addresses("agent.example", soon()) == ("10.0.0.1",)
-    assert hanging.asked == ["agent.example"] * 2
+    assert hanging.queries == ["agent.example"] * 2
 
 
 async def test_answers_are_remembered_up_to_a_bound() -> None:
@@ -183,7 +183,7 @@ async def test_a_name_that_answers_differently_later_is_judged_by_each_answer_it
     endpoint = Endpoint.parse("https://agent.example/a")
     assert await policy.admit(endpoint, soon()) == "8.8.8.8"
     assert await policy.admit(endpoint, soon()) == "8.8.8.8"
-    assert server.asked == ["agent.example"]
+    assert server.queries == ["agent.example"]
     clock.now += 5
     with pytest.raises(AddressRefused):
         await policy.admit(endpoint, soon())

@@ -7,7 +7,7 @@ from aop.net.http import HttpClient, Target
 from tests.support.peers import Received, listening
 from tests.support.streaming_agent import HEAD, send_body
 
-MOST_UNREAD = 2 * 1024 * 1024
+MAX_UNREAD = 2 * 1024 * 1024
 
 
 async def test_an_answer_that_is_no_longer_read_fills_no_more_than_a_small_buffer() -> None:
@@ -31,5 +31,5 @@ async def test_an_answer_that_is_no_longer_read_fills_no_more_than_a_small_buffe
                 await anext(answer)
             before = sent
             await asyncio.sleep(0.5)
-            assert sent - before < MOST_UNREAD
+            assert sent - before < MAX_UNREAD
         await client.close()

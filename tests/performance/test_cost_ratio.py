@@ -6,7 +6,7 @@ from benchmarks.invocations import UNITS, Calls, costs_of, many
 from benchmarks.measure import cpu_nanos
 
 CALLERS, ECHOES = 32, 640
-MOST_TIMES_AN_ECHO = 120
+MAX_TIMES_AN_ECHO = 120
 """About 40 when this was written. Other work on the machine moves the figure, but not as far."""
 
 
@@ -19,4 +19,4 @@ async def test_an_invocation_costs_no_more_than_a_few_dozen_echoes() -> None:
         await many(calls.direct, CALLERS, ECHOES)
         echo = (cpu_nanos(platform.agent_pid) - spent) / 1000 / ECHOES
         await client.close()
-    assert sum(costs[unit] for unit in UNITS) <= MOST_TIMES_AN_ECHO * echo
+    assert sum(costs[unit] for unit in UNITS) <= MAX_TIMES_AN_ECHO * echo

@@ -9,7 +9,7 @@ from aop.contracts.documents import document
 from tests.support.units import RunningUnit
 
 
-async def told(unit: RunningUnit, head: str) -> tuple[int, dict[str, str], bytes]:
+async def answer_to(unit: RunningUnit, head: str) -> tuple[int, dict[str, str], bytes]:
     reader, writer = await asyncio.open_connection("127.0.0.1", unit.port)
     try:
         writer.write(head.replace("\n", "\r\n").encode())
@@ -32,7 +32,7 @@ async def told(unit: RunningUnit, head: str) -> tuple[int, dict[str, str], bytes
 async def test_what_can_be_read_in_two_ways_is_refused_with_body_and_trace(
     unit: RunningUnit, head: str, rule: str
 ) -> None:
-    status, headers, body = await told(unit, head)
+    status, headers, body = await answer_to(unit, head)
     error = json.loads(body)
     assert (status, error["code"], error["violations"]) == (400, "VALIDATION_ERROR", [{"pointer": "", "rule": rule}])
     assert document("platform-error/2").violations(error) == ()
@@ -45,4 +45,4 @@ async def test_what_can_be_read_in_two_ways_is_refused_with_body_and_trace(
     ["GET /livez HTTP/1.1\nHost: a\nX_Request_Id: 1\n\n", "GET http://a:8080/livez HTTP/1.1\nHost: A:8080\n\n"],
 )
 async def test_other_underscores_and_the_absolute_form_change_nothing(unit: RunningUnit, head: str) -> None:
-    assert (await told(unit, head))[0] == 200
+    assert (await answer_to(unit, head))[0] == 200

@@ -20,7 +20,7 @@ from tests.support.errors import require_error
 from tests.support.settings import principals
 from tests.support.units import RunningUnit, running
 
-KNOWN, MISTYPED = "the-token-of-a-known-unit-0000", "the-token-of-a-known-unit-0001"
+VALID, MISTYPED = "the-token-of-a-known-unit-0000", "the-token-of-a-known-unit-0001"
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def log() -> io.BytesIO:
 
 @pytest_asyncio.fixture
 async def unit(log: io.BytesIO) -> AsyncIterator[RunningUnit]:
-    known = ServicePrincipals.parse(principals("router", KNOWN))
+    known = ServicePrincipals.parse(principals("router", VALID))
 
     async def nothing(request: Request) -> Response:
         return Response(204)
@@ -48,9 +48,9 @@ async def unit(log: io.BytesIO) -> AsyncIterator[RunningUnit]:
 
 
 async def test_a_refused_token_is_in_no_record(unit: RunningUnit, log: io.BytesIO) -> None:
-    assert (await unit.get("/internal", token=KNOWN)).status == 204
+    assert (await unit.get("/internal", token=VALID)).status == 204
     require_error(await unit.get("/internal", token=MISTYPED), 403, "FORBIDDEN", "4")
     written = log.getvalue().decode()
     assert '"caller":"router"' in written
     assert '"code":"FORBIDDEN"' in written
-    assert [token for token in (KNOWN, MISTYPED) if token in written] == []
+    assert [token for token in (VALID, MISTYPED) if token in written] == []

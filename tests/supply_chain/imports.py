@@ -46,7 +46,7 @@ class Unlocked(importlib.abc.MetaPathFinder):
 
 
 def watch(deeds: list[str]) -> None:
-    def look(event: str, arguments: tuple[Any, ...]) -> None:
+    def audit(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             path, mode, flags = arguments
             if (isinstance(mode, str) and set(mode) & set("wax+")) or (flags or 0) & WRITING:
@@ -54,7 +54,7 @@ def watch(deeds: list[str]) -> None:
         elif event.startswith(WATCHED) and event not in HARMLESS:
             deeds.append(f"{event} {arguments!r}")
 
-    sys.addaudithook(look)
+    sys.addaudithook(audit)
 
 
 def modules() -> list[str]:

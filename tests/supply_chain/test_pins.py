@@ -8,8 +8,8 @@ import pytest
 from tools.lock_files import read_all, read_npm, read_python
 
 HASH = "--hash=sha256:" + "a" * 64
-ASKED = "    # via\n    #   aop (pyproject.toml)\n    #   right\n"
-GOOD = f"left==1.0 ; sys_platform == 'linux' \\\n    {HASH} \\\n    {HASH[:-1]}b\n{ASKED}"
+VIA = "    # via\n    #   aop (pyproject.toml)\n    #   right\n"
+GOOD = f"left==1.0 ; sys_platform == 'linux' \\\n    {HASH} \\\n    {HASH[:-1]}b\n{VIA}"
 INTEGRITY = "sha512-" + "A" * 86 + "=="
 
 

@@ -74,7 +74,7 @@ class ScriptedAgent:
     proofs: dict[str, str] = field(default_factory=dict)
     received: list[Received] = field(default_factory=list)
     _scripts: deque[Script] = field(default_factory=deque)
-    _given: dict[str, deque[Behaviour]] = field(default_factory=dict)
+    _script_of: dict[str, deque[Behaviour]] = field(default_factory=dict)
     _arrived: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @property
@@ -121,11 +121,11 @@ class ScriptedAgent:
     def _behaviour(self, request: Received) -> Behaviour:
         if method_of(request) == "tasks/cancel":
             return self.on_cancel
-        given = self._given.get(invocation_of(request))
-        if given is None:
+        behaviours = self._script_of.get(invocation_of(request))
+        if behaviours is None:
             script = self._scripts.popleft() if self._scripts else self.usual or (echo,)
-            given = self._given[invocation_of(request)] = deque(script)
-        return given.popleft() if len(given) > 1 else given[0]
+            behaviours = self._script_of[invocation_of(request)] = deque(script)
+        return behaviours.popleft() if len(behaviours) > 1 else behaviours[0]
 
 
 def data(value: object) -> dict[str, Any]:

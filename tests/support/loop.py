@@ -72,11 +72,11 @@ class Platform:
     async def sees(self, release: Release, state: str) -> None:
         """Waits until the Router has learned that state of the Release."""
 
-        async def known() -> bool:
+        async def is_known() -> bool:
             seen = (await self.router.get(STATUS, token=CONTROL_PLANE_TO_ROUTER)).json["observations"]
             return any((item["releaseId"], item["state"]) == (release.release_id, state) for item in seen)
 
-        await becomes_true(known)
+        await becomes_true(is_known)
 
     def request(self, content: bytes = b"{}", **members: Any) -> bytes:
         """The body of an invocation; `content` is the input as it is to be written."""
@@ -112,10 +112,10 @@ class Platform:
     async def ended(self, invocation_id: str, seconds: float = PATIENCE_SECONDS) -> Any:
         """The detail, once there is a terminal."""
 
-        async def over() -> bool:
+        async def has_ended() -> bool:
             return bool(TERMINALS & set(await self.types(invocation_id)))
 
-        await becomes_true(over, seconds)
+        await becomes_true(has_ended, seconds)
         return await self.detail(invocation_id)
 
     async def recorded(self) -> int:

@@ -128,7 +128,7 @@ class Crew:
         if request["method"] == "message/send":
             result = await self._begun(context, request["params"]["message"]["parts"][0]["data"], receive)
         else:
-            result = await self._known(request["method"], request["params"]["id"])
+            result = await self._existing_task(request["method"], request["params"]["id"])
         body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -139,23 +139,23 @@ class Crew:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
-    async def _begun(self, context: AgentContext, given: Any, receive: Receive) -> Any:
+    async def _begun(self, context: AgentContext, skill_input: Any, receive: Receive) -> Any:
         member, task_id = self._members[context.agent_id], new_hex_id()
-        task = self._tasks[task_id] = asyncio.create_task(self._acted(member.act(context, given)))
+        task = self._tasks[task_id] = asyncio.create_task(self._acted(member.act(context, skill_input)))
         leaving = asyncio.ensure_future(receive())
         await asyncio.wait({task, leaving}, timeout=member.patience, return_when=asyncio.FIRST_COMPLETED)
         if leaving.done():
             task.cancel()
         leaving.cancel()
         await asyncio.wait({leaving})
-        return _shown(task_id, task)
+        return _task_document(task_id, task)
 
-    async def _known(self, method: str, task_id: str) -> Any:
+    async def _existing_task(self, method: str, task_id: str) -> Any:
         task = self._tasks[task_id]
         if method == "tasks/cancel":
             task.cancel()
             await asyncio.wait({task})
-        return _shown(task_id, task)
+        return _task_document(task_id, task)
 
     async def _acted(self, act: Awaitable[Any]) -> Any:
         try:
@@ -164,7 +164,7 @@ class Crew:
             return failed
 
 
-def _shown(task_id: str, task: "asyncio.Task[Any]") -> dict[str, Any]:
+def _task_document(task_id: str, task: "asyncio.Task[Any]") -> dict[str, Any]:
     shown: dict[str, Any] = {"kind": "task", "id": task_id, "contextId": "ctx", "status": {"state": "working"}}
     if task.cancelled():
         shown["status"]["state"] = "canceled"

@@ -56,10 +56,10 @@ class ScriptedNames:
     """Answers look-ups from a script, in turn, the last answer for ever; a name without a script does not exist."""
 
     answers: dict[str, list[Sequence[str]]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
 
     def __call__(self, host: str) -> Sequence[str]:
-        self.asked.append(host)
+        self.queries.append(host)
         turns = self.answers.get(host)
         if turns is None:
             raise OSError("no such name")
@@ -87,13 +87,13 @@ class Provider:
 
     async def register(self, endpoint: str, agent_id: str = "acme:agent", version: str = "1.0.0") -> Json:
         card = a_card(agent_id=agent_id, version=version, owner=self.principal, endpoint=endpoint)
-        return shown(await self.post("/v1/agents", card), 201, "catalog-entry/1")
+        return document_of(await self.post("/v1/agents", card), 201, "catalog-entry/1")
 
     async def disable(self, agent_id: str, version: str = "1.0.0") -> Json:
-        return shown(await self.post(f"/v1/agents/{agent_id}/versions/{version}/disable"), 200, "catalog-entry/1")
+        return document_of(await self.post(f"/v1/agents/{agent_id}/versions/{version}/disable"), 200, "catalog-entry/1")
 
     async def card(self, agent_id: str, version: str = "1.0.0") -> Json:
-        entries = shown(await self.get(f"/v1/agents/{agent_id}"), 200, "agent-overview/2")["versions"]
+        entries = document_of(await self.get(f"/v1/agents/{agent_id}"), 200, "agent-overview/2")["versions"]
         return next(entry for entry in entries if entry["version"] == version)
 
     async def bind(self, endpoint: str, agent_id: str = "acme:agent", version: str = "1.0.0") -> Reply:
@@ -103,14 +103,16 @@ class Provider:
     async def new_binding(self, endpoint: str, agent_id: str = "acme:agent", version: str = "1.0.0") -> Json:
         """Registers the Card too."""
         await self.register(endpoint, agent_id, version)
-        return shown(await self.bind(endpoint, agent_id, version), 201, "endpoint-binding/1")
+        return document_of(await self.bind(endpoint, agent_id, version), 201, "endpoint-binding/1")
 
     async def binding(self, binding: Json) -> Json:
-        return shown(await self.get(f"{self.path}/endpoint-bindings/{binding['bindingId']}"), 200, "endpoint-binding/1")
+        return document_of(
+            await self.get(f"{self.path}/endpoint-bindings/{binding['bindingId']}"), 200, "endpoint-binding/1"
+        )
 
     async def challenge(self, binding: Json) -> Json:
         reply = await self.post(f"{self.path}/endpoint-bindings/{binding['bindingId']}/challenges")
-        return shown(reply, 201, "challenge/1")
+        return document_of(reply, 201, "challenge/1")
 
     async def complete(self, challenge: Json) -> Reply:
         path = f"{self.path}/endpoint-bindings/{challenge['bindingId']}/challenges/{challenge['challengeId']}/complete"
@@ -119,7 +121,7 @@ class Provider:
     async def verify_binding(self, binding: Json, agent: AgentEndpoint) -> Json:
         challenge = await self.challenge(binding)
         agent.serve(challenge["challengeId"], challenge["proof"])
-        return shown(await self.complete(challenge), 200, "endpoint-binding/1")
+        return document_of(await self.complete(challenge), 200, "endpoint-binding/1")
 
     async def new_verified_binding(
         self, agent: AgentEndpoint, agent_id: str = "acme:agent", version: str = "1.0.0"
@@ -131,16 +133,16 @@ class Provider:
         return await self.post(f"{self.path}/agents/{binding['agentId']}/releases", body)
 
     async def new_release(self, binding: Json) -> Json:
-        return shown(await self.request_release(binding), 201, "release/2")
+        return document_of(await self.request_release(binding), 201, "release/2")
 
     async def act(self, verb: str, release: Json) -> Reply:
         return await self.post(f"/v1/releases/{release['releaseId']}/{verb}")
 
     async def move(self, verb: str, release: Json) -> Json:
-        return shown(await self.act(verb, release), 200, "release/2")
+        return document_of(await self.act(verb, release), 200, "release/2")
 
     async def release(self, release: Json) -> Json:
-        return shown(await self.get(f"/v1/releases/{release['releaseId']}"), 200, "release/2")
+        return document_of(await self.get(f"/v1/releases/{release['releaseId']}"), 200, "release/2")
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ class Scene:
         return await self.alice.new_release(await self.alice.new_verified_binding(self.agent, agent_id))
 
 
-def shown(reply: Reply, status: int, name: str) -> Json:
+def document_of(reply: Reply, status: int, name: str) -> Json:
     """The body of a success, which must be what the contract says."""
     assert reply.status == status, reply.body
     body: Json = reply.json

@@ -43,10 +43,12 @@ class SamplePlatform:
     releases: Mapping[str, Release]
     installations: Mapping[str, str]
 
-    async def invoke(self, agent_id: str, capability: str, given: object) -> Reply:
-        return await self.gateway.ask("POST", _INVOCATIONS, _body(agent_id, capability, given), token=self.owner.token)
+    async def invoke(self, agent_id: str, capability: str, skill_input: object) -> Reply:
+        return await self.gateway.ask(
+            "POST", _INVOCATIONS, _body(agent_id, capability, skill_input), token=self.owner.token
+        )
 
-    async def stream(self, agent_id: str, capability: str, given: object) -> AsyncGenerator[StreamEvent, None]:
+    async def stream(self, agent_id: str, capability: str, skill_input: object) -> AsyncGenerator[StreamEvent, None]:
         """The events of an exact stream; closing the iterator is leaving as a caller."""
         client, reader, events = (
             HttpClient(idle_seconds=0, connect_seconds=PATIENCE_SECONDS),
@@ -58,7 +60,7 @@ class SamplePlatform:
             (b"content-type", b"application/json"),
             (b"accept", b"text/event-stream"),
         ]
-        body = json.dumps(_body(agent_id, capability, given, stream=True)).encode()
+        body = json.dumps(_body(agent_id, capability, skill_input, stream=True)).encode()
         target, deadline = Target("http", "127.0.0.1", self.gateway.port, "127.0.0.1"), _soon(30)
         try:
             async with client.stream(
@@ -165,15 +167,15 @@ def origin_of(listener: socket.socket) -> str:
 async def _knows(router: RunningUnit, releases: Iterable[Release]) -> None:
     wanted = {release.release_id for release in releases}
 
-    async def known() -> bool:
+    async def is_known() -> bool:
         status = await router.get("/internal/v1/topology/status", token=CONTROL_PLANE_TO_ROUTER)
         return wanted <= {item["releaseId"] for item in status.json["observations"] if item["state"] == "published"}
 
-    await becomes_true(known)
+    await becomes_true(is_known)
 
 
-def _body(agent_id: str, capability: str, given: object, *, stream: bool = False) -> dict[str, Any]:
-    return {"agentId": agent_id, "capability": capability, "input": given, "stream": stream}
+def _body(agent_id: str, capability: str, skill_input: object, *, stream: bool = False) -> dict[str, Any]:
+    return {"agentId": agent_id, "capability": capability, "input": skill_input, "stream": stream}
 
 
 def _soon(seconds: float) -> float:

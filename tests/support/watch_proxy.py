@@ -18,7 +18,7 @@ class WatchProxy:
     port: int = 0
     watches: list[str] = field(default_factory=list)
     """The targets of all watches that were asked for, cut or not."""
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
     _is_cut: bool = False
     _open: set[asyncio.StreamWriter] = field(default_factory=set)
 
@@ -27,7 +27,7 @@ class WatchProxy:
         return f"http://127.0.0.1:{self.port}"
 
     def resolves(self) -> int:
-        return self.asked.count("/internal/v1/resolve-agent")
+        return self.requested.count("/internal/v1/resolve-agent")
 
     def cut(self) -> None:
         self._is_cut = True
@@ -68,7 +68,7 @@ class WatchProxy:
         method, _, rest = piece.partition(b" ")
         target = rest.partition(b" ")[0].decode("latin-1")
         if method == b"POST":
-            self.asked.append(target)
+            self.requested.append(target)
         if not piece.startswith(_WATCH):
             return True
         self.watches.append(target)

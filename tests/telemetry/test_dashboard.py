@@ -23,7 +23,7 @@ SCRAPER_LABELS = {"instance", "job"}
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-def asked(expression: str) -> tuple[str, set[str]]:
+def metric_and_labels(expression: str) -> tuple[str, set[str]]:
     """The one metric of an expression and the labels it uses."""
     (metric,) = set(re.findall(r"\baop_[a-z_]+", expression))
     selected = re.findall(r"(\w+)(?:=~|!=|=)\"", expression)
@@ -46,7 +46,7 @@ async def test_every_metric_and_label_of_the_dashboard_exists(platform: Platform
         for sample in family.samples:
             labels.setdefault(sample.name, set()).update(sample.labels)
     for expression in EXPRESSIONS:
-        metric, used = asked(expression)
+        metric, used = metric_and_labels(expression)
         assert metric in labels, expression
         assert used <= labels[metric] | SCRAPER_LABELS, expression
 
@@ -55,7 +55,7 @@ async def test_the_dashboard_uses_every_metric_the_units_have(platform: Platform
     names = set()
     for unit in (platform.gateway, platform.router):
         names |= set(re.findall(r"^# TYPE (aop_\w+) ", (await unit.get("/metrics")).body.decode(), re.MULTILINE))
-    used = {asked(expression)[0].removesuffix("_bucket") for expression in EXPRESSIONS}
+    used = {metric_and_labels(expression)[0].removesuffix("_bucket") for expression in EXPRESSIONS}
     assert names - used == {"aop_topology_releases"}
 
 

@@ -11,13 +11,13 @@ from tests.support.platform import seed_ports, started_up
 from tools.agent_env import AGENTS, agent_python
 
 BRIEF, ITEMS, SUMMARY = "aop:meeting-brief", "aop:action-items", "aop:summarizer"
-GIVEN = {"notes": "Budget meeting. Alice will send the budget by Friday.", "sentences": 1}
+MEETING = {"notes": "Budget meeting. Alice will send the budget by Friday.", "sentences": 1}
 LEAST = 3 + 3 * 5
 """Gateway, dispatch and two nested calls with four phases each, and the two questions for the pins of the children."""
 
 
 def invoke(origin: str, token: str) -> Any:
-    wanted = {"agentId": BRIEF, "capability": "brief-meeting", "stream": False, "input": GIVEN}
+    wanted = {"agentId": BRIEF, "capability": "brief-meeting", "stream": False, "input": MEETING}
     request = Request(  # noqa: S310
         f"{origin}/v1/workspaces/demo/invocations",
         json.dumps(wanted).encode(),

@@ -28,7 +28,7 @@ def named(spans: list[Seen], name: str) -> Seen:
     return found
 
 
-async def known(platform: Platform) -> None:
+async def release_is_known(platform: Platform) -> None:
     """The Card is in the Router's cache, so that nobody is asked for it."""
     assert (await platform.invoke()).status == 200
 
@@ -36,7 +36,7 @@ async def known(platform: Platform) -> None:
 async def test_an_invocation_is_one_trace_with_the_platforms_own_id(
     platform: Platform, collector: OtlpCollector
 ) -> None:
-    await known(platform)
+    await release_is_known(platform)
     reply = await platform.invoke(b'{"n":1}')
     spans = await collector.trace(reply.json["traceId"], 6)
     root = require_connected(spans)
@@ -54,7 +54,7 @@ async def test_an_invocation_is_one_trace_with_the_platforms_own_id(
 
 
 async def test_spans_say_what_ran_for_whom_and_how_it_ended(platform: Platform, collector: OtlpCollector) -> None:
-    await known(platform)
+    await release_is_known(platform)
     reply = await platform.invoke()
     spans = await collector.trace(reply.json["traceId"], 6)
     card = platform.card
@@ -110,10 +110,10 @@ async def test_a_nested_call_stands_below_the_agent_span_of_its_parent(
 ) -> None:
     async with running_crew(platform) as crew:
 
-        async def add(context: Any, given: Any) -> Any:
-            return {"sum": given["n"] + 1}
+        async def add(context: Any, skill_input: Any) -> Any:
+            return {"sum": skill_input["n"] + 1}
 
-        async def ask(context: Any, given: Any) -> Any:
+        async def ask(context: Any, skill_input: Any) -> Any:
             return await context.call(adder, "work", {"n": 1})
 
         adder = await crew.hire(add)

@@ -46,10 +46,10 @@ class Broken:
     """Stands for a dependency: whatever is asked of it raises."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.failures = 0
 
     def fail(self, *_: object, **__: object) -> NoReturn:
-        self.asked += 1
+        self.failures += 1
         raise Unlisted(SECRET)
 
     async def fail_later(self, *_: object, **__: object) -> NoReturn:
@@ -148,7 +148,7 @@ async def test_a_loop_that_meets_an_unlisted_exception_is_told_counted_shown_and
     LOOPS[name](loops, broken)
 
     async def runs_again() -> bool:
-        return broken.asked >= 2
+        return broken.failures >= 2
 
     await becomes_true(runs_again)
     ready = await readiness.ready()
@@ -157,11 +157,11 @@ async def test_a_loop_that_meets_an_unlisted_exception_is_told_counted_shown_and
     TASKS.clear()
     records = [json.loads(line) for line in out.getvalue().splitlines()]
     faults = [record for record in records if record["event"] == "loop.fault"]
-    assert len(faults) == broken.asked
+    assert len(faults) == broken.failures
     assert all(fault["cause"].startswith(f"{name}: Unlisted at ") for fault in faults)
     assert {fault["level"] for fault in faults} == {"error"}
     assert SECRET.encode() not in out.getvalue()
-    assert f'aop_loop_faults_total{{check="{name}",unit="router"}} {broken.asked}.0' in metrics.text().decode()
+    assert f'aop_loop_faults_total{{check="{name}",unit="router"}} {broken.failures}.0' in metrics.text().decode()
     assert ready == (name in OPTIONAL)
 
 
@@ -178,7 +178,7 @@ async def test_a_topology_that_nobody_renews_is_not_live() -> None:
     loops.start("topology watch", watch.turn)
 
     async def failed() -> bool:
-        return broken.asked >= 1
+        return broken.failures >= 1
 
     await becomes_true(failed)
     assert not topology.live
