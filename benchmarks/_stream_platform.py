@@ -26,7 +26,7 @@ from aop.net.http import Answer, HttpClient, Target
 from aop.net.server import HttpServer, listening_socket
 from aop.router.app import build as build_router
 from aop.router.settings import read_router_settings
-from aop.serving.unit import Unit, calm_collector
+from aop.serving.unit import Unit, tune_gc
 from aop.store import migrations
 from benchmarks.measure import peer_process
 
@@ -218,7 +218,7 @@ def _serve(build: Callable[[], Awaitable[Unit]], port: int, report: Connection) 
         unit = await build()
         listener = listening_socket("127.0.0.1", port)
         await HttpServer(unit.application).start([listener])
-        calm_collector()
+        tune_gc()
         report.send(listener.getsockname()[1])
         await asyncio.Event().wait()
 

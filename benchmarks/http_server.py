@@ -8,7 +8,8 @@ from typing import cast
 
 import uvloop
 
-from aop.net.server import HttpServer, Receive, Scope, Send, listening_socket
+from aop.net.asgi import Receive, Scope, Send
+from aop.net.server import HttpServer, listening_socket
 from benchmarks.measure import Figure, Report, cpu_micros_of, interleaved, peer_process
 
 CALLERS = 16

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 import uvloop
 
 from aop.net.http import HttpClient, Target
-from aop.net.http.stream import AnswerStream
+from aop.net.http.client import AnswerStream
 from benchmarks._stream_platform import StreamPlatform, resident_kib, stream_platform
 from benchmarks.measure import Figure, Report, Round, cpu_micros_of, interleaved
 

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from aop.net.http.errors import DeadlinePassed, TransferBroken
+from aop.net.http.message import HttpTimeout, TransferBroken
 from proof.failpoints import replace
 from proof.switchboard import Action, Provoked, Switchboard
 
@@ -54,7 +54,7 @@ def _store_silent(connection: Any, _: dict[str, Any]) -> tuple[float | None, Exc
 
 
 def _until(deadline: float) -> tuple[float, Exception]:
-    return max(0.0, deadline - asyncio.get_running_loop().time()), DeadlinePassed("provoked")
+    return max(0.0, deadline - asyncio.get_running_loop().time()), HttpTimeout("provoked")
 
 
 _CALLS: Mapping[str, _Call] = {
@@ -66,12 +66,12 @@ _CALLS: Mapping[str, _Call] = {
         "aop.net.http.client:HttpClient.request", _peer_lost, lambda _, named: _until(named["deadline"])
     ),
     "peer stream head": _Call(
-        "aop.net.http.stream:AnswerStream.__aenter__",
+        "aop.net.http.client:AnswerStream.__aenter__",
         _stream_lost,
         lambda opened, _: _until(opened._exchange.deadline),
     ),
     "peer stream piece": _Call(
-        "aop.net.http.stream:StreamedAnswer.__anext__", _peer_lost, lambda _, __: (None, DeadlinePassed("provoked"))
+        "aop.net.http.client:StreamedAnswer.__anext__", _peer_lost, lambda _, __: (None, HttpTimeout("provoked"))
     ),
 }
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 from aop.contracts.credential import CONTEXT_HEADERS
 from tools.vector_tokens import (
     AUDIENCE,

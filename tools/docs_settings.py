@@ -7,7 +7,7 @@ from typing import Any
 
 from aop.agent.settings import AgentSettings
 from aop.base import settings as read
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.console.settings import read_console_settings
 from aop.control_plane.settings import read_control_plane_settings
 from aop.net import address_settings as addresses

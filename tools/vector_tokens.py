@@ -7,7 +7,7 @@ from typing import Any
 
 from nacl.signing import SigningKey
 
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 
 # A seed anybody may know: it signs test vectors and nothing else.
 TEST_SEED = hashlib.sha256(b"aop conformance vectors, test key").digest()

@@ -7,7 +7,7 @@ from nacl.signing import SigningKey
 
 from aop.agent import ReplayMemory, Trust, Verifier
 from aop.agent.verifier import Rejected
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 from aop.base.clock import utc_now
 from aop.contracts.signing import VerifyKey
 from tests.support.agent import credential_of

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from aop.base.base64url import from_base64url
+from aop.base.canonical import from_base64url
 from aop.contracts.signing import SigningKey
 from aop.local.state import DatabaseUrls
 from proof.area import Findings, Run

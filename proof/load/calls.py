@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from aop.contracts.invocation import StreamEvent
-from aop.contracts.result_stream import ResultStream, StreamBroken
+from aop.contracts.result_stream import ResultStreamReader, StreamBroken
 from aop.net.http import Answer, HttpClient, HttpError, StreamedAnswer, Target
 from aop.net.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 from proof.load.agent import CAPABILITY
@@ -154,7 +154,7 @@ class Caller:
         if answer.status != 200:
             _read_whole(call, Answer(answer.status, answer.headers, b"".join([piece async for piece in answer])))
             return
-        reader, events, seen = FrameReader(1 << 20), ResultStream(), list[int]()
+        reader, events, seen = FrameReader(1 << 20), ResultStreamReader(), list[int]()
         count = 0
         call.chunks = seen
         async for piece in answer:

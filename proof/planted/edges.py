@@ -52,7 +52,7 @@ EDGES: Sequence[Mutant] = (
     ),
     Mutant(
         "one good address is enough",
-        "src/aop/net/policy/judgement.py",
+        "src/aop/net/policy/policy.py",
         "    if AddressClass.NEVER in classes:\n",
         "    if classes == {AddressClass.NEVER}:\n",
         "A name with one public address could hide a metadata endpoint beside it.",
@@ -115,7 +115,7 @@ EDGES: Sequence[Mutant] = (
     ),
     Mutant(
         "a stalled reader makes the heartbeat spin",
-        "src/aop/serving/event_stream.py",
+        "src/aop/serving/streaming.py",
         "            self._last = now\n",
         "",
         "One reader who stops reading would take a whole core.",

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from aop.base.base64url import from_base64url
-from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, DeadlinePassed, TransferBroken
+from aop.base.canonical import from_base64url
+from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, HttpTimeout, TransferBroken
 from aop.net.http.message import HeaderLookup
 from proof.simulation.history import History
 
@@ -178,7 +178,7 @@ async def _pause(seconds: float, deadline: float) -> None:
     left = deadline - asyncio.get_running_loop().time()
     await asyncio.sleep(max(0.0, min(seconds, left)))
     if seconds >= left:
-        raise DeadlinePassed("the deadline came before the end of the answer")
+        raise HttpTimeout("the deadline came before the end of the answer")
 
 
 async def _by(deadline: float, work: Awaitable[None]) -> None:
@@ -186,4 +186,4 @@ async def _by(deadline: float, work: Awaitable[None]) -> None:
         async with asyncio.timeout_at(deadline):
             await work
     except TimeoutError:
-        raise DeadlinePassed("the deadline came while the Agent waited for another") from None
+        raise HttpTimeout("the deadline came while the Agent waited for another") from None

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from aop.net.server.disconnect import Disconnect
+from aop.net.asgi import Disconnect
 from proof.simulation.history import History
 
 _TERMINALS = {"completed": "succeeded", "failed": "failed", "canceled": "canceled", "timed_out": "timed_out"}

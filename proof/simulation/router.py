@@ -28,8 +28,8 @@ from aop.router.targets.resolution import CardCache
 from aop.router.targets.topology import Topology
 from aop.serving.admission import Slots
 from aop.serving.application import Application
+from aop.serving.background import unit_loops
 from aop.serving.health import Readiness
-from aop.serving.loops import unit_loops
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.unit import Unit, _drain

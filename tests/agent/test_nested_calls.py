@@ -12,10 +12,10 @@ import pytest
 from aop.agent import AgentContext, DelegationMissing, NestedCallFailed, NestedCallInterrupted
 from aop.agent.calls import NestedCalls
 from aop.agent.guard import Receive, Scope, Send
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Reason
-from aop.contracts.result_stream import ResultStream, StreamBroken
+from aop.contracts.result_stream import ResultStreamReader, StreamBroken
 from aop.net.server import HttpServer, listening_socket
 from tests.support.vectors import each
 from tests.support.waiting import promptly
@@ -301,7 +301,7 @@ async def test_a_request_without_delegation_makes_no_calls() -> None:
 
 @each("stream")
 def test_a_stream_vector_is_complete_interrupted_or_broken_at_its_rule(case: dict[str, Any]) -> None:
-    stream, verdict = ResultStream(), {}
+    stream, verdict = ResultStreamReader(), {}
     for at, one in enumerate(case["events"]):
         try:
             stream.read(json.dumps(one).encode())

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aop.cards.explaining import IN_LOOP, is_affordable
+from aop.cards.explaining import IN_LOOP, can_explain
 from aop.cards.vetting import SchemaVetting
 
 EACH = {"items": {"type": "string"}}
@@ -32,7 +32,7 @@ EACH = {"items": {"type": "string"}}
 )
 def test_what_would_keep_much_is_not_explained_in_the_loop(schema: dict[str, Any], value: object) -> None:
     locations = SchemaVetting().require_usable(schema)
-    assert not is_affordable(locations, len(json.dumps(schema)), value, IN_LOOP)
+    assert not can_explain(locations, len(json.dumps(schema)), value, IN_LOOP)
 
 
 def test_a_usual_refusal_is_explained_in_the_loop() -> None:
@@ -40,4 +40,4 @@ def test_a_usual_refusal_is_explained_in_the_loop() -> None:
     schema = {"type": "object", "properties": {"lines": {"type": "array", "items": line}}, "required": ["id"]}
     locations = SchemaVetting().require_usable(schema)
     value = {"lines": [{"n": "one", "text": "A sentence."}] * 20}
-    assert is_affordable(locations, len(json.dumps(schema)), value, IN_LOOP)
+    assert can_explain(locations, len(json.dumps(schema)), value, IN_LOOP)

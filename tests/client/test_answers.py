@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.client import (
     AnswerLost,
     BrokenAnswer,

@@ -19,7 +19,7 @@ from aop.client import (
 from aop.contracts.errors import ErrorCode
 from aop.contracts.invocation import StreamEventType
 from aop.contracts.recovery import Situation, recoveries
-from aop.serving.event_stream import SILENCE_SECONDS
+from aop.serving.streaming import SILENCE_SECONDS
 from tests.client.gateway import (
     END,
     STREAM_HEAD,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nacl.signing import SigningKey
 
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 from tests.agent.samples import SEED, RunningSample
 from tools.agent_env import AGENTS
 

@@ -8,7 +8,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from aop.base import json as strict_json
-from aop.base.base64url import from_base64url, to_base64url
+from aop.base.canonical import from_base64url, to_base64url
 from aop.contracts.credential import CONTEXT_HEADERS
 from aop.contracts.documents import document, schemas
 from tests.support.vectors import VECTORS, each, vectors

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from aop.base.base64url import from_base64url, to_base64url
+from aop.base.canonical import from_base64url, to_base64url
 from aop.local.state import DatabaseUrls
 from tests.support.cards import broken
 from tests.support.publication import Scene, publication_scene

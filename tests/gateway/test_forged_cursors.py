@@ -14,7 +14,7 @@ import pytest_asyncio
 import yaml
 
 from aop.base import assets
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 from tests.support.loop import SPACE, Platform, running_platform
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER

@@ -9,7 +9,7 @@ import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aop.base.base64url import from_base64url, to_base64url
+from aop.base.canonical import from_base64url, to_base64url
 from aop.base.settings import SettingsRefused
 from aop.control_plane.gateway.tokens import issue_token
 from aop.local.state import DatabaseUrls

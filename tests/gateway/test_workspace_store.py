@@ -193,7 +193,7 @@ def test_remembered_rights_stay_within_a_fixed_amount_of_memory() -> None:
         return CardRights(frozenset(f"permission-{number:04}" for number in range(size)), {})
 
     one = rights(10).weight
-    remembered = RightsByDigest(most_bytes=3 * one)
+    remembered = RightsByDigest(max_bytes=3 * one)
     for digest in ("a", "b", "c"):
         remembered.keep(digest, rights(10))
     assert remembered.get("a") is not None  # now "b" is the one unused for longest

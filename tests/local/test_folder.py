@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aop.base.base64url import from_base64url
+from aop.base.canonical import from_base64url
 from aop.contracts.signing import SigningKey
 from aop.local.ports import Listeners, Ports, any_free_port, is_free, store_ports, stored_ports
 from aop.local.problems import DataFolderBusy, DataFolderUnusable, NotRunning, PortTaken

@@ -205,7 +205,7 @@ async def test_a_name_that_now_leads_elsewhere_is_not_dialed(postgres: PostgresF
         return answers[host]
 
     stores = await postgres.new_platform()
-    limits = Changes(environment=RouterEnvironment(look_up=look_up), agent_name="agent.test")
+    limits = Changes(environment=RouterEnvironment(lookup=look_up), agent_name="agent.test")
     for refused, code in ((["127.0.0.1", "8.8.8.8"], "ROUTE_NOT_FOUND"), ([], "AGENT_UNAVAILABLE")):
         answers["agent.test"] = refused
         async with running_platform(stores if refused else await postgres.new_platform(), limits) as platform:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.contracts.errors import ErrorCode, code_entries
 from aop.control_plane.dispatch.invocations import GUARD_SECONDS
 from aop.control_plane.dispatch.router_client import READ_SECONDS, RouterClient, RouterUnavailable

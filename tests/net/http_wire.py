@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
+from aop.net.asgi import ASGIApp, Receive, Scope, Send
 from aop.net.http import HttpClient, Target
-from aop.net.server import ASGIApp, ConnectionEvent, HttpServer, Receive, Scope, Send, ServerLimits, listening_socket
+from aop.net.server import ConnectionEvent, HttpServer, ServerLimits, listening_socket
 from tests.support.waiting import PATIENCE_SECONDS, patience
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"

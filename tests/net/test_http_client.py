@@ -9,7 +9,7 @@ import uvloop
 from aop.net.http import (
     AnswerTooLarge,
     ConnectFailed,
-    DeadlinePassed,
+    HttpTimeout,
     RepeatedHeader,
     Target,
     TransferBroken,
@@ -171,7 +171,7 @@ def test_the_client_does_the_same_on_uvloop() -> None:
         async with scripted_peer(answering(OK, OK, b"HTTP/1.1 200 OK\r\n")) as peer, http_client() as client:
             assert await ask(client, peer.target) == b"ok"
             assert await streamed(client, peer.target) == [b"ok"]
-            with pytest.raises(DeadlinePassed):
+            with pytest.raises(HttpTimeout):
                 await ask(client, peer.target, seconds=0.05)
             return peer.connections
 

@@ -8,8 +8,8 @@ import pytest
 
 from aop.net.http import (
     ConnectFailed,
-    DeadlinePassed,
     HttpClient,
+    HttpTimeout,
     Target,
     TransferBroken,
 )
@@ -30,7 +30,7 @@ async def test_the_deadline_holds_while_connecting() -> None:
                 filler.connect(address)
         target = Target("http", "a.test", address[1], "127.0.0.1")
         async with http_client(connect_seconds=5) as client:
-            with pytest.raises(DeadlinePassed):
+            with pytest.raises(HttpTimeout):
                 await ask(client, target, seconds=0.05)
         async with http_client(connect_seconds=0.05) as client:
             with pytest.raises(ConnectFailed) as failure:
@@ -46,7 +46,7 @@ async def test_the_deadline_holds_while_connecting() -> None:
 async def test_the_deadline_holds_in_the_head_and_in_the_body_and_closes_the_connection(sent: bytes) -> None:
     # The bound around it all is for bytes that would push the deadline.
     async with promptly(5), scripted_peer(answering(sent)) as peer, http_client() as client:
-        with pytest.raises(DeadlinePassed) as late:
+        with pytest.raises(HttpTimeout) as late:
             await ask(client, peer.target, seconds=0.05)
         assert isinstance(late.value, TimeoutError)
         async with promptly(2):
@@ -55,7 +55,7 @@ async def test_the_deadline_holds_in_the_head_and_in_the_body_and_closes_the_con
 
 async def test_a_deadline_that_has_passed_sends_nothing() -> None:
     async with scripted_peer(answering(OK)) as peer, http_client() as client:
-        with pytest.raises(DeadlinePassed):
+        with pytest.raises(HttpTimeout):
             await ask(client, peer.target, seconds=-1)
         assert peer.connections == 0
 
@@ -67,7 +67,7 @@ async def test_each_exchange_of_a_connection_has_its_own_deadline(earlier: tuple
             await ask(client, peer.target, seconds=seconds)
         await asyncio.sleep(0.06)  # a short deadline passes while nothing is asked
         started = asyncio.get_running_loop().time()
-        with pytest.raises(DeadlinePassed):
+        with pytest.raises(HttpTimeout):
             await ask(client, peer.target, seconds=0.05)
         assert asyncio.get_running_loop().time() - started < generous(1)
         assert peer.connections == 1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aop.net.http.errors import AnswerTooLarge, HttpError, TransferBroken
+from aop.net.http.message import AnswerTooLarge, HttpError, TransferBroken
 from aop.net.http.reader import MAX_HEAD_BYTES, MAX_HEADERS, MAX_INTERIM_ANSWERS, AnswerReader
 
 LIMIT = 1 << 20

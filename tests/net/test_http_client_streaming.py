@@ -6,7 +6,7 @@ import pytest
 
 from aop.net.http import (
     AnswerTooLarge,
-    DeadlinePassed,
+    HttpTimeout,
     TransferBroken,
 )
 from tests.net.http_wire import OK, answering, ask, http_client, read_request, scripted_peer, soon, streamed
@@ -81,7 +81,7 @@ async def test_leaving_a_stream_early_closes_its_connection() -> None:
 async def test_the_deadline_of_a_stream_holds_between_pieces() -> None:
     reply = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n"
     async with scripted_peer(answering(reply)) as peer, http_client() as client:
-        with pytest.raises(DeadlinePassed):
+        with pytest.raises(HttpTimeout):
             await streamed(client, peer.target, seconds=0.05)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from aop.net.http import ConnectFailed, DeadlinePassed, HttpClient, Target, TransferBroken, certified_context
+from aop.net.http import ConnectFailed, HttpClient, HttpTimeout, Target, TransferBroken, certified_context
 from tests.net.http_wire import OK, answering, read_request, scripted_peer
 from tests.support.authority import Authority
 
@@ -88,7 +88,7 @@ async def test_a_handshake_is_bounded_by_the_connect_time_and_by_the_deadline(au
         assert failure.value.phase == "tls"
         await client.close()
         client = HttpClient(idle_seconds=5, connect_seconds=5, tls=authority.client_context())
-        with pytest.raises(DeadlinePassed):
+        with pytest.raises(HttpTimeout):
             await ask(client, "agent.test", peer.port, seconds=0.05)
         await client.close()
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from aop.net.server import Disconnect, Receive, Scope, Send, ServerLimits
+from aop.net.asgi import Disconnect, Receive, Scope, Send
+from aop.net.server import ServerLimits
 from tests.net.http_wire import RawClient, replying, serving
 from tests.support.waiting import patience, promptly
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aop.net.request_headers import imitates_ours, is_ours
-from aop.net.server import Receive, Scope, Send
+from aop.net.asgi import Receive, Scope, Send
+from aop.net.headers import imitates_ours, is_ours
 from tests.net.http_wire import echo, replying, serving
 
 START = b"GET / HTTP/1.1\r\nhost: a\r\n"

@@ -8,7 +8,8 @@ import sys
 import pytest
 import uvloop
 
-from aop.net.server import HttpServer, Receive, Scope, Send, ServerLimits, listening_socket
+from aop.net.asgi import Receive, Scope, Send
+from aop.net.server import HttpServer, ServerLimits, listening_socket
 from tests.net.http_wire import serving
 from tests.support.waiting import promptly
 

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 import uvloop
 
-from aop.net.server import Receive, Scope, Send, ServerLimits
+from aop.net.asgi import Receive, Scope, Send
+from aop.net.server import ServerLimits
 from tests.net.http_wire import echo, serving
 from tests.support.waiting import generous, promptly
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 import uvloop
 
-from aop.net.server import ConnectionEvent, Receive, Scope, Send, ServerLimits
+from aop.net.asgi import Receive, Scope, Send
+from aop.net.server import ConnectionEvent, ServerLimits
 from tests.net.http_wire import RawClient, ServerUnderTest, replying, serving, until
 
 GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aop.net.server import Receive, Scope, Send, ServerLimits
+from aop.net.asgi import Receive, Scope, Send
+from aop.net.server import ServerLimits
 from aop.net.server.request import BadRequest, RequestReader
 from tests.net.http_wire import echo, serving
 from tests.net.not_http import NOT_HTTP

@@ -6,7 +6,8 @@ import logging
 import pytest
 import uvloop
 
-from aop.net.server import ASGIApp, Receive, Scope, Send, ServerLimits
+from aop.net.asgi import ASGIApp, Receive, Scope, Send
+from aop.net.server import ServerLimits
 from tests.net.http_wire import replying, serving
 from tests.support.waiting import promptly
 

@@ -111,7 +111,7 @@ async def test_a_failed_or_empty_look_up_is_a_name_not_resolved_and_is_not_remem
 
 
 async def test_a_look_up_that_hangs_gives_up_by_itself(hanging: NameServer) -> None:
-    resolver = Resolver(hanging, Bounds(look_up_seconds=0.02))
+    resolver = Resolver(hanging, Bounds(lookup_seconds=0.02))
     with pytest.raises(NameNotResolved):
         await resolver.addresses("agent.example", soon())
 
@@ -124,7 +124,7 @@ async def test_the_callers_own_deadline_is_a_timeout(hanging: NameServer) -> Non
 async def test_when_every_thread_hangs_a_new_look_up_fails_at_once_and_recovers_with_the_name_server(
     hanging: NameServer,
 ) -> None:
-    resolver = Resolver(hanging, Bounds(threads=2, look_up_seconds=0.02))
+    resolver = Resolver(hanging, Bounds(threads=2, lookup_seconds=0.02))
     stuck = [resolver.addresses(f"host-{number}.example", soon()) for number in range(2)]
     assert {type(result) for result in await asyncio.gather(*stuck, return_exceptions=True)} == {NameNotResolved}
     with pytest.raises(NameNotResolved):
@@ -147,7 +147,7 @@ async def test_no_more_look_ups_run_or_wait_than_the_bounds_say(hanging: NameSer
 
 
 async def test_an_answer_that_comes_after_the_look_up_gave_up_is_not_used(hanging: NameServer) -> None:
-    resolver = Resolver(hanging, Bounds(look_up_seconds=0.02))
+    resolver = Resolver(hanging, Bounds(lookup_seconds=0.02))
     with pytest.raises(NameNotResolved):
         await resolver.addresses("agent.example", soon())
     hanging.gate.set()

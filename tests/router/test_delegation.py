@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aop.agent import Rejected, ReplayMemory, Trust, Verifier
-from aop.base.base64url import from_base64url, to_base64url
+from aop.base.canonical import from_base64url, to_base64url
 from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Refusal, Unauthenticated
 from aop.contracts.signing import VerifyKey

@@ -13,14 +13,14 @@ from aop.contracts.errors import Envelope, Forbidden
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.body import read_json
-from aop.serving.event_stream import EventStream
 from aop.serving.health import Readiness, health_routes
 from aop.serving.metrics import UnitMetrics
 from aop.serving.query import boolean
 from aop.serving.request import Request
 from aop.serving.request_log import UnitLog
 from aop.serving.response import Response, json_response
-from aop.serving.routing import Answer, Route
+from aop.serving.routing import Route, RouteAnswer
+from aop.serving.streaming import EventStream
 from aop.serving.unit import Unit
 from aop.store.database import StoreUnavailable
 from tests.support.units import RunningUnit, running
@@ -78,7 +78,7 @@ class Workbench:
         await self.release.wait()
         return json_response(200, {"held": True})
 
-    async def stream(self, request: Request) -> Answer:
+    async def stream(self, request: Request) -> RouteAnswer:
         return EventStream(self._events(), silence_seconds=self.silence)
 
     async def _events(self) -> AsyncGenerator[bytes, None]:

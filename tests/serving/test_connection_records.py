@@ -8,10 +8,9 @@ import pytest
 
 from aop.contracts.documents import document
 from aop.net.server import ConnectionEvent
-from aop.serving.connections import ConnectionRecords
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import RuntimeRecords, UnitLog
-from aop.serving.unit import CannotStart, Descriptors, require_descriptors
+from aop.serving.unit import CannotStart, ConnectionRecords, Descriptors, require_descriptors
 
 
 @pytest.mark.rows("SAFE-07")

@@ -12,8 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
+from aop.net.asgi import Receive, Scope, Send
 from aop.net.server import HttpServer, listening_socket
-from aop.serving.request import Receive, Scope, Send
 from tests.support.waiting import becomes_true
 
 

@@ -12,7 +12,7 @@ from nacl.signing import SigningKey
 from aop.agent import AgentContext, Guard, NestedCallFailed, ProofPage, ReplayMemory, Trust, Verifier
 from aop.agent.calls import NestedCalls
 from aop.agent.guard import SCOPE_KEY, Receive, Scope, Send
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 from aop.base.ids import new_hex_id
 from aop.contracts.signing import VerifyKey
 from aop.net.server import HttpServer, listening_socket

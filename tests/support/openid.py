@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 from aop.control_plane.app import ControlPlaneEnvironment, build
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls

@@ -198,7 +198,7 @@ async def publication_scene(stores: DatabaseUrls, *, tls: Any = None, **settings
         PLATFORM_ROUTER_INTERNAL_ORIGIN="http://127.0.0.1:1",
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps(ALLOWED), **settings},
     )
-    peers = ControlPlaneEnvironment(clock=clock, look_up=names, tls=tls)
+    peers = ControlPlaneEnvironment(clock=clock, lookup=names, tls=tls)
     async with (
         agent_endpoint() as agent,
         running(lambda: build(read_control_plane_settings(environment), peers)) as unit,

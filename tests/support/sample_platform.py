@@ -13,7 +13,7 @@ from typing import Any
 from aop.contracts.documents import document
 from aop.contracts.invocation import StreamEvent
 from aop.contracts.publication import Release
-from aop.contracts.result_stream import ResultStream
+from aop.contracts.result_stream import ResultStreamReader
 from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
@@ -53,7 +53,7 @@ class SamplePlatform:
         client, reader, events = (
             HttpClient(idle_seconds=0, connect_seconds=PATIENCE_SECONDS),
             FrameReader(1_048_576),
-            ResultStream(),
+            ResultStreamReader(),
         )
         headers = [
             (b"authorization", f"Bearer {self.owner.token}".encode()),

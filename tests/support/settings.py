@@ -5,7 +5,7 @@ import json
 
 from nacl.signing import SigningKey
 
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 
 CONTROL_PLANE_TO_ROUTER = "service-token-control-plane-to-router"
 ROUTER_TO_CONTROL_PLANE = "service-token-router-to-control-plane"

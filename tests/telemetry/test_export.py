@@ -14,10 +14,9 @@ from aop.base.loops import Loops
 from aop.local.state import DatabaseUrls
 from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
-from aop.net.policy import Resolver, system_look_up
-from aop.telemetry.collector import Collector
-from aop.telemetry.export import Repeating, SpanCounts, SpanExport
-from aop.telemetry.resource import origin_of
+from aop.net.policy import Resolver, system_lookup
+from aop.telemetry.export import Collector, Repeating, SpanCounts, SpanExport
+from aop.telemetry.messages import origin_of
 from aop.telemetry.spans import EndedSpan, SpanKind
 from tests.support.collector import OtlpCollector, attributes_of, running_collector
 from tests.support.loop import Changes, Platform, running_platform
@@ -110,7 +109,7 @@ async def exporting(collector: OtlpCollector, told: Told) -> AsyncIterator[SpanE
     """Spans on their way to that collector, sent every hundredth of a second."""
     client, loops = HttpClient(idle_seconds=1, connect_seconds=1), Loops(lambda _: lambda _: None)
     endpoint = Endpoint.parse(f"http://127.0.0.1:{collector.port}/v1/traces")
-    sender = Collector(endpoint, client, Resolver(system_look_up), (), 5)
+    sender = Collector(endpoint, client, Resolver(system_lookup), (), 5)
     origin = origin_of({"service.name": "aop-router"})
     export = SpanExport(sender, origin, SpanCounts(CollectorRegistry(), "router"), 100, 10)
     repeating = Repeating("traces", export.send, 0.01, loops, told)

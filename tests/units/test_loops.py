@@ -26,8 +26,8 @@ from aop.local.state import DatabaseUrls
 from aop.router.invocation.parents import ParentWatch
 from aop.router.targets.topology import Topology
 from aop.router.targets.topology_watch import TopologyWatch
+from aop.serving.background import unit_loops
 from aop.serving.health import Readiness
-from aop.serving.loops import unit_loops
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.telemetry.export import Repeating

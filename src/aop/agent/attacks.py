@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from aop.agent.testing import Draft, SignedRequest, sealed
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 from aop.contracts.credential import CONTEXT_HEADERS
 from aop.contracts.signing import SigningKey
 

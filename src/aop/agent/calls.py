@@ -9,13 +9,13 @@ import msgspec
 from aop.agent.addresses import target_of
 from aop.agent.failures import NestedCallFailed, NestedCallInterrupted
 from aop.base import json as strict_json
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.contracts.errors import fits
 from aop.contracts.invocation import InvocationResult, NestedInvocationRequest
 from aop.contracts.platform_error import InvocationError
+from aop.net.headers import TRACEPARENT
 from aop.net.http import Answer, AnswerStream, HttpClient, HttpError, Target
 from aop.net.origin import parse_origin
-from aop.net.traceparent import NAME as TRACEPARENT
 
 PATH: Final = "/agent/v1/invocations"
 JSON: Final = b"application/json"

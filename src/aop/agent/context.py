@@ -8,7 +8,7 @@ import msgspec
 
 from aop.agent.calls import NestedCall, NestedCalls
 from aop.agent.nested_stream import NestedStream
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.contracts.credential import CredentialClaims
 
 

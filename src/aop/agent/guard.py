@@ -10,7 +10,7 @@ from aop.agent.context import AgentContext
 from aop.agent.proofs import PROOF_PREFIX, Proofs, proof_at
 from aop.agent.verifier import Rejected, Verifier
 from aop.contracts.delegation import DELEGATION_HEADER
-from aop.net.traceparent import NAME as TRACEPARENT
+from aop.net.headers import TRACEPARENT
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -9,7 +9,7 @@ from typing import Any, Self
 import msgspec
 
 from aop.agent import settings
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 from aop.base.clock import Clock, utc_now
 from aop.base.ids import new_id, new_trace_id
 from aop.contracts.credential import CONTEXT_HEADERS, CREDENTIAL_TYP

@@ -26,7 +26,7 @@ import msgspec
 
 from aop.agent.replay import ReplayMemory
 from aop.base import json as strict_json
-from aop.base.base64url import from_base64url
+from aop.base.canonical import from_base64url
 from aop.base.clock import Clock, utc_now
 from aop.base.ids import is_safe_identifier
 from aop.base.semver import Version

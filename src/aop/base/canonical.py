@@ -1,5 +1,8 @@
-"""RFC 8785 (JCS): the one byte form of a JSON value, and its digest."""
+"""The one byte form of a JSON value (RFC 8785, JCS) with its digest, and the one base64url spelling of bytes."""
 
+import base64
+import re
+from binascii import b2a_base64
 from collections.abc import Callable
 from hashlib import sha256
 from json.encoder import encode_basestring
@@ -111,3 +114,21 @@ def _sorted_names(members: dict[str, object]) -> list[str]:
 def _utf16(name: str) -> bytes:
     # Big-endian bytes compare as code units do; a lone surrogate is refused later, for every string alike.
     return name.encode("utf-16-be", "surrogatepass")
+
+
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_BASE64URL = re.compile(r"[-0-9A-Z_a-z]+", re.ASCII)
+
+
+def to_base64url(raw: bytes) -> str:
+    return b2a_base64(raw, newline=False).translate(_URL_SAFE, b"=").decode("ascii")
+
+
+def from_base64url(text: str) -> bytes:
+    """Exactly one text decodes to any given bytes; every other spelling is a ValueError."""
+    if _BASE64URL.fullmatch(text) is None or len(text) % 4 == 1:
+        raise ValueError("must be unpadded base64url")
+    raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if to_base64url(raw) != text:
+        raise ValueError("must be canonical base64url")
+    return raw

@@ -34,7 +34,7 @@ class RangeSyntax(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """Versions from `low` on and before `high`, each end open when None; `build` must be equal when given."""
+    """Versions from `low` on and before `high`, each end open when None; `build` must be equal when count."""
 
     low: Precedence | None = None
     high: Precedence | None = None
@@ -79,7 +79,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """A version of which only the leading `numbers` are given, three when it is full."""
+    """A version of which only the leading `numbers` are count, three when it is full."""
 
     numbers: tuple[int, ...]
     prerelease: str | None = None
@@ -168,13 +168,13 @@ def _equal(operand: _Operand, *, excluded: bool) -> _Span:
 
 def _kept_by(operator: str, operand: _Operand) -> int:
     """How many leading numbers `~` or `^` holds fast."""
-    given = len(operand.numbers)
+    count = len(operand.numbers)
     if operator == "~":
-        return min(given, 2)
+        return min(count, 2)
     for index, number in enumerate(operand.numbers):
         if number != 0:
             return index + 1
-    return given
+    return count
 
 
 def _bound(operator: str, operand: _Operand) -> _Span:

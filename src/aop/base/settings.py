@@ -1,13 +1,12 @@
-"""Reads settings from an environment and reports every problem at once, by name and never by value."""
+"""Reads settings from an environment and reports every problem at once, by name, never by value; hides secrets."""
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar, cast
 from urllib.parse import urlsplit
 
 from aop.base.ids import is_safe_identifier
-from aop.base.secret import Secret
 
 T = TypeVar("T")
 Parse = Callable[[str], T]
@@ -19,7 +18,18 @@ _VISIBLE = re.compile(r"[\x21-\x7e]+", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Problem:
+class Secret:
+    _text: str = field(repr=False)
+
+    def reveal(self) -> str:
+        return self._text
+
+    def __str__(self) -> str:
+        return "(hidden)"
+
+
+@dataclass(frozen=True)
+class SettingProblem:
     name: str
     reason: str
 
@@ -27,7 +37,7 @@ class Problem:
 class SettingsRefused(Exception):
     """At least one setting is missing, unreadable or contradictory."""
 
-    def __init__(self, problems: list[Problem]) -> None:
+    def __init__(self, problems: list[SettingProblem]) -> None:
         super().__init__("; ".join(f"{problem.name} {problem.reason}" for problem in problems))
         self.problems = tuple(problems)
 
@@ -40,7 +50,7 @@ class SettingsReader:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
-        self._problems: list[Problem] = []
+        self._problems: list[SettingProblem] = []
 
     def required(self, name: str, parse: Parse[T]) -> T:
         text = self._environment.get(name)
@@ -54,7 +64,7 @@ class SettingsReader:
         return default if text is None else self._parsed(name, text, parse)
 
     def refuse(self, name: str, reason: str) -> None:
-        self._problems.append(Problem(name, reason))
+        self._problems.append(SettingProblem(name, reason))
 
     def conclude(self) -> None:
         if self._problems:

@@ -15,8 +15,7 @@ import msgspec
 from aop.base import json
 from aop.cards.bounds import SMALL_NS, check_ns, small_bytes
 from aop.cards.cost import Location
-from aop.cards.explaining import IN_LOOP
-from aop.cards.explaining import is_affordable as is_affordable_to_explain
+from aop.cards.explaining import IN_LOOP, can_explain
 from aop.cards.jobs import Checked, CheckValue, Job, Read, ReadText, Reply, Surveyed, SurveySchema
 from aop.cards.vetting import BYTES_IN_LOOP, TRIED_BYTES_IN_LOOP, NotInLoop, SchemaVetting, SkillSchemaRefused
 from aop.cards.workers import SchemaWorkers
@@ -98,7 +97,7 @@ class SchemaChecks:
             if prepared.is_small(text, value):
                 if validator.is_valid(value):
                     return
-                if is_affordable_to_explain(prepared.locations, len(schema), value, IN_LOOP):
+                if can_explain(prepared.locations, len(schema), value, IN_LOOP):
                     raise InvalidRequest(*explained(validator, value, ("input",)))
         async with asyncio.timeout_at(deadline):
             checked = await self._run(CheckValue(schema, text, explain=True, max_ns=self._max_ns), Checked, len(text))

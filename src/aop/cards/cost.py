@@ -4,19 +4,20 @@ Every reference is expanded in place. A schema of which too many subschemas may 
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from aop.cards.faults import child_faults_of, faults_of
 from aop.cards.graph import SchemaGraph
-from aop.cards.positions import NAMES, OTHER_ITEM, OTHER_MEMBER, applying_to_child, children
-from aop.cards.weights import UNEVALUATED, UNEVALUATED_REPETITION, PatternSizes, Weight, weight_of
+from aop.cards.positions import NAMES, OTHER_ITEM, OTHER_MEMBER, applying_to_child, children, deeper, in_place
+from aop.cards.weights import CHARGES, UNEVALUATED, UNEVALUATED_REPETITION, PatternSizes, Weight, entry_count, weight_of
 
 MAX_AT_ONE_LOCATION = 10_000
 MAX_STEPS = 100_000
 NOWHERE = -1
 """Stands for a location to which nothing applies."""
+
+_PER_NAME = frozenset({"required", "dependentRequired", "dependencies"})
 
 _Edges = Callable[[int], Sequence[int]]
 _State = frozenset[tuple[int, int]]
@@ -155,7 +156,7 @@ class _Survey:
         if key not in self._shares:
             node = self._graph.nodes[key]
             weight = weight_of(node, self._patterns, self._sizes.of[key])
-            self._shares[key] = Location(weight, faults_of(node), child_faults_of(node))
+            self._shares[key] = Location(weight, _faults_of(node), _child_faults_of(node))
         return self._shares[key]
 
     def _order(self, state: _State) -> Sequence[int]:
@@ -194,7 +195,7 @@ class _Survey:
         parents = [(node, count, frozenset(children(node))) for node, count in nodes]
         parents = [parent for parent in parents if parent[2]]
         found: list[tuple[str, _State]] = []
-        for child in sorted(frozenset[str]().union(*(told_apart for _, _, told_apart in parents))):
+        for child in sorted(frozenset[str]().union(*(distinguished for _, _, distinguished in parents))):
             reached: Counter[int] = Counter()
             for node, count, _ in parents:
                 self._steps.spend(1)
@@ -205,3 +206,23 @@ class _Survey:
             if reached:
                 found.append((child, frozenset(reached.items())))
         return found
+
+
+def _faults_of(schema: Mapping[str, object]) -> int:
+    """How many faults the validator can find in one value by one subschema.
+
+    Without those of the subschemas it holds, unless one is `false`, which stands nowhere else.
+    """
+    own = sum(
+        entry_count(value) if keyword in _PER_NAME else 1 for keyword, value in schema.items() if keyword in CHARGES
+    )
+    return own + _refusing(in_place(schema))
+
+
+def _child_faults_of(schema: Mapping[str, object]) -> int:
+    """The same for each member or item of the value."""
+    return _refusing(deeper(schema))
+
+
+def _refusing(schemas: Iterable[object]) -> int:
+    return sum(schema is False for schema in schemas)

@@ -18,15 +18,15 @@ from aop.contracts.errors import Violation
 from aop.contracts.violations import Finding, Path, violations
 
 
-class Limits(NamedTuple):
+class ExplainLimits(NamedTuple):
     """Of faults, and of the parts of the value, of its paths and of the schema that are kept with them."""
 
     faults: int
     parts: int
 
 
-IN_LOOP = Limits(300, 10_000)
-IN_PROCESS = Limits(5_000, 100_000)
+IN_LOOP = ExplainLimits(300, 10_000)
+IN_PROCESS = ExplainLimits(5_000, 100_000)
 _BRANCHES = ("anyOf", "oneOf")
 _CHARACTERS_PER_PART = 64
 
@@ -40,7 +40,7 @@ class _Place(NamedTuple):
     way: int
 
 
-def is_affordable(locations: Sequence[Location], schema_bytes: int, value: object, limits: Limits) -> bool:
+def can_explain(locations: Sequence[Location], schema_bytes: int, value: object, limits: ExplainLimits) -> bool:
     """Whether all faults the value can have are few, and little would be kept with them."""
     faults = parts = 0
     expected = schema_bytes // _CHARACTERS_PER_PART  # a fault of `const` or `enum` keeps what it says
@@ -91,7 +91,7 @@ def violations_of(
     prefix: Path,
 ) -> tuple[Violation, ...]:
     """Why a value is refused: all faults where they are few, else the first; at most twenty."""
-    if is_affordable(locations, schema_bytes, value, IN_PROCESS):
+    if can_explain(locations, schema_bytes, value, IN_PROCESS):
         return explained(validator, value, prefix)
     return _first(schema, value, prefix)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
-from aop.cards.positions import REFERENCES, below, in_place, subschemas
+from aop.cards.positions import REFERENCES, deeper, in_place, subschemas
 
 Node = Mapping[str, object]
 
@@ -42,7 +42,7 @@ class SchemaGraph:
     def edges(self, key: int) -> Sequence[int]:
         """Everything the subschema makes apply, to its own location or to a location below it."""
         if key not in self._edges:
-            self._edges[key] = [*self.in_place(key), *_objects(below(self.nodes[key]))]
+            self._edges[key] = [*self.in_place(key), *_objects(deeper(self.nodes[key]))]
         return self._edges[key]
 
     def in_place(self, key: int) -> Sequence[int]:
@@ -100,10 +100,10 @@ def _fragment(reference: str) -> str:
     return unquote(reference.removeprefix("#"))
 
 
-def _require_new(identity: str, known: set[str]) -> None:
-    if identity in known:
+def _require_new(identity: str, taken: set[str]) -> None:
+    if identity in taken:
         raise AmbiguousName("a resource is named twice")
-    known.add(identity)
+    taken.add(identity)
 
 
 def _objects(schemas: Iterable[object]) -> Sequence[int]:

@@ -21,14 +21,14 @@ _IN_PLACE: Mapping[str, _Shape] = {
     **dict.fromkeys(("allOf", "anyOf", "oneOf"), list),
     **dict.fromkeys(("dependentSchemas", "dependencies"), dict),
 }
-_BELOW: Mapping[str, _Shape] = {
+_DEEPER: Mapping[str, _Shape] = {
     **dict.fromkeys((*_OTHER_MEMBERS, *_OTHER_ITEMS, _EVERY_ITEM, NAMES)),
     _ITEMS: list,
     **dict.fromkeys(_MEMBERS, dict),
 }
 _ANYWHERE: Mapping[str, _Shape] = {
     **_IN_PLACE,
-    **_BELOW,
+    **_DEEPER,
     "contentSchema": None,
     **dict.fromkeys(("$defs", "definitions"), dict),
 }
@@ -68,9 +68,9 @@ def in_place(schema: Mapping[str, object]) -> Sequence[object]:
     return _held(schema, _IN_PLACE)
 
 
-def below(schema: Mapping[str, object]) -> Sequence[object]:
+def deeper(schema: Mapping[str, object]) -> Sequence[object]:
     """Subschemas that apply to locations below: members, their names, and items."""
-    return _held(schema, _BELOW)
+    return _held(schema, _DEEPER)
 
 
 def children(schema: Mapping[str, object]) -> Iterator[str]:

@@ -19,7 +19,7 @@ import msgspec
 
 from aop.base import json
 from aop.base.canonical import canonical
-from aop.cards.bounds import check_ns
+from aop.cards.bounds import MAX_CHECK_BYTES, check_ns, fits_in_memory
 from aop.cards.cost import Location
 from aop.cards.explaining import violations_of
 from aop.cards.jobs import (
@@ -37,7 +37,6 @@ from aop.cards.jobs import (
     SurveySchema,
     TooMuchWork,
 )
-from aop.cards.memory import MAX_CHECK_BYTES, is_affordable
 from aop.cards.rules import card_violations
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
 from aop.contracts.documents import compiled, document
@@ -125,7 +124,7 @@ def _survey(job: SurveySchema) -> Reply:
 
 @answer.register
 def _check(job: CheckValue) -> Reply:
-    if not is_affordable(job.value):
+    if not fits_in_memory(job.value):
         return TooMuchWork()
     try:
         prepared = _kept.get(job.schema)
@@ -144,7 +143,7 @@ def _check(job: CheckValue) -> Reply:
 
 @answer.register
 def _read(job: ReadText) -> Reply:
-    if not is_affordable(job.text):
+    if not fits_in_memory(job.text):
         return TooMuchWork()
     try:
         value = json.parse(job.text, job.max_depth)
@@ -155,7 +154,7 @@ def _read(job: ReadText) -> Reply:
 
 @answer.register
 def _read_body(job: ReadBody) -> Reply:
-    if not is_affordable(job.text):
+    if not fits_in_memory(job.text):
         return TooMuchWork()
     expected = document(job.document)
     try:
@@ -189,14 +188,14 @@ def main() -> None:
         try:
             reply = _answered(_exactly(int.from_bytes(head)))
         except MemoryError:
-            _tell(TooMuchWork())
+            _send(TooMuchWork())
             return  # what is left of it is no process to go on with; the unit starts another
-        _tell(reply)
+        _send(reply)
 
 
-def _tell(reply: Reply) -> None:
-    told = _reply.encode(reply)
-    sys.stdout.buffer.write(len(told).to_bytes(_HEAD_BYTES) + told)
+def _send(reply: Reply) -> None:
+    encoded = _reply.encode(reply)
+    sys.stdout.buffer.write(len(encoded).to_bytes(_HEAD_BYTES) + encoded)
     sys.stdout.buffer.flush()
 
 
@@ -217,8 +216,8 @@ def _allowed_seconds(job: Job) -> float:
 
 def _limit_memory() -> None:
     """Twice what a check may add, so that what is counted too low ends the job and not the machine."""
-    most = _data_bytes() + 2 * MAX_CHECK_BYTES
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    max_bytes = _data_bytes() + 2 * MAX_CHECK_BYTES
+    resource.setrlimit(resource.RLIMIT_DATA, (max_bytes, max_bytes))
 
 
 def _data_bytes() -> int:

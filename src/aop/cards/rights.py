@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-_MOST_BYTES = 16 * 1024 * 1024
+_MAX_BYTES = 16 * 1024 * 1024
 # What a short text costs in memory beyond its characters, together with its place in a set.
 _TEXT_BYTES = 100
 
@@ -53,8 +53,8 @@ def read_rights(document: bytes) -> CardRights:
 class RightsByDigest:
     """The most recently used ones, as many as fit into a fixed amount of memory."""
 
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, max_bytes: int = _MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._kept: OrderedDict[str, tuple[CardRights, int]] = OrderedDict()
         self._bytes = 0
 
@@ -67,10 +67,10 @@ class RightsByDigest:
 
     def keep(self, digest: str, rights: CardRights) -> None:
         weight = rights.weight
-        if digest in self._kept or weight > self._most_bytes:
+        if digest in self._kept or weight > self._max_bytes:
             return
         self._kept[digest] = (rights, weight)
         self._bytes += weight
-        while self._bytes > self._most_bytes:
+        while self._bytes > self._max_bytes:
             _, (_, freed) = self._kept.popitem(last=False)
             self._bytes -= freed

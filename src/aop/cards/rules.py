@@ -11,7 +11,7 @@ from aop.contracts.errors import Violation
 
 _LIMITS = ("timeoutMs", "maxInputBytes", "maxOutputBytes")
 _SCHEMAS = ("inputSchema", "outputSchema")
-_MOST_INTEGER_DIGITS = 16
+_MAX_INTEGER_DIGITS = 16
 
 
 def card_violations(raw: bytes, card: Mapping[str, Any], vetting: SchemaVetting | None = None) -> Sequence[Violation]:
@@ -58,7 +58,7 @@ def _unsafe_numbers(raw: bytes) -> Iterator[Violation]:
     found: list[_Unsafe] = []
 
     def integer(text: str) -> int | _Unsafe:
-        safe = len(text.lstrip("-")) <= _MOST_INTEGER_DIGITS and abs(int(text)) <= LARGEST_SAFE_INTEGER
+        safe = len(text.lstrip("-")) <= _MAX_INTEGER_DIGITS and abs(int(text)) <= LARGEST_SAFE_INTEGER
         return int(text) if safe else _mark(found)
 
     def real(text: str) -> float | _Unsafe:

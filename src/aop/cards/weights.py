@@ -1,13 +1,15 @@
 """What one subschema costs the validator each time it applies, in nanoseconds at its worst (`./dev bench schema_work`).
 
 Every assertion and applicator of the dialect has a line here; a schema is charged for what it says, not for what a kind
-value makes of it. What applies in place or below is charged where it applies.
+value makes of it. What applies in place or deeper is charged where it applies.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import msgspec
+
+from aop.cards.number_weights import BOUND, DEAREST_EQUAL_NS, EQUAL, MULTIPLE, PerNumber, PerOperand, is_far
 
 PatternSizes = Mapping[str, int]
 """Bytes of the automaton of each pattern."""
@@ -19,57 +21,9 @@ _UNIQUE_NS = 4_000.0
 _UNEVALUATED_NS = 1_000.0
 _UNEVALUATED_NS_PER_SUBSCHEMA = 10.0
 UNEVALUATED_REPETITION = 3
-"""How often whatever applies in place is run where `unevaluatedProperties` or `unevaluatedItems` stands beside it."""
+"""How often whatever applies in place runs where `unevaluatedProperties` or `unevaluatedItems` stands beside it."""
 UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
-
-
 _TYPE_OF_BIG_NS = 5_000.0
-_NEAR = (1e-12, 1e30)
-"""Fractions are compared by numerator and denominator, both in full: the dearer, the further they are from one."""
-
-
-def is_far(fraction: float) -> bool:
-    return fraction != 0 and not _NEAR[0] <= abs(fraction) < _NEAR[1]
-
-
-class PerNumber(NamedTuple):
-    """Nanoseconds by what a number is compared with."""
-
-    integer: float
-    real: float
-    far: float
-    big: float
-
-
-class PerOperand(NamedTuple):
-    """The same for each kind of number that a schema may name."""
-
-    integer: PerNumber
-    real: PerNumber
-    far: PerNumber
-
-    def of(self, operand: float) -> PerNumber:
-        if isinstance(operand, int):
-            return self.integer
-        return self.far if is_far(operand) else self.real
-
-
-_BOUND = PerOperand(
-    PerNumber(60, 2_000, 3_000, 10_000),
-    PerNumber(6_000, 6_000, 40_000, 15_000),
-    PerNumber(6_000, 6_000, 40_000, 15_000),
-)
-_MULTIPLE = PerOperand(
-    PerNumber(60, 3_000, 6_000, 10_000),
-    PerNumber(8_000, 10_000, 40_000, 45_000),
-    PerNumber(35_000, 35_000, 80_000, 80_000),
-)
-_EQUAL = PerOperand(
-    PerNumber(700, 10_000, 50_000, 12_000),
-    PerNumber(6_000, 10_000, 80_000, 12_000),
-    PerNumber(45_000, 45_000, 80_000, 50_000),
-)
-_DEAREST_EQUAL_NS = 80_000.0
 
 
 class Weight(msgspec.Struct):
@@ -142,14 +96,14 @@ def _type(weight: Weight, value: object, _: PatternSizes) -> None:
 
 def _per_entry(ns: float) -> _Charge:
     def charge(weight: Weight, value: object, _: PatternSizes) -> None:
-        weight.value += 20 + ns * count(value)
+        weight.value += 20 + ns * entry_count(value)
 
     return charge
 
 
 def _constant(weight: Weight, value: object, _: PatternSizes) -> None:
     if _is_number(value):
-        weight.add_number(_EQUAL.of(value))
+        weight.add_number(EQUAL.of(value))
     else:
         weight.value += _comparison(value)
 
@@ -168,7 +122,7 @@ def _comparison(constant: object) -> float:
         return 60 + 0.1 * len(constant)
     if isinstance(constant, dict | list):
         # All numbers in it are compared with what equals them, but for the one that differs.
-        return _equal(constant) + _DEAREST_EQUAL_NS * _holds_number(constant)
+        return _equal(constant) + DEAREST_EQUAL_NS * _holds_number(constant)
     return 60
 
 
@@ -181,8 +135,8 @@ def _equal(constant: object) -> float:
     if not _is_number(constant):
         return _comparison(constant)
     if isinstance(constant, int):
-        return _EQUAL.integer.integer
-    return _EQUAL.far.far if is_far(constant) else _EQUAL.real.real
+        return EQUAL.integer.integer
+    return EQUAL.far.far if is_far(constant) else EQUAL.real.real
 
 
 def _holds_number(constant: object) -> bool:
@@ -216,12 +170,12 @@ def _unique(weight: Weight, value: object, _: PatternSizes) -> None:
         weight.unique += 1
 
 
-def count(value: object) -> int:
+def entry_count(value: object) -> int:
     """How many names and values the text of a keyword holds."""
     if isinstance(value, dict):
-        return sum(1 + count(one) for one in value.values())
+        return sum(1 + entry_count(one) for one in value.values())
     if isinstance(value, list):
-        return sum(map(count, value))
+        return sum(map(entry_count, value))
     return 1
 
 
@@ -232,8 +186,8 @@ CHARGES: Mapping[str, _Charge] = {
     "type": _type,
     "const": _constant,
     "enum": _choice,
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _number(_BOUND)),
-    "multipleOf": _number(_MULTIPLE),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _number(BOUND)),
+    "multipleOf": _number(MULTIPLE),
     **dict.fromkeys(("minLength", "maxLength"), _fixed(30)),
     "pattern": _pattern,
     **dict.fromkeys(("minItems", "maxItems", "minProperties", "maxProperties"), _fixed(30)),

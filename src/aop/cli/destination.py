@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.cli.locate import LocalPlatform, find_local
 from aop.cli.problems import Problem
 from aop.cli.profiles import Profiles

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from aop.base.ids import is_safe_identifier
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.cli.asking import hidden_line
 from aop.cli.destination import GATEWAY, TOKEN, Destination, gateway_address, visible_token
 from aop.cli.output import Output, table

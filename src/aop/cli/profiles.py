@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.cli.problems import Problem
 from aop.local.state import DataFolder
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from aop.base import json as strict_json
-from aop.net.header_syntax import Headers
+from aop.net.headers import Headers
 from aop.net.http import Answer
 
 T = TypeVar("T")

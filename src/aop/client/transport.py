@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from inspect import isawaitable
 from typing import Final, TypeVar
 
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.client.answers import read, trace_in
 from aop.client.call import Request
 from aop.client.errors import AnswerLost, BrokenAnswer, DeadlinePassed, Unreachable

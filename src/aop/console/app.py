@@ -4,7 +4,7 @@ import socket
 
 from aop.console.settings import LISTEN_ADDRESS, ConsoleSettings
 from aop.console.site import ConsoleNotBuilt, File, Headers, Site, built_folder, read_site, security_headers
-from aop.net.server import Message, Receive, Scope, Send
+from aop.net.asgi import Message, Receive, Scope, Send
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
@@ -44,10 +44,10 @@ class ConsoleApplication:
         return _file_answer(found, dict(scope["headers"]))
 
 
-def _file_answer(file: File, asked: dict[bytes, bytes]) -> tuple[int, Headers, bytes]:
-    if asked.get(b"if-none-match") == file.etag:
+def _file_answer(file: File, request_headers: dict[bytes, bytes]) -> tuple[int, Headers, bytes]:
+    if request_headers.get(b"if-none-match") == file.etag:
         return 304, file.headers, b""
-    if file.compressed is not None and _takes_gzip(asked.get(b"accept-encoding", b"")):
+    if file.compressed is not None and _takes_gzip(request_headers.get(b"accept-encoding", b"")):
         return 200, (*file.headers, (b"content-encoding", b"gzip")), file.compressed
     return 200, file.headers, file.content
 

@@ -7,7 +7,7 @@ from aop.contracts.invocation import CorrelatedError
 from aop.contracts.wire import Wire
 
 
-class PlatformError(Wire, frozen=True, kw_only=True):
+class PreAcceptanceError(Wire, frozen=True, kw_only=True):
     """The form before acceptance, the same in all three envelopes: never an Invocation or root Task id."""
 
     code: ErrorCode
@@ -30,9 +30,9 @@ class InvocationError(Wire, frozen=True, kw_only=True):
 
 
 READERS: dict[str, type] = {
-    "platform-error/2": PlatformError,
-    "platform-error/3": PlatformError,
+    "platform-error/2": PreAcceptanceError,
+    "platform-error/3": PreAcceptanceError,
     "platform-error/4": InvocationError,
-    "platform-error/4#preAcceptance": PlatformError,
+    "platform-error/4#preAcceptance": PreAcceptanceError,
     "platform-error/4#correlated": CorrelatedError,
 }

@@ -34,7 +34,7 @@ class StreamBroken(Exception):
         self.rule = rule
 
 
-class ResultStream:
+class ResultStreamReader:
     """What has been read of one stream. After the terminal `ended` is true, and nothing more may come."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class ResultFrames:
 
     def __init__(self, max_frame: int, **lineage: str) -> None:
         self._frames = FrameReader(max_frame)
-        self._events = ResultStream()
+        self._events = ResultStreamReader()
         self._lineage = lineage
 
     @property

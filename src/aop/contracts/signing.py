@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from aop.base.base64url import from_base64url, to_base64url
+from aop.base.canonical import from_base64url, to_base64url
 
 
 @dataclass(frozen=True)

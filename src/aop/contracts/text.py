@@ -44,7 +44,7 @@ def mixes_scripts(name: str) -> bool:
 def skeleton(text: str) -> str:
     """What remains of a text when characters that look alike are one: two texts of one skeleton are taken for each
     other. The table holds the common look-alikes, not all that Unicode knows."""
-    table, sequences = _look_alikes()
+    table, sequences = _confusables()
     visible = _hidden().sub("", unicodedata.normalize("NFKC", text))
     plain = visible.translate(table).casefold().translate(table)
     for sequence, single in sequences.items():
@@ -84,7 +84,7 @@ def _scripts() -> list[re.Pattern[str]]:
 
 
 @cache
-def _look_alikes() -> tuple[dict[int, str], dict[str, str]]:
+def _confusables() -> tuple[dict[int, str], dict[str, str]]:
     found = _characters()
     selectors = found["emojiSelectors"]
     table = dict.fromkeys(range(int(selectors["from"], 16), int(selectors["to"], 16) + 1), "")

@@ -44,17 +44,15 @@ from aop.control_plane.workspace.workspaces import Workspaces
 from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
 from aop.net.peer import Peer
-from aop.net.policy import LookUp, NetworkPolicy, Resolver, system_look_up
+from aop.net.policy import Lookup, NetworkPolicy, Resolver, system_lookup
 from aop.serving.admission import Slots
 from aop.serving.application import Application
+from aop.serving.background import Observed, schema_workers, start_telemetry, unit_loops
 from aop.serving.cors import CrossOrigin
 from aop.serving.health import Check, Readiness, health_routes
-from aop.serving.loops import unit_loops
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.routing import Route
-from aop.serving.schema_workers import schema_workers
-from aop.serving.telemetry import Observed, start_telemetry
 from aop.serving.unit import Descriptors, Serving, Unit, require_descriptors, serve
 from aop.store.database import Database
 from aop.store.store_check import require_store, require_version
@@ -71,7 +69,7 @@ class ControlPlaneEnvironment:
 
     clock: Clock = utc_now
     monotonic: Callable[[], float] = time.monotonic
-    look_up: LookUp = system_look_up
+    lookup: Lookup = system_lookup
     tls: ssl.SSLContext | None = None
     """How endpoints prove their names when proofs are fetched; the usual roots when left out."""
 
@@ -119,7 +117,7 @@ async def build(settings: ControlPlaneSettings, environment: ControlPlaneEnviron
             HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS),
             # A connection to a provider's endpoint serves one proof and is not kept.
             HttpClient(idle_seconds=0, connect_seconds=_CONNECT_SECONDS, tls=environment.tls),
-            Resolver(environment.look_up),
+            Resolver(environment.lookup),
             ChangeSignal(settings.database_url),
             InstallationStates(database),
         )

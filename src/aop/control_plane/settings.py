@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from aop.base import settings as read
 from aop.base.ids import is_safe_identifier
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.net import address_settings as addresses
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.unit_settings import UnitSettings, read_unit_settings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from aop.base.settings import Problem, SettingsRefused
+from aop.base.settings import SettingProblem, SettingsRefused
 from aop.console.settings import API_BASE_URL, PUBLIC_AGENT_ORIGIN, read_console_settings
 from aop.contracts.signing import SigningKey
 from aop.control_plane.settings import read_control_plane_settings
@@ -49,7 +49,7 @@ class Addresses:
             try:
                 return ListenAddress(_LOOPBACK, port) if text is None else listen_address(text)
             except ValueError as problem:
-                raise SettingsRefused([Problem(setting, str(problem))]) from None
+                raise SettingsRefused([SettingProblem(setting, str(problem))]) from None
 
         return cls(
             gateway=place(GATEWAY_ADDRESS, ports.gateway),
@@ -117,7 +117,7 @@ def external_databases(caller: Mapping[str, str]) -> DatabaseUrls | None:
         return None
     if missing:
         reason = "is required when another database URL is set: all three or none"
-        raise SettingsRefused([Problem(name, reason) for name in missing])
+        raise SettingsRefused([SettingProblem(name, reason) for name in missing])
     control_plane, router, migration = (caller[name] for name in DATABASES)
     return DatabaseUrls(control_plane, router, migration)
 
@@ -157,7 +157,7 @@ def _allow_list(addresses: Addresses, allowed: Sequence[str], caller: Mapping[st
     try:
         added = msgspec.json.decode(caller.get(ALLOW_LIST, "[]"), type=list[str])
     except msgspec.DecodeError:
-        raise SettingsRefused([Problem(ALLOW_LIST, "must be a JSON array of entries")]) from None
+        raise SettingsRefused([SettingProblem(ALLOW_LIST, "must be a JSON array of entries")]) from None
     return list(dict.fromkeys([*own, *added, *allowed]))
 
 
@@ -191,7 +191,7 @@ class _Asked(Mapping[str, str]):
 
 
 def _require_readable(control_plane: Mapping[str, str], router: Mapping[str, str], console: Mapping[str, str]) -> None:
-    problems: dict[str, Problem] = {}
+    problems: dict[str, SettingProblem] = {}
     for read, environment in (
         (read_control_plane_settings, control_plane),
         (read_router_settings, router),

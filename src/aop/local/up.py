@@ -9,8 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from aop.base.secret import Secret
-from aop.base.settings import Problem, SettingsRefused
+from aop.base.settings import Secret, SettingProblem, SettingsRefused
 from aop.client import Client
 from aop.console.site import built_folder
 from aop.control_plane.gateway.tokens import issue_token
@@ -227,7 +226,7 @@ def _bin_directory(caller: Mapping[str, str]) -> Path | None:
     if text is None:
         return None
     if not Path(text).is_absolute():
-        raise SettingsRefused([Problem(_PG_BIN, "must be an absolute directory")])
+        raise SettingsRefused([SettingProblem(_PG_BIN, "must be an absolute directory")])
     return Path(text)
 
 

@@ -1,4 +1,4 @@
-"""A peer that the operator names by origin: its name is looked up, and requests go to it with an absolute deadline."""
+"""A peer that the operator names by origin: its name is resolved, and requests go to it with an absolute deadline."""
 
 import sys
 

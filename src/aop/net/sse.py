@@ -66,16 +66,16 @@ class EventParser:
         if last >= 0:
             del buffer[: last + 2]
         self._searched = max(0, len(buffer) - 1)
-        most = self._max_event - 2
+        max_bytes = self._max_event - 2
         if ended.startswith(_PREFIX):
             for rest in ended[6:].split(_BETWEEN):
-                if LF in rest or len(rest) > most - 6:
-                    yield from _any_events(_PREFIX + rest, most)
+                if LF in rest or len(rest) > max_bytes - 6:
+                    yield from _any_events(_PREFIX + rest, max_bytes)
                 else:
                     yield rest
         else:
-            yield from _any_events(ended, most)
-        # What is left holds no empty line, so at most one line end stands in front of the next event.
+            yield from _any_events(ended, max_bytes)
+        # What is left holds no empty line, so at max_bytes one line end stands in front of the next event.
         if len(buffer) - buffer.startswith(b"\n") > self._max_event:
             raise EventTooLarge
 
@@ -89,10 +89,10 @@ class EventParser:
         return True
 
 
-def _any_events(ended: bytes, most: int) -> Iterator[bytes]:
+def _any_events(ended: bytes, max_bytes: int) -> Iterator[bytes]:
     for block in ended.split(_END):
         event = block.strip(b"\n")  # line ends between two events belong to neither
-        if len(event) > most:
+        if len(event) > max_bytes:
             raise EventTooLarge
         if (joined := _joined_lines(event)) is not None:
             yield joined

@@ -15,7 +15,7 @@ from aop.ledger.journal import Journal
 from aop.ledger.reader import LedgerReader
 from aop.net.http import HttpClient
 from aop.net.peer import Peer
-from aop.net.policy import LookUp, NetworkPolicy, Resolver, system_look_up
+from aop.net.policy import Lookup, NetworkPolicy, Resolver, system_lookup
 from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.api.delegation import Delegations
@@ -36,13 +36,11 @@ from aop.router.targets.topology import Topology
 from aop.router.targets.topology_watch import TopologyWatch
 from aop.serving.admission import Slots
 from aop.serving.application import Application
+from aop.serving.background import Observed, schema_workers, start_telemetry, unit_loops
 from aop.serving.health import Readiness, health_routes
-from aop.serving.loops import unit_loops
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.routing import Route
-from aop.serving.schema_workers import schema_workers
-from aop.serving.telemetry import Observed, start_telemetry
 from aop.serving.unit import Descriptors, Serving, Unit, require_descriptors, serve
 from aop.store.database import Database
 from aop.store.store_check import require_store, require_version
@@ -62,7 +60,7 @@ class RouterEnvironment:
     """What the unit takes from the world around it."""
 
     clock: Clock = utc_now
-    look_up: LookUp = system_look_up
+    lookup: Lookup = system_lookup
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ async def build(settings: RouterSettings, environment: RouterEnvironment | None 
         journal, fence = await open_journal(settings, environment.clock, log, counts)
         opened.push_async_callback(journal.close)
         loops = unit_loops(log, metrics)
-        resolver = Resolver(environment.look_up)
+        resolver = Resolver(environment.lookup)
         connect_seconds = settings.connect_timeout_ms / 1000
         agent_client = HttpClient(idle_seconds=_AGENT_IDLE_SECONDS, connect_seconds=connect_seconds)
         peer_client = HttpClient(idle_seconds=_PEER_IDLE_SECONDS, connect_seconds=connect_seconds)

@@ -10,9 +10,7 @@ from prometheus_client.registry import Collector
 from aop.ledger.model import Terminal
 from aop.ledger.open_invocations import Unsettled
 from aop.router.targets.topology import Topology
-from aop.serving.counts import Counts
-from aop.serving.durations import Durations, Observe
-from aop.serving.metrics import BUCKETS, UnitMetrics
+from aop.serving.metrics import BUCKETS, Counts, Durations, Observe, UnitMetrics
 from aop.telemetry.phases import PhaseKind
 from aop.telemetry.spans import SpanKind
 

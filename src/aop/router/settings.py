@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aop.base import settings as read
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.contracts.signing import SigningKey
 from aop.net import address_settings as addresses
 from aop.serving.bearer import ServicePrincipals

@@ -10,14 +10,15 @@ from collections.abc import Iterable, Sequence
 from aop.base.clock import now_text
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.errors import ErrorCode, InvalidRequest, NotFound, Overloaded, Reason, Refusal, Violation
+from aop.net.asgi import Receive, Scope, Send
 from aop.serving.admission import Slots
 from aop.serving.cors import CrossOrigin
 from aop.serving.metrics import UnitMetrics
 from aop.serving.query import read_query
-from aop.serving.request import Receive, Request, Scope, Send
+from aop.serving.request import Request
 from aop.serving.request_log import Level, RequestRecord, UnitLog, safe_cause
 from aop.serving.response import Response, error_response, refusal_response
-from aop.serving.routing import Answer, Route, RouteTable, Spanned, require_path_values
+from aop.serving.routing import Route, RouteAnswer, RouteTable, Spanned, require_path_values
 from aop.store.database import StoreUnavailable
 from aop.telemetry.spans import Attribute
 from aop.telemetry.tracing import Served, Tracing
@@ -119,7 +120,7 @@ class _Exchange:
             if self._slots is not None:
                 self._slots.give_back()
 
-    async def _answer(self, table: RouteTable) -> Answer:
+    async def _answer(self, table: RouteTable) -> RouteAnswer:
         try:
             return await self._checked(table)
         except Refusal as refusal:
@@ -133,7 +134,7 @@ class _Exchange:
             self.level = Level.ERROR
             return error_response(ErrorCode.INTERNAL_ERROR, self.request)
 
-    async def _checked(self, table: RouteTable) -> Answer:
+    async def _checked(self, table: RouteTable) -> RouteAnswer:
         ambiguity = self.request.scope["aop.ambiguity"]
         if ambiguity is not None:
             self.request.close_connection = True
@@ -146,7 +147,7 @@ class _Exchange:
         self.route = route or next(iter(routes.values()))
         if route is None:
             return self._cross_origin.preflight(self.request) or _not_offered(routes)
-        self.request.joins_trace = route.spanned is Spanned.BELOW_CALLER
+        self.request.joins_trace = route.spanned is Spanned.UNDER_CALLER
         await route.access(self.request)
         if route.slots is not None:
             self._admit(route.slots)

@@ -56,7 +56,7 @@ class ServicePrincipals:
         """Names the calling unit; an unknown token is forbidden rather than unauthenticated."""
         digest = hashlib.sha256(bearer_token(request).encode("ascii")).digest()
         # Every entry is compared, so that timing does not tell which one was close.
-        known = [principal for expected, principal in self._digests if hmac.compare_digest(expected, digest)]
-        if not known:
+        matching = [principal for expected, principal in self._digests if hmac.compare_digest(expected, digest)]
+        if not matching:
             raise Forbidden("unknown service token")
-        request.caller = known[0]
+        request.caller = matching[0]

@@ -28,8 +28,8 @@ class CrossOrigin:
 
     def preflight(self, request: Request) -> Response | None:
         """The answer to a preflight, given before authentication; None when this is not one we grant."""
-        asked = request.method == "OPTIONS" and request.header_values(b"access-control-request-method")
-        return Response(204, headers=_PREFLIGHT) if asked and self._granted_origin(request) else None
+        is_preflight = request.method == "OPTIONS" and request.header_values(b"access-control-request-method")
+        return Response(204, headers=_PREFLIGHT) if is_preflight and self._granted_origin(request) else None
 
     def _granted_origin(self, request: Request) -> bytes | None:
         if not self.origins or not request.scope["raw_path"].startswith(b"/v1/"):

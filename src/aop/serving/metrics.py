@@ -1,15 +1,78 @@
 """Prometheus metrics of a unit; labels are only unit, route, method, status, code, reason, outcome and check."""
 
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
-
-from aop.serving.counts import Counts, Increment
-from aop.serving.durations import Durations
+from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4.encode()
+
+
+Increment = Callable[[], None]
+
+
+class Counts(Collector):
+    """Events by label values; what `of` gives is to be kept, as finding it costs more than counting in it."""
+
+    def __init__(self, registry: CollectorRegistry, name: str, text: str, labels: Sequence[str]) -> None:
+        self._name = name
+        self._text = text
+        self._labels = labels
+        self._series: dict[tuple[str, ...], list[int]] = {}
+        registry.register(self)
+
+    def of(self, *labels: str) -> Increment:
+        count = self._series.setdefault(labels, [0])
+
+        def increment() -> None:
+            count[0] += 1
+
+        return increment
+
+    def collect(self) -> Iterator[Metric]:
+        family = CounterMetricFamily(self._name, self._text, labels=self._labels)
+        for labels, (count,) in self._series.items():
+            family.add_metric(labels, count)
+        yield family
+
+
+Observe = Callable[[float], None]
+
+
+class Durations(Collector):
+    """Seconds by label values; what `of` gives is to be kept, as finding it costs more than counting in it."""
+
+    def __init__(
+        self, registry: CollectorRegistry, name: str, text: str, labels: Sequence[str], bounds: Sequence[float]
+    ) -> None:
+        self._name = name
+        self._text = text
+        self._labels = labels
+        self._bounds = tuple(bounds)
+        self._series: dict[tuple[str, ...], tuple[list[int], list[float]]] = {}
+        registry.register(self)
+
+    def of(self, *labels: str) -> Observe:
+        bounds = self._bounds
+        counts, total = self._series.setdefault(labels, ([0] * (len(bounds) + 1), [0.0]))
+
+        def observe(seconds: float) -> None:
+            counts[bisect_left(bounds, seconds)] += 1
+            total[0] += seconds
+
+        return observe
+
+    def collect(self) -> Iterator[Metric]:
+        family = HistogramMetricFamily(self._name, self._text, labels=self._labels)
+        marks = [*(str(float(bound)) for bound in self._bounds), "+Inf"]
+        for labels, (counts, total) in self._series.items():
+            family.add_metric(labels, list(zip(marks, accumulate(counts), strict=True)), total[0])
+        yield family
 
 
 class UnitMetrics:
@@ -48,19 +111,19 @@ class UnitMetrics:
         )
 
         # Finding a metric by its labels costs more than counting in it.
-        self._known: dict[
+        self._series_of: dict[
             tuple[str, str, int, tuple[str, str]], tuple[Callable[[], None], Callable[[float], None]]
         ] = {}
 
     def answered(self, route: str, method: str, status: int, error: tuple[str, str], seconds: float) -> None:
         """`error` is its code and reason, empty where there is none."""
-        known = self._known.get((route, method, status, error))
-        if known is None:
-            known = self._known[route, method, status, error] = (
+        series = self._series_of.get((route, method, status, error))
+        if series is None:
+            series = self._series_of[route, method, status, error] = (
                 self._requests.of(self.unit, route, method, str(status), *error),
                 self._seconds.of(self.unit, route, method),
             )
-        count, observe = known
+        count, observe = series
         count()
         observe(seconds)
 

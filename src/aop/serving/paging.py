@@ -8,7 +8,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
-from aop.base.base64url import from_base64url, to_base64url
+from aop.base.canonical import from_base64url, to_base64url
 from aop.base.ids import SAFE_IDENTIFIER
 from aop.base.semver import MAX_VERSION_LENGTH
 from aop.contracts.errors import InvalidRequest, Violation
@@ -18,7 +18,7 @@ from aop.serving.request import Request
 P = TypeVar("P")
 
 DEFAULT_LIMIT = 25
-MOST_LIMIT = 100
+MAX_LIMIT = 100
 PAGE_BYTES = 4 * 1024 * 1024
 _CURSOR_LENGTH = 1024
 _SEAL_BYTES = 16
@@ -31,7 +31,7 @@ VersionText = Annotated[str, msgspec.Meta(pattern=rf"\A[-+.0-9A-Za-z]{{1,{MAX_VE
 
 
 def _limit(text: str) -> int:
-    if _LIMIT.fullmatch(text) is None or int(text) > MOST_LIMIT:
+    if _LIMIT.fullmatch(text) is None or int(text) > MAX_LIMIT:
         raise ValueError("not a limit")
     return int(text)
 

@@ -1,20 +1,18 @@
 """One HTTP request as the units see it: routed, traced and, once checked, with a known caller."""
 
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from aop.base.ids import new_trace_id
 from aop.cards.workers import SchemaWorkers
-from aop.net.traceparent import NAME as TRACEPARENT
+from aop.contracts.errors import NotAcceptable
+from aop.net.accept import allows_event_stream, allows_json
+from aop.net.asgi import Receive, Scope
+from aop.net.headers import TRACEPARENT
 from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import OpenSpan
 from aop.telemetry.tracing import Tracing
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -82,3 +80,9 @@ class Request:
         """The value when the header was sent exactly once."""
         values = self.header_values(name)
         return values[0] if len(values) == 1 else None
+
+
+def require_agreement(request: Request, *, stream: bool) -> None:
+    values = request.header_values(b"accept")
+    if not (allows_event_stream(values) if stream else allows_json(values)):
+        raise NotAcceptable("the mode and the Accept header disagree")

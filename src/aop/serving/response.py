@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import msgspec
 
 from aop.contracts.errors import ErrorCode, InvalidRequest, Reason, Refusal, Violation, code_entries
-from aop.contracts.platform_error import PlatformError
-from aop.serving.request import Request, Send
+from aop.contracts.platform_error import PreAcceptanceError
+from aop.net.asgi import Send
+from aop.serving.request import Request
 
 Headers = Sequence[tuple[bytes, bytes]]
 JSON = (b"content-type", b"application/json")
@@ -61,7 +62,7 @@ def error_answer(
 ) -> Response:
     """Platform Error in its pre-acceptance form, which is the same on the wire in all three envelopes."""
     entry = code_entries()[code]
-    error = PlatformError(
+    error = PreAcceptanceError(
         code=code,
         message=entry.message,
         reason=reason or msgspec.UNSET,

@@ -10,13 +10,14 @@ from urllib.parse import unquote_to_bytes
 from aop.base.ids import is_safe_identifier, is_trace_id
 from aop.base.semver import Version, VersionSyntax
 from aop.contracts.errors import Envelope, ErrorCode, InvalidRequest, Reason, Violation
+from aop.net.asgi import Send
 from aop.serving.admission import Slots
 from aop.serving.query import QueryRules
-from aop.serving.request import Request, Send
+from aop.serving.request import Request
 from aop.serving.response import Headers
 
 
-class Answer(Protocol):
+class RouteAnswer(Protocol):
     """What a call returns: a whole response or an event stream."""
 
     async def deliver(self, request: Request, extra: Headers, send: Send) -> None: ...
@@ -31,7 +32,7 @@ class Answer(Protocol):
     def reason(self) -> Reason | None: ...
 
 
-Call = Callable[[Request], Awaitable[Answer]]
+Call = Callable[[Request], Awaitable[RouteAnswer]]
 Access = Callable[[Request], Awaitable[None]]
 
 
@@ -44,7 +45,7 @@ class Spanned(Enum):
 
     NOT = "not"
     AS_ROOT = "as root"
-    BELOW_CALLER = "below caller"
+    UNDER_CALLER = "under caller"
 
 
 @dataclass(frozen=True)

@@ -7,24 +7,30 @@ import os
 import resource
 import signal
 import socket
+import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
+from aop.base.ids import new_trace_id
+from aop.contracts.errors import ErrorCode
 from aop.net.address_settings import ListenAddress
-from aop.net.server import ASGIApp, HttpServer, ServerLimits, listening_socket
+from aop.net.asgi import ASGIApp
+from aop.net.server import ConnectionEvent, HttpServer, ServerLimits, listening_socket, whole_answer
 from aop.net.sockets import LISTEN_FDS
 from aop.serving.admission import Slots
-from aop.serving.connections import ConnectionRecords
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import RuntimeRecords, UnitLog
+from aop.serving.request_log import Level, RuntimeRecords, UnitLog
+from aop.serving.response import TRACE_HEADER, error_answer
 from aop.serving.unit_settings import MAX_CONNECTIONS
 
 _SPARE_DESCRIPTORS = 128
 """Listener, log, store notifications, and connections that are just being refused or closed."""
 _CLOSING_SECONDS = 1.0
 _COLLECTED_AFTER = 50_000
+_RECORD_SECONDS = 10.0
 
 
 class MustEnd(Exception):
@@ -83,7 +89,7 @@ async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: 
         try:
             server = _server(unit, serving.max_connections)
             await server.start([listener])
-            calm_collector()
+            tune_gc()
             unit.log.event("unit.listening")
             await _either(stop, unit.must_end)
             if unit.must_end.is_set():
@@ -94,6 +100,32 @@ async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: 
         finally:
             await unit.close()
         unit.log.event("unit.stopped")
+
+
+class ConnectionRecords:
+    """One record of a kind in ten seconds, which says how many there were since the one before; the metric has all."""
+
+    def __init__(self, log: UnitLog, metrics: UnitMetrics) -> None:
+        self._log = log
+        self._count = metrics.connection_events(ConnectionEvent)
+        self._unlogged: Counter[ConnectionEvent] = Counter()
+        self._logged_at: dict[ConnectionEvent, float] = {}
+
+    def note(self, event: ConnectionEvent) -> None:
+        self._count[event]()
+        self._unlogged[event] += 1
+        now = time.monotonic()
+        if now - self._logged_at.get(event, float("-inf")) >= _RECORD_SECONDS:
+            self._logged_at[event] = now
+            count = self._unlogged.pop(event)
+            self._log.event(f"connections.{event}", level=Level.WARNING, cause=f"{count} since the last such record")
+
+    def refusal(self) -> bytes:
+        """OVERLOADED, for a connection that no request was read from."""
+        trace_id = new_trace_id()
+        answer = error_answer(ErrorCode.OVERLOADED, trace_id)
+        headers = ((TRACE_HEADER, trace_id.encode()), (b"cache-control", b"no-store"), *answer.headers)
+        return whole_answer(answer.status, headers, answer.body)
 
 
 def _server(unit: Unit, max_connections: int) -> HttpServer:
@@ -120,7 +152,7 @@ def _agreeing(handed: socket.socket, serving: Serving) -> socket.socket:
     return handed
 
 
-def calm_collector() -> None:
+def tune_gc() -> None:
     """What a unit is built of stays for good: it is not searched for cycles again, and requests leave hardly any."""
     gc.collect()
     gc.freeze()

@@ -126,13 +126,13 @@ async def _ensure_database_rights(connection: Connection) -> None:
 async def _migrate_owner(connection: Connection, owner: str) -> Sequence[Migration]:
     await _ensure_version_table(connection, owner)
     rows = await connection.fetch(f"SELECT number, sha256 FROM {owner}.schema_version ORDER BY number")  # noqa: S608
-    known = migrations_of(owner)
-    if len(rows) > len(known):
+    available = migrations_of(owner)
+    if len(rows) > len(available):
         raise MigrationRefused(f"the schema {owner} is newer than this version of aop; there is no way down")
-    for row, migration in zip(rows, known, strict=False):
+    for row, migration in zip(rows, available, strict=False):
         if row["sha256"] != migration.digest:
             raise MigrationRefused(f"{migration} was changed after it had been applied")
-    pending = known[len(rows) :]
+    pending = available[len(rows) :]
     for migration in pending:
         try:
             await _apply(connection, migration)

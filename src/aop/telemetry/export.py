@@ -10,10 +10,12 @@ from itertools import islice
 from prometheus_client import CollectorRegistry, Counter
 
 from aop.base.loops import Loops
-from aop.telemetry.collector import Collector, NotTaken
+from aop.net.http import HttpClient, HttpError
+from aop.net.origin import Endpoint
+from aop.net.peer import Peer
+from aop.net.policy import NameNotResolved, Resolver
+from aop.telemetry.messages import Origin, rejected_spans, trace_request
 from aop.telemetry.metric_messages import metrics_request
-from aop.telemetry.resource import Origin
-from aop.telemetry.span_messages import rejected_spans, trace_request
 from aop.telemetry.spans import EndedSpan
 
 Send = Callable[[], Awaitable[bool]]
@@ -22,25 +24,58 @@ Tell = Callable[[str, str | None], None]
 """Notes an event of the unit and its cause."""
 
 CLOSING_SECONDS = 2.0
+_MAX_ANSWER_BYTES = 64 * 1024
 _AT_A_TIME = 32
 """How many spans are encoded before others get a turn: about a millisecond of work."""
+
+
+class NotTaken(Exception):
+    """The collector is out of reach, too slow, or said no; the text is for the log."""
+
+
+class Collector:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        client: HttpClient,
+        resolver: Resolver,
+        headers: Sequence[tuple[bytes, bytes]],
+        seconds: float,
+    ) -> None:
+        self._peer = Peer(endpoint.origin, client, resolver)
+        self._path = endpoint.path
+        self._headers = (*headers, (b"content-type", b"application/x-protobuf"))
+        self._seconds = seconds
+
+    async def send(self, body: bytes) -> bytes:
+        """The body of its answer, once it has taken the request."""
+        deadline = asyncio.get_running_loop().time() + self._seconds
+        try:
+            answer = await self._peer.post(
+                self._path, self._headers, body, deadline=deadline, max_body=_MAX_ANSWER_BYTES
+            )
+        except (HttpError, NameNotResolved, TimeoutError) as failure:
+            raise NotTaken(type(failure).__name__) from failure
+        if not 200 <= answer.status < 300:
+            raise NotTaken(f"status {answer.status}")
+        return answer.body
 
 
 class SpanExport:
     """A full queue takes no more; a collector that does not answer costs the spans of the batch, nothing else."""
 
-    def __init__(self, collector: Collector, origin: Origin, counts: "SpanCounts", most: int, batch: int) -> None:
+    def __init__(self, collector: Collector, origin: Origin, counts: "SpanCounts", max_queued: int, batch: int) -> None:
         self._collector = collector
         self._origin = origin
         self._counts = counts
-        self._most = most
+        self._max_queued = max_queued
         self._batch = batch
         self._queue: deque[EndedSpan] = deque()
         self.full: Callable[[], None] = lambda: None
         """Called when there is enough for a batch."""
 
     def take(self, spans: Sequence[EndedSpan]) -> None:
-        room = self._most - len(self._queue)
+        room = self._max_queued - len(self._queue)
         self._queue.extend(spans[:room])
         if len(spans) > room:
             self._counts.lost(len(spans) - room)

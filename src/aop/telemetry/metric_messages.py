@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import Metric
 from prometheus_client.samples import Sample
 
-from aop.telemetry.resource import Origin, attribute_messages
+from aop.telemetry.messages import Origin, attribute_messages
 
 _CUMULATIVE = otlp.AGGREGATION_TEMPORALITY_CUMULATIVE
 _UNITS = {"_seconds": "s", "_bytes": "By"}

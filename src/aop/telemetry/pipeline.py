@@ -8,9 +8,8 @@ from aop.base.loops import Loops
 from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
 from aop.net.policy import Resolver
-from aop.telemetry.collector import Collector
-from aop.telemetry.export import MetricExport, Repeating, Send, SpanCounts, SpanExport, Tell
-from aop.telemetry.resource import origin_of
+from aop.telemetry.export import Collector, MetricExport, Repeating, Send, SpanCounts, SpanExport, Tell
+from aop.telemetry.messages import origin_of
 from aop.telemetry.settings import TelemetrySettings
 from aop.telemetry.tracing import Tracing
 
@@ -38,9 +37,7 @@ class Pipeline:
     def trace(self, endpoint: Endpoint, registry: CollectorRegistry, unit: str) -> Tracing:
         settings = self._settings
         counts = SpanCounts(registry, unit)
-        export = SpanExport(
-            self._collector(endpoint), self._origin, counts, settings.most_queued, settings.most_in_batch
-        )
+        export = SpanExport(self._collector(endpoint), self._origin, counts, settings.max_queued, settings.max_in_batch)
         export.full = self._repeat("traces", export.send, settings.batch_seconds).due.set
         return Tracing(settings.sampler, export.take)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from aop.base import settings as read
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.net import address_settings as addresses
 from aop.net.origin import Endpoint
 from aop.telemetry.tracing import Sampler
@@ -36,8 +36,8 @@ class TelemetrySettings:
     """As the operator wrote them; `header_lines` reads them."""
     send_seconds: float
     sampler: Sampler
-    most_queued: int
-    most_in_batch: int
+    max_queued: int
+    max_in_batch: int
     batch_seconds: float
     metric_seconds: float
     service_name: str | None
@@ -58,8 +58,8 @@ def read_telemetry_settings(reader: read.SettingsReader) -> TelemetrySettings | 
         headers=reader.optional("OTEL_EXPORTER_OTLP_HEADERS", _headers, Secret("")),
         send_seconds=reader.optional("OTEL_EXPORTER_OTLP_TIMEOUT", _seconds(60_000), 10.0),
         sampler=_read_sampler(reader),
-        most_queued=reader.optional("OTEL_BSP_MAX_QUEUE_SIZE", read.integer(1, 1_000_000), 8192),
-        most_in_batch=reader.optional("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", read.integer(1, 10_000), 512),
+        max_queued=reader.optional("OTEL_BSP_MAX_QUEUE_SIZE", read.integer(1, 1_000_000), 8192),
+        max_in_batch=reader.optional("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", read.integer(1, 10_000), 512),
         batch_seconds=reader.optional("OTEL_BSP_SCHEDULE_DELAY", _seconds(60_000), 1.0),
         metric_seconds=reader.optional("OTEL_METRIC_EXPORT_INTERVAL", _seconds(3_600_000), 60.0),
         service_name=reader.optional("OTEL_SERVICE_NAME", read.visible_ascii, None),
@@ -103,8 +103,8 @@ def _endpoint(text: str) -> Endpoint:
     return Endpoint.parse(addresses.http_url(text))
 
 
-def _seconds(most: int) -> read.Parse[float]:
-    milliseconds = read.integer(1, most)
+def _seconds(max_milliseconds: int) -> read.Parse[float]:
+    milliseconds = read.integer(1, max_milliseconds)
     return lambda text: milliseconds(text) / 1000
 
 

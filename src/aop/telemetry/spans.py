@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from aop.net.traceparent import TraceParent
+from aop.net.headers import TraceParent
 
 Attribute = str | int | bool
 Attributes = Mapping[str, Attribute]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from time import perf_counter_ns, time_ns
 
 from aop.base.ids import new_span_id
-from aop.net.traceparent import read_traceparent
+from aop.net.headers import read_traceparent
 from aop.telemetry.phases import Phase, RequestPhases
 from aop.telemetry.spans import Attribute, Attributes, EndedSpan, OpenSpan, SpanKind, agent_span_id
 

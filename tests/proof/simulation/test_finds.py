@@ -16,9 +16,9 @@ from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
 from aop.ledger.journal import AcceptedButLost, Journal
 from aop.ledger.model import SUCCEEDED, Acceptance, Opening, terminal_fact
-from aop.net.server.disconnect import Disconnect
-from aop.serving.event_stream import EventStream
+from aop.net.asgi import Disconnect
 from aop.serving.request import Request
+from aop.serving.streaming import EventStream
 from proof.simulation.connection import connect
 from proof.simulation.history import History
 from proof.simulation.loop import SimulatedLoop

@@ -77,7 +77,7 @@ async def shared_releases(
         "SELECT release_id, published_at, octet_length(document) AS weight FROM registry.shared_release AS release"  # noqa: S608
         f" WHERE release.agent_id = agent.agent_id{later} ORDER BY {_SHARED_ORDER} LIMIT $2"
     )
-    page = weighed(found, weight="weight", order=_SHARED_ORDER, most=part.max_bytes)
+    page = weighed(found, weight="weight", order=_SHARED_ORDER, max_bytes=part.max_bytes)
     text = (
         "SELECT page.*, (SELECT agrees FROM registry.shared_release AS one WHERE one.release_id = page.release_id),"  # noqa: S608
         " EXISTS (SELECT FROM registry.shared_release AS one WHERE one.agent_id = agent.agent_id) AS shares"
@@ -113,7 +113,7 @@ async def _page(connection: Connection, conditions: Conditions, part: Part, foun
         f" JOIN registry.eligible_version AS version USING (agent_id, version)"
         f" JOIN registry.public_agent USING (agent_id)"
     )
-    text = weighed(shown, weight="weight", order=_ORDER, most=part.most_bytes)
+    text = weighed(shown, weight="weight", order=_ORDER, max_bytes=part.most_bytes)
     rows: Sequence[Row] = await connection.fetch(text, *conditions.values)
     return rows
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.contracts.topology import TopologyStatus
 from aop.net.http import Answer, AnswerStream, Headers, HttpError
 from aop.net.peer import Peer

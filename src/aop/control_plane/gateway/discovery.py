@@ -13,11 +13,11 @@ from aop.control_plane.discovery.public_agents import PIECE_BYTES, PublicAgents
 from aop.control_plane.discovery.search import Filters, Search
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
-from aop.serving.pieces import Pieces
 from aop.serving.query import QueryRules, boolean
 from aop.serving.request import Request
 from aop.serving.response import JSON, Response, json_response
-from aop.serving.routing import Answer, Route
+from aop.serving.routing import Route, RouteAnswer
+from aop.serving.streaming import Pieces
 
 _QUERY_LENGTH = 256
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -87,7 +87,7 @@ class PublicAgentRoutes:
         path = "/v1/public/agents/:publicAgentId"
         return [Route("GET", path, self.read, Envelope.CATALOG, slots=access.anonymous, query=PAGE_QUERY)]
 
-    async def read(self, request: Request) -> Answer:
+    async def read(self, request: Request) -> RouteAnswer:
         paging = Paging("public-agent-share", tuple[datetime, str], request)
         page = await self._public_agents.page(request.path["publicAgentId"], paging.limit, PAGE_BYTES, paging.after)
         content = self._public_agents.content(page, None if page.last is None else paging.cursor(page.last))

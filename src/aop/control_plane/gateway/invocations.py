@@ -11,12 +11,11 @@ from aop.control_plane.dispatch.invocations import Dispatch, Forwarded, Invocati
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.serving.body import read_json
-from aop.serving.event_stream import EventStream
 from aop.serving.leaving import CancelOnDisconnect
-from aop.serving.negotiation import require_agreement
-from aop.serving.request import Request
+from aop.serving.request import Request, require_agreement
 from aop.serving.response import JSON, Headers, Response
-from aop.serving.routing import Answer, Route
+from aop.serving.routing import Route, RouteAnswer
+from aop.serving.streaming import EventStream
 
 _decode = msgspec.json.Decoder(InvocationRequest).decode
 
@@ -32,7 +31,7 @@ class InvocationRoutes:
         known = access.callers.authenticate
         return [Route("POST", path, self.invoke, Envelope.INVOCATION, known, access.invocations)]
 
-    async def invoke(self, request: Request) -> Answer:
+    async def invoke(self, request: Request) -> RouteAnswer:
         body = await read_json(request, document("invocation-request/1"), self._max_bytes)
         wanted = _decode(body.raw)
         below = _spanned(request, wanted)
@@ -71,7 +70,7 @@ def _spanned(request: Request, wanted: InvocationRequest) -> Headers:
 
 
 _NOBODY = Response(503)
-"""Answer to a caller who has left; it is never sent."""
+"""RouteAnswer to a caller who has left; it is never sent."""
 
 
 def _response(forwarded: Forwarded) -> Response:

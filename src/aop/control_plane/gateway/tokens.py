@@ -13,8 +13,7 @@ from datetime import datetime, timedelta
 
 from aop.base.clock import Clock, utc_now
 from aop.base.ids import new_id
-from aop.base.secret import Secret
-from aop.base.settings import Problem, SettingsRefused
+from aop.base.settings import Secret, SettingProblem, SettingsRefused
 from aop.control_plane.gateway import store
 from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX
 from aop.store.database import Connection, connect, translated_failures
@@ -83,7 +82,7 @@ async def require_reserved(connection: Connection, prefix: str, now: datetime) -
     token_id = await store.usable_token_of(connection, prefix, now)
     if token_id is not None:
         reason = f"begins the principal of {token_id}: revoke it (aop token revoke {token_id}) or choose another prefix"
-        raise SettingsRefused([Problem(OIDC_PRINCIPAL_PREFIX, reason)])
+        raise SettingsRefused([SettingProblem(OIDC_PRINCIPAL_PREFIX, reason)])
 
 
 def new_token_text() -> str:

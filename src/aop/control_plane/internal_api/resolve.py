@@ -31,7 +31,7 @@ class ResolveRoutes:
 
     def routes(self, principals: ServicePrincipals, slots: Slots) -> Sequence[Route]:
         def route(path: str, call: Call) -> Route:
-            v3, known, below = Envelope.WORKSPACE, principals.authenticate, Spanned.BELOW_CALLER
+            v3, known, below = Envelope.WORKSPACE, principals.authenticate, Spanned.UNDER_CALLER
             return Route("POST", f"{_PATH}/{path}", call, v3, known, slots, spanned=below)
 
         return [

@@ -13,9 +13,9 @@ from aop.control_plane.registry.changes import Changes, ChangeSignal
 from aop.net.sse import frame
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
-from aop.serving.event_stream import EventStream
 from aop.serving.request import Request
-from aop.serving.routing import Answer, Route, Spanned
+from aop.serving.routing import Route, RouteAnswer, Spanned
+from aop.serving.streaming import EventStream
 
 HEARTBEAT_SECONDS = 4.0
 LOOK_SECONDS = 1.0
@@ -28,7 +28,7 @@ def topology_watch_routes(
 ) -> Sequence[Route]:
     """A snapshot holds one of its slots and with it a connection of the store, for as long as its reader takes."""
 
-    async def watch(request: Request) -> Answer:
+    async def watch(request: Request) -> RouteAnswer:
         current = await changes.revision()
         after: int | None = request.query.get("after")
         known = after if after is not None and after <= current else None

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.contracts.topology import FrameKind, TopologyEvent, WatchedRelease, WatchedState
 from aop.control_plane.registry.store import changes
 from aop.control_plane.registry.store.releases import CHANNEL

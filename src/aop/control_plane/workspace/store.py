@@ -103,7 +103,7 @@ async def installations_of(
     behind = "" if after is None else " AND (installed_at, installation_id) > ($3, $4)"
     query = f"{_PAGE}{behind} ORDER BY {_PAGE_ORDER} LIMIT $2"
     rows: Sequence[Row] = await connection.fetch(
-        weighed(query, weight="weight", order=_PAGE_ORDER, most=most), workspace_id, limit, *(after or ())
+        weighed(query, weight="weight", order=_PAGE_ORDER, max_bytes=most), workspace_id, limit, *(after or ())
     )
     return rows
 

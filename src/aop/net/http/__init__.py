@@ -1,28 +1,28 @@
 """The HTTP client: one exchange is one request sent at most once, one exactly framed answer, one deadline."""
 
-from aop.net.header_syntax import Headers
-from aop.net.http.client import HttpClient
-from aop.net.http.dialing import certified_context
-from aop.net.http.errors import (
+from aop.net.headers import Headers
+from aop.net.http.client import AnswerStream, HttpClient, StreamedAnswer
+from aop.net.http.message import (
+    Answer,
     AnswerTooLarge,
     ConnectFailed,
-    DeadlinePassed,
     HttpError,
+    HttpTimeout,
     RepeatedHeader,
+    Target,
     TransferBroken,
 )
-from aop.net.http.message import Answer, Target
-from aop.net.http.stream import AnswerStream, StreamedAnswer
+from aop.net.http.pool import certified_context
 
 __all__ = [
     "Answer",
     "AnswerStream",
     "AnswerTooLarge",
     "ConnectFailed",
-    "DeadlinePassed",
     "Headers",
     "HttpClient",
     "HttpError",
+    "HttpTimeout",
     "RepeatedHeader",
     "StreamedAnswer",
     "Target",

@@ -6,8 +6,7 @@ import ssl
 from collections.abc import Callable
 from typing import Final, cast
 
-from aop.net.http.errors import DeadlinePassed, HttpError, TransferBroken
-from aop.net.http.message import Target
+from aop.net.http.message import HttpError, HttpTimeout, Target, TransferBroken
 from aop.net.http.reader import AnswerReader
 
 READ_BUFFER_BYTES: Final = 32 * 1024
@@ -21,10 +20,10 @@ class Connection(asyncio.Protocol):
         "_busy",
         "_deadline",
         "_error",
-        "_look",
         "_loop",
         "_lost",
         "_paused",
+        "_poll",
         "_streamed",
         "_timer",
         "_timer_at",
@@ -42,7 +41,7 @@ class Connection(asyncio.Protocol):
         self._loop = loop
         self._lost = lost
         self._transport: asyncio.Transport | None = None
-        self._look: select.poll | None = None
+        self._poll: select.poll | None = None
         self._busy = False
         self._streamed = False
         self._paused = False
@@ -60,7 +59,7 @@ class Connection(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return False
-        return self._look is None or not self._look.poll(0)
+        return self._poll is None or not self._poll.poll(0)
 
     def start(self, request: bytes, deadline: float, *, streamed: bool) -> None:
         """Sends the request; from here on a failure means that the peer may have seen it."""
@@ -123,8 +122,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         if hasattr(select, "poll"):
-            self._look = select.poll()
-            self._look.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
+            self._poll = select.poll()
+            self._poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
     def data_received(self, data: bytes | memoryview) -> None:
         if not self._busy:  # bytes that answer nothing
@@ -186,7 +185,7 @@ class Connection(asyncio.Protocol):
         self._timer = self._loop.call_at(deadline, self._expire)
 
     def _expire(self) -> None:
-        # One timer serves many exchanges: it fires at the earliest deadline it was armed for and looks again.
+        # One timer serves many exchanges: it fires at the earliest deadline it was armed for and is then set again.
         self._timer = None
         if not self._busy or self.reader.complete:
             return
@@ -194,7 +193,7 @@ class Connection(asyncio.Protocol):
             self._arm(self._deadline)
             return
         self.reader.take()
-        self.fail(DeadlinePassed("the deadline came before the end of the answer"))
+        self.fail(HttpTimeout("the deadline came before the end of the answer"))
 
 
 class InPieces(asyncio.BufferedProtocol):

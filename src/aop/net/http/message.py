@@ -1,17 +1,54 @@
-"""The two ends of an exchange as values: where a request goes, its bytes, and the answer."""
+"""What goes into and comes out of one exchange: where a request goes, its bytes, the answer, and what can go wrong."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import msgspec
 
-from aop.net.header_syntax import Headers, is_host_value, require_lines, require_name
-from aop.net.http.errors import RepeatedHeader
+from aop.net.headers import Headers, is_host_value, require_lines, require_name
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _METHODS = {verb: verb.encode() for verb in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")}
 _METHODS_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 # These frame the message; the client alone writes them.
 _FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"connection", b"expect", b"upgrade", b"te"})
+
+
+ConnectPhase = Literal["connect", "tls"]
+
+
+class HttpError(Exception):
+    """The exchange gave no usable answer; `headers` are there when it broke off behind the head of one."""
+
+    headers: tuple[tuple[bytes, bytes], ...] | None = None
+
+
+class ConnectFailed(HttpError):
+    """No connection came about; no byte of the request was sent."""
+
+    def __init__(self, phase: ConnectPhase, reason: str) -> None:
+        super().__init__(f"{phase}: {reason}")
+        self.phase = phase
+
+
+class TransferBroken(HttpError):
+    """The peer closed, reset or did not speak HTTP after the request had begun to be sent."""
+
+
+class AnswerTooLarge(HttpError):
+    """The head or the body of the answer passed its limit; `status` is None when the head did."""
+
+    def __init__(self, part: str, status: int | None = None) -> None:
+        super().__init__(part)
+        self.status = status
+
+
+class HttpTimeout(HttpError, TimeoutError):
+    """The caller's deadline came before the end of the answer."""
+
+
+class RepeatedHeader(HttpError):
+    """A header that was asked for as a single value came more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +85,7 @@ class HeaderLookup:
     headers: tuple[tuple[bytes, bytes], ...]
 
     def headers_named(self, name: bytes) -> list[bytes]:
-        return [value for known, value in self.headers if known == name]
+        return [value for field, value in self.headers if field == name]
 
     def header(self, name: bytes) -> bytes | None:
         """The one value, None when absent; RepeatedHeader when it came more than once."""

@@ -4,7 +4,7 @@ from typing import Final
 
 import httptools
 
-from aop.net.http.errors import AnswerTooLarge, HttpError, TransferBroken
+from aop.net.http.message import AnswerTooLarge, HttpError, TransferBroken
 
 MAX_HEAD_BYTES: Final = 32 * 1024
 MAX_HEADERS: Final = 100
@@ -148,9 +148,9 @@ class AnswerReader:
         if status > 599 or version not in {"1.1", "1.0"}:
             self._refuse(TransferBroken("not an HTTP/1 answer"))
         self.headers = tuple(fields)
-        known = dict(fields)
-        length = known.get(b"content-length")  # the parser refuses a second one
-        coding = known.get(b"transfer-encoding")
+        named = dict(fields)
+        length = named.get(b"content-length")  # the parser refuses a second one
+        coding = named.get(b"transfer-encoding")
         if coding is not None and (
             version == "1.0" or [v.lower() for n, v in fields if n == b"transfer-encoding"] != [b"chunked"]
         ):

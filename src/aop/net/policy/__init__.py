@@ -1,20 +1,19 @@
-"""Which hosts and addresses the platform contacts: address tables, judgement, bounded look-ups."""
+"""Which hosts and addresses the platform contacts: address tables, judgement, bounded lookups."""
 
 from aop.net.policy.addresses import AddressClass, classify
-from aop.net.policy.judgement import AddressRefused, AllowList, NameNotResolved, judge
-from aop.net.policy.policy import NetworkPolicy
-from aop.net.policy.resolver import Bounds, LookUp, Resolver, system_look_up
+from aop.net.policy.policy import AddressRefused, AllowList, NetworkPolicy, judge
+from aop.net.policy.resolver import Bounds, Lookup, NameNotResolved, Resolver, system_lookup
 
 __all__ = [
     "AddressClass",
     "AddressRefused",
     "AllowList",
     "Bounds",
-    "LookUp",
+    "Lookup",
     "NameNotResolved",
     "NetworkPolicy",
     "Resolver",
     "classify",
     "judge",
-    "system_look_up",
+    "system_lookup",
 ]

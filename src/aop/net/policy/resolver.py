@@ -1,4 +1,4 @@
-"""Look-ups of names under bounds: a name server that hangs costs its own callers their time and nobody else's."""
+"""Resolves names within bounds: a name server that hangs costs its own callers their time and nobody else's."""
 
 import asyncio
 import socket
@@ -10,14 +10,17 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import ip_address
 
-from aop.net.policy.judgement import NameNotResolved
+
+class NameNotResolved(Exception):
+    """The host has no address: the lookup failed, came back empty or was not made."""
+
 
 # Blocking; called in a thread. An OSError or ValueError means that the name has no address.
-LookUp = Callable[[str], Sequence[str]]
-Answer = tuple[str, ...]
+Lookup = Callable[[str], Sequence[str]]
+Addresses = tuple[str, ...]
 
 
-def system_look_up(host: str) -> Sequence[str]:
+def system_lookup(host: str) -> Sequence[str]:
     return [str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
 
 
@@ -25,65 +28,65 @@ def system_look_up(host: str) -> Sequence[str]:
 class Bounds:
     threads: int = 16
     waiting: int = 256
-    look_up_seconds: float = 5.0
+    lookup_seconds: float = 5.0
     reuse_seconds: float = 5.0
     remembered: int = 1024
 
 
 @dataclass(eq=False, slots=True)
 class _Pending:
-    """One look-up under way, shared by everybody who asks for its host; None is what a failed one answers."""
+    """One lookup under way, shared by everybody who asks for its host; None is what a failed one answers."""
 
     host: str
-    gives_up_at: float
-    answer: asyncio.Future[Answer | None] = field(repr=False)
+    expires_at: float
+    answer: asyncio.Future[Addresses | None] = field(repr=False)
 
 
 class Resolver:
     """Belongs to one event loop.
 
-    Threads are made per look-up and are daemons: one that hangs in the system's resolver can be abandoned, which a
+    Threads are made per lookup and are daemons: one that hangs in the system's resolver can be abandoned, which a
     pooled thread cannot, neither at the deadline nor when the process ends.
     """
 
     def __init__(
         self,
-        look_up: LookUp = system_look_up,
+        lookup: Lookup = system_lookup,
         bounds: Bounds = Bounds(),  # noqa: B008  (frozen)
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._look_up = look_up
+        self._lookup = lookup
         self._bounds = bounds
         self._monotonic = monotonic
-        self._answers: dict[str, tuple[float, Answer]] = {}
+        self._answers: dict[str, tuple[float, Addresses]] = {}
         self._pending: dict[str, _Pending] = {}
         self._waiting: deque[_Pending] = deque()
         self._running: set[_Pending] = set()
 
-    async def addresses(self, host: str, deadline: float) -> Answer:
+    async def addresses(self, host: str, deadline: float) -> Addresses:
         """The addresses in the system's order without repeats, from an answer at most `reuse_seconds` old.
 
         The deadline is in loop time and ends in TimeoutError; every other failure is NameNotResolved.
         """
-        known = self._answers.get(host)
-        if known is not None and self._monotonic() - known[0] < self._bounds.reuse_seconds:
-            return known[1]
+        cached = self._answers.get(host)
+        if cached is not None and self._monotonic() - cached[0] < self._bounds.reuse_seconds:
+            return cached[1]
         if _is_address(host):
             return (host,)
         pending = self._pending.get(host)
-        if pending is None or _has_given_up(pending):
+        if pending is None or _has_expired(pending):
             pending = self._begin(host)
         answer = await self._await(pending, deadline)
         if not answer:
             raise NameNotResolved(host)
         return answer
 
-    async def _await(self, pending: _Pending, deadline: float) -> Answer | None:
+    async def _await(self, pending: _Pending, deadline: float) -> Addresses | None:
         try:
-            async with asyncio.timeout_at(min(deadline, pending.gives_up_at)):
+            async with asyncio.timeout_at(min(deadline, pending.expires_at)):
                 return await asyncio.shield(pending.answer)
         except TimeoutError:
-            if deadline <= pending.gives_up_at:
+            if deadline <= pending.expires_at:
                 raise
             self._forget(pending)
             raise NameNotResolved(pending.host) from None
@@ -92,10 +95,10 @@ class Resolver:
         loop = asyncio.get_running_loop()
         now = loop.time()
         free = len(self._running) < self._bounds.threads
-        all_hang = not free and all(map(_has_given_up, self._running))
+        all_hang = not free and all(map(_has_expired, self._running))
         if all_hang or (not free and len(self._waiting) >= self._bounds.waiting):
             raise NameNotResolved(host)
-        pending = _Pending(host, now + self._bounds.look_up_seconds, loop.create_future())
+        pending = _Pending(host, now + self._bounds.lookup_seconds, loop.create_future())
         self._pending[host] = pending
         if free:
             self._start(pending, loop)
@@ -105,22 +108,22 @@ class Resolver:
 
     def _start(self, pending: _Pending, loop: asyncio.AbstractEventLoop) -> None:
         self._running.add(pending)
-        thread = threading.Thread(target=self._run, args=(pending, loop), name="look-up", daemon=True)
+        thread = threading.Thread(target=self._run, args=(pending, loop), name="lookup", daemon=True)
         try:
             thread.start()
         except RuntimeError:  # the system has no thread to give
             loop.call_soon(self._finish, pending, None)
 
     def _run(self, pending: _Pending, loop: asyncio.AbstractEventLoop) -> None:
-        answer: Answer | None = None
+        answer: Addresses | None = None
         try:
-            answer = tuple(dict.fromkeys(self._look_up(pending.host)))
+            answer = tuple(dict.fromkeys(self._lookup(pending.host)))
         except (OSError, ValueError):
             pass
         finally:
-            _tell(loop, self._finish, pending, answer)
+            _hand_over(loop, self._finish, pending, answer)
 
-    def _finish(self, pending: _Pending, answer: Answer | None) -> None:
+    def _finish(self, pending: _Pending, answer: Addresses | None) -> None:
         self._running.discard(pending)
         in_time = self._forget(pending)
         if in_time and answer:
@@ -133,17 +136,17 @@ class Resolver:
         loop = asyncio.get_running_loop()
         while self._waiting and len(self._running) < self._bounds.threads:
             pending = self._waiting.popleft()
-            if self._pending.get(pending.host) is pending and not _has_given_up(pending):
+            if self._pending.get(pending.host) is pending and not _has_expired(pending):
                 self._start(pending, loop)
 
     def _forget(self, pending: _Pending) -> bool:
-        """Whether this was still the look-up that new callers would share."""
+        """Whether this was still the lookup that new callers would share."""
         if self._pending.get(pending.host) is not pending:
             return False
         del self._pending[pending.host]
         return True
 
-    def _remember(self, host: str, answer: Answer) -> None:
+    def _remember(self, host: str, answer: Addresses) -> None:
         now = self._monotonic()
         self._answers.pop(host, None)
         for old, (since, _) in list(self._answers.items()):
@@ -154,8 +157,8 @@ class Resolver:
         self._answers[host] = (now, answer)
 
 
-def _has_given_up(pending: _Pending) -> bool:
-    return pending.gives_up_at <= asyncio.get_running_loop().time()
+def _has_expired(pending: _Pending) -> bool:
+    return pending.expires_at <= asyncio.get_running_loop().time()
 
 
 @lru_cache(maxsize=1024)
@@ -167,11 +170,11 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _tell(
+def _hand_over(
     loop: asyncio.AbstractEventLoop,
-    finish: Callable[[_Pending, Answer | None], None],
+    finish: Callable[[_Pending, Addresses | None], None],
     pending: _Pending,
-    answer: Answer | None,
+    answer: Addresses | None,
 ) -> None:
     try:
         loop.call_soon_threadsafe(finish, pending, answer)

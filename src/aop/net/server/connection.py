@@ -5,13 +5,12 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from aop.net.server.events import ConnectionEvent, Note
-from aop.net.server.exchange import Exchange, Scope
-from aop.net.server.limits import ServerLimits
-from aop.net.server.pace import Pace
+from aop.net.asgi import Scope
+from aop.net.server.exchange import Address, Exchange
+from aop.net.server.limits import ConnectionEvent, Note, ServerLimits
+from aop.net.server.pace import CloseTimer, Pace
 from aop.net.server.request import BadRequest, RequestReader
 from aop.net.server.response import empty_answer
-from aop.net.server.scope import Endpoint, asgi_scope, endpoint
 
 
 class Host(Protocol):
@@ -37,7 +36,7 @@ class ServerConnection(asyncio.Protocol):
 
     __slots__ = (
         "_client",
-        "_due",
+        "_closing",
         "_exchange",
         "_idle",
         "_kept_alive",
@@ -48,8 +47,6 @@ class ServerConnection(asyncio.Protocol):
         "_reader",
         "_server",
         "_server_name",
-        "_timer",
-        "_timer_at",
         "_transport",
         "_written",
         "max_write_bytes",
@@ -63,8 +60,8 @@ class ServerConnection(asyncio.Protocol):
         self._idle = server.idle
         self._loop = loop
         self._transport: asyncio.Transport | None = None
-        self._client: Endpoint | None = None
-        self._server_name: Endpoint | None = None
+        self._client: Address | None = None
+        self._server_name: Address | None = None
         self._reader: RequestReader | None = None
         self._exchange: Exchange | None = None
         self._pace: Pace | None = None
@@ -72,9 +69,7 @@ class ServerConnection(asyncio.Protocol):
         self._paused = False
         self._lingering = False
         self._kept_alive = False
-        self._due: float | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = 0.0
+        self._closing = CloseTimer(loop, self.abort)
 
     # What the transport calls.
 
@@ -82,12 +77,12 @@ class ServerConnection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         # Not writable means that bytes wait here, be it one.
         self._transport.set_write_buffer_limits(high=0)
-        self._client = endpoint(transport.get_extra_info("peername"))
-        self._server_name = endpoint(transport.get_extra_info("sockname"))
+        self._client = _address(transport.get_extra_info("peername"))
+        self._server_name = _address(transport.get_extra_info("sockname"))
         self._idle[self] = None
         if self._server.stopping:  # accepted just before the listener closed
             self._transport.abort()
-        self._close_at(self._loop.time() + self._server.limits.head_seconds)
+        self._closing.at(self._loop.time() + self._server.limits.head_seconds)
 
     def data_received(self, data: bytes) -> None:
         if self._lingering or self._transport is None:
@@ -111,7 +106,7 @@ class ServerConnection(asyncio.Protocol):
             self._begin(reader)
             self._hold_back(reader)
         elif first_bytes and self._kept_alive:  # the head of a first request is due from accept on
-            self._close_at(self._loop.time() + self._server.limits.head_seconds)
+            self._closing.at(self._loop.time() + self._server.limits.head_seconds)
 
     def eof_received(self) -> None:
         if self._exchange is not None:
@@ -129,8 +124,7 @@ class ServerConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        if self._timer is not None:
-            self._timer.cancel()
+        self._closing.stop()
         if self._pace is not None:
             self._pace.stop()
         self._leave_exchange()
@@ -171,7 +165,7 @@ class ServerConnection(asyncio.Protocol):
         if keep_alive and not self._server.stopping:
             self._kept_alive = True
             self._idle[self] = None
-            self._close_at(self._loop.time() + self._server.limits.idle_seconds)
+            self._closing.at(self._loop.time() + self._server.limits.idle_seconds)
         else:
             self._transport.close()
 
@@ -198,9 +192,9 @@ class ServerConnection(asyncio.Protocol):
             self._transport.abort()
 
     def _begin(self, reader: RequestReader) -> None:
-        self._due = None
+        self._closing.due = None
         exchange = self._exchange = Exchange(self, reader)
-        self._server.run(exchange, asgi_scope(reader, exchange, self._client, self._server_name))
+        self._server.run(exchange, exchange.scope(self._client, self._server_name))
 
     def _watch_pace(self) -> None:
         if self._pace is None:
@@ -238,29 +232,15 @@ class ServerConnection(asyncio.Protocol):
             self._reader.close()
         self.resume_reading()
         transport.write_eof()
-        self._close_at(self._loop.time() + self._server.limits.linger_seconds)
+        self._closing.at(self._loop.time() + self._server.limits.linger_seconds)
 
     def _leave_exchange(self) -> None:
         exchange, self._exchange = self._exchange, None
         if self._reader is not None:
             self._reader.close()
         if exchange is not None:
-            exchange.lose_peer()
+            exchange.peer_gone()
 
-    def _close_at(self, due: float) -> None:
-        self._due = due
-        if self._timer is None or self._timer_at > due:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer_at = due
-            self._timer = self._loop.call_at(due, self._look_at_clock)
 
-    def _look_at_clock(self) -> None:
-        # One timer serves many requests: it fires at the earliest time it was set for and looks again.
-        self._timer = None
-        if self._due is None:
-            return
-        if self._loop.time() < self._due:
-            self._close_at(self._due)
-        else:
-            self.abort()
+def _address(name: tuple[str, int] | None) -> Address | None:
+    return (name[0], name[1]) if name else None

@@ -5,17 +5,59 @@ import socket
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Final
+from typing import Final, cast
 
 from aop.net.server.connection import ServerConnection
-from aop.net.server.events import ConnectionEvent, Note
-from aop.net.server.limits import ServerLimits
-from aop.net.server.refused import RefusedConnection
+from aop.net.server.limits import ConnectionEvent, Note, ServerLimits
 
 _MAX_REFUSED: Final = 32
 """Refused connections that are still being answered; the ones beyond are answered and closed in one step."""
 _GIVE_WAY_AT_ONCE: Final = 16
 _RECEIVED_BYTES: Final = 64 * 1024
+
+
+class RefusedConnection(asyncio.Protocol):
+    """Answers the first bytes, or after its time their absence: some clients take an early answer for an error.
+
+    What arrives after the answer is dropped: closing with unread bytes would take the answer with it.
+    """
+
+    def __init__(self, answer: bytes, seconds: float, closed: Callable[["RefusedConnection"], None]) -> None:
+        self._answer = answer
+        self._seconds = seconds
+        self._closed = closed
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._end)
+
+    def data_received(self, data: bytes) -> None:
+        self._write_answer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._closed(self)
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _write_answer(self) -> None:
+        answer, self._answer = self._answer, b""
+        if answer and self._transport is not None:
+            self._transport.write(answer)
+            self._transport.write_eof()
+
+    def _end(self) -> None:
+        self._write_answer()
+        if self._transport is not None and not self._transport.get_write_buffer_size():
+            self._transport.close()
+        else:
+            self.abort()
 
 
 class Connections:

@@ -2,26 +2,26 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+from urllib.parse import unquote_to_bytes
 
-from aop.net.server.disconnect import Disconnect
+from aop.net.asgi import ASGIApp, Disconnect, Message, Scope
 from aop.net.server.request import RequestReader
 from aop.net.server.response import ResponseEncoder
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOG = logging.getLogger("aop.server")
 
 _PIECE_BYTES = 64 * 1024
+_PERCENT = ord("%")
+_ASGI = {"version": "3.0", "spec_version": "2.4"}
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class Wire(Protocol):
+Address = tuple[str, int]
+
+
+class PeerConnection(Protocol):
     """What an exchange needs of its connection."""
 
     @property
@@ -46,16 +46,39 @@ class Wire(Protocol):
 class Exchange:
     """Runs the application once; after a disconnect its sends are silent and its receives say so."""
 
-    __slots__ = ("_body_received", "_encoder", "_reader", "_waiters", "_wire", "_writing", "disconnect")
+    __slots__ = ("_body_received", "_connection", "_encoder", "_reader", "_waiters", "_writing", "disconnect")
 
-    def __init__(self, wire: Wire, reader: RequestReader) -> None:
+    def __init__(self, connection: PeerConnection, reader: RequestReader) -> None:
         self.disconnect = Disconnect()
-        self._wire = wire
+        self._connection = connection
         self._reader = reader
         self._encoder = ResponseEncoder(reader.method, reader.version)
         self._body_received = False
         self._writing = False
         self._waiters: list[asyncio.Future[None]] = []
+
+    def scope(self, client: Address | None, server: Address | None) -> Scope:
+        """What ASGI names, and what only this server gives: `aop.serving.request` says what holds without it."""
+        reader, path = self._reader, self._reader.path
+        return {
+            "type": "http",
+            "asgi": _ASGI,
+            "http_version": reader.version,
+            "method": reader.method,
+            "scheme": "http",
+            "path": path.decode("ascii") if _PERCENT not in path else unquote_to_bytes(path).decode("utf-8", "replace"),
+            "raw_path": path,
+            "query_string": reader.query,
+            "root_path": "",
+            "headers": reader.headers,
+            "client": client,
+            "server": server,
+            "aop.disconnected": self.disconnect,
+            "aop.whole_body": self.whole_body,
+            "aop.answer": self.answer,
+            "aop.comment": self.comment,
+            "aop.ambiguity": reader.ambiguity,
+        }
 
     async def run(self, app: ASGIApp, scope: Scope) -> None:
         try:
@@ -67,21 +90,21 @@ class Exchange:
             LOG.exception("the application raised")
         finally:
             if not self._encoder.finished and not self.disconnect.is_set():
-                self._wire.exchange_failed(answered=self._encoder.head_sent)
+                self._connection.exchange_failed(answered=self._encoder.head_sent)
 
     async def receive(self) -> Message:
         reader = self._reader
         if reader.expects_continue and not reader.complete:
             reader.expects_continue = False
             if not reader.pieces and not self._encoder.head_sent and not self.disconnect.is_set():
-                self._wire.write([_CONTINUE])
+                self._connection.write([_CONTINUE])
         while True:
             if self.disconnect.is_set() or self._encoder.finished:
                 return {"type": "http.disconnect"}
             if reader.pieces or (reader.complete and not self._body_received):
                 self._body_received = reader.complete
                 body = reader.take()
-                self._wire.resume_reading()
+                self._connection.resume_reading()
                 return {"type": "http.request", "body": body, "more_body": not self._body_received}
             await self._change()
 
@@ -98,15 +121,15 @@ class Exchange:
     async def _send_body(self, body: bytes, *, more: bool) -> None:
         encoder = self._encoder
         parts = encoder.body(body, more=more, keep_alive=self._may_keep_alive())
-        if len(body) > self._wire.max_write_bytes:
+        if len(body) > self._connection.max_write_bytes:
             await self._write_pieces(parts)
         else:
-            self._wire.write(parts)
+            self._connection.write(parts)
         # Also after the last part: a next request is not read before the peer has taken this answer.
-        if not self._wire.writable:
+        if not self._connection.writable:
             await self._drained()
         if encoder.finished and not self.disconnect.is_set():
-            self._wire.exchange_finished(keep_alive=encoder.keep_alive)
+            self._connection.exchange_finished(keep_alive=encoder.keep_alive)
             self.wake()
 
     async def _write_pieces(self, parts: Iterable[bytes]) -> None:
@@ -116,7 +139,7 @@ class Exchange:
             for part in parts:
                 view = memoryview(part)
                 for start in range(0, len(part), _PIECE_BYTES):
-                    self._wire.write((view[start : start + _PIECE_BYTES],))
+                    self._connection.write((view[start : start + _PIECE_BYTES],))
                     await self._drained()
                     if self.disconnect.is_set():
                         return
@@ -124,15 +147,15 @@ class Exchange:
             self._writing = False
 
     async def _drained(self) -> None:
-        while not self._wire.writable and not self.disconnect.is_set():
+        while not self._connection.writable and not self.disconnect.is_set():
             await self._change()
 
     def comment(self, body: bytes) -> None:
         """A part of a stream that says nothing: left out while anything waits; who is slow to take it is not slow."""
-        if self._writing or not self._wire.writable or self._encoder.finished or self.disconnect.is_set():
+        if self._writing or not self._connection.writable or self._encoder.finished or self.disconnect.is_set():
             return
         parts = self._encoder.body(body, more=True, keep_alive=self._may_keep_alive())
-        self._wire.write_comment(b"".join(parts))
+        self._connection.write_comment(b"".join(parts))
 
     def whole_body(self) -> bytes | None:
         """Everything at once, when it is all here and nothing of it was received; None leaves it to `receive`."""
@@ -141,7 +164,7 @@ class Exchange:
             return None
         self._body_received = True
         body = reader.take()
-        self._wire.resume_reading()
+        self._connection.resume_reading()
         return body
 
     async def answer(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
@@ -159,13 +182,13 @@ class Exchange:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def lose_peer(self) -> None:
+    def peer_gone(self) -> None:
         self.disconnect.set()
         self.wake()
 
     def _may_keep_alive(self) -> bool:
         # The rest of a body that nobody will read cannot be told from a next request.
-        return self._reader.keep_alive and self._reader.complete and self._wire.may_stay_open()
+        return self._reader.keep_alive and self._reader.complete and self._connection.may_stay_open()
 
     async def _change(self) -> None:
         waiter = asyncio.get_running_loop().create_future()

@@ -1,6 +1,8 @@
-"""The bounds of the HTTP server."""
+"""The limits of the HTTP server, and the events that it reports when it enforces one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +31,21 @@ class ServerLimits:
 
     max_connections: int = 10_000
     """At this many the longest idle connection gives way to a new one."""
+
+
+class ConnectionEvent(StrEnum):
+    IDLE_CLOSED = "idle_closed"
+    """At the limit the longest idle connection gave way to a new one."""
+    REFUSED = "refused"
+    """At the limit no connection was idle: the new one was refused."""
+    SLOW_READER = "slow_reader"
+    """The peer took too little of what waited for it and was cut."""
+    ACCEPT_FAILED = "accept_failed"
+    """The process has no descriptor or memory left for a new connection; it waits in the kernel's queue."""
+
+
+Note = Callable[[ConnectionEvent], None]
+
+
+def not_noted(event: ConnectionEvent) -> None:
+    """For an owner that counts nothing."""

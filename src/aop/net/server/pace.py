@@ -1,4 +1,4 @@
-"""The least that a peer must take of the bytes that wait for it."""
+"""The clocks of a connection: when it is closed for want of a next step, and how fast its peer must read."""
 
 import asyncio
 import socket
@@ -14,6 +14,50 @@ End = Callable[[], None]
 
 _SAMPLES: Final = 15
 """In one window. A slow peer is found at most one fifteenth of the window late."""
+
+
+def _nothing() -> None: ...
+
+
+class CloseTimer:
+    """Closes a connection at its due time, which every step of a request moves.
+
+    One timer serves many requests: it fires at the earliest time it was set for and is then set for what is due by now,
+    because to cancel and start a timer twice in every request would cost more than one that fires in vain.
+    """
+
+    __slots__ = ("_at", "_close", "_loop", "_timer", "due")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, close: End) -> None:
+        self.due: float | None = None
+        """None while nothing is due, as during a request."""
+        self._loop = loop
+        self._close = close
+        self._timer: asyncio.TimerHandle | None = None
+        self._at = 0.0
+
+    def at(self, due: float) -> None:
+        self.due = due
+        if self._timer is None or self._at > due:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._at = due
+            self._timer = self._loop.call_at(due, self._fire)
+
+    def stop(self) -> None:
+        """For good. The connection is let go of: otherwise each one would leave a reference cycle."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._close = _nothing
+
+    def _fire(self) -> None:
+        self._timer = None
+        if self.due is None:
+            return
+        if self._loop.time() < self.due:
+            self.at(self.due)
+        else:
+            self._close()
 
 
 class Pace:

@@ -4,8 +4,7 @@ from typing import Final
 
 import httptools
 
-from aop.net.header_syntax import is_host_value, is_origin_form, without_authority
-from aop.net.request_headers import imitates_ours
+from aop.net.headers import imitates_ours, is_host_value, is_origin_form, without_authority
 from aop.net.server.limits import ServerLimits
 
 _UNDERSCORE: Final = ord("_")

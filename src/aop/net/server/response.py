@@ -6,7 +6,7 @@ from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final
 
-from aop.net.header_syntax import require_lines, require_name
+from aop.net.headers import require_lines, require_name
 
 _STATUS_LINES: Final = {int(s): f"HTTP/1.1 {int(s)} {s.phrase}".encode("ascii") for s in HTTPStatus}
 _OWN_FIELDS: Final = frozenset({b"connection", b"transfer-encoding", b"date"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from aop.base.base64url import to_base64url
+from aop.base.canonical import to_base64url
 from aop.base.ids import new_id
 from aop.contracts.credential import CONTEXT_HEADERS, CredentialClaims, CredentialHeader
 from aop.contracts.delegation import DelegationClaims, DelegationHeader

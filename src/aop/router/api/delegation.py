@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from aop.base import json
-from aop.base.base64url import from_base64url
+from aop.base.canonical import from_base64url
 from aop.contracts.delegation import DelegationClaims, DelegationHeader
 from aop.contracts.documents import document
 from aop.contracts.errors import Unauthenticated

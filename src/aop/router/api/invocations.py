@@ -14,10 +14,9 @@ from aop.router.invocation.acceptance import Accepting, AuthorizedCall
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.body import read_json
-from aop.serving.negotiation import require_agreement
-from aop.serving.request import Request
+from aop.serving.request import Request, require_agreement
 from aop.serving.response import TRACE_HEADER
-from aop.serving.routing import Answer, Route, Spanned
+from aop.serving.routing import Route, RouteAnswer, Spanned
 from aop.telemetry.phases import RequestPhases
 
 CONTEXT_BYTES = 64 * 1024
@@ -39,10 +38,10 @@ class DispatchRoutes:
 
         path = "/internal/v1/invocations"
         return [
-            Route("POST", path, self.dispatch, Envelope.INVOCATION, authenticate, roots, spanned=Spanned.BELOW_CALLER)
+            Route("POST", path, self.dispatch, Envelope.INVOCATION, authenticate, roots, spanned=Spanned.UNDER_CALLER)
         ]
 
-    async def dispatch(self, request: Request) -> Answer:
+    async def dispatch(self, request: Request) -> RouteAnswer:
         received, phases = asyncio.get_running_loop().time(), RequestPhases()
         body = await read_json(request, document("router-dispatch/1"), self._max_bytes)
         dispatch = _decode(body.raw)

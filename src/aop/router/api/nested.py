@@ -22,9 +22,8 @@ from aop.router.metrics import InvocationPhases
 from aop.router.targets.resolution import Resolution
 from aop.serving.admission import Slots
 from aop.serving.body import read_json
-from aop.serving.negotiation import require_agreement
-from aop.serving.request import Request
-from aop.serving.routing import Answer, Route, Spanned
+from aop.serving.request import Request, require_agreement
+from aop.serving.routing import Route, RouteAnswer, Spanned
 from aop.telemetry.phases import RequestPhases
 
 _decode = msgspec.json.Decoder(NestedInvocationRequest).decode
@@ -49,10 +48,10 @@ class NestedInvocationRoutes:
 
     def routes(self, delegations: Delegations, children: Slots) -> Sequence[Route]:
         path = "/agent/v1/invocations"
-        authenticate, spanned = delegations.authenticate, Spanned.BELOW_CALLER
+        authenticate, spanned = delegations.authenticate, Spanned.UNDER_CALLER
         return [Route("POST", path, self.invoke, Envelope.INVOCATION, authenticate, children, spanned=spanned)]
 
-    async def invoke(self, request: Request) -> Answer:
+    async def invoke(self, request: Request) -> RouteAnswer:
         received, phases = asyncio.get_running_loop().time(), RequestPhases()
         claims = cast("DelegationClaims", request.grant)
         request.phases, phases.span = phases, request.span(called_by=claims.invocation_id)

@@ -8,11 +8,11 @@ from aop.router.invocation.acceptance import AuthorizedCall, EndedAtAcceptance
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.running import Running, StopReason
 from aop.router.stream.delivery import StreamDelivery
-from aop.serving.event_stream import EventStream
 from aop.serving.leaving import CancelOnDisconnect
 from aop.serving.request import Request
 from aop.serving.response import Response
-from aop.serving.routing import Answer
+from aop.serving.routing import RouteAnswer
+from aop.serving.streaming import EventStream
 
 
 class RunningAnswers:
@@ -20,7 +20,9 @@ class RunningAnswers:
         self._execution = execution
         self._max_frame_bytes = max_frame_bytes
 
-    async def answer(self, request: Request, call: AuthorizedCall, accepted: Running | EndedAtAcceptance) -> Answer:
+    async def answer(
+        self, request: Request, call: AuthorizedCall, accepted: Running | EndedAtAcceptance
+    ) -> RouteAnswer:
         lineage = call.context.lineage
         request.invocation_id = lineage.invocation
         if isinstance(accepted, EndedAtAcceptance):

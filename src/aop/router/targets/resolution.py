@@ -7,11 +7,11 @@ from typing import TypeVar
 import msgspec
 
 from aop.base import json
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.contracts.documents import document
 from aop.contracts.errors import DependencyFailed, ErrorCode, Relayed, code_entries, fits
 from aop.contracts.identity import InvocationContext, Pin
-from aop.contracts.platform_error import PlatformError
+from aop.contracts.platform_error import PreAcceptanceError
 from aop.contracts.resolution import (
     InstalledVersion,
     ResolveAgentRequest,
@@ -134,7 +134,7 @@ def _strict_json(answer: Answer) -> object:
 
 def _refusal(answer: Answer, value: object, trace_id: str) -> Exception:
     try:
-        error = msgspec.convert(value, type=PlatformError)
+        error = msgspec.convert(value, type=PreAcceptanceError)
     except msgspec.ValidationError:
         return DependencyFailed("resolve: error shape")
     entry = code_entries()[error.code]

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, suppress
 import msgspec
 
 from aop.base import json
-from aop.base.secret import Secret
+from aop.base.settings import Secret
 from aop.contracts.documents import document
 from aop.contracts.topology import TopologyEvent
 from aop.net.http import HttpError

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aop.base import json
-from aop.base.base64url import from_base64url
+from aop.base.canonical import from_base64url
 from aop.base.clock import Clock
 from aop.base.ids import is_safe_identifier
 from aop.contracts.errors import Unauthenticated

@@ -103,7 +103,11 @@ async def versions_of(
     limit, most = page
     order = "registered_at DESC, version DESC"
     rows: Sequence[Row] = await connection.fetch(
-        weighed(_OVERVIEW, weight="weight", order=order, most=most), agent_id, caller, *(after or (None, None)), limit
+        weighed(_OVERVIEW, weight="weight", order=order, max_bytes=most),
+        agent_id,
+        caller,
+        *(after or (None, None)),
+        limit,
     )
     return rows
 
@@ -127,7 +131,7 @@ async def versions_of_owner(
 ) -> Sequence[Row]:
     limit, most = page
     rows: Sequence[Row] = await connection.fetch(
-        weighed(_OF_OWNER, weight="weight", order="registered_at DESC, agent_id, version", most=most),
+        weighed(_OF_OWNER, weight="weight", order="registered_at DESC, agent_id, version", max_bytes=most),
         owner,
         provider_id,
         *(after or (None, None, None)),

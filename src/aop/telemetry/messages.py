@@ -1,16 +1,19 @@
-"""Spans as OTLP messages, and what a collector says about them."""
+"""Spans as OTLP messages, with the unit that sends them, and what a collector says about them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
-from aop.telemetry.resource import Origin, attribute_messages
-from aop.telemetry.spans import EndedSpan, SpanKind
+from aop.telemetry.spans import Attributes, EndedSpan, SpanKind
 
 _KINDS = {
     SpanKind.INTERNAL: Span.SPAN_KIND_INTERNAL,
@@ -18,6 +21,18 @@ _KINDS = {
     SpanKind.CLIENT: Span.SPAN_KIND_CLIENT,
 }
 _FAILED = Status(code=Status.STATUS_CODE_ERROR)
+
+
+@dataclass(frozen=True)
+class Origin:
+    resource: Resource
+    scope: InstrumentationScope
+
+
+def origin_of(attributes: Mapping[str, str]) -> Origin:
+    return Origin(
+        Resource(attributes=attribute_messages(attributes)), InstrumentationScope(name="aop", version=_version())
+    )
 
 
 def trace_request(origin: Origin, spans: Iterable[EndedSpan]) -> bytes:
@@ -48,3 +63,20 @@ def rejected_spans(answer: bytes) -> int:
     except DecodeError:
         return 0
     return max(response.partial_success.rejected_spans, 0)
+
+
+def attribute_messages(attributes: Attributes) -> list[KeyValue]:
+    return [KeyValue(key=name, value=_value(value)) for name, value in attributes.items()]
+
+
+def _value(value: str | int | bool) -> AnyValue:
+    if isinstance(value, str):
+        return AnyValue(string_value=value)
+    return AnyValue(bool_value=value) if isinstance(value, bool) else AnyValue(int_value=value)
+
+
+def _version() -> str:
+    try:
+        return version("aop")
+    except PackageNotFoundError:  # run from its sources
+        return ""

@@ -1,7 +1,14 @@
-"""The fact that the peer has gone, as the application sees it without a task of its own."""
+"""The types of ASGI, and the fact that the peer has gone, as an application sees it without a task of its own."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Disconnect:

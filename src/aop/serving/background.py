@@ -1,19 +1,48 @@
-"""Starts a unit's telemetry when its settings name a collector; without one nothing of it is even imported."""
+"""The background work of a unit: its loops, schema processes and telemetry, each reported to its log and metrics."""
 
 import os
+import signal
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from aop.base.loops import Loops
+from aop.base.loops import Loops, Report
+from aop.cards.workers import SchemaWorkers
 from aop.net.policy import Resolver
 from aop.serving.health import Readiness
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import Level, UnitLog
+from aop.serving.metrics import Counts, UnitMetrics
+from aop.serving.request_log import Level, UnitLog, safe_cause
 from aop.serving.unit import CannotStart
 from aop.telemetry.settings import ENDPOINT, TelemetrySettings
 from aop.telemetry.tracing import Tracing
 
 _EXTRA = "opentelemetry"
+
+
+def unit_loops(log: UnitLog, metrics: UnitMetrics) -> Loops:
+    def report_of(name: str) -> Report:
+        count = metrics.loop_faults(name)
+
+        def report(fault: BaseException) -> None:
+            count()
+            log.event("loop.fault", level=Level.ERROR, cause=f"{name}: {safe_cause(fault)}")
+
+        return report
+
+    return Loops(report_of)
+
+
+def schema_workers(log: UnitLog, metrics: UnitMetrics) -> SchemaWorkers:
+    count = Counts(
+        metrics.registry, "aop_schema_processes_lost", "Schema processes that ended in the middle of a job.", ("unit",)
+    ).of(metrics.unit)
+
+    def lost(status: int) -> None:
+        count()
+        spent = status == -signal.SIGPROF
+        cause = "its processor time was spent" if spent else f"it ended with status {status}"
+        log.event("schema_process.lost", level=Level.WARNING, cause=cause)
+
+    return SchemaWorkers(lost=lost)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,107 @@
+"""Answers made while their caller reads them, as pieces of a body or server-sent events; they end with the caller."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from aop.contracts.errors import ErrorCode, Reason
+from aop.net.asgi import Send
+from aop.net.sse import COMMENT
+from aop.serving.leaving import CancelOnDisconnect
+from aop.serving.request import Request
+from aop.serving.response import TRACE_HEADER, Headers
+
+SILENCE_SECONDS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A fault of the source cuts the connection, so that nobody takes half an answer for a whole one."""
+
+    source: AsyncGenerator[bytes, None]
+    content_type: tuple[bytes, bytes]
+    status: int = 200
+    code: ErrorCode | None = None
+    reason: Reason | None = None
+
+    async def deliver(self, request: Request, extra: Headers, send: Send) -> None:
+        async def relay() -> None:
+            async for piece in self.source:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+        headers = (self.content_type, *extra)
+        await deliver_source(request, send, (self.status, headers), self.source, relay)
+
+
+async def deliver_source(
+    request: Request,
+    send: Send,
+    head: tuple[int, Headers],
+    source: AsyncGenerator[bytes, None],
+    relay: Callable[[], Awaitable[None]],
+) -> None:
+    """Sends the head, then what `relay` sends of the source, then the end.
+
+    The source is closed before this returns, however it ends: at its own end, on a fault, or, by cancellation at the
+    point where it waits, because the caller is gone.
+    """
+    status, own = head
+    headers = ((b"cache-control", b"no-store"), (TRACE_HEADER, request.trace_id.encode()), *own)
+    async with aclosing(source):
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        if request.method != "HEAD":
+            async with CancelOnDisconnect(request) as leaving:
+                await relay()
+            if leaving.happened:
+                return
+        await send({"type": "http.response.body", "body": b""})
+
+
+@dataclass(frozen=True, slots=True)
+class EventStream:
+    """Sends each piece of the source at once, as it is."""
+
+    source: AsyncGenerator[bytes, None]
+    headers: Headers = ()
+    silence_seconds: float = SILENCE_SECONDS
+    status: int = 200
+    code: ErrorCode | None = None
+    reason: Reason | None = None
+
+    async def deliver(self, request: Request, extra: Headers, send: Send) -> None:
+        own = ((b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no"), *self.headers, *extra)
+        await deliver_source(request, send, (self.status, own), self.source, lambda: self._relay(request, send))
+
+    async def _relay(self, request: Request, send: Send) -> None:
+        heartbeat = _Heartbeat(request.scope["aop.comment"], self.silence_seconds)
+        try:
+            async for piece in self.source:
+                heartbeat.postpone()
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        finally:
+            heartbeat.stop()
+
+
+class _Heartbeat:
+    """Sends a comment after each stretch of silence; one timer that checks the last piece, not one per piece."""
+
+    def __init__(self, comment: Callable[[bytes], None], seconds: float) -> None:
+        self._comment = comment
+        self._seconds = seconds
+        self._loop = asyncio.get_running_loop()
+        self._last = self._loop.time()
+        self._timer = self._loop.call_later(seconds, self._beat)
+
+    def postpone(self) -> None:
+        self._last = self._loop.time()
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _beat(self) -> None:
+        now = self._loop.time()
+        if now >= self._last + self._seconds:
+            self._last = now
+            self._comment(COMMENT)
+        self._timer = self._loop.call_at(self._last + self._seconds, self._beat)
