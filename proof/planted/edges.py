@@ -47,7 +47,7 @@ EDGES: Sequence[Mutant] = (
         "the name is resolved again for the connection",
         _PROOF,
         "Target(origin.scheme, origin.host, origin.port, address)",
-        "Target(origin.scheme, origin.host, origin.port, self._policy._resolver._look_up(origin.host)[0])",
+        "Target(origin.scheme, origin.host, origin.port, self._policy._resolver._lookup(origin.host)[0])",
         "A name that changes its mind would lead the platform into its own network.",
     ),
     Mutant(
