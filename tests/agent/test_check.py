@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from aop.agent import AgentSettings, guarded
+from aop.agent.asgi import ASGIApp, Receive, Scope, Send
 from aop.agent.check import AgentCheck, Subject
-from aop.agent.guard import ASGIApp, Receive, Scope, Send
 from aop.agent.testing import SignedRouter
 from aop.contracts.card import AgentCard
 from aop.net.origin import Endpoint

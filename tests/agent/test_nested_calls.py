@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from aop.agent import AgentContext, DelegationMissing, NestedCallFailed, NestedCallInterrupted
+from aop.agent.asgi import Receive, Scope, Send
 from aop.agent.calls import NestedCalls
-from aop.agent.guard import Receive, Scope, Send
 from aop.base.settings import Secret
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Reason

@@ -64,7 +64,7 @@ def test_a_credential_that_expired_while_its_body_was_read_is_not_admitted() -> 
 
 
 def test_a_full_memory_admits_nothing_rather_than_forgetting_the_living() -> None:
-    memory = ReplayMemory(most_live=3)
+    memory = ReplayMemory(max_live=3)
     assert [memory.admits(f"jti_{n}", 1_000_060, NOW) for n in range(4)] == [True, True, True, False]
     assert not memory.admits("jti_0", 1_000_060, NOW)
     assert memory.admits("jti_4", 1_000_120, NOW + 60)

@@ -26,17 +26,17 @@ class Sentence:
     score: float
 
 
-def ranked(text: str, most: int) -> list[Sentence]:
+def ranked(text: str, limit: int) -> list[Sentence]:
     """The sentences that say most, the best first: those whose words the whole text uses most often."""
     found = [part.group().strip() for part in _SENTENCE.finditer(text)]
     counted = Counter(word for part in found for word in _words(part))
     scored = [Sentence(part, position, _score(part, counted)) for position, part in enumerate(found, 1)]
-    return sorted(scored, key=lambda sentence: (-sentence.score, sentence.position))[:most]
+    return sorted(scored, key=lambda sentence: (-sentence.score, sentence.position))[:limit]
 
 
-def summary(text: str, most: int) -> str:
+def summary(text: str, limit: int) -> str:
     """The best sentences in the order in which the text has them."""
-    return " ".join(sentence.text for sentence in sorted(ranked(text, most), key=lambda one: one.position))
+    return " ".join(sentence.text for sentence in sorted(ranked(text, limit), key=lambda one: one.position))
 
 
 def tokens(text: str) -> list[str]:

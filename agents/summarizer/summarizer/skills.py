@@ -1,12 +1,13 @@
-"""The three Skills: what each takes, and the pieces of its result as they are made."""
+"""The three Skills: what each takes, and how its result is made."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterator
+from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 import msgspec
 
+from aop.agent import AgentContext, SkillFunction
 from summarizer.sentences import ranked, summary, tokens
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=200_000)]
@@ -16,72 +17,47 @@ Pace = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
 WordsPerMinute = Annotated[int, msgspec.Meta(ge=30, le=6_000)]
 
 
-@dataclass(frozen=True)
-class Piece:
-    """One part of the result's only artifact; in a stream each is sent on its own."""
-
-    part: dict[str, Any]
-    last: bool
+class SkillInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """An input is read as its Skill declares it; one that does not fit is rejected with the reason."""
 
 
-class Unusable(Exception):
-    """The input is not what the Skill asks for; the text is for the caller."""
-
-
-class Skill(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """The input of a Skill, which knows how to work on itself."""
-
-    def pieces(self) -> AsyncGenerator[Piece, None]:
-        raise NotImplementedError
-
-
-class Summarize(Skill, frozen=True):
+class SummarizeInput(SkillInput, frozen=True):
     text: Text
     sentences: Count = 3
     pace_ms: Pace = 0
 
-    def pieces(self) -> AsyncGenerator[Piece, None]:
-        return _spoken(summary(self.text, self.sentences), self.pace_ms / 1_000)
 
-
-class RankSentences(Skill, frozen=True):
+class RankInput(SkillInput, frozen=True):
     text: Text
     sentences: Count = 5
 
-    async def pieces(self) -> AsyncGenerator[Piece, None]:
-        found = [asdict(sentence) for sentence in ranked(self.text, self.sentences)]
-        yield Piece({"kind": "data", "data": {"sentences": found}}, last=True)
 
-
-class ReadAloud(Skill, frozen=True):
+class ReadInput(SkillInput, frozen=True):
     text: SpokenText
     words_per_minute: WordsPerMinute = 180
 
-    def pieces(self) -> AsyncGenerator[Piece, None]:
-        return _spoken(self.text, 60 / self.words_per_minute)
+
+def summarize(request: SummarizeInput, _: AgentContext) -> AsyncIterator[str]:
+    return _spoken(summary(request.text, request.sentences), request.pace_ms / 1_000)
 
 
-SKILLS: Final[dict[str, type[Skill]]] = {
-    "summarize": Summarize,
-    "rank-sentences": RankSentences,
-    "read-aloud": ReadAloud,
-}
+async def rank_sentences(request: RankInput, _: AgentContext) -> dict[str, Any]:
+    return {"sentences": [asdict(sentence) for sentence in ranked(request.text, request.sentences)]}
 
 
-def work_on(capability: str, given: bytes) -> AsyncGenerator[Piece, None]:
-    """The Router has checked the input against the Card; this Agent still looks, because anyone may run it alone."""
-    skill = SKILLS.get(capability)
-    if skill is None:
-        raise Unusable(f"This Agent offers {', '.join(SKILLS)}.")
-    try:
-        return msgspec.json.decode(given, type=skill).pieces()
-    except msgspec.DecodeError as problem:
-        raise Unusable(f"The input of {capability} is not right: {problem}") from None
+def read_aloud(request: ReadInput, _: AgentContext) -> AsyncIterator[str]:
+    return _spoken(request.text, 60 / request.words_per_minute)
 
 
-async def _spoken(text: str, seconds: float) -> AsyncGenerator[Piece, None]:
+async def _spoken(text: str, pause: float) -> AsyncIterator[str]:
     """A text word by word, with a pause before each."""
-    words = tokens(text)
-    for number, word in enumerate(words, 1):
-        await asyncio.sleep(seconds)
-        yield Piece({"kind": "text", "text": word}, last=number == len(words))
+    for word in tokens(text):
+        await asyncio.sleep(pause)
+        yield word
+
+
+SKILLS: Final[dict[str, SkillFunction]] = {
+    "summarize": summarize,
+    "rank-sentences": rank_sentences,
+    "read-aloud": read_aloud,
+}

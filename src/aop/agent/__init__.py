@@ -1,19 +1,26 @@
-"""What an Agent author uses: the guard in front of an Agent, its proof page and nested calls."""
+"""What an Agent author uses: the A2A server, the guard in front of an Agent, its proof page and nested calls."""
 
+from aop.agent.calls import NestedCallFailed, NestedCallInterrupted
+from aop.agent.card import load_card, public_card
 from aop.agent.context import AgentContext, DelegationMissing
-from aop.agent.failures import NestedCallFailed, NestedCallInterrupted
 from aop.agent.guard import Guard, current
 from aop.agent.nested_stream import NestedStream
 from aop.agent.proofs import ProofDirectory, ProofPage
 from aop.agent.replay import ReplayMemory
+from aop.agent.server import AgentServer, serve
 from aop.agent.settings import AgentSettings, guarded, handed_sockets
+from aop.agent.skills import AgentSkill, InputRefused, SkillFunction
+from aop.agent.tasks import TaskLimits
 from aop.agent.verifier import Rejected, Trust, Verifier
 
 __all__ = [
     "AgentContext",
+    "AgentServer",
     "AgentSettings",
+    "AgentSkill",
     "DelegationMissing",
     "Guard",
+    "InputRefused",
     "NestedCallFailed",
     "NestedCallInterrupted",
     "NestedStream",
@@ -21,9 +28,14 @@ __all__ = [
     "ProofPage",
     "Rejected",
     "ReplayMemory",
+    "SkillFunction",
+    "TaskLimits",
     "Trust",
     "Verifier",
     "current",
     "guarded",
     "handed_sockets",
+    "load_card",
+    "public_card",
+    "serve",
 ]

@@ -1,31 +1,75 @@
-"""Nested calls: opens the connection to the Router's agent API and reads its answers exactly."""
+"""Nested calls: opens the connection to the Router's agent API, reads its answers exactly, and names every failure."""
 
 import asyncio
+import socket
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
 
-from aop.agent.addresses import target_of
-from aop.agent.failures import NestedCallFailed, NestedCallInterrupted
 from aop.base import json as strict_json
 from aop.base.settings import Secret
-from aop.contracts.errors import fits
-from aop.contracts.invocation import InvocationResult, NestedInvocationRequest
+from aop.contracts.errors import ErrorCode, Reason, Violation, fits
+from aop.contracts.invocation import CorrelatedError, InvocationResult, NestedInvocationRequest
 from aop.contracts.platform_error import InvocationError
 from aop.net.headers import TRACEPARENT
 from aop.net.http import Answer, AnswerStream, HttpClient, HttpError, Target
-from aop.net.origin import parse_origin
+from aop.net.origin import Endpoint, parse_origin
 
 PATH: Final = "/agent/v1/invocations"
 JSON: Final = b"application/json"
 EVENTS: Final = b"text/event-stream"
 # The longest an invocation may run (a Card's limit) and the Router's own bounds after it.
-LONGEST_SECONDS: Final = 615.0
+MAX_SECONDS: Final = 615.0
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 
 _CONNECT_SECONDS = 5.0
 _IDLE_SECONDS = 20.0
+
+
+class NestedCallFailed(Exception):
+    """The platform said no, or the child invocation ended otherwise than `succeeded`.
+
+    `reason` is one word of the contract's closed list that says more than the code, or None. `invocation_id` is None
+    when no child was accepted; then nothing ran, unless the reason is `acceptance_unknown`.
+    """
+
+    def __init__(
+        self,
+        code: ErrorCode,
+        text: str,
+        *,
+        reason: Reason | None = None,
+        invocation_id: str | None = None,
+        trace_id: str | None = None,
+        violations: tuple[Violation, ...] = (),
+    ) -> None:
+        super().__init__(f"{code}: {text}")
+        self.code = code
+        self.reason = reason
+        self.invocation_id = invocation_id
+        self.trace_id = trace_id
+        self.violations = violations
+
+    @staticmethod
+    def of(error: InvocationError | CorrelatedError) -> "NestedCallFailed":
+        violations = error.violations if isinstance(error, InvocationError) else msgspec.UNSET
+        invocation_id = error.invocation_id
+        return NestedCallFailed(
+            error.code,
+            error.message,
+            reason=error.reason or None,
+            invocation_id=None if invocation_id is msgspec.UNSET else invocation_id,
+            trace_id=error.trace_id,
+            violations=() if violations is msgspec.UNSET else violations,
+        )
+
+
+class NestedCallInterrupted(NestedCallFailed):
+    """The Router was out of reach or its delivery broke: whether and how the child ended is only in the Ledger."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(ErrorCode.DEPENDENCY_ERROR, text)
 
 
 @dataclass(frozen=True)
@@ -96,7 +140,7 @@ class NestedCalls:
         )
 
     def deadline(self, call: NestedCall) -> float:
-        return asyncio.get_running_loop().time() + (LONGEST_SECONDS if call.timeout is None else call.timeout)
+        return asyncio.get_running_loop().time() + (MAX_SECONDS if call.timeout is None else call.timeout)
 
     async def close(self) -> None:
         client, self._client = self._client, None
@@ -116,6 +160,12 @@ class NestedCalls:
             raise NestedCallInterrupted("the Router's name is not resolved") from error
 
 
+async def target_of(endpoint: Endpoint) -> Target:
+    """The first address the system gives; OSError when it gives none."""
+    addresses = await asyncio.get_running_loop().getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
+    return Target(endpoint.scheme, endpoint.host, endpoint.port, str(addresses[0][4][0]))
+
+
 def refusal(answer: Answer) -> NestedCallFailed:
     """The Router's own error; an answer that is none counts as an interrupted delivery."""
     try:
@@ -131,9 +181,9 @@ def refusal(answer: Answer) -> NestedCallFailed:
 def _result(answer: Answer, call: NestedCall) -> Any:
     try:
         strict_json.parse(answer.body, strict_json.UNIT_DEPTH)
-        found = msgspec.json.decode(answer.body, type=InvocationResult)
+        result = msgspec.json.decode(answer.body, type=InvocationResult)
     except (msgspec.DecodeError, strict_json.JsonRefused):
         raise NestedCallInterrupted("the Router's answer is no Invocation Result") from None
-    if (found.trace_id, found.root_task_id) != (call.trace_id, call.root_task_id):
+    if (result.trace_id, result.root_task_id) != (call.trace_id, call.root_task_id):
         raise NestedCallInterrupted("the Router's answer belongs to another lineage")
-    return msgspec.json.decode(found.result)
+    return msgspec.json.decode(result.result)

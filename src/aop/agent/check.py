@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from aop.agent import profile
-from aop.agent.addresses import target_of
 from aop.agent.attacks import attacks
+from aop.agent.calls import target_of
 from aop.agent.expectations import (
     CheckFailed,
     data_part,

@@ -1,29 +1,25 @@
 """The guard: plain ASGI middleware that lets only authentic Router requests reach an Agent, whatever its framework."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import Final
 
+from aop.agent.asgi import JSON, NO_STORE, ASGIApp, HeaderLine, Message, Receive, Scope, Send, respond, respond_head
 from aop.agent.calls import NestedCalls
+from aop.agent.card import PUBLIC_CARD_PATH
 from aop.agent.context import AgentContext
 from aop.agent.proofs import PROOF_PREFIX, Proofs, proof_at
 from aop.agent.verifier import Rejected, Verifier
 from aop.contracts.delegation import DELEGATION_HEADER
 from aop.net.headers import TRACEPARENT
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
-
 SCOPE_KEY: Final = "aop.context"
-OPEN_PATHS: Final = frozenset({"/.well-known/agent-card.json", "/livez", "/readyz"})
+OPEN_PATHS: Final = frozenset({PUBLIC_CARD_PATH, "/livez", "/readyz"})
 DEFAULT_MAX_BODY: Final = 2_097_152
 BODY_SECONDS: Final = 30.0
 
 _READS = frozenset({"GET", "HEAD"})
+_TEXT: Final[tuple[HeaderLine, ...]] = ((b"content-type", b"text/plain"), NO_STORE)
 _DELEGATION = DELEGATION_HEADER.encode()
 _SPENT = frozenset({b"authorization", _DELEGATION})
 REJECTIONS = {
@@ -124,42 +120,25 @@ class Guard:
 
     async def _serve_proof(self, scope: Scope, send: Send) -> None:
         proof = await proof_at(self._proofs, scope["path"])
-        content = b"" if proof is None or scope["method"] == "HEAD" else proof
-        length = 0 if proof is None else len(proof)
-        headers = [
-            (b"content-type", b"text/plain"),
-            (b"cache-control", b"no-store"),
-            (b"content-length", b"%d" % length),
-        ]
-        await _answer(404 if proof is None else 200, headers, content, send)
+        status, content = (404, b"") if proof is None else (200, proof)
+        await respond_head(send, status, _TEXT, len(content))
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
     """The body in one piece, then whatever the server reports: in practice the peer's departure."""
-    given = False
+    delivered = False
 
     async def replay() -> Message:
-        nonlocal given
-        if given:
+        nonlocal delivered
+        if delivered:
             return await receive()
-        given = True
+        delivered = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
 
 
 async def _reject(status: int, send: Send) -> None:
-    body = REJECTIONS[status]
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"cache-control", b"no-store"),
-        (b"content-length", b"%d" % len(body)),
-    ]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    await _answer(status, headers, body, send)
-
-
-async def _answer(status: int, headers: list[tuple[bytes, bytes]], body: bytes, send: Send) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    headers = [JSON, NO_STORE, (b"www-authenticate", b"Bearer")] if status == 401 else [JSON, NO_STORE]
+    await respond(send, status, headers, REJECTIONS[status])

@@ -6,8 +6,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from aop.agent.calls import EVENTS, NestedCall, NestedCalls, refusal
-from aop.agent.failures import NestedCallFailed, NestedCallInterrupted
+from aop.agent.calls import EVENTS, NestedCall, NestedCallFailed, NestedCallInterrupted, NestedCalls, refusal
 from aop.contracts.invocation import StreamEvent, StreamEventType
 from aop.contracts.result_stream import ArrivingEvents, ResultFrames, StreamBroken
 from aop.net.http import Answer, HttpError

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 from typing import Final
 
-from aop.agent.addresses import target_of
+from aop.agent.calls import target_of
 from aop.agent.proofs import MAX_PROOF_BYTES
 from aop.net.http import HttpClient, HttpError
 from aop.net.origin import Endpoint

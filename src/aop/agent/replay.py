@@ -4,9 +4,9 @@ from bisect import bisect_right
 from heapq import heappop, heappush
 from typing import Final
 
-MOST_LIVE: Final = 1_000_000
+MAX_LIVE: Final = 1_000_000
 _DROPPED_AT_ONCE: Final = 1024
-_MOST_SPANS: Final = 1024
+_MAX_SPANS: Final = 1024
 
 
 class ReplayMemory:
@@ -17,8 +17,8 @@ class ReplayMemory:
     revives no credential, and refuses none but those of such seconds.
     """
 
-    def __init__(self, most_live: int = MOST_LIVE) -> None:
-        self._most_live = most_live
+    def __init__(self, max_live: int = MAX_LIVE) -> None:
+        self._max_live = max_live
         self._seen: dict[str, object] = {}
         self._expiring: dict[int, list[str]] = {}
         self._seconds: list[int] = []
@@ -30,7 +30,7 @@ class ReplayMemory:
     def admits(self, jti: str, expires: int, now: float) -> bool:
         """True once per jti; the look and the record are one operation."""
         self._drop_expired(now)
-        if expires <= now or expires in self._dropped or len(self._seen) >= self._most_live:
+        if expires <= now or expires in self._dropped or len(self._seen) >= self._max_live:
             return False
         mark = object()
         if self._seen.setdefault(jti, mark) is not mark:
@@ -75,5 +75,5 @@ class _Seconds:
             return
         self._firsts.insert(at + 1, second)
         self._lasts.insert(at + 1, second)
-        if len(self._firsts) > _MOST_SPANS:
+        if len(self._firsts) > _MAX_SPANS:
             del self._firsts[1], self._lasts[0]

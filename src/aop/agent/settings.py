@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from aop.agent.asgi import ASGIApp
 from aop.agent.calls import NestedCalls
-from aop.agent.guard import DEFAULT_MAX_BODY, OPEN_PATHS, ASGIApp, Guard
+from aop.agent.guard import DEFAULT_MAX_BODY, OPEN_PATHS, Guard
 from aop.agent.proofs import ProofDirectory
 from aop.agent.replay import ReplayMemory
 from aop.agent.verifier import Trust, Verifier

@@ -35,7 +35,7 @@ from aop.contracts.delegation import DELEGATION_HEADER
 from aop.contracts.signing import VerifyKey
 from aop.net.origin import parse_origin
 
-MOST_SECONDS: Final = 300
+MAX_LIFETIME_SECONDS: Final = 300
 
 _BEARER = re.compile(rb"Bearer ([!-+\--~]+)")
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -109,7 +109,7 @@ class Verifier:
         return _claims(_strict(claims, 5))  # 5
 
     def _require_formats(self, claims: CredentialClaims) -> None:
-        if not claims.iat <= self._clock().timestamp() < claims.exp or claims.exp - claims.iat > MOST_SECONDS:
+        if not claims.iat <= self._clock().timestamp() < claims.exp or claims.exp - claims.iat > MAX_LIFETIME_SECONDS:
             raise Rejected(401, 6)
         texts = [getattr(claims, name) for name in _IDENTIFIERS] + [claims.trace_id]
         if claims.parent_invocation_id is not msgspec.UNSET:

@@ -1,13 +1,13 @@
 """What the Agent can do: a LangGraph graph per Skill of card.json, whose custom stream is the result."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any, TypedDict
 
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 
-Given = dict[str, Any]
+from aop.agent import AgentContext, SkillFunction
 
 
 class Greeting(TypedDict, total=False):
@@ -40,11 +40,11 @@ graph.add_edge("speak", END)
 greeter = graph.compile()
 
 
-async def greet(given: Given) -> AsyncIterator[Any]:
-    """The platform has checked the input against the Skill's inputSchema; what is given here follows it."""
-    begin = Greeting(name=given["name"], paceMs=given.get("paceMs", 0))
+async def greet(person: dict[str, Any], context: AgentContext) -> AsyncIterator[Any]:
+    """The platform has checked the input against the Skill's inputSchema."""
+    begin = Greeting(name=person["name"], paceMs=person.get("paceMs", 0))
     async for word in greeter.astream(begin, stream_mode="custom"):
         yield word
 
 
-SKILLS: dict[str, Callable[[Given], AsyncIterator[Any]]] = {"greet": greet}
+SKILLS: dict[str, SkillFunction] = {"greet": greet}

@@ -1,18 +1,18 @@
-"""What the Agent can do: one async generator per Skill of card.json, which gives its result piece by piece."""
+"""What the Agent can do: one async function per Skill of card.json, which returns its result or yields it in chunks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
-Given = dict[str, Any]
+from aop.agent import AgentContext, SkillFunction
 
 
-async def greet(given: Given) -> AsyncIterator[str]:
-    """The platform has checked the input against the Skill's inputSchema; what is given here follows it."""
-    text = f"Hello, {given['name']}! How good to see you."
+async def greet(person: dict[str, Any], context: AgentContext) -> AsyncIterator[str]:
+    """The platform has checked the input against the Skill's inputSchema."""
+    text = f"Hello, {person['name']}! How good to see you."
     for word in text.split():
-        await asyncio.sleep(given.get("paceMs", 0) / 1000)
+        await asyncio.sleep(person.get("paceMs", 0) / 1000)
         yield f"{word} "
 
 
-SKILLS: dict[str, Callable[[Given], AsyncIterator[Any]]] = {"greet": greet}
+SKILLS: dict[str, SkillFunction] = {"greet": greet}

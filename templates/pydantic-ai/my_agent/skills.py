@@ -2,33 +2,33 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-Given = dict[str, Any]
+from aop.agent import AgentContext, SkillFunction
 
 
 async def rules(messages: list[ModelMessage], _: AgentInfo) -> AsyncIterator[str]:
     """Stands in for a model and needs no network and no key; name any model of Pydantic AI in its place."""
-    asked = next(str(part.content) for part in messages[-1].parts if isinstance(part, UserPromptPart))
-    given = json.loads(asked)
-    for word in f"Hello, {given['name']}! How good to see you.".split():
-        await asyncio.sleep(given.get("paceMs", 0) / 1000)
+    prompt = next(str(part.content) for part in messages[-1].parts if isinstance(part, UserPromptPart))
+    person = json.loads(prompt)
+    for word in f"Hello, {person['name']}! How good to see you.".split():
+        await asyncio.sleep(person.get("paceMs", 0) / 1000)
         yield f"{word} "
 
 
-greeter = Agent(FunctionModel(stream_function=rules), instructions="Greet the person named in the JSON you are given.")
+greeter = Agent(FunctionModel(stream_function=rules), instructions="Greet the person named in the JSON of the prompt.")
 
 
-async def greet(given: Given) -> AsyncIterator[str]:
-    """The platform has checked the input against the Skill's inputSchema; what is given here follows it."""
-    async with greeter.run_stream(json.dumps(given)) as answer:
+async def greet(person: dict[str, Any], context: AgentContext) -> AsyncIterator[str]:
+    """The platform has checked the input against the Skill's inputSchema."""
+    async with greeter.run_stream(json.dumps(person)) as answer:
         async for text in answer.stream_text(delta=True, debounce_by=None):
             yield text
 
 
-SKILLS: dict[str, Callable[[Given], AsyncIterator[Any]]] = {"greet": greet}
+SKILLS: dict[str, SkillFunction] = {"greet": greet}

@@ -1,0 +1,82 @@
+"""The log of an Agent: one JSON record per call, written when its work is over, with nothing of what was sent."""
+
+import logging
+import time
+import traceback
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Final
+
+import msgspec
+
+from aop.agent.context import AgentContext
+from aop.base.clock import now_text
+
+LOGGER: Final = "aop.agent"
+
+
+class CallRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Everything that may be said of a call. There is no member for an input, a result or a text of an exception."""
+
+    time: str
+    level: str
+    event: str
+    agent_id: str
+    skill: str
+    method: str
+    outcome: str
+    trace_id: str
+    invocation_id: str
+    milliseconds: float
+    error: str | None = None
+    """The class of what was raised."""
+    place: str | None = None
+    """File and line in which it was raised."""
+
+
+@dataclass(frozen=True)
+class AgentCall:
+    """One call, from its arrival to its record."""
+
+    context: AgentContext
+    method: str
+    started: float = field(default_factory=time.monotonic)
+
+    def record(self, outcome: str, error: BaseException | None = None, *, unexpected: bool = False) -> None:
+        level = logging.ERROR if unexpected else logging.INFO
+        logger = logging.getLogger(LOGGER)
+        if not logger.isEnabledFor(level):
+            return
+        record = CallRecord(
+            time=now_text(),
+            level=logging.getLevelName(level).lower(),
+            event="call",
+            agent_id=self.context.agent_id,
+            skill=self.context.capability,
+            method=self.method,
+            outcome=outcome,
+            trace_id=self.context.trace_id,
+            invocation_id=self.context.invocation_id,
+            milliseconds=round((time.monotonic() - self.started) * 1000, 3),
+            error=None if error is None else type(error).__qualname__,
+            place=_place(error) if unexpected and error is not None else None,
+        )
+        logger.log(level, "%s", msgspec.json.encode(record).decode())
+        if unexpected:
+            # The text of an exception may repeat the input, so it is shown only to an author who asks for it.
+            logger.debug("what was raised:", exc_info=error)
+
+
+def _place(error: BaseException) -> str | None:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else None
+
+
+def log_to_stderr() -> None:
+    """One record per line, as the units of the platform do; for programs that have no logging of their own."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger = logging.getLogger(LOGGER)
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False

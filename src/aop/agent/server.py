@@ -1,0 +1,93 @@
+"""A ready A2A 0.3 server: an Agent is a Card and one function per Skill."""
+
+import sys
+from collections.abc import Callable, Mapping
+from ipaddress import ip_address
+from typing import Final
+
+import msgspec
+
+from aop.agent.asgi import ASGIApp
+from aop.agent.call_log import log_to_stderr
+from aop.agent.card import PUBLIC_CARD_PATH, public_card
+from aop.agent.endpoint import A2AEndpoint
+from aop.agent.guard import Guard
+from aop.agent.methods import A2AMethods
+from aop.agent.settings import DEVELOPMENT_ADDRESS, AgentSettings, guarded, handed_sockets
+from aop.agent.skills import AgentSkill, SkillFunction, Skills
+from aop.agent.tasks import AgentTasks, TaskLimits
+from aop.base.settings import SettingsRefused
+from aop.contracts.card import AgentCard
+from aop.net.address_settings import ListenAddress
+from aop.net.origin import Endpoint
+
+MAX_CONNECTIONS: Final = 2_000
+_OK: Final = b'{"status":"ok"}'
+
+
+class AgentServer:
+    """An Agent that is served.
+
+        agent = AgentServer(load_card(__file__), {"greet": greet})
+        agent.run()
+
+    `run` serves it with uvicorn. For any other ASGI server there is `application`.
+    """
+
+    def __init__(
+        self,
+        card: AgentCard,
+        skills: Mapping[str, SkillFunction | AgentSkill],
+        limits: TaskLimits | None = None,
+    ) -> None:
+        self._card = card
+        self._skills = Skills(card, skills)
+        self._limits = limits or TaskLimits(card.limits.timeout_ms / 1000, card.limits.max_output_bytes)
+
+    def application(self, settings: AgentSettings | None = None) -> Guard:
+        """The ASGI application behind its guard; without settings they are read from the environment."""
+        used = AgentSettings.from_environment(listen=listen_address(self._card)) if settings is None else settings
+        tasks = AgentTasks(self._limits)
+        methods = A2AMethods(self._skills, tasks, self._limits, streaming=self._card.limits.streaming)
+        public = msgspec.json.encode(public_card(self._card, used.trust.audience))
+        pages = {PUBLIC_CARD_PATH: public, "/livez": _OK, "/readyz": _OK}
+        return guarded(A2AEndpoint(Endpoint.parse(self._card.protocol.endpoint).path, pages, methods), used)
+
+    def run(self) -> None:
+        """Serves until the process is told to stop."""
+        log_to_stderr()
+        serve(self._card, self.application)
+
+
+def serve(card: AgentCard, application: Callable[[AgentSettings], ASGIApp]) -> None:
+    """Serves any ASGI application of an Agent with uvicorn, on the socket that was handed over or the configured one.
+
+    Wrong settings end the program with a line for each.
+    """
+    import uvicorn  # noqa: PLC0415  an Agent on another ASGI server does not have it
+
+    try:
+        settings = AgentSettings.from_environment(listen=listen_address(card))
+    except SettingsRefused as refused:
+        sys.exit("\n".join(f"{card.agent_id}: {problem.name} {problem.reason}" for problem in refused.problems))
+    config = uvicorn.Config(
+        application(settings),
+        host=settings.listen_address.host,
+        port=settings.listen_address.port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=1,
+    )
+    uvicorn.Server(config).run(sockets=handed_sockets())
+
+
+def listen_address(card: AgentCard) -> ListenAddress:
+    """Where an Agent listens unless the settings say otherwise: on the endpoint of its Card, if that is loopback."""
+    endpoint = Endpoint.parse(card.protocol.endpoint)
+    try:
+        is_loopback = ip_address(endpoint.host).is_loopback
+    except ValueError:
+        is_loopback = False
+    return ListenAddress(endpoint.host, endpoint.port) if is_loopback else DEVELOPMENT_ADDRESS

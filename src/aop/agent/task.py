@@ -1,0 +1,131 @@
+"""One Task of A2A: its states as a table, what it has made so far, and the documents that show it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any, Final
+from uuid import uuid4
+
+import msgspec
+
+from aop.base.clock import now_text
+from aop.contracts.a2a import TaskState
+
+NEXT_STATES: Final[Mapping[TaskState, frozenset[TaskState]]] = {
+    TaskState.SUBMITTED: frozenset(
+        {TaskState.WORKING, TaskState.INPUT_REQUIRED, TaskState.REJECTED, TaskState.CANCELED}
+    ),
+    TaskState.INPUT_REQUIRED: frozenset(
+        {TaskState.WORKING, TaskState.INPUT_REQUIRED, TaskState.REJECTED, TaskState.CANCELED}
+    ),
+    TaskState.WORKING: frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED, TaskState.CANCELED}),
+    TaskState.COMPLETED: frozenset(),
+    TaskState.FAILED: frozenset(),
+    TaskState.REJECTED: frozenset(),
+    TaskState.CANCELED: frozenset(),
+}
+ARTIFACT: Final = "result"
+
+
+class AgentTask:
+    """Changes only by `move` and `add`; whoever follows it sees each change once, in order."""
+
+    def __init__(self, owner: str, context_id: str | None, *, streamed: bool) -> None:
+        self.id = uuid4().hex
+        self.context_id = context_id or uuid4().hex
+        self.owner = owner
+        """The Workspace whose call made it: nobody else may read or cancel it."""
+        self.streamed = streamed
+        """Whether each chunk is an artifact of its own, or all of them are joined into one at the end."""
+        self.state = TaskState.SUBMITTED
+        self.parts: list[msgspec.Raw] = []
+        self.history: list[msgspec.Raw] = []
+        self.size = 0
+        self._note: str | None = None
+        self._since = now_text()
+        self._changed = asyncio.Event()
+
+    @property
+    def ended(self) -> bool:
+        return not NEXT_STATES[self.state]
+
+    @property
+    def running(self) -> bool:
+        return self.state in {TaskState.SUBMITTED, TaskState.WORKING}
+
+    def move(self, state: TaskState, note: str | None = None) -> bool:
+        """Whether the table allows it; when it does not, nothing changes. A cancel may be earlier than an end."""
+        if state not in NEXT_STATES[self.state]:
+            return False
+        self.state, self._note, self._since = state, note, now_text()
+        self._wake()
+        return True
+
+    def add(self, part: bytes) -> None:
+        if not self.ended:
+            self.parts.append(msgspec.Raw(part))
+            self._wake()
+
+    async def settled(self) -> None:
+        """Returns when it has ended or waits for its caller."""
+        while self.running:
+            await self._changed.wait()
+
+    def document(self, history_length: int = 0, max_bytes: int = 0) -> bytes:
+        """The Task as it is now, with the latest messages of its history as long as all fits into `max_bytes`."""
+        found: dict[str, Any] = {"kind": "task", "id": self.id, "contextId": self.context_id, "status": self._status()}
+        if self.parts:
+            found["artifacts"] = [self._artifact(number) for number in range(len(self.parts))]
+        plain = msgspec.json.encode(found)
+        messages = self.history[-history_length:] if history_length else []
+        if not messages or len(plain) + sum(map(len, messages)) > max_bytes:
+            return plain
+        return msgspec.json.encode(found | {"history": messages})
+
+    def follow(self) -> AsyncGenerator[bytes, None]:
+        """The Task as it is at this moment, then each artifact as it is made, and the end."""
+        return self._events(self.document(), len(self.parts), ended=not self.running)
+
+    async def _events(self, first: bytes, shown: int, *, ended: bool) -> AsyncGenerator[bytes, None]:
+        yield first
+        while not ended:
+            changed = self._changed  # taken before the look, so that no change is missed
+            while shown < len(self.parts):
+                yield self._artifact_update(shown)
+                shown += 1
+            ended = not self.running
+            if ended:
+                yield self._status_update()
+            elif shown == len(self.parts):
+                await changed.wait()
+
+    def _status(self) -> dict[str, Any]:
+        status: dict[str, Any] = {"state": self.state, "timestamp": self._since}
+        if self._note is not None:
+            part = {"kind": "text", "text": self._note}
+            message = {"kind": "message", "messageId": uuid4().hex, "role": "agent", "parts": [part]}
+            status["message"] = message | {"taskId": self.id, "contextId": self.context_id}
+        return status
+
+    def _status_update(self) -> bytes:
+        event = {"kind": "status-update", "taskId": self.id, "contextId": self.context_id}
+        return msgspec.json.encode(event | {"status": self._status(), "final": self.ended})
+
+    def _artifact_update(self, number: int) -> bytes:
+        event = {"kind": "artifact-update", "taskId": self.id, "contextId": self.context_id}
+        return msgspec.json.encode(event | {"artifact": self._artifact(number), "append": False, "lastChunk": True})
+
+    def _artifact(self, number: int) -> dict[str, Any]:
+        # A chunk is a whole value of its own, so it is a whole artifact: nobody has to know which one is the last.
+        artifact_id = f"{ARTIFACT}-{number + 1}" if self.streamed else ARTIFACT
+        return {"artifactId": artifact_id, "parts": [self.parts[number]]}
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def encoded_part(value: Any) -> bytes:
+    """A text as a text part, everything else as a data part."""
+    if isinstance(value, str):
+        return msgspec.json.encode({"kind": "text", "text": value})
+    return msgspec.json.encode({"kind": "data", "data": value})
