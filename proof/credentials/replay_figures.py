@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from aop.agent import ReplayMemory
-from aop.agent.replay import MOST_LIVE
+from aop.agent.replay import MAX_LIVE
 from aop.base.ids import new_id
 
 TTL_SECONDS = 60
@@ -20,12 +20,12 @@ def measure() -> dict[str, float]:
     before = _resident_bytes()
     pieces, slowest = [], 0.0
     refused = 0
-    for start in range(0, MOST_LIVE, PIECE):
+    for start in range(0, MAX_LIVE, PIECE):
         ids = [new_id("jti") for _ in range(PIECE)]
         began = time.perf_counter()
         for number, jti in enumerate(ids, start):
             told = time.perf_counter()
-            refused += not memory.admits(jti, int(NOW) + 1 + TTL_SECONDS * number // MOST_LIVE, NOW)
+            refused += not memory.admits(jti, int(NOW) + 1 + TTL_SECONDS * number // MAX_LIVE, NOW)
             slowest = max(slowest, time.perf_counter() - told)
         pieces.append((time.perf_counter() - began) / PIECE)
     del ids
