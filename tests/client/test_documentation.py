@@ -59,7 +59,7 @@ async def test_an_example_of_a_docstring_gives_what_it_says(test: doctest.DocTes
 
 async def test_there_are_examples_of_both_kinds() -> None:
     names = {test.name for test in EXAMPLES}
-    assert {"invoke", "stream", "discover_agents", "aop.client.call.target_of"} <= names
+    assert {"invoke", "stream", "discover_agents", "aop.client.request.target_of"} <= names
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -10,8 +10,8 @@ import yaml
 
 from aop.base import assets
 from aop.client import Client, SyncClient
-from aop.client.clients import Operations
 from aop.client.operation import Described
+from aop.client.operations import Operations
 
 DOCUMENT: dict[str, Any] = yaml.safe_load((assets.folder("contracts") / "openapi" / "gateway.v1.yaml").read_bytes())
 PAGING = {"limit", "cursor"}

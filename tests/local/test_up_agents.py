@@ -22,7 +22,7 @@ from aop.client import Client
 from aop.contracts.card import AgentCard
 from aop.local.ports import any_free_port
 from aop.local.problems import SampleUnusable, StepFailed
-from aop.local.publication import Publication
+from aop.local.publication import SamplePublication
 from aop.local.samples import Sample, find_samples
 from aop.net.address_settings import ListenAddress
 from tests.local.caller import Caller, Reply
@@ -226,7 +226,7 @@ def published_again(restarted: Restarted, sample: Sample, proofs: Path) -> list[
 
     async def publish() -> None:
         async with Client(restarted.run["gateway"], restarted.run["token"]) as client:
-            publication = Publication(client, restarted.run["principal"], said.append)
+            publication = SamplePublication(client, restarted.run["principal"], said.append)
             await publication.publish(sample, proofs)
             await publication.install(sample)
 

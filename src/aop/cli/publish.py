@@ -9,10 +9,11 @@ import typer
 from aop.agent.settings import CHALLENGE_DIRECTORY
 from aop.cli.card import lines_of
 from aop.cli.card_findings import CardFile, read_card_file
-from aop.cli.output import Output, facts, status, styled
+from aop.cli.output import Output, facts, status
 from aop.cli.platform import Platform
 from aop.cli.problems import Place, Problem
-from aop.cli.publication import Proving, Publication, Say
+from aop.cli.publish_progress import PublishProgress
+from aop.client import proof_folder
 from aop.contracts.publication import Release
 
 _WAIT_SECONDS = 30.0
@@ -51,9 +52,18 @@ async def publish(
     read = read_card_file(file)
     if read.card is None:
         raise _broken(platform.out, read)
-    proving = Proving(proof_dir or _usual_folder(file), wait)
-    publication = Publication(platform, read, read.card, provider or read.card.owner.id, proving, _teller(platform.out))
-    await _tell(platform, await publication.run())
+    folder = proof_dir or _usual_folder(file)
+    provider_id = provider or read.card.owner.id
+    progress = PublishProgress(platform, read, read.card, provider_id, folder)
+    with progress.explained():
+        release = await platform.client.publish(
+            read.raw,
+            proofs=proof_folder(folder) if folder is not None and folder.is_dir() else None,
+            provider_id=provider_id,
+            wait_seconds=wait,
+            on_step=progress.show,
+        )
+    await _tell(platform, release)
 
 
 async def _tell(platform: Platform, release: Release) -> None:
@@ -83,10 +93,3 @@ def _usual_folder(file: Path) -> Path | None:
     named = os.environ.get(CHALLENGE_DIRECTORY)  # noqa: TID251
     beside = file.absolute().parent / ".proofs"
     return Path(named) if named else beside if beside.is_dir() else None
-
-
-def _teller(out: Output) -> Say:
-    def say(step: str, text: str) -> None:
-        out.show(styled((f"{step:<11}", "green"), text))
-
-    return say

@@ -4,15 +4,15 @@ from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from aop.client.call import Page, Request
-from aop.client.caller import Caller
-from aop.client.paging import ListRequest
+from aop.client.base import BaseClient
+from aop.client.call import Page
+from aop.client.request import ListRequest, PreparedRequest
 from aop.client.stream import ResultStream
 
 T = TypeVar("T")
 
 
-class AsyncCaller(Caller):
+class AsyncBaseClient(BaseClient):
     """Belongs to the event loop of its first call; `async with` closes its connections."""
 
     async def __aenter__(self) -> Self:
@@ -27,25 +27,25 @@ class AsyncCaller(Caller):
         """Ends every connection; a stream that still runs is interrupted."""
         await self._transport.close()
 
-    async def send(self, request: Request[T]) -> T:
+    async def send(self, request: PreparedRequest[T]) -> T:
         return await self._transport.send(request, self._seconds(request.call))
 
     def listing(self, request: ListRequest[T]) -> "Listing[T]":
         return Listing(self, request)
 
-    def streaming(self, request: Request[Any]) -> ResultStream:
+    def streaming(self, request: PreparedRequest[Any]) -> ResultStream:
         return ResultStream(self._transport, request, self._seconds(request.call))
 
 
 class Listing(Generic[T]):
     """A list that is read page by page while it is iterated; each iteration starts anew."""
 
-    def __init__(self, caller: AsyncCaller, request: ListRequest[T]) -> None:
+    def __init__(self, caller: AsyncBaseClient, request: ListRequest[T]) -> None:
         self._caller = caller
         self._request = request
 
     async def __aiter__(self) -> AsyncIterator[T]:
-        request: Request[Page[T]] | None = self._request.page()
+        request: PreparedRequest[Page[T]] | None = self._request.page()
         while request is not None:
             page = await self._caller.send(request)
             for item in page.items:

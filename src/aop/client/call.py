@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from typing import Any, Generic, TypeVar
-from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -36,16 +35,6 @@ class Call(Generic[T]):
     anonymous: bool = False
     patience: float = 0.0
     timeout: float | None = None
-
-
-@dataclass(frozen=True)
-class Request(Generic[T]):
-    """A call at its route, ready to be sent once."""
-
-    method: str
-    target: str
-    statuses: tuple[int, ...]
-    call: Call[T]
 
 
 @dataclass(frozen=True)
@@ -100,28 +89,3 @@ def require_json(answer: Answer) -> None:
 def json_bytes(document: Document) -> bytes:
     """Bytes are JSON text already and stay as they are."""
     return document if isinstance(document, bytes) else msgspec.json.encode(document)
-
-
-def target_of(template: str, path: Mapping[str, str], query: Mapping[str, QueryValue]) -> str:
-    """The request target; ValueError for an empty identifier, which would name another path.
-
-    >>> target_of("/v1/agents/{agentId}", {"agentId": "acme:adder"}, {"limit": 5, "cursor": None})
-    '/v1/agents/acme:adder?limit=5'
-    """
-    if not all(path.values()):
-        raise ValueError(f"empty: {', '.join(name for name, value in path.items() if not value)}")
-    filled = template.format_map({name: quote(value, safe=":") for name, value in path.items()})
-    asked = urlencode(
-        {name: _query_text(value) for name, value in query.items() if value is not None}, quote_via=quote, safe=":"
-    )
-    return f"{filled}?{asked}" if asked else filled
-
-
-def _query_text(value: str | int | bool | datetime) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise ValueError("a time without a zone")
-        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return str(value)

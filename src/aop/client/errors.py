@@ -1,13 +1,16 @@
 """What a call ends in when it gives no result, as one family of exceptions."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from aop.contracts.errors import Reason, Violation, code_entries
+from aop.contracts.catalog import CatalogEntry
+from aop.contracts.errors import ErrorCode, Reason, Violation, code_entries
 from aop.contracts.invocation import CorrelatedError
 from aop.contracts.platform_error import InvocationError
-from aop.contracts.recovery import ReasonRecovery, Recovery, Situation, reason_recovery, recoveries
+from aop.contracts.recovery import ReasonRecovery, Recovery, RecoveryOwner, Situation, reason_recovery, recoveries
+
+_PROVIDER: Final = RecoveryOwner.PROVIDER
 
 
 class ClientError(Exception):
@@ -118,6 +121,51 @@ class StreamInterrupted(ClientError):
         situation = recoveries()[Situation.STREAM_INTERRUPTED]
         super().__init__(text, situation, trace_id=trace_id, invocation_id=invocation_id)
         self.rule = rule
+
+
+class PublishStopped(ClientError):
+    """Publishing cannot go on: the version or its Release was taken out of use. `entry` is what the Catalog has.
+
+    `code` is the one that the platform itself refuses such a version with.
+    """
+
+    def __init__(self, code: ErrorCode, text: str, entry: CatalogEntry) -> None:
+        super().__init__(text, recoveries()[code])
+        self.code = code
+        self.entry = entry
+
+
+class CardChanged(ClientError):
+    """The version is registered already, with other content than the Card to publish."""
+
+    def __init__(self, entry: CatalogEntry) -> None:
+        action = "A registered version never changes: raise `version` in the Card and publish that."
+        super().__init__(
+            f"{entry.agent_id} {entry.version} is registered already, with other content",
+            Recovery(_PROVIDER, action),
+        )
+        self.entry = entry
+
+
+class ProofNeeded(ClientError):
+    """The endpoint is not proved yet, and the caller did not say how a proof is served."""
+
+    def __init__(self, endpoint: str) -> None:
+        action = "Say how the Agent serves proofs, for example with the folder that its proof page reads."
+        super().__init__(f"{endpoint} must be proved first", Recovery(_PROVIDER, action))
+
+
+class ProofNotServed(ClientError):
+    """The proof was not found at its `url`, so the platform was not asked to look; the challenge is unused.
+
+    `problem` says what was found there instead.
+    """
+
+    def __init__(self, url: str, problem: str) -> None:
+        action = "Start the Agent, make sure that it serves the proof at this address, and publish again."
+        super().__init__(f"the Agent does not serve the proof at {url}: {problem}", Recovery(_PROVIDER, action))
+        self.url = url
+        self.problem = problem
 
 
 def _restored(kind: type[ClientError], args: tuple[Any, ...], members: dict[str, Any]) -> ClientError:

@@ -4,31 +4,30 @@ from collections.abc import Callable, Coroutine
 from inspect import Signature, signature
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from aop.client.asynchronous import AsyncCaller, Listing
+from aop.client.asynchronous import AsyncBaseClient, Listing
 from aop.client.call import Call, Page
-from aop.client.paging import ListRequest
-from aop.client.route import Route
+from aop.client.request import ListRequest, OperationRoute
 from aop.client.stream import ResultStream
-from aop.client.synchronous import SyncCaller, SyncListing, SyncResultStream
+from aop.client.synchronous import SyncBaseClient, SyncListing, SyncResultStream
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 Describe = Callable[Concatenate[Any, P], Call[T]]
-AnyCaller = AsyncCaller | SyncCaller
+AnyClient = AsyncBaseClient | SyncBaseClient
 
 
 class Described(Generic[P, T]):
     """A method whose body says what to send; the client it is called on does the sending."""
 
-    def __init__(self, route: Route, describe: Describe[P, T]) -> None:
+    def __init__(self, route: OperationRoute, describe: Describe[P, T]) -> None:
         self.route = route
         self.describe = describe
         self.__doc__ = describe.__doc__
         own = [*signature(describe).parameters.values()][1:]
         self._shown = {"__doc__": describe.__doc__, "__name__": describe.__name__, "__signature__": Signature(own)}
 
-    def bound(self, client: AnyCaller, perform: Callable[[Call[T]], Any]) -> Any:
+    def bound(self, client: AnyClient, perform: Callable[[Call[T]], Any]) -> Any:
         """The method as it is called: its own arguments, name and documentation."""
 
         def call(*args: P.args, **kwargs: P.kwargs) -> Any:
@@ -45,10 +44,10 @@ class Operation(Described[P, T]):
     @overload
     def __get__(self, client: None, owner: type) -> Describe[P, T]: ...
     @overload
-    def __get__(self, client: AsyncCaller, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, client: AsyncBaseClient, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
     @overload
-    def __get__(self, client: SyncCaller, owner: type) -> Callable[P, T]: ...
-    def __get__(self, client: AnyCaller | None, owner: type) -> Any:
+    def __get__(self, client: SyncBaseClient, owner: type) -> Callable[P, T]: ...
+    def __get__(self, client: AnyClient | None, owner: type) -> Any:
         if client is None:
             return self.describe
         return self.bound(client, lambda call: client.send(self.route.request(call)))
@@ -60,10 +59,10 @@ class ListOperation(Described[P, Page[T]]):
     @overload
     def __get__(self, client: None, owner: type) -> Describe[P, Page[T]]: ...
     @overload
-    def __get__(self, client: AsyncCaller, owner: type) -> Callable[P, Listing[T]]: ...
+    def __get__(self, client: AsyncBaseClient, owner: type) -> Callable[P, Listing[T]]: ...
     @overload
-    def __get__(self, client: SyncCaller, owner: type) -> Callable[P, SyncListing[T]]: ...
-    def __get__(self, client: AnyCaller | None, owner: type) -> Any:
+    def __get__(self, client: SyncBaseClient, owner: type) -> Callable[P, SyncListing[T]]: ...
+    def __get__(self, client: AnyClient | None, owner: type) -> Any:
         if client is None:
             return self.describe
         return self.bound(client, lambda call: client.listing(ListRequest(self.route, call)))
@@ -75,10 +74,10 @@ class StreamOperation(Described[P, T]):
     @overload
     def __get__(self, client: None, owner: type) -> Describe[P, T]: ...
     @overload
-    def __get__(self, client: AsyncCaller, owner: type) -> Callable[P, ResultStream]: ...
+    def __get__(self, client: AsyncBaseClient, owner: type) -> Callable[P, ResultStream]: ...
     @overload
-    def __get__(self, client: SyncCaller, owner: type) -> Callable[P, SyncResultStream]: ...
-    def __get__(self, client: AnyCaller | None, owner: type) -> Any:
+    def __get__(self, client: SyncBaseClient, owner: type) -> Callable[P, SyncResultStream]: ...
+    def __get__(self, client: AnyClient | None, owner: type) -> Any:
         if client is None:
             return self.describe
         return self.bound(client, lambda call: client.streaming(self.route.request(call)))
@@ -86,12 +85,12 @@ class StreamOperation(Described[P, T]):
 
 def operation(method: str, path: str, *statuses: int) -> Callable[[Describe[P, T]], Operation[P, T]]:
     """The statuses are those of success, 200 unless given."""
-    return lambda describe: Operation(Route(method, path, statuses or (200,)), describe)
+    return lambda describe: Operation(OperationRoute(method, path, statuses or (200,)), describe)
 
 
 def list_operation(path: str) -> Callable[[Describe[P, Page[T]]], ListOperation[P, T]]:
-    return lambda describe: ListOperation(Route("GET", path, (200,)), describe)
+    return lambda describe: ListOperation(OperationRoute("GET", path, (200,)), describe)
 
 
 def stream_operation(path: str) -> Callable[[Describe[P, T]], StreamOperation[P, T]]:
-    return lambda describe: StreamOperation(Route("POST", path, (200,)), describe)
+    return lambda describe: StreamOperation(OperationRoute("POST", path, (200,)), describe)

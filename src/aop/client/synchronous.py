@@ -3,15 +3,15 @@
 import asyncio
 import ssl
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
-from aop.client.call import Page, Request
-from aop.client.caller import Caller
+from aop.client.base import BaseClient
+from aop.client.call import Page
 from aop.client.errors import AnswerLost, StreamInterrupted
-from aop.client.paging import ListRequest
+from aop.client.request import ListRequest, PreparedRequest
 from aop.client.stream import ResultStream
 from aop.client.transport import Token
 from aop.contracts.invocation import StreamEvent
@@ -116,7 +116,7 @@ async def _end(last: Callable[[], Coroutine[Any, Any, None]]) -> None:
         asyncio.get_running_loop().stop()
 
 
-class SyncCaller(Caller):
+class SyncBaseClient(BaseClient):
     """May be shared by threads; `with` closes its connections."""
 
     def __post_init__(self, token: Token | None, tls: ssl.SSLContext | None) -> None:
@@ -136,25 +136,34 @@ class SyncCaller(Caller):
         StreamInterrupted."""
         self._thread.close(self._transport.close)
 
-    def send(self, request: Request[T]) -> T:
+    def send(self, request: PreparedRequest[T]) -> T:
         return self._thread.run(self._transport.send(request, self._seconds(request.call)))
 
     def listing(self, request: ListRequest[T]) -> "SyncListing[T]":
         return SyncListing(self, request)
 
-    def streaming(self, request: Request[Any]) -> "SyncResultStream":
+    def streaming(self, request: PreparedRequest[Any]) -> "SyncResultStream":
         return SyncResultStream(self._thread, ResultStream(self._transport, request, self._seconds(request.call)))
+
+    def _iterated(self, items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
+        """Each item is made on the client's own thread and handled on this one; closing this closes the source."""
+        try:
+            while (item := self._thread.run(_next_or_end(items))) is not _END:
+                yield item
+        finally:
+            if not self._thread.closed:
+                self._thread.run(_ended(items))
 
 
 class SyncListing(Generic[T]):
     """A list that is read page by page while it is iterated; each iteration starts anew."""
 
-    def __init__(self, caller: SyncCaller, request: ListRequest[T]) -> None:
+    def __init__(self, caller: SyncBaseClient, request: ListRequest[T]) -> None:
         self._caller = caller
         self._request = request
 
     def __iter__(self) -> Iterator[T]:
-        request: Request[Page[T]] | None = self._request.page()
+        request: PreparedRequest[Page[T]] | None = self._request.page()
         while request is not None:
             page = self._caller.send(request)
             yield from page.items
@@ -225,5 +234,9 @@ class SyncResultStream:
         return StreamInterrupted("transfer", trace_id=self.trace_id, invocation_id=self.invocation_id)
 
 
-async def _next_or_end(stream: ResultStream) -> Any:
-    return await anext(stream, _END)
+async def _next_or_end(items: AsyncIterator[Any]) -> Any:
+    return await anext(items, _END)
+
+
+async def _ended(items: AsyncGenerator[Any, None]) -> None:
+    await items.aclose()

@@ -1,18 +1,26 @@
-"""Publishes a sample Agent through the public API and installs it: each step once, whatever an earlier start left."""
+"""Publishes and installs the sample Agents through the public API; a start that finds them in place changes nothing."""
 
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from aop.base.canonical import canonical, digest
-from aop.client import Client, ClientError, PlatformError
+from aop.client import (
+    CardRegistered,
+    ChangedCard,
+    Client,
+    ClientError,
+    PlatformError,
+    PublishStep,
+    PublishStopped,
+    proof_folder,
+)
 from aop.contracts.card import AgentCard
 from aop.contracts.catalog import CatalogEntry, PublicationStatus
 from aop.contracts.errors import ErrorCode
-from aop.contracts.publication import ReleaseState, VerificationStatus
 from aop.contracts.workspace import Installation, InstallationStatus
 from aop.local.hints import with_hint
 from aop.local.problems import StepFailed
@@ -28,81 +36,43 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Publication:
-    """Acts as one principal; a start that finds everything in place changes nothing."""
+class SamplePublication:
+    """Acts as one principal."""
 
     client: Client
     principal: str
     say: Say
 
-    async def publish(self, sample: Sample, proofs: Path) -> PublishedAgent:
-        """The sample's version as the Catalog has it afterwards; `proofs` is the directory its proof page serves."""
-        try:
-            return await self._publish(sample, proofs)
-        except ClientError as problem:
-            raise StepFailed(f"publishing the sample Agent {sample.name}: {with_hint(problem)}") from problem
+    async def publish(self, sample: Sample, proofs: Path) -> PublishedAgent | None:
+        """The sample's version as the Catalog has it afterwards; `proofs` is the directory its proof page serves.
+
+        A version that was taken out of use stays so; None when it has no Release.
+        """
+        with _explained(f"publishing the sample Agent {sample.name}"):
+            try:
+                release = await self.client.publish(
+                    sample.card_for(self.principal),
+                    proofs=proof_folder(proofs),
+                    provider_id=PROVIDER,
+                    changed=ChangedCard.KEEP,
+                    wait_seconds=0,  # the unit is ready, so its proof page answers
+                    on_step=lambda step: self._say_step(sample, step),
+                )
+            except PublishStopped as stopped:
+                self._say_out_of_use(stopped)
+                kept = stopped.entry.release
+                return None if kept is None else _published(sample, kept.release_id)
+        return _published(sample, release.release_id)
 
     async def install(self, sample: Sample) -> None:
         """Into the demo Workspace, with every declared permission; one that was ever installed is left as it is."""
-        try:
+        with _explained(f"installing the sample Agent {sample.name}"):
             await self._install(sample)
-        except ClientError as problem:
-            raise StepFailed(f"installing the sample Agent {sample.name}: {with_hint(problem)}") from problem
 
     async def open_workspace(self) -> None:
-        try:
-            if await _known(self.client.read_workspace(WORKSPACE)) is None:
+        with _explained(f"opening the Workspace {WORKSPACE}"):
+            if await _found(self.client.read_workspace(WORKSPACE)) is None:
                 await self.client.create_workspace(WORKSPACE)
-        except ClientError as problem:
-            raise StepFailed(f"opening the Workspace {WORKSPACE}: {with_hint(problem)}") from problem
-
-    async def _publish(self, sample: Sample, proofs: Path) -> PublishedAgent:
-        card = sample.card_for(self.principal)
-        entry = await self._entry(sample.card)
-        if entry is None:
-            self.say(f"publishing {sample.card.agent_id} {sample.card.version}")
-            entry = await self.client.register_agent_card(card)
-        elif entry.card_digest != digest(canonical(card)):
-            self.say(_difference(sample, entry))
-        release = entry.release
-        if release is None:
-            binding_id = await self._verified_binding(entry, proofs)
-            made = await self.client.create_release(PROVIDER, entry.agent_id, entry.version, binding_id)
-            release_id, state = made.release_id, made.state
-        else:
-            release_id, state = release.release_id, release.state
-        if state is ReleaseState.VERIFIED and entry.publication_status is not PublicationStatus.DISABLED:
-            state = (await self.client.publish_release(release_id)).state
-        self._say_unusable(entry, state)
-        return PublishedAgent(entry.agent_id, entry.version, release_id, sample.origin)
-
-    async def _entry(self, card: AgentCard) -> CatalogEntry | None:
-        versions = await _known(_all(self.client.list_agent_versions(card.agent_id)))
-        return next((entry for entry in versions or () if entry.version == card.version), None)
-
-    async def _verified_binding(self, entry: CatalogEntry, proofs: Path) -> str:
-        """An earlier start may have left one at any stage: verified it is used, unverified it is tried again."""
-        of_agent = await _known(_all(self.client.list_endpoint_bindings(PROVIDER, agent_id=entry.agent_id)))
-        earlier = [binding for binding in of_agent or () if binding.version == entry.version]
-        for binding in earlier:
-            if binding.verification_status is VerificationStatus.VERIFIED:
-                return binding.binding_id
-        if earlier:
-            found = earlier[0]
-        else:
-            endpoint = msgspec.json.decode(entry.card, type=AgentCard).protocol.endpoint
-            found = await self.client.create_endpoint_binding(PROVIDER, entry.agent_id, entry.version, endpoint)
-        await self._prove(found.binding_id, proofs)
-        return found.binding_id
-
-    async def _prove(self, binding_id: str, proofs: Path) -> None:
-        challenge = await self.client.create_challenge(PROVIDER, binding_id)
-        proof = proofs / challenge.challenge_id
-        try:
-            proof.write_bytes(challenge.proof.encode())
-            await self.client.complete_challenge(PROVIDER, binding_id, challenge.challenge_id)
-        finally:
-            proof.unlink(missing_ok=True)
 
     async def _install(self, sample: Sample) -> None:
         of_workspace = self.client.list_installations(WORKSPACE)
@@ -117,12 +87,23 @@ class Publication:
         accepted = [permission.id for permission in declared]
         await self.client.install_agent(WORKSPACE, entry.agent_id, f"^{entry.version}", accepted_permissions=accepted)
 
-    def _say_unusable(self, entry: CatalogEntry, state: ReleaseState) -> None:
-        agent = f"{entry.agent_id} {entry.version}"
-        if entry.publication_status is PublicationStatus.DISABLED:
-            self.say(f"{agent} is disabled and is left so; raise its version to publish it again")
-        elif state is not ReleaseState.PUBLISHED:
-            self.say(f"the Release of {agent} is {state} and is left so")
+    async def _entry(self, card: AgentCard) -> CatalogEntry | None:
+        async for entry in self.client.list_agent_versions(card.agent_id):
+            if entry.version == card.version:
+                return entry
+        return None
+
+    def _say_step(self, sample: Sample, step: PublishStep) -> None:
+        if isinstance(step, CardRegistered) and not step.already:
+            self.say(f"publishing {step.entry.agent_id} {step.entry.version}")
+        elif isinstance(step, CardRegistered) and step.changed:
+            self.say(_difference(sample, step.entry))
+
+    def _say_out_of_use(self, stopped: PublishStopped) -> None:
+        if stopped.entry.publication_status is PublicationStatus.DISABLED:
+            self.say(f"{stopped} and is left so; raise its version to publish it again")
+        else:
+            self.say(f"{stopped} and is left so")
 
     def _say_other_version(self, sample: Sample, earlier: list[Installation]) -> None:
         for found in earlier:
@@ -134,18 +115,26 @@ class Publication:
                 )
 
 
-async def _all(listing: AsyncIterable[T]) -> list[T]:
-    return [item async for item in listing]
+@contextmanager
+def _explained(step: str) -> Iterator[None]:
+    try:
+        yield
+    except ClientError as problem:
+        raise StepFailed(f"{step}: {with_hint(problem)}") from problem
 
 
-async def _known(call: Awaitable[T]) -> T | None:
-    """None when nothing is known under that address."""
+async def _found(call: Awaitable[T]) -> T | None:
+    """None when nothing is found under that address."""
     try:
         return await call
     except PlatformError as error:
         if error.code is not ErrorCode.NOT_FOUND:
             raise
         return None
+
+
+def _published(sample: Sample, release_id: str) -> PublishedAgent:
+    return PublishedAgent(sample.card.agent_id, sample.card.version, release_id, sample.origin)
 
 
 def _difference(sample: Sample, entry: CatalogEntry) -> str:

@@ -27,7 +27,7 @@ from aop.local.platform_units import platform_units
 from aop.local.ports import Listeners, store_ports, stored_ports
 from aop.local.postgres import EmbeddedPostgres, Login
 from aop.local.problems import DatabaseUnusable, LocalProblem
-from aop.local.publication import WORKSPACE, Publication
+from aop.local.publication import WORKSPACE, SamplePublication
 from aop.local.samples import Sample, find_samples
 from aop.local.secrets import LocalSecrets, keep_secrets
 from aop.local.state import DatabaseUrls, DataFolder, PublishedAgent, Run
@@ -213,12 +213,12 @@ class _Platform:
         if not samples:
             return ()
         async with Client(gateway, token) as client:
-            publication = Publication(client, PRINCIPAL, self.journal.say)
+            publication = SamplePublication(client, PRINCIPAL, self.journal.say)
             published = [await publication.publish(sample, self._proofs(sample)) for sample in samples]
             await publication.open_workspace()
             for sample in samples:
                 await publication.install(sample)
-        return tuple(published)
+        return tuple(agent for agent in published if agent is not None)
 
 
 def _bin_directory(caller: Mapping[str, str]) -> Path | None:

@@ -3,17 +3,19 @@
 import copy
 import ssl
 from dataclasses import InitVar, dataclass, field
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from aop.client.call import Call
 from aop.client.transport import Token, Transport
 from aop.net.origin import Endpoint
 
+C = TypeVar("C", bound="BaseClient")
+
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 
 
 @dataclass(eq=False, repr=False)
-class Caller:
+class BaseClient:
     """A caller of one Gateway.
 
     `token` is the access token, or a function that gives it (or an awaitable of it) before every request. `timeout` is
@@ -40,6 +42,12 @@ class Caller:
         view = copy.copy(self)
         view._within = seconds  # noqa: SLF001  (its own copy)
         return view
+
+    def _sharing(self, kind: type[C]) -> C:
+        """A client of that kind, over the same connections and with the same time for each call."""
+        made = kind(self.base_url, timeout=self.timeout, max_answer_bytes=self.max_answer_bytes)
+        made._transport, made._within = self._transport, self._within  # noqa: SLF001  (of the same family)
+        return made
 
     def _seconds(self, call: Call[Any]) -> float:
         if call.timeout is not None:

@@ -1,0 +1,127 @@
+"""How publishing an Agent goes on, for people: a line for each step, and the reason and the way out when it stops."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from aop.cli.card_findings import CardFile
+from aop.cli.output import styled
+from aop.cli.platform import Platform
+from aop.cli.problems import Problem
+from aop.client import (
+    CardChanged,
+    CardRegistered,
+    ChallengeCreated,
+    EndpointBound,
+    EndpointProved,
+    PlatformError,
+    ProofNeeded,
+    ProofNotServed,
+    ProofServed,
+    PublishStep,
+    PublishStopped,
+    ReleaseCreated,
+    ReleasePublished,
+    ReleaseVerified,
+)
+from aop.contracts.card import AgentCard
+
+
+class PublishProgress:
+    def __init__(
+        self, platform: Platform, file: CardFile, card: AgentCard, provider_id: str, proof_folder: Path | None
+    ) -> None:
+        self._platform = platform
+        self._file = file
+        self._card = card
+        self._provider_id = provider_id
+        self._proof_folder = proof_folder
+        self._last: PublishStep | None = None
+        self._spinner = ExitStack()
+
+    def show(self, step: PublishStep) -> None:
+        self._last = step
+        self._spinner.close()
+        name, text = _line(step)
+        self._platform.out.show(styled((f"{name:<11}", "green"), text))
+        if isinstance(step, ChallengeCreated):
+            waiting = f"waiting for the proof at {step.challenge.challenge_url}"
+            self._spinner.enter_context(self._platform.out.working(waiting))
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """A failure inside becomes a problem whose recovery fits the step that failed."""
+        with self._spinner:
+            try:
+                yield
+            except PlatformError:
+                with self._platform.hinting(**self._hints()):
+                    raise
+            except (CardChanged, ProofNeeded, ProofNotServed, PublishStopped) as error:
+                raise self._problem(error) from error
+            except OSError as error:
+                raise Problem(f"{error.filename} cannot be written: {error.strerror}") from error
+
+    def _hints(self) -> dict[str, str]:
+        card, last = self._card, self._last
+        if last is None:
+            owner = f"owner.id of the Card is {card.owner.id!r}: it must be the principal of your token"
+            return {"FORBIDDEN": f"{owner}, and {card.agent_id} must not belong to another"}
+        if isinstance(last, CardRegistered) and last.entry.release is None:
+            other = "this Agent belongs to another provider id: name that one with --provider"
+            taken = f"the provider id {self._provider_id} belongs to somebody else: choose another with --provider"
+            return {"CONFLICT": other, "FORBIDDEN": taken}
+        if self._platform.destination.local is not None:
+            allow = "the local platform allows this address when it is started with --allow HOST:PORT"
+            return {"DISALLOWED_NETWORK": allow}
+        return {}
+
+    def _problem(self, error: CardChanged | ProofNeeded | ProofNotServed | PublishStopped) -> Problem:
+        match error:
+            case CardChanged():
+                return Problem(
+                    f"{error} than {self._file.path} has",
+                    code="CONFLICT",
+                    recovery="a registered version never changes: raise `version` in the Card and publish that",
+                )
+            case ProofNeeded():
+                folder = self._proof_folder
+                return Problem(
+                    "it is not known where the Agent serves proofs from"
+                    if folder is None
+                    else f"{folder} is no folder",
+                    code="usage",
+                    recovery="name its PLATFORM_AGENT_CHALLENGE_DIRECTORY with --proof-dir DIR",
+                )
+            case ProofNotServed():
+                return Problem(
+                    str(error),
+                    code="proof_not_served",
+                    recovery="start the Agent (`aop agent run DIR`), see that it serves proofs from --proof-dir,"
+                    " repeat; the challenge was not spent",
+                )
+            case PublishStopped():
+                return Problem(str(error), code=error.code, recovery=error.recovery.action)
+
+
+def _line(step: PublishStep) -> tuple[str, str]:  # noqa: PLR0911  one for each step
+    match step:
+        case CardRegistered(entry, already):
+            said = "already" if already else f"digest {entry.card_digest}"
+            return "registered", f"{entry.agent_id} {entry.version}, {said}"
+        case EndpointBound(binding, already=True):
+            return "bound", f"{binding.endpoint}, already ({binding.verification_status})"
+        case EndpointBound(binding):
+            return "bound", f"{binding.endpoint} by provider {binding.provider_id}"
+        case ChallengeCreated(challenge):
+            return "challenged", f"{challenge.challenge_id}, until {challenge.expires_at}"
+        case ProofServed(url):
+            return "served", url
+        case EndpointProved(binding):
+            return "proved", f"{binding.endpoint} is yours, evidence {binding.verification_evidence_digest}"
+        case ReleaseCreated(release):
+            return "released", f"{release.release_id}, {release.state}"
+        case ReleaseVerified(release):
+            return "verified", f"the Release took over the evidence of {release.endpoint_binding_id}"
+        case ReleasePublished(release, already):
+            return "published", f"{release.release_id}, {'already' if already else 'installable from now on'}"

@@ -1,0 +1,72 @@
+"""Requests made of calls: at which route, with which target, and for a list one page after the other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final, Generic, TypeVar
+from urllib.parse import quote, urlencode
+
+from aop.client.call import Call, Page, QueryValue
+
+T = TypeVar("T")
+
+MAX_PAGE: Final = 100
+
+
+@dataclass(frozen=True)
+class PreparedRequest(Generic[T]):
+    """A call at its route, ready to be sent once."""
+
+    method: str
+    target: str
+    statuses: tuple[int, ...]
+    call: Call[T]
+
+
+@dataclass(frozen=True)
+class OperationRoute:
+    method: str
+    path: str
+    statuses: tuple[int, ...]
+
+    def request(self, call: Call[T]) -> PreparedRequest[T]:
+        return PreparedRequest(self.method, target_of(self.path, call.path, call.query), self.statuses, call)
+
+
+@dataclass(frozen=True)
+class ListRequest(Generic[T]):
+    route: OperationRoute
+    call: Call[Page[T]]
+
+    def page(self, limit: int | None = MAX_PAGE, cursor: str | None = None) -> PreparedRequest[Page[T]]:
+        query = {**self.call.query, "limit": limit, "cursor": cursor}
+        return self.route.request(replace(self.call, query=query))
+
+    def after(self, page: Page[T]) -> PreparedRequest[Page[T]] | None:
+        """The request for what follows; None behind the last page."""
+        return None if page.next_cursor is None else self.page(cursor=page.next_cursor)
+
+
+def target_of(template: str, path: Mapping[str, str], query: Mapping[str, QueryValue]) -> str:
+    """The request target; ValueError for an empty identifier, which would name another path.
+
+    >>> target_of("/v1/agents/{agentId}", {"agentId": "acme:adder"}, {"limit": 5, "cursor": None})
+    '/v1/agents/acme:adder?limit=5'
+    """
+    if not all(path.values()):
+        raise ValueError(f"empty: {', '.join(name for name, value in path.items() if not value)}")
+    filled = template.format_map({name: quote(value, safe=":") for name, value in path.items()})
+    text = urlencode(
+        {name: _query_text(value) for name, value in query.items() if value is not None}, quote_via=quote, safe=":"
+    )
+    return f"{filled}?{text}" if text else filled
+
+
+def _query_text(value: str | int | bool | datetime) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone")
+        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return str(value)
