@@ -3,13 +3,12 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from typer.core import TyperArgument, TyperOption
+import click
 
 from aop.cli.commands import COMMANDS, GROUPS, UNITS
 from aop.cli.destination import GATEWAY, PROFILE, TOKEN, WORKSPACE
-from aop.cli.loading import Entry, built, help_of
+from aop.cli.loading import Entry, help_of
 from aop.cli.locate import DATA
 from aop.cli.problems import EXIT_CODES
 
@@ -93,11 +92,11 @@ def _panel(entry: Entry) -> str:
 
 
 def _section(entry: Entry) -> Iterator[str]:
-    command: Any = built(entry)
-    arguments = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
-    options = [parameter for parameter in command.params if isinstance(parameter, TyperOption)]
+    command = entry.command()
+    arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
     usage = " ".join([_shape(argument) for argument in arguments])
-    paragraphs = help_of(entry, entry.function()).split("\n\n")
+    paragraphs = [part.removeprefix("\b\n") for part in help_of(entry, entry.function()).split("\n\n")]
     yield from ("", f"### `aop {entry.name}`", "", "```text", f"aop {entry.name} [OPTION…] {usage}".rstrip(), "```")
     for paragraph in paragraphs:
         if not paragraph.startswith("Example"):
@@ -113,26 +112,25 @@ def _section(entry: Entry) -> Iterator[str]:
     yield "```"
 
 
-def _shape(argument: TyperArgument) -> str:
-    name = argument.metavar or str(argument.name).upper()
-    return name if argument.required else f"[{name}]"
+def _shape(argument: click.Argument) -> str:
+    return argument.metavar or str(argument.name).upper()
 
 
-def _names(option: TyperOption) -> str:
+def _names(option: click.Option) -> str:
     value = "" if option.is_flag else f" {option.metavar or _value(option)}"
     return ", ".join(f"`{name}{value}`" for name in option.opts)
 
 
-def _value(option: TyperOption) -> str:
+def _value(option: click.Option) -> str:
     choices = getattr(option.type, "choices", ())
     return "\\|".join(map(str, choices)) if choices else str(option.name).upper()
 
 
-def _meaning(option: TyperOption) -> str:
+def _meaning(option: click.Option) -> str:
     said = (option.help or "").replace("|", "\\|")
-    default = option.default
-    told = default is not None and default is not False and not callable(default)
-    return f"{said} (default `{default}`)" if told else said + (" (required)" if option.required else "")
+    default = option.to_info_dict()["default"]
+    shown = default is not None and default is not False and default not in ("", ())
+    return f"{said} (default `{default}`)" if shown else said + (" (required)" if option.required else "")
 
 
 def main(arguments: list[str]) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from aop.cli.commands import app
 from aop.local.ports import any_free_port

@@ -184,7 +184,7 @@ def test_an_error_of_a_server_is_cleaned(hostile_server: str, alone: Aop, stack:
 
 _WRITERS = {"cli/output.py", "cli/asking.py", "local/terminal.py"}
 _BANNED_NAMES = {"print", "Text", "Console"}
-_BANNED_MEMBERS = {("typer", "echo"), ("typer", "secho"), ("typer", "confirm"), ("typer", "prompt"), ("typer", "style")}
+_BANNED_MEMBERS = {("click", "echo"), ("click", "secho"), ("click", "confirm"), ("click", "prompt"), ("click", "style")}
 _BANNED_MEMBERS |= {("stdout", "write"), ("stderr", "write"), ("getpass", "getpass"), ("os", "write")}
 
 
@@ -204,7 +204,8 @@ def test_nothing_is_written_around_the_one_place(folder: str) -> None:
 def _writes(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom | ast.Import):
         modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names]
-        return any(module.partition(".")[0] in {"rich", "click"} for module in modules)
+        taken = {("click", name.name) for name in node.names} if modules[0].partition(".")[0] == "click" else set()
+        return any(module.partition(".")[0] == "rich" for module in modules) or bool(taken & _BANNED_MEMBERS)
     if not isinstance(node, ast.Call):
         return False
     called = node.func

@@ -14,7 +14,7 @@ import pytest
 from tests.client.gateway import WORKSPACE, an_error, saying, scripted_gateway
 from tools.environments import ROOT, child_environment, ready_uv
 
-SERVER_PARTS = {"asyncpg", "uvloop", "jsonschema-rs", "prometheus-client", "typer", "rich", "pyjwt"}
+SERVER_PARTS = {"asyncpg", "uvloop", "jsonschema-rs", "prometheus-client", "click", "rich", "pyjwt"}
 CLIENT = """
 import asyncio, sys
 from aop.client import Client, PlatformError, SyncClient

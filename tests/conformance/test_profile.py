@@ -40,7 +40,7 @@ def test_the_card_of_a_sample_agent_is_valid_and_names_an_example_per_skill(name
 def test_the_agent_kit_needs_nothing_of_the_platform(name: str) -> None:
     code = (
         "import sys, aop.agent, aop.agent.testing, aop.agent.check\n"
-        "platform = {'asyncpg', 'uvloop', 'jsonschema_rs', 'prometheus_client', 'typer', 'rich', 'starlette'}\n"
+        "platform = {'asyncpg', 'uvloop', 'jsonschema_rs', 'prometheus_client', 'click', 'rich', 'starlette'}\n"
         "sys.exit(1 if platform & sys.modules.keys() else 0)"
     )
     environment = {key: value for key, value in os.environ.items() if key == "PATH"}  # noqa: TID251

@@ -2,17 +2,19 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
+import click
 import msgspec
-import typer
+from click.exceptions import Exit
 
 from aop.agent.check import AgentCheck, Finding, Subject
 from aop.agent.testing import SignedRouter
 from aop.base import settings as read
 from aop.base.settings import SettingsReader, SettingsRefused
+from aop.cli import options
 from aop.cli.locate import find_local
 from aop.cli.output import Output, status, table
 from aop.cli.problems import EXIT_REFUSED, Problem
@@ -31,36 +33,35 @@ _KEY_ID = "PLATFORM_ROUTER_AGENT_CREDENTIAL_KEY_ID"
 _LOCAL_ROUTER = "http://127.0.0.1:8081"
 
 
-def check(
-    out: Output,
-    url: Annotated[str, typer.Argument(help="The Agent's endpoint, as its Card has it.")],
-    card: Annotated[Path, typer.Option(metavar="FILE", help="The Agent Card.")] = Path("card.json"),
-    given: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input",
-            metavar="SKILL=JSON",
-            help="An input to try; can be repeated. Default: the first of the inputSchema's examples.",
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help=f"Data folder of the local platform whose Router is played; else {_KEY}."),
-    ] = None,
-) -> None:
+@click.argument("url", help="The Agent's endpoint, as its Card has it.")
+@click.option("--card", metavar="FILE", default=Path("card.json"), type=options.PATH, help="The Agent Card.")
+@click.option(
+    "--input",
+    "inputs",
+    metavar="SKILL=JSON",
+    multiple=True,
+    help="An input to try; can be repeated. Default: the first of the inputSchema's examples.",
+)
+@click.option(
+    "--data",
+    metavar="DIR",
+    type=options.PATH,
+    help=f"Data folder of the local platform whose Router is played; else {_KEY}.",
+)
+def check(out: Output, url: str, card: Path, inputs: tuple[str, ...], data: Path | None) -> None:
     """The Router's part is played, with its key: that of the local platform, or the one in the environment.
 
     Exit code 1 when any check fails. With --json each check is a line.
 
     Example: aop agent check http://127.0.0.1:8099/ --card my-agent/card.json
     """
-    subject = _subject(url, card, given or [])
+    subject = _subject(url, card, inputs)
     findings = asyncio.run(_run(AgentCheck(subject, _router(subject, data)), out))
     failed = sum(finding.problem is not None for finding in findings)
     rows = [(one.name, status("failed" if one.problem else "ok"), one.problem or "") for one in findings]
     out.show(*table(["check", "", "problem"], rows), f"{len(findings)} checks, {failed} failed")
     if failed:
-        raise typer.Exit(EXIT_REFUSED)
+        raise Exit(EXIT_REFUSED)
 
 
 async def _run(checks: AgentCheck, out: Output) -> list[Finding]:
@@ -74,7 +75,7 @@ async def _run(checks: AgentCheck, out: Output) -> list[Finding]:
     return findings
 
 
-def _subject(url: str, card: Path, given: list[str]) -> Subject:
+def _subject(url: str, card: Path, inputs: Sequence[str]) -> Subject:
     try:
         endpoint = Endpoint.parse(url)
         read_card = msgspec.json.decode(card.read_bytes(), type=AgentCard)
@@ -84,18 +85,18 @@ def _subject(url: str, card: Path, given: list[str]) -> Subject:
         raise Problem(f"{card} cannot be read ({problem.strerror}); name the Agent's Card with --card FILE") from None
     except msgspec.DecodeError as problem:
         raise Problem(f"{card} is not an Agent Card: {problem}") from None
-    return Subject(endpoint, read_card, _inputs(given, read_card), _conforms)
+    return Subject(endpoint, read_card, _inputs(inputs, read_card), _conforms)
 
 
-def _inputs(given: list[str], card: AgentCard) -> dict[str, bytes]:
+def _inputs(texts: Sequence[str], card: AgentCard) -> dict[str, bytes]:
     inputs = {}
-    for text in given:
+    for text in texts:
         skill, _, value = text.partition("=")
         try:
             msgspec.json.decode(value, type=dict[str, Any])
         except msgspec.DecodeError:
             raise Problem("--input is SKILL=JSON, with a JSON object") from None
-        if skill not in {known.id for known in card.skills}:
+        if skill not in {one.id for one in card.skills}:
             raise Problem(f"--input names {skill!r}, which the Card does not have")
         inputs[skill] = value.encode()
     return inputs

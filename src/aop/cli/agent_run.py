@@ -5,12 +5,14 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
+import click
 import msgspec
-import typer
+from click.exceptions import Exit
 
 from aop.agent import settings
+from aop.cli import options
 from aop.cli.agent_environment import python_of
 from aop.cli.locate import LocalPlatform, find_local
 from aop.cli.output import Output
@@ -23,16 +25,16 @@ from aop.net.origin import Endpoint, InvalidEndpoint
 _REQUIRED = (settings.ISSUER, settings.AUDIENCE, settings.KEY_ID, settings.PUBLIC_KEY)
 
 
-def run(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The project, as `aop init` makes it.")] = Path(),
-    python: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Run it with this Python; default: an environment in DIR/.venv.")
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Data folder of the local platform; default: one that runs nearby."),
-    ] = None,
-) -> None:
+@click.argument(
+    "directory", metavar="[DIR]", default=Path(), type=options.PATH, help="The project, as `aop init` makes it."
+)
+@click.option(
+    "--python", metavar="FILE", type=options.PATH, help="Run it with this Python; default: an environment in DIR/.venv."
+)
+@click.option(
+    "--data", metavar="DIR", type=options.PATH, help="Data folder of the local platform; default: one that runs nearby."
+)
+def run(directory: Path, python: Path | None, data: Path | None) -> None:
     """The first time, an environment is made from requirements.txt. Ctrl-C stops the Agent.
 
     PLATFORM_AGENT_… settings in the environment win over what the local platform gives; with all of them set, none is
@@ -45,7 +47,7 @@ def run(
         _become_agent(out, directory.absolute(), python, data)
     except Problem as problem:
         out.problem(problem)
-        raise typer.Exit(problem.exit_code) from None
+        raise Exit(problem.exit_code) from None
 
 
 def _become_agent(out: Output, directory: Path, python: Path | None, data: Path | None) -> NoReturn:

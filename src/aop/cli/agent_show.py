@@ -1,9 +1,9 @@
 """`aop agent show`: what is published of an Agent, or what changed between two of its versions."""
 
-from typing import Annotated, Any
+from typing import Any
 
+import click
 import msgspec
-import typer
 
 from aop.cli.card_difference import differences, lines_of
 from aop.cli.name_warnings import name_warnings
@@ -14,16 +14,10 @@ from aop.contracts.card import AgentCard, Limits
 from aop.contracts.catalog import AgentOverview, CatalogEntry
 
 
-async def show(
-    platform: Platform,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The Agent's id.")],
-    version: Annotated[
-        str | None, typer.Option("--version", metavar="VERSION", help="This version; default: the newest.")
-    ] = None,
-    diff: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="OLD NEW", help="The difference between these two versions.")
-    ] = None,
-) -> None:
+@click.argument("agent", metavar="AGENT", help="The Agent's id.")
+@click.option("--version", metavar="VERSION", help="This version; default: the newest.")
+@click.option("--diff", metavar="OLD NEW", nargs=2, help="The difference between these two versions.")
+async def show(platform: Platform, agent: str, version: str | None, diff: tuple[str, str] | None) -> None:
     """Of others' Agents you see the published versions, of your own all.
 
     With --diff: new and dropped permissions first, then Skills, schemas, limits and the rest.

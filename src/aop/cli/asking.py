@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import typer
+import click
 
 from aop.cli.problems import Problem
 from aop.contracts.text import cleaned
@@ -18,7 +18,7 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
-    except typer.Abort:
+    except click.Abort:
         raise KeyboardInterrupt from None
     finally:
         signal.signal(signal.SIGINT, before)
@@ -29,7 +29,7 @@ def confirmed(question: str) -> bool:
     if not sys.stdin.isatty():
         return False
     with interruptible():
-        return typer.confirm(cleaned(question), err=True)
+        return click.confirm(cleaned(question), err=True)
 
 
 def hidden_line(prompt: str) -> str:

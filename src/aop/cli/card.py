@@ -1,23 +1,20 @@
 """`aop card check`: what the Registry would say to an Agent Card, before it is asked."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
+from click.exceptions import Exit
 
 from aop.base.canonical import canonical, digest
 from aop.base.json import parse
+from aop.cli import options
 from aop.cli.card_findings import CardFile, Found, read_card_file
 from aop.cli.output import Line, Output, styled
 from aop.cli.problems import EXIT_REFUSED
 
 
-def check(
-    out: Output,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The Agent Card.", show_default=True)] = Path(
-        "card.json"
-    ),
-) -> None:
+@click.argument("file", metavar="[FILE]", default=Path("card.json"), type=options.PATH, help="The Agent Card.")
+def check(out: Output, file: Path) -> None:
     """Nothing is sent anywhere. Exit code 1 when a rule is broken; advice alone does not count.
 
     Example: aop card check my-agent/card.json
@@ -26,7 +23,7 @@ def check(
     found = [_document(one, "error") for one in read.problems] + [_document(one, "advice") for one in read.advice]
     out.tell({"file": str(file), "valid": read.card is not None, "findings": found}, *lines_of(read))
     if read.card is None:
-        raise typer.Exit(EXIT_REFUSED)
+        raise Exit(EXIT_REFUSED)
 
 
 def lines_of(read: CardFile) -> list[Line]:

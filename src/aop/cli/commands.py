@@ -1,14 +1,18 @@
 """The command tree of aop: every command by name, in the order in which help shows them."""
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
-import typer
+import click
+from click.exceptions import Exit
 
 from aop import __version__
-from aop.cli.loading import Entry, group
+from aop.cli.loading import Entry, LazyGroup
+from aop.cli.problems import EXIT_INTERRUPTED
 from aop.local.terminal import write_line
 
-PROVIDER, CONSUMER, OPERATOR = "Provider: publish Agents", "Consumer: use Agents", "Operator"
+PROVIDER, CONSUMER, OPERATOR = "Provider (publish Agents)", "Consumer (use Agents)", "Operator"
 ACCESS, UNITS, LOCAL = "Access", "Units", "Local platform"
 
 GROUPS = {
@@ -74,49 +78,81 @@ _EXITS = (
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        write_line(f"aop {__version__}", sys.stdout)
-        raise typer.Exit
+_ROUTER = "Serve the A2A Router, or close one that will not come back."
+_HELP = "Agent Operating Platform: publish, prove, release, discover, install, invoke and inspect AI Agents."
 
 
-def _root(
-    version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
-    ),
-) -> None:
-    pass
+def _show_version(_: click.Context) -> None:
+    write_line(f"aop {__version__}", sys.stdout)
 
 
-def _serve_router(context: typer.Context) -> None:
+def _install_completion(context: click.Context) -> None:
+    from aop.cli import completion  # noqa: PLC0415
+
+    completion.install(context.find_root().command)
+
+
+def _show_completion(context: click.Context) -> None:
+    from aop.cli import completion  # noqa: PLC0415
+
+    completion.show(context.find_root().command)
+
+
+def _instead(name: str, act: Callable[[click.Context], None], text: str) -> click.Option:
+    """An option that does something else than run a command."""
+
+    def callback(context: click.Context, _: click.Parameter, value: bool) -> None:
+        if value and not context.resilient_parsing:
+            act(context)
+            raise Exit
+
+    return click.Option([name], is_flag=True, is_eager=True, expose_value=False, callback=callback, help=text)
+
+
+_OPTIONS = (
+    _instead("--version", _show_version, "Show the version and exit."),
+    _instead("--install-completion", _install_completion, "Install completion for your shell."),
+    _instead("--show-completion", _show_completion, "Show the completion script of your shell."),
+)
+
+
+class _Root(LazyGroup):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # before the command could take it
+            raise Exit(EXIT_INTERRUPTED) from None
+
+
+@click.pass_context
+def _serve_router(context: click.Context) -> None:
     if context.invoked_subcommand is None:
         from aop.cli.units import run_unit  # noqa: PLC0415
 
-        raise typer.Exit(run_unit("router"))
+        raise Exit(run_unit("router"))
 
 
-def tree() -> typer.Typer:
-    help_text = "Agent Operating Platform: publish, prove, release, discover, install, invoke and inspect AI Agents."
-    top = [entry for entry in COMMANDS if " " not in entry.name]
-    root = group(top, help=help_text, epilog=_EXITS, no_args_is_help=True, add_completion=True)
-    root.callback()(_root)
+def _tree() -> click.Group:
+    groups: dict[str, list[LazyGroup]] = {}
     for name, (panel, summary) in GROUPS.items():
-        root.add_typer(_group(name, summary, no_args_is_help=True), name=name, rich_help_panel=panel)
-    router = _group("router", "Serve the A2A Router, or close one that will not come back.")
-    router.callback(invoke_without_command=True)(_serve_router)
-    root.add_typer(router, name="router", rich_help_panel=UNITS)
-    return root
+        groups.setdefault(panel, []).append(
+            LazyGroup(name, _inside(name), help=summary, short_help=summary, no_args_is_help=True)
+        )
+    router = LazyGroup(
+        "router",
+        _inside("router"),
+        help=_ROUTER,
+        short_help=_ROUTER,
+        callback=_serve_router,
+        invoke_without_command=True,
+    )
+    groups.setdefault(UNITS, []).append(router)
+    top = [entry for entry in COMMANDS if " " not in entry.name]
+    return _Root("aop", top, groups, help=_HELP, epilog=_EXITS, params=list(_OPTIONS), no_args_is_help=True)
 
 
-def _group(name: str, summary: str, **options: bool) -> typer.Typer:
-    entries = [entry for entry in COMMANDS if entry.name.startswith(f"{name} ")]
-    made = group(entries, help=summary, **options)
-    made.callback()(_nothing)
-    return made
+def _inside(group: str) -> list[Entry]:
+    return [entry for entry in COMMANDS if entry.name.startswith(f"{group} ")]
 
 
-def _nothing() -> None:
-    pass
-
-
-app = tree()
+app = _tree()

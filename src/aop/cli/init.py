@@ -5,13 +5,13 @@ import re
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
+import click
 import msgspec
-import typer
 
 from aop.base import assets
 from aop.base.ids import is_safe_identifier
+from aop.cli import options
 from aop.cli.locate import find_local
 from aop.cli.output import Output
 from aop.cli.problems import Problem, UsageProblem
@@ -38,26 +38,29 @@ class _Made(msgspec.Struct, frozen=True, rename="camel"):
     files: tuple[str, ...]
 
 
-def init(
-    out: Output,
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make; its name becomes the Agent's.")],
-    template: Annotated[Template, typer.Option(help="What the Agent is built on.")] = Template.PLAIN,
-    owner: Annotated[
-        str | None, typer.Option(metavar="ID", help="The principal of your token; default: the local platform's.")
-    ] = None,
-    port: Annotated[
-        int,
-        typer.Option(
-            "--port", metavar="PORT", min=1, max=65535, help="Where it listens; the local platform allows the default."
-        ),
-    ] = DEVELOPMENT_PORT,
-) -> None:
+@click.argument("directory", metavar="DIR", type=options.PATH, help="The folder to make; its name becomes the Agent's.")
+@click.option(
+    "--template",
+    "template_name",
+    default=Template.PLAIN.value,
+    type=click.Choice([one.value for one in Template]),
+    help="What the Agent is built on.",
+)
+@click.option("--owner", metavar="ID", help="The principal of your token; default: the local platform's.")
+@click.option(
+    "--port",
+    metavar="PORT",
+    default=DEVELOPMENT_PORT,
+    type=click.IntRange(min=1, max=65535),
+    help="Where it listens; the local platform allows the default.",
+)
+def init(out: Output, directory: Path, template_name: str, owner: str | None, port: int) -> None:
     """The project runs as it is, passes `aop agent check`, and is ready for `aop publish`.
 
     Example: aop init my-agent
     Example: aop init greeter --template langgraph
     """
-    name = _name(directory)
+    name, template = _name(directory), Template(template_name)
     principal = owner or _local_principal()
     if not is_safe_identifier(principal):
         raise UsageProblem("--owner is not an identifier: letters, digits and . _ : -, first a letter or digit")

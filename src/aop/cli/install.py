@@ -1,10 +1,9 @@
 """`aop install`: shows what an Agent asks for, and installs it with what is accepted."""
 
 from collections.abc import Sequence
-from typing import Annotated
 
+import click
 import msgspec
-import typer
 
 from aop.base.semver import Version
 from aop.base.semver_range import Range, RangeSyntax
@@ -16,17 +15,11 @@ from aop.contracts.card import AgentCard
 from aop.contracts.catalog import CatalogEntry
 
 
-async def install(
-    platform: InWorkspace,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The Agent's id.")],
-    version: Annotated[
-        str | None, typer.Option(metavar="RANGE", help="A version or range like ^1.2; default: the newest installable.")
-    ] = None,
-    accept: Annotated[
-        list[str] | None, typer.Option(metavar="PERMISSION", help="Accept this one only; can be repeated.")
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept what is shown without being asked.")] = False,
-) -> None:
+@click.argument("agent", metavar="AGENT", help="The Agent's id.")
+@click.option("--version", metavar="RANGE", help="A version or range like ^1.2; default: the newest installable.")
+@click.option("--accept", metavar="PERMISSION", multiple=True, help="Accept this one only; can be repeated.")
+@click.option("--yes", "-y", is_flag=True, help="Accept what is shown without being asked.")
+async def install(platform: InWorkspace, agent: str, version: str | None, accept: tuple[str, ...], yes: bool) -> None:
     """The permissions it asks for are shown first. Fewer can be accepted; Skills that need the others are then refused.
 
     The exact Release is pinned; a newer version changes nothing until you install it.
@@ -36,7 +29,7 @@ async def install(
     """
     chosen = await platform.waiting("reading the Card", _chosen(platform, agent, version))
     card = msgspec.json.decode(chosen.card, type=AgentCard)
-    accepted = [permission.id for permission in card.permissions] if accept is None else accept
+    accepted = [permission.id for permission in card.permissions] if not accept else list(accept)
     _require_declared(card, accepted)
     overview = await platform.client.read_agent_overview(agent, limit=1)
     _show(platform, card, accepted, name_warnings(overview, card))

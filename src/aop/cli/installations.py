@@ -1,23 +1,22 @@
 """`aop installations`, `enable`, `disable`, `uninstall`: what is installed in a Workspace, and what may run."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
+import click
 
+from aop.cli import options
 from aop.cli.output import moment, status, table
 from aop.cli.platform import InWorkspace, first
 from aop.cli.problems import Problem
 from aop.contracts.workspace import Installation, InstallationStatus
 
-Which = Annotated[str, typer.Argument(metavar="AGENT", help="The Agent's id, or an inst_… id.")]
+_agent = click.argument("agent", metavar="AGENT", help="The Agent's id, or an inst_… id.")
 
 
-async def installations(
-    platform: InWorkspace,
-    history: Annotated[bool, typer.Option("--all", help="Also what was uninstalled.")] = False,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="At most so many.")] = 100,
-) -> None:
+@click.option("--all", "history", is_flag=True, help="Also what was uninstalled.")
+@options.limit(100)
+async def installations(platform: InWorkspace, history: bool, limit: int) -> None:
     """Each with the exact version and Release it is pinned to.
 
     Example: aop installations --all
@@ -47,12 +46,14 @@ async def installations(
         platform.out.note(f"there are more: --limit shows more than {limit}")
 
 
-async def enable(platform: InWorkspace, agent: Which) -> None:
+@_agent
+async def enable(platform: InWorkspace, agent: str) -> None:
     """Example: aop enable aop:summarizer"""
     await _set(platform, agent, "enabled")
 
 
-async def disable(platform: InWorkspace, agent: Which) -> None:
+@_agent
+async def disable(platform: InWorkspace, agent: str) -> None:
     """Invocations are refused until it is enabled again.
 
     Example: aop disable aop:summarizer
@@ -60,7 +61,8 @@ async def disable(platform: InWorkspace, agent: Which) -> None:
     await _set(platform, agent, "disabled")
 
 
-async def uninstall(platform: InWorkspace, agent: Which) -> None:
+@_agent
+async def uninstall(platform: InWorkspace, agent: str) -> None:
     """Example: aop uninstall aop:summarizer"""
     current = await current_installation(platform, agent)
     done = await platform.client.uninstall_agent(platform.workspace_id, current.installation_id)

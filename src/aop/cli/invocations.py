@@ -1,10 +1,9 @@
 """`aop invocations`: what was invoked in a Workspace, or one Invocation with its events."""
 
-from typing import Annotated
-
-import typer
+import click
 
 from aop.base.clock import from_text
+from aop.cli import options
 from aop.cli.lineage import milliseconds, state_of
 from aop.cli.output import Cell, Line, facts, moment, status, table
 from aop.cli.platform import InWorkspace, first
@@ -14,17 +13,24 @@ from aop.contracts.lineage import InvocationDetail, InvocationEvent, InvocationR
 _HEADINGS = ["created", "status", "time", "agent", "capability", "invocation"]
 
 
+@click.argument("invocation", metavar="[ID]", required=False, help="Show this inv_… with its events.")
+@click.option(
+    "--status", "state", type=click.Choice([one.value for one in InvocationStatus]), help="Only those in this state."
+)
+@click.option("--agent", metavar="ID", help="Only of this Agent.")
+@click.option("--capability", "-c", metavar="SKILL", help="Only of this Skill.")
+@click.option("--since", metavar="TIME", help="Created at or after it (RFC 3339).")
+@click.option("--until", metavar="TIME", help="Created before it.")
+@options.limit(20)
 async def invocations(  # noqa: PLR0913, PLR0917  a command's options are its parameters
     platform: InWorkspace,
-    invocation: Annotated[str | None, typer.Argument(metavar="ID", help="Show this inv_… with its events.")] = None,
-    state: Annotated[InvocationStatus | None, typer.Option("--status", help="Only those in this state.")] = None,
-    agent: Annotated[str | None, typer.Option(metavar="ID", help="Only of this Agent.")] = None,
-    capability: Annotated[
-        str | None, typer.Option("--capability", "-c", metavar="SKILL", help="Only of this Skill.")
-    ] = None,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Created at or after it (RFC 3339).")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Created before it.")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="At most so many.")] = 20,
+    invocation: str | None,
+    state: str | None,
+    agent: str | None,
+    capability: str | None,
+    since: str | None,
+    until: str | None,
+    limit: int,
 ) -> None:
     """The newest first, with those that Agents made. Inputs and results are in no record.
 
@@ -37,7 +43,7 @@ async def invocations(  # noqa: PLR0913, PLR0917  a command's options are its pa
         return
     listing = platform.client.list_invocations(
         platform.workspace_id,
-        status=state,
+        status=None if state is None else InvocationStatus(state),
         agent_id=agent,
         capability=capability,
         since=_moment(since, "--since"),

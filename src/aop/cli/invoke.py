@@ -3,10 +3,9 @@
 import asyncio
 import time
 from contextlib import suppress
-from typing import Annotated
 
+import click
 import msgspec
-import typer
 
 from aop.cli.invoke_input import Work, work_of
 from aop.cli.lineage import milliseconds
@@ -18,25 +17,26 @@ from aop.client import ClientError, DeadlinePassed, PlatformError, ResultStream,
 from aop.contracts.invocation import StreamEvent
 
 
+@click.argument("agent", metavar="AGENT", help="The Agent's id.")
+@click.argument(
+    "capability", metavar="[SKILL]", required=False, help="The Skill; may be left out where there is only one."
+)
+@click.argument("given", metavar="[INPUT]", required=False, help="JSON object, @FILE, or - for the standard input.")
+@click.option("--stream", "-s", is_flag=True, help="Show the result piece by piece, as it comes.")
+@click.option("--trace", "show_lineage", is_flag=True, help="Afterwards, show who called whom.")
+@click.option("--example", is_flag=True, help="Use the first example of the Skill's inputSchema.")
+@click.option(
+    "--timeout", metavar="SECONDS", type=click.FloatRange(min=0.1), help="Wait at most so many seconds, then cancel."
+)
 async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its parameters
     platform: InWorkspace,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The Agent's id.")],
-    capability: Annotated[
-        str | None, typer.Argument(metavar="SKILL", help="The Skill; may be left out where there is only one.")
-    ] = None,
-    given: Annotated[
-        str | None, typer.Argument(metavar="INPUT", help="JSON object, @FILE, or - for the standard input.")
-    ] = None,
-    stream: Annotated[
-        bool, typer.Option("--stream", "-s", help="Show the result piece by piece, as it comes.")
-    ] = False,
-    show_lineage: Annotated[bool, typer.Option("--trace", help="Afterwards, show who called whom.")] = False,
-    example: Annotated[
-        bool, typer.Option("--example", help="Use the first example of the Skill's inputSchema.")
-    ] = False,
-    timeout: Annotated[
-        float | None, typer.Option(metavar="SECONDS", min=0.1, help="Wait at most so many seconds, then cancel.")
-    ] = None,
+    agent: str,
+    capability: str | None,
+    given: str | None,
+    stream: bool,
+    show_lineage: bool,
+    example: bool,
+    timeout: float | None,
 ) -> None:
     """Ctrl-C cancels the Invocation, at the Agent as well, and ends with code 130.
 

@@ -3,28 +3,25 @@
 import asyncio
 from contextlib import aclosing
 from datetime import datetime
-from typing import Annotated
+from pathlib import Path
 
-import typer
+import click
+from click.exceptions import Exit
 
 from aop.base.clock import from_text
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_REFUSED, Problem
-from aop.cli.stores import RouterData, router_database
+from aop.cli.stores import router_data, router_database
 from aop.ledger.check import Breach, LedgerCheck, Span
 from aop.store.database import StoreUnavailable, connect
 
 _SHOWN = 100
 
 
-def check(
-    out: Output,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only what was created at or after it (RFC 3339).")
-    ] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Only what was created before it.")] = None,
-    data: RouterData = None,
-) -> None:
+@click.option("--since", metavar="TIME", help="Only what was created at or after it (RFC 3339).")
+@click.option("--until", metavar="TIME", help="Only what was created before it.")
+@router_data
+def check(out: Output, since: str | None, until: str | None, data: Path | None) -> None:
     """Exit code 1 when there is one. With --json each is a line, and the last line counts them.
 
     Example: aop ledger check --since 2026-03-01T00:00:00Z --data .aop
@@ -41,7 +38,7 @@ def check(
         + (f"{broken} broken invariants" if broken else "every invariant holds"),
     )
     if broken:
-        raise typer.Exit(EXIT_REFUSED)
+        raise Exit(EXIT_REFUSED)
 
 
 async def _read(url: str, span: Span, out: Output) -> tuple[LedgerCheck, int]:
@@ -70,4 +67,4 @@ def _moment(text: str | None, option: str) -> datetime | None:
     try:
         return None if text is None else from_text(text)
     except ValueError:
-        raise typer.BadParameter("must be like 2026-03-01T09:30:00Z", param_hint=option) from None
+        raise click.BadParameter("must be like 2026-03-01T09:30:00Z", param_hint=option) from None

@@ -1,22 +1,21 @@
-"""Loads a command when it is asked for, gives it the options it shares with others, and ends it with an exit code."""
+"""Loads a command when it is called, gives it the options it shares with others, and ends it with an exit code."""
 
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+import click
+from click.exceptions import Exit
 
+from aop.cli.options import Function
 from aop.contracts.text import cleaned
 from aop.local.terminal import write_line
 
-Function = Callable[..., Any]
-# Of the errors that say how a command is used, Typer exports this one and not their common class.
-_UsageError: Any = typer.BadParameter.__base__
+_SETTINGS = {"show_default": True, "max_content_width": 100}
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Entry:
     name: str
     target: str
     summary: str
-    panel: str | None = None
+    panel: str = ""
     serves: bool = False
 
     def function(self) -> Function:
@@ -41,100 +40,107 @@ class Entry:
                 raise
             # Somebody who installed less than the whole platform called a command of the part that is missing.
             write_line(f"aop {self.name} needs the package {missing.name}: pip install 'aop[platform]'", sys.stderr)
-            raise typer.Exit(1) from None
+            raise Exit(1) from None
         return found
 
-
-class _Plain:
-    """Help shows no type behind an option that takes no value; an error repeats an argument without what it hides."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for parameter in found:
-            if getattr(parameter, "is_flag", False):
-                parameter.metavar = ""
-        return found
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with _clean_usage():
-            found: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
-            return found
+    def command(self) -> click.Command:
+        function = self.function()
+        callback = _called(function)
+        return Command(
+            self.name.split()[-1],
+            callback=callback,
+            params=parameters_of(callback),
+            help=help_of(self, function),
+            context_settings=_SETTINGS,
+        )
 
 
-class Command(_Plain, TyperCommand):
+class Command(click.Command):
     """A loaded command."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with _clean_usage():
+            return super().parse_args(ctx, args)
 
-class LazyGroup(_Plain, TyperGroup):
+
+class LazyGroup(click.Group):
     """Lists its commands from their entries alone; only the one that is called is imported."""
 
-    entries: dict[str, Entry]
+    def __init__(
+        self, name: str, entries: Sequence[Entry], groups: Mapping[str, Sequence["LazyGroup"]] = {}, **options: Any
+    ) -> None:
+        super().__init__(name, context_settings=_SETTINGS, **options)
+        self._entries = {entry.name.split()[-1]: entry for entry in entries}
+        self._panels: dict[str, list[str]] = {}
+        for short_name, entry in self._entries.items():
+            self._panels.setdefault(entry.panel or "Commands", []).append(short_name)
+            self.add_command(click.Command(short_name, short_help=entry.summary))
+        for panel, members in groups.items():
+            for member in members:
+                self._panels.setdefault(panel, []).append(str(member.name))
+                self.add_command(member)
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         with _clean_usage():
             name, command, rest = super().resolve_command(ctx, args)
-        entry = self.entries.get(str(name))
-        return name, command if entry is None else built(entry), rest
+        entry = self._entries.get(str(name))
+        return name, command if entry is None else entry.command(), rest
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with _clean_usage():
+            return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.commands))
+        for panel, names in self._panels.items():
+            with formatter.section(panel):
+                formatter.write_dl([(f"{name:<{width}}", self.commands[name].get_short_help_str()) for name in names])
 
 
 @contextmanager
 def _clean_usage() -> Iterator[None]:
+    """An error repeats an argument without the characters that hide or move text."""
     try:
         yield
-    except _UsageError as error:
-        error.message = cleaned(error.message, lines=False)
-        raise
-
-
-def group(entries: Sequence[Entry], **options: Any) -> typer.Typer:
-    """A Typer whose commands are loaded when they are called."""
-    known = {entry.name.split()[-1]: entry for entry in entries}
-    lazy = type("LazyGroup", (LazyGroup,), {"entries": known})
-    made = typer.Typer(cls=lazy, pretty_exceptions_enable=False, rich_markup_mode="rich", **options)
-    for name, entry in known.items():
-        made.command(name, help=entry.summary, rich_help_panel=entry.panel)(_not_loaded)
-    return made
-
-
-def built(entry: Entry) -> Any:
-    """The command itself, as the command-line library wants it."""
-    function = entry.function()
-    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    text = help_of(entry, function).replace("[", "\\[")
-    alone.command(entry.name.split()[-1], cls=Command, help=text)(_called(function))
-    return typer.main.get_command(alone)
+    except click.exceptions.NoArgsIsHelpError:
+        raise  # our own text
+    except click.UsageError as error:
+        clean = click.UsageError(cleaned(error.format_message(), lines=False), error.ctx)
+        raise clean from None
 
 
 def help_of(entry: Entry, function: Function) -> str:
     """The summary, then the function's own text: its paragraphs as one line each, its examples as they are."""
     text = inspect.getdoc(function) or ""
-    paragraphs = [part if part.startswith("Example") else " ".join(part.split()) for part in text.split("\n\n") if part]
+    # Click keeps the lines of a paragraph that begins with this mark.
+    paragraphs = [
+        f"\b\n{part}" if part.startswith("Example") else " ".join(part.split()) for part in text.split("\n\n") if part
+    ]
     return "\n\n".join([entry.summary, *paragraphs])
 
 
-def _not_loaded() -> None:
-    raise NotImplementedError
+def parameters_of(function: Function) -> list[click.Parameter]:
+    """In the order in which they are declared; decorators add the last one first."""
+    return list(reversed(getattr(function, "__click_params__", [])))
 
 
 def _called(function: Function) -> Function:
-    """The function as Typer is to see it: without its first parameter, with the options which that one stands for."""
-    parameters = list(inspect.signature(function).parameters.values())
-    subject = parameters[0].annotation if parameters else None
+    """The function as Click calls it: without its first parameter, with the options which that one stands for."""
+    subject = next((one.annotation for one in inspect.signature(function).parameters.values()), None)
     shared = getattr(subject, "shared", None)
     if shared is None:
         return function
 
-    def run(**given: Any) -> None:
-        options = {name: given.pop(name) for name in shared}
-        raise typer.Exit(_ended(subject, options, lambda opened: function(opened, **given)))
+    def run(**values: Any) -> None:
+        options = {name: values.pop(name) for name in shared_names}
+        raise Exit(_ended(subject, options, lambda opened: function(opened, **values)))
 
-    named = inspect.Parameter.KEYWORD_ONLY
-    own = [parameter.replace(kind=named) for parameter in parameters[1:]]
-    added = [
-        inspect.Parameter(name, named, default=default, annotation=kind) for name, (kind, default) in shared.items()
-    ]
-    run.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
-    run.__annotations__ = {}
+    for declare in reversed(shared):
+        run = declare(run)
+    shared_names = [str(parameter.name) for parameter in parameters_of(run)]
+    run.__click_params__ += getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
     return run
 
 

@@ -1,9 +1,8 @@
 """`aop login`, `logout` and `profiles`: which Gateways a user knows, and as whom."""
 
 import os
-from typing import Annotated
 
-import typer
+import click
 
 from aop.base.ids import is_safe_identifier
 from aop.base.settings import Secret
@@ -16,17 +15,12 @@ from aop.cli.profiles import DEFAULT_PROFILE, Profile, Profiles
 from aop.client import Client
 
 _LOCAL_GATEWAY = "http://127.0.0.1:8080"
-Name = Annotated[str | None, typer.Argument(metavar="NAME", help="The profile's name.")]
+_name = click.argument("name", metavar="[NAME]", required=False, help="The profile's name.")
 
 
-async def login(
-    out: Output,
-    gateway: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help=f"The Gateway; default: the profile's, {GATEWAY}, or this machine's."),
-    ] = None,
-    profile: Annotated[str, typer.Option(metavar="NAME", help="What to call it.")] = DEFAULT_PROFILE,
-) -> None:
+@click.option("--gateway", metavar="URL", help=f"The Gateway; default: the profile's, {GATEWAY}, or this machine's.")
+@click.option("--profile", metavar="NAME", default=DEFAULT_PROFILE, help="What to call it.")
+async def login(out: Output, gateway: str | None, profile: str) -> None:
     """The token is asked for, or read from the standard input, or taken from AOP_TOKEN; it is never an argument.
 
     It is tried before it is kept, in a file that only you can read. The profile is then the one in use.
@@ -53,7 +47,8 @@ async def login(
     )
 
 
-def logout(out: Output, name: Name = None) -> None:
+@_name
+def logout(out: Output, name: str | None) -> None:
     """Without a name, the profile in use. The token itself stays valid until it expires or is revoked.
 
     Example: aop logout work
@@ -70,7 +65,8 @@ def logout(out: Output, name: Name = None) -> None:
     )
 
 
-def profiles(out: Output, name: Name = None) -> None:
+@_name
+def profiles(out: Output, name: str | None) -> None:
     """With a name, that one is used from now on.
 
     Example: aop profiles

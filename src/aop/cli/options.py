@@ -1,25 +1,32 @@
 """The options that commands share: each command gets those of the thing it works on."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
-import typer
+import click
 
-Shared = Mapping[str, tuple[Any, Any]]
-"""By parameter name: its annotation and its default."""
+Function = Callable[..., Any]
+Declare = Callable[[Function], Function]
+"""Adds an option or argument to a command's function."""
 
-_JSON = Annotated[bool, typer.Option("--json", help="Write JSON for programs: the documents of the contract.")]
-PROFILE = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="The profile to use; see `aop profiles`.")
-]
-DATA = Annotated[
-    str | None, typer.Option("--data", metavar="DIR", help="Use the local platform that runs on this data folder.")
-]
-_WORKSPACE = Annotated[
-    str | None,
-    typer.Option("--workspace", "-w", metavar="ID", help="The Workspace; else the one in use, else the only one."),
-]
+PATH = click.Path(path_type=Path)
 
-OUTPUT: Shared = {"as_json": (_JSON, False)}
-PLATFORM: Shared = {"profile": (PROFILE, None), "data": (DATA, None), **OUTPUT}
-IN_WORKSPACE: Shared = {"workspace": (_WORKSPACE, None), **PLATFORM}
+_json = click.option("--json", "as_json", is_flag=True, help="Write JSON for programs: the documents of the contract.")
+profile = click.option("--profile", metavar="NAME", help="The profile to use; see `aop profiles`.")
+data = click.option("--data", metavar="DIR", help="Use the local platform that runs on this data folder.")
+_workspace = click.option(
+    "--workspace", "-w", metavar="ID", help="The Workspace; else the one in use, else the only one."
+)
+yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+
+
+def limit(default: int) -> Declare:
+    return click.option(
+        "--limit", metavar="N", default=default, type=click.IntRange(1, 10_000), help="At most so many."
+    )
+
+
+OUTPUT: Sequence[Declare] = (_json,)
+PLATFORM: Sequence[Declare] = (profile, data, *OUTPUT)
+IN_WORKSPACE: Sequence[Declare] = (_workspace, *PLATFORM)

@@ -52,7 +52,7 @@ _GAP, _NARROWEST_PROSE = 2, 24
 class Output:
     """One command's channels. `json` is set by --json: then only documents are written, one per line."""
 
-    shared: ClassVar[options.Shared] = options.OUTPUT
+    shared: ClassVar[Sequence[options.Declare]] = options.OUTPUT
 
     def __init__(self, *, as_json: bool = False, out: TextIO | None = None, err: TextIO | None = None) -> None:
         self.json = as_json

@@ -1,7 +1,7 @@
 """An opened platform, as commands work with it: the client, the Workspace, and errors told with a way out."""
 
 import os
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -40,7 +40,7 @@ _SITUATIONS: dict[type[ClientError], Situation] = {
 class Platform:
     """Belongs to one command; its client is closed when the command ends."""
 
-    shared: ClassVar[options.Shared] = options.PLATFORM
+    shared: ClassVar[Sequence[options.Declare]] = options.PLATFORM
 
     def __init__(self, client: Client, out: Output, destination: Destination, profiles: Profiles) -> None:
         self.client = client
@@ -89,7 +89,7 @@ class Platform:
 class InWorkspace(Platform):
     """A platform with the Workspace that the command works in."""
 
-    shared: ClassVar[options.Shared] = options.IN_WORKSPACE
+    shared: ClassVar[Sequence[options.Declare]] = options.IN_WORKSPACE
     workspace_id: str
 
     async def prepared(self, given: dict[str, str | None]) -> Self:

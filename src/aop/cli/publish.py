@@ -2,11 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from aop.agent.settings import CHALLENGE_DIRECTORY
+from aop.cli import options
 from aop.cli.card import lines_of
 from aop.cli.card_findings import CardFile, read_card_file
 from aop.cli.output import Output, facts, status
@@ -19,29 +19,22 @@ from aop.contracts.publication import Release
 _WAIT_SECONDS = 30.0
 
 
-async def publish(
-    platform: Platform,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The Agent Card.")] = Path("card.json"),
-    provider: Annotated[
-        str | None, typer.Option(metavar="ID", help="The provider id to publish under; default: the Card's owner.")
-    ] = None,
-    proof_dir: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help=f"Where the Agent serves proofs from; default: {CHALLENGE_DIRECTORY}, or .proofs beside the Card.",
-        ),
-    ] = None,
-    wait: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            min=0,
-            max=600,
-            help="How long to wait until the Agent serves the proof; 0 does not look.",
-        ),
-    ] = _WAIT_SECONDS,
-) -> None:
+@click.argument("file", metavar="[FILE]", default=Path("card.json"), type=options.PATH, help="The Agent Card.")
+@click.option("--provider", metavar="ID", help="The provider id to publish under; default: the Card's owner.")
+@click.option(
+    "--proof-dir",
+    metavar="DIR",
+    type=options.PATH,
+    help=f"Where the Agent serves proofs from; default: {CHALLENGE_DIRECTORY}, or .proofs beside the Card.",
+)
+@click.option(
+    "--wait",
+    metavar="SECONDS",
+    default=_WAIT_SECONDS,
+    type=click.FloatRange(min=0, max=600),
+    help="How long to wait until the Agent serves the proof; 0 does not look.",
+)
+async def publish(platform: Platform, file: Path, provider: str | None, proof_dir: Path | None, wait: float) -> None:
     """Register, bind, challenge, serve the proof, complete, release, publish: each step is shown when it is done.
 
     The Agent must be running. After any failure repeat the command: it goes on where the platform stands. With --json

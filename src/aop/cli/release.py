@@ -1,9 +1,8 @@
 """`aop release`: lists and reads Releases, and takes them out of use."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from aop.cli import options
 from aop.cli.loading import Entry
@@ -12,23 +11,15 @@ from aop.cli.platform import Platform, first
 from aop.cli.problems import Problem, UsageProblem
 from aop.contracts.publication import Release
 
-ReleaseId = Annotated[str, typer.Argument(metavar="RELEASE", help="The rel_… id.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Operator = Annotated[
-    bool, typer.Option("--operator", help="Anybody's Release, with the database login of the Control Plane.")
-]
+_release_id = click.argument("release_id", metavar="RELEASE", help="The rel_… id.")
 _ON_STORE = Entry("release suspend --operator", "aop.cli.operator:suspend_on_store", "")
 """Loaded only for an operator: a provider's machine needs no part that talks to a database."""
 
 
-async def list_releases(
-    platform: Platform,
-    provider: Annotated[
-        str | None, typer.Option(metavar="ID", help="The provider id they were published under; default: your own.")
-    ] = None,
-    agent: Annotated[str | None, typer.Option(metavar="ID", help="Of this Agent only.")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="At most so many.")] = 50,
-) -> None:
+@click.option("--provider", metavar="ID", help="The provider id they were published under; default: your own.")
+@click.option("--agent", metavar="ID", help="Of this Agent only.")
+@options.limit(50)
+async def list_releases(platform: Platform, provider: str | None, agent: str | None, limit: int) -> None:
     """The newest first. `aop publish` uses the owner of the Card as provider id when it is told no other.
 
     Example: aop release list --agent local:my-agent
@@ -44,7 +35,8 @@ async def list_releases(
         platform.out.note(f"there are more: --limit shows more than {limit}")
 
 
-async def show(platform: Platform, release_id: ReleaseId) -> None:
+@_release_id
+async def show(platform: Platform, release_id: str) -> None:
     """Of others' Releases only the published can be read.
 
     Example: aop release show rel_0192f0c0c0de7000a000000000000001
@@ -53,13 +45,13 @@ async def show(platform: Platform, release_id: ReleaseId) -> None:
     platform.out.tell(found, *_lines(found))
 
 
+@_release_id
+@click.option("--operator", is_flag=True, help="Anybody's Release, with the database login of the Control Plane.")
+@options.yes
+@options.profile
+@options.data
 async def suspend(
-    out: Output,
-    release_id: ReleaseId,
-    operator: Operator = False,
-    yes: Yes = False,
-    profile: options.PROFILE = None,
-    data: options.DATA = None,
+    out: Output, release_id: str, operator: bool, yes: bool, profile: str | None, data: str | None
 ) -> None:
     """It cannot be undone: to go on, publish a new version. Installations stay, their Invocations are refused.
 
@@ -84,7 +76,9 @@ async def _suspend_own(platform: Platform, release_id: str) -> None:
     platform.out.tell(found, *_lines(found))
 
 
-async def revoke(platform: Platform, release_id: ReleaseId, yes: Yes = False) -> None:
+@_release_id
+@options.yes
+async def revoke(platform: Platform, release_id: str, yes: bool) -> None:
     """It is never restored and its version never published again; a new version is needed.
 
     Example: aop release revoke rel_0192f0c0c0de7000a000000000000001 --yes

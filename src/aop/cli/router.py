@@ -1,25 +1,23 @@
 """`aop router close`: ends what a Router that will not come back has left open."""
 
 import asyncio
-from typing import Annotated
+from pathlib import Path
 
-import typer
+import click
 
 from aop.base.clock import utc_now
 from aop.base.ids import is_safe_identifier
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, Problem
-from aop.cli.stores import RouterData, router_database
+from aop.cli.stores import router_data, router_database
 from aop.ledger.epochs import Closing, close_earlier, open_epoch
 from aop.store.database import StoreUnavailable, connect
 from aop.store.store_check import StoreNotAsExpected, require_version
 
 
-def close(
-    out: Output,
-    router_id: Annotated[str, typer.Option(metavar="ID", help="The PLATFORM_ROUTER_ID of the Router.")],
-    data: RouterData = None,
-) -> None:
+@click.option("--router-id", metavar="ID", required=True, help="The PLATFORM_ROUTER_ID of the Router.")
+@router_data
+def close(out: Output, router_id: str, data: Path | None) -> None:
     """Should it still run, it ends with code 78.
 
     Each open Invocation gets one terminal: `canceled` if its caller had left, else `failed` with DEPENDENCY_ERROR. No
@@ -28,7 +26,7 @@ def close(
     Example: aop router close --router-id router-2
     """
     if not is_safe_identifier(router_id):
-        raise typer.BadParameter("is not a Router id", param_hint="--router-id")
+        raise click.BadParameter("is not a Router id", param_hint="--router-id")
     url = router_database(data)
     try:
         with out.working(f"closing {router_id}"):

@@ -1,23 +1,26 @@
 """`aop search`: finds published Agents."""
 
-from typing import Annotated
+import click
 
-import typer
-
+from aop.cli import options
 from aop.cli.output import table
 from aop.cli.platform import Platform, first
 
 
+@click.argument("query", metavar="[WORDS]", required=False, help="Part of a name or description.")
+@click.option("--capability", "-c", metavar="SKILL", help="With this Skill.")
+@click.option("--owner", metavar="ID", help="Of this owner.")
+@click.option("--all-versions", is_flag=True, help="Every version, not just the latest.")
+@click.option("--any", "any_state", is_flag=True, help="Also those without a published Release.")
+@options.limit(50)
 async def search(
     platform: Platform,
-    query: Annotated[str | None, typer.Argument(metavar="WORDS", help="Part of a name or description.")] = None,
-    capability: Annotated[
-        str | None, typer.Option("--capability", "-c", metavar="SKILL", help="With this Skill.")
-    ] = None,
-    owner: Annotated[str | None, typer.Option(metavar="ID", help="Of this owner.")] = None,
-    all_versions: Annotated[bool, typer.Option("--all-versions", help="Every version, not just the latest.")] = False,
-    any_state: Annotated[bool, typer.Option("--any", help="Also those without a published Release.")] = False,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="At most so many.")] = 50,
+    query: str | None,
+    capability: str | None,
+    owner: str | None,
+    all_versions: bool,
+    any_state: bool,
+    limit: int,
 ) -> None:
     """Without words or filters, everything that can be installed, the newest first.
 

@@ -1,10 +1,9 @@
 """`aop share`: the public link of an Agent, and what anyone may read behind it."""
 
 import re
-from typing import Annotated
 
+import click
 import msgspec
-import typer
 
 from aop.cli.output import Line, moment, styled, table
 from aop.cli.platform import Platform
@@ -13,10 +12,8 @@ from aop.contracts.catalog import Availability
 _PUBLIC_ID = re.compile(r"(?:.*/a/)?(agt_[0-9a-f]{32})")
 
 
-async def share(
-    platform: Platform,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An Agent id, a public id, or a public link.")],
-) -> None:
+@click.argument("agent", metavar="AGENT", help="An Agent id, a public id, or a public link.")
+async def share(platform: Platform, agent: str) -> None:
     """The link never shows an endpoint, and gives nobody any right.
 
     Example: aop share aop:summarizer

@@ -1,6 +1,6 @@
 """`aop status`: whether the units of the platform are well, and which platform that is."""
 
-import typer
+from click.exceptions import Exit
 
 from aop.cli.output import facts
 from aop.cli.output import status as coloured
@@ -27,4 +27,4 @@ async def status(platform: Platform) -> None:
     )
     well = found.control_plane is HealthStatus.OK and found.router is HealthStatus.OK
     if not (well and found.topology is TopologyHealth.LIVE):
-        raise typer.Exit(EXIT_REFUSED)
+        raise Exit(EXIT_REFUSED)

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from aop.base.settings import SettingsReader, SettingsRefused, database_url
+from aop.cli import options
 from aop.cli.locate import find_local
 from aop.cli.problems import EXIT_CONFIGURATION, Problem
 from aop.local.problems import NotRunning
@@ -16,8 +16,12 @@ from aop.local.state import DatabaseUrls, load_run
 _CONTROL_PLANE, _ROUTER = "PLATFORM_DATABASE_URL", "PLATFORM_ROUTER_DATABASE_URL"
 _HELP = "Data folder of a running `aop up`. Without it {}, else a local platform that runs nearby."
 
-ControlPlaneData = Annotated[Path | None, typer.Option("--data", metavar="DIR", help=_HELP.format(_CONTROL_PLANE))]
-RouterData = Annotated[Path | None, typer.Option("--data", metavar="DIR", help=_HELP.format(_ROUTER))]
+
+def _data(setting: str) -> options.Declare:
+    return click.option("--data", metavar="DIR", type=options.PATH, help=_HELP.format(setting))
+
+
+control_plane_data, router_data = _data(_CONTROL_PLANE), _data(_ROUTER)
 
 
 def control_plane_database(data: Path | None) -> str:

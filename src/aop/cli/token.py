@@ -4,16 +4,16 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
-import typer
+import click
 
 from aop.base.clock import to_text
 from aop.base.ids import is_safe_identifier
 from aop.base.settings import Parse, SettingsReader, SettingsRefused, integer
 from aop.cli.output import Output, table
 from aop.cli.problems import EXIT_CONFIGURATION, Problem
-from aop.cli.stores import ControlPlaneData, control_plane_database
+from aop.cli.stores import control_plane_data, control_plane_database
 from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
 from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX, principal_prefix
 from aop.store.database import StoreUnavailable, connect
@@ -22,13 +22,11 @@ T = TypeVar("T")
 _HEADINGS = ["token id", "principal", "label", "created", "expires", "revoked", "last used"]
 
 
-def create(
-    out: Output,
-    principal: Annotated[str, typer.Option(help="Whom the token stands for (a safe identifier).")],
-    label: Annotated[str, typer.Option(help="A note to recognise the token by.")] = "",
-    days: Annotated[int | None, typer.Option(min=1, max=3650, help="Lifetime; default 90 days.")] = None,
-    data: ControlPlaneData = None,
-) -> None:
+@click.option("--principal", required=True, help="Whom the token stands for (a safe identifier).")
+@click.option("--label", default="", show_default=False, help="A note to recognise the token by.")
+@click.option("--days", type=click.IntRange(min=1, max=3650), help="Lifetime; default 90 days.")
+@control_plane_data
+def create(out: Output, principal: str, label: str, days: int | None, data: Path | None) -> None:
     """It is printed once, as the last line, and stored only as a hash.
 
     Where the Control Plane takes tokens of an OpenID provider, give this command its PLATFORM_OIDC_PRINCIPAL_PREFIX
@@ -49,17 +47,16 @@ def create(
     out.tell(_document(issued.record) | {"token": issued.token.reveal()}, issued.token.reveal())
 
 
-def list_tokens(out: Output, data: ControlPlaneData = None) -> None:
+@control_plane_data
+def list_tokens(out: Output, data: Path | None) -> None:
     """Example: aop token list"""
     records = _on_store(data, lambda tokens: tokens.all())
     out.tell({"items": [_document(record) for record in records]}, *table(_HEADINGS, [_row(one) for one in records]))
 
 
-def revoke(
-    out: Output,
-    token_id: Annotated[str, typer.Argument(help="The tok_… id shown by `aop token list`.")],
-    data: ControlPlaneData = None,
-) -> None:
+@click.argument("token_id", help="The tok_… id shown by `aop token list`.")
+@control_plane_data
+def revoke(out: Output, token_id: str, data: Path | None) -> None:
     """Example: aop token revoke tok_0192f0c0c0de7000a000000000000001"""
     if not _on_store(data, lambda tokens: tokens.revoke(token_id)):
         raise Problem("no token has this id")

@@ -1,8 +1,6 @@
 """`aop trace`: the lineage of a call, as a tree with times."""
 
-from typing import Annotated
-
-import typer
+import click
 
 from aop.base.clock import utc_now
 from aop.cli.lineage import drawn
@@ -10,11 +8,9 @@ from aop.cli.platform import InWorkspace
 from aop.cli.problems import Problem, UsageProblem
 
 
-async def trace(
-    platform: InWorkspace,
-    which: Annotated[str | None, typer.Argument(metavar="ID", help="A Trace id, or an inv_… id.")] = None,
-    last: Annotated[bool, typer.Option("--last", help="The Trace of the newest Invocation.")] = False,
-) -> None:
+@click.argument("which", metavar="[ID]", required=False, help="A Trace id, or an inv_… id.")
+@click.option("--last", is_flag=True, help="The Trace of the newest Invocation.")
+async def trace(platform: InWorkspace, which: str | None, last: bool) -> None:
     """One line per Invocation, children under their parents, and a bar for when it ran. No input or output is kept.
 
     Example: aop trace --last

@@ -2,26 +2,29 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
+from click.exceptions import Exit
 
+from aop.cli import options
 from aop.local.state import DEFAULT_FOLDER
 from aop.local.up import UpOptions, run_up
 from aop.net.address_settings import listen_address
 
 
-def up(
-    data: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where everything is kept: database, keys, ports, logs.")
-    ] = DEFAULT_FOLDER,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST:PORT", help="A private address an Agent may have; can be repeated."),
-    ] = None,
-    no_agents: Annotated[bool, typer.Option("--no-agents", help="Leave out the sample Agents.")] = False,
-    no_console: Annotated[bool, typer.Option("--no-console", help="Leave out the Console.")] = False,
-) -> None:
+@click.option(
+    "--data",
+    metavar="DIR",
+    default=DEFAULT_FOLDER,
+    type=options.PATH,
+    help="Where everything is kept: database, keys, ports, logs.",
+)
+@click.option(
+    "--allow", metavar="HOST:PORT", multiple=True, help="A private address an Agent may have; can be repeated."
+)
+@click.option("--no-agents", is_flag=True, help="Leave out the sample Agents.")
+@click.option("--no-console", is_flag=True, help="Leave out the Console.")
+def up(data: Path, allow: tuple[str, ...], no_agents: bool, no_console: bool) -> None:
     """No configuration is needed. The first start of a data folder makes its
     database, keys and tokens and chooses its ports; later starts use them again.
 
@@ -33,10 +36,10 @@ def up(
 
     Example: aop up --data ~/aop-data --allow 127.0.0.1:9000
     """
-    for entry in allow or ():
+    for entry in allow:
         try:
             listen_address(entry)
         except ValueError:
-            raise typer.BadParameter("must be HOST:PORT, an IPv6 host in brackets", param_hint="--allow") from None
-    options = UpOptions(data, tuple(allow or ()), with_agents=not no_agents, with_console=not no_console)
-    raise typer.Exit(run_up(options, os.environ))  # noqa: TID251
+            raise click.BadParameter("must be HOST:PORT, an IPv6 host in brackets", param_hint="--allow") from None
+    options = UpOptions(data, allow, with_agents=not no_agents, with_console=not no_console)
+    raise Exit(run_up(options, os.environ))  # noqa: TID251

@@ -1,17 +1,16 @@
 """`aop workspace`: makes and lists Workspaces, and keeps which one commands work in."""
 
-from typing import Annotated
-
-import typer
+import click
 
 from aop.cli.output import moment, table
 from aop.cli.platform import Platform
 from aop.cli.problems import Problem
 
-Workspace = Annotated[str, typer.Argument(metavar="ID", help="The Workspace's id.")]
+_workspace_id = click.argument("workspace_id", metavar="ID", help="The Workspace's id.")
 
 
-async def create(platform: Platform, workspace_id: Workspace) -> None:
+@_workspace_id
+async def create(platform: Platform, workspace_id: str) -> None:
     """It belongs to you. An id is 1 to 128 letters, digits, and . _ : - and is never used twice.
 
     Example: aop workspace create team
@@ -36,7 +35,8 @@ async def list_workspaces(platform: Platform) -> None:
     platform.out.tell({"items": found}, *table(["", "workspace", "owner", "created"], rows))
 
 
-async def use(platform: Platform, workspace_id: Workspace) -> None:
+@_workspace_id
+async def use(platform: Platform, workspace_id: str) -> None:
     """Kept in the profile, or, for a local platform without one, beside the profiles.
 
     Example: aop workspace use team
