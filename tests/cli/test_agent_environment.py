@@ -8,7 +8,7 @@ import pytest
 
 from aop.cli.agent_environment import python_of
 from aop.cli.output import Output
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 
 # Stands for uv: makes the folders of an environment and notes what it is asked to install.
 INSTALLER = """#!/bin/sh
@@ -65,12 +65,12 @@ def test_a_failed_installation_is_told_and_tried_again_the_next_time(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REFUSE", "yes")
-    with pytest.raises(Problem, match="no such package"):
+    with pytest.raises(CommandProblem, match="no such package"):
         python_of(project, Output())
     monkeypatch.delenv("REFUSE")
     assert python_of(project, Output()).exists()
 
 
 def test_a_project_without_requirements_is_told(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match=r"requirements\.txt cannot be read"):
+    with pytest.raises(CommandProblem, match=r"requirements\.txt cannot be read"):
         python_of(tmp_path, Output())

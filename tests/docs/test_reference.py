@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from aop.cli.commands import COMMANDS
-from aop.cli.loading import built
 from tests.docs.blocks import ROOT, blocks_of, pages
 from tools.contract_bundle import bundled, schemas, surfaces
 from tools.contracts import operations_of
@@ -86,7 +85,7 @@ def test_every_setting_that_is_read_has_a_meaning_and_no_other_has() -> None:
 
 def test_every_command_in_a_page_exists_with_its_options() -> None:
     """Those for other machines too, which are not run."""
-    known = {entry.name: {name for option in built(entry).params for name in option.opts} for entry in COMMANDS}
+    known = {entry.name: {name for option in entry.command().params for name in option.opts} for entry in COMMANDS}
     known |= {"router": {"--help"}}
     for page in sorted((ROOT / "docs").rglob("*.md")):
         for block in blocks_of(page):

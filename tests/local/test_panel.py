@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from aop.local.panel import Panel
-from aop.local.terminal import Terminal
+from aop.local.terminal import LineTerminal
 from tests.local.test_folder import A_RUN
 
 
 @pytest.mark.parametrize("coloured", [True, False])
 def test_every_address_and_the_token_stand_whole_at_the_end_of_a_line(tmp_path: Path, coloured: bool) -> None:
     out = StringIO()
-    with Terminal(out, coloured=coloured) as terminal:
+    with LineTerminal(out, coloured=coloured) as terminal:
         Panel(A_RUN, ["127.0.0.1:8091", "127.0.0.1:8099"] * 8, tmp_path).show(terminal)
     lines = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue()).splitlines()
     wanted = (
@@ -32,5 +32,5 @@ def test_every_address_and_the_token_stand_whole_at_the_end_of_a_line(tmp_path: 
 def test_a_terminal_whose_reader_left_does_not_disturb_the_platform() -> None:
     out = StringIO()
     out.close()
-    with Terminal(out, coloured=False) as terminal:
+    with LineTerminal(out, coloured=False) as terminal:
         terminal.show("into the void")

@@ -20,10 +20,10 @@ from aop.local.child import Child, Launch
 from aop.local.log_lines import LogLines
 from aop.local.ports import any_free_port
 from aop.local.problems import UnitFailed
-from aop.local.supervisor import Supervisor
-from aop.local.terminal import Terminal
-from aop.local.unit import Unit, answers_ready
-from aop.local.unit_logs import Journal
+from aop.local.supervisor import UnitSupervisor
+from aop.local.terminal import LineTerminal
+from aop.local.unit import SupervisedUnit, answers_ready
+from aop.local.unit_logs import UnitLogs
 from aop.net.sockets import listening_socket
 from tests.support.processes import is_alive, require_none_left
 from tests.support.waiting import becomes_true, generous, patience
@@ -41,9 +41,9 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
 """
 
 
-def journal(folder: Path) -> Journal:
+def logs(folder: Path) -> UnitLogs:
     with (folder / "terminal").open("a") as out:
-        return Journal(Terminal(out, coloured=False), lambda name: folder / f"{name}.log")
+        return UnitLogs(LineTerminal(out, coloured=False), lambda name: folder / f"{name}.log")
 
 
 def python(folder: Path, code: str, *arguments: str) -> Launch:
@@ -51,9 +51,9 @@ def python(folder: Path, code: str, *arguments: str) -> Launch:
     return Launch(command, {"MARK": str(folder), "PATH": os.defpath})
 
 
-def http_unit(folder: Path, name: str = "web") -> Unit:
+def http_unit(folder: Path, name: str = "web") -> SupervisedUnit:
     port = any_free_port()
-    return Unit(name, python(folder, HTTP_UNIT, str(port)), answers_ready(f"http://127.0.0.1:{port}"))
+    return SupervisedUnit(name, python(folder, HTTP_UNIT, str(port)), answers_ready(f"http://127.0.0.1:{port}"))
 
 
 async def always(_: int) -> bool:
@@ -66,7 +66,7 @@ async def never(_: int) -> bool:
 
 async def test_start_returns_when_the_unit_answers_ready_and_leaving_stops_it(tmp_path: Path) -> None:
     pids: dict[str, int] = {}
-    async with Supervisor(journal(tmp_path)) as supervisor:
+    async with UnitSupervisor(logs(tmp_path)) as supervisor:
         await supervisor.start(http_unit(tmp_path))
         watching = asyncio.create_task(supervisor.watch(pids.update))
         await asyncio.sleep(0)
@@ -78,7 +78,7 @@ async def test_start_returns_when_the_unit_answers_ready_and_leaving_stops_it(tm
 
 async def test_a_unit_that_dies_is_started_again_with_a_new_process_and_that_is_reported(tmp_path: Path) -> None:
     reported: asyncio.Queue[dict[str, int]] = asyncio.Queue()
-    async with Supervisor(journal(tmp_path)) as supervisor:
+    async with UnitSupervisor(logs(tmp_path)) as supervisor:
         await supervisor.start(http_unit(tmp_path))
         watching = asyncio.create_task(supervisor.watch(reported.put_nowait))
         before = (await reported.get())["web"]
@@ -91,15 +91,15 @@ async def test_a_unit_that_dies_is_started_again_with_a_new_process_and_that_is_
 
 async def test_a_unit_that_refuses_its_settings_is_not_started_again_and_its_words_are_told(tmp_path: Path) -> None:
     code = "import sys; print('PLATFORM_X is set but blank'); sys.exit(78)"
-    async with Supervisor(journal(tmp_path)) as supervisor:
+    async with UnitSupervisor(logs(tmp_path)) as supervisor:
         with pytest.raises(UnitFailed, match=r"refuses to run.*\n.*PLATFORM_X is set but blank"):
-            await supervisor.start(Unit("odd", python(tmp_path, code), never))
+            await supervisor.start(SupervisedUnit("odd", python(tmp_path, code), never))
 
 
 async def test_a_unit_that_begins_to_refuse_its_settings_later_ends_the_watch(tmp_path: Path) -> None:
     code = "import sys, time; time.sleep(0.3); sys.exit(78)"
-    async with Supervisor(journal(tmp_path)) as supervisor:
-        await supervisor.start(Unit("odd", python(tmp_path, code), always))
+    async with UnitSupervisor(logs(tmp_path)) as supervisor:
+        await supervisor.start(SupervisedUnit("odd", python(tmp_path, code), always))
         with pytest.raises(UnitFailed, match="odd refuses to run"):
             await supervisor.watch(lambda _: None)
 
@@ -112,10 +112,10 @@ async def test_a_unit_whose_others_can_go_on_stays_stopped_when_it_refuses_later
     listener = socket.create_server(("127.0.0.1", 0))
     place = listener.getsockname()
     launch = replace(python(tmp_path, code), listener=listener)
-    kept = Journal(Terminal(out, coloured=False), lambda name: tmp_path / f"{name}.log")
+    kept = UnitLogs(LineTerminal(out, coloured=False), lambda name: tmp_path / f"{name}.log")
     with kept.terminal:
-        async with Supervisor(kept) as supervisor:
-            await supervisor.start(Unit("odd", launch, always, may_stay_down=True), http_unit(tmp_path))
+        async with UnitSupervisor(kept) as supervisor:
+            await supervisor.start(SupervisedUnit("odd", launch, always, may_stay_down=True), http_unit(tmp_path))
             watching = asyncio.create_task(supervisor.watch(reported.append))
 
             async def is_reported() -> bool:
@@ -132,23 +132,25 @@ async def test_a_unit_whose_others_can_go_on_stays_stopped_when_it_refuses_later
 
 
 async def test_a_unit_that_refuses_at_its_first_start_fails_even_if_others_could_go_on(tmp_path: Path) -> None:
-    async with Supervisor(journal(tmp_path)) as supervisor:
+    async with UnitSupervisor(logs(tmp_path)) as supervisor:
         with pytest.raises(UnitFailed, match="refuses to run"):
-            await supervisor.start(Unit("odd", python(tmp_path, "raise SystemExit(78)"), never, may_stay_down=True))
+            await supervisor.start(
+                SupervisedUnit("odd", python(tmp_path, "raise SystemExit(78)"), never, may_stay_down=True)
+            )
 
 
 async def test_a_unit_that_keeps_dying_is_started_again_after_twice_the_time_each_time(tmp_path: Path) -> None:
     """Its own clock tells when it was started; the terminal tells how long the pause was meant to be."""
     code = "import pathlib, sys, time; open(sys.argv[1], 'a').write(f'{time.monotonic()}\\n')"
     starts, out = tmp_path / "starts", StringIO()
-    kept = Journal(Terminal(out, coloured=False), lambda name: tmp_path / f"{name}.log")
+    kept = UnitLogs(LineTerminal(out, coloured=False), lambda name: tmp_path / f"{name}.log")
 
     async def four_starts() -> bool:
         return starts.exists() and len(starts.read_text().split()) == 4
 
     with kept.terminal:
-        async with Supervisor(kept) as supervisor:
-            supervisor.begin(Unit("mortal", python(tmp_path, code, str(starts)), always))
+        async with UnitSupervisor(kept) as supervisor:
+            supervisor.begin(SupervisedUnit("mortal", python(tmp_path, code, str(starts)), always))
             await becomes_true(four_starts)
     assert re.findall(r"starting it again in (\S+) s", out.getvalue())[:3] == ["0.5", "1", "2"]
     moments = [float(line) for line in starts.read_text().split()]
@@ -163,14 +165,16 @@ async def test_a_full_disk_does_not_stop_a_unit_whose_log_nobody_can_keep(tmp_pa
         "import time; time.sleep(60)\n"
     )
     done, out = tmp_path / "done", StringIO()
-    kept = Journal(Terminal(out, coloured=False), lambda name: Path("/dev/full"))
+    kept = UnitLogs(LineTerminal(out, coloured=False), lambda name: Path("/dev/full"))
 
     async def is_through(_: int) -> bool:
         return done.exists()
 
     with kept.terminal:
-        async with Supervisor(kept) as supervisor:
-            await supervisor.start(Unit("chatty", python(tmp_path, code, str(done)), is_through, shown=False))
+        async with UnitSupervisor(kept) as supervisor:
+            await supervisor.start(
+                SupervisedUnit("chatty", python(tmp_path, code, str(done)), is_through, visible=False)
+            )
     assert out.getvalue().count("the log file of chatty cannot be written: No space left on device") == 1
 
 
@@ -185,8 +189,8 @@ async def test_a_unit_is_handed_its_socket_and_nobody_can_take_the_port_while_it
     with listening_socket("127.0.0.1", 0) as listener:
         launch, place = replace(python(tmp_path, code), listener=listener), listener.getsockname()
         seen = set()
-        async with Supervisor(journal(tmp_path)) as supervisor:
-            supervisor.begin(Unit("single", launch, always))
+        async with UnitSupervisor(logs(tmp_path)) as supervisor:
+            supervisor.begin(SupervisedUnit("single", launch, always))
             for _ in range(3):  # it ends with each answer, so most of the time nobody runs
                 with pytest.raises(OSError, match="in use"):
                     listening_socket(*place)
@@ -198,9 +202,9 @@ async def test_a_unit_is_handed_its_socket_and_nobody_can_take_the_port_while_it
 
 async def test_a_unit_that_ends_before_it_was_ready_fails_the_start_and_the_others_are_stopped(tmp_path: Path) -> None:
     with pytest.raises(UnitFailed, match=r"short ended before it was ready \(exit code 3\)"):
-        async with Supervisor(journal(tmp_path)) as supervisor:
+        async with UnitSupervisor(logs(tmp_path)) as supervisor:
             await supervisor.start(
-                http_unit(tmp_path), Unit("short", python(tmp_path, "import sys; sys.exit(3)"), never)
+                http_unit(tmp_path), SupervisedUnit("short", python(tmp_path, "import sys; sys.exit(3)"), never)
             )
     require_none_left(str(tmp_path))
 
@@ -208,8 +212,8 @@ async def test_a_unit_that_ends_before_it_was_ready_fails_the_start_and_the_othe
 async def test_a_unit_that_never_becomes_ready_fails_the_start_with_its_last_lines(tmp_path: Path) -> None:
     code = "import time; print('still looking', flush=True); time.sleep(60)"
     with pytest.raises(UnitFailed, match=r"not ready within 0\.5 s.*\n.*still looking"):
-        async with Supervisor(journal(tmp_path), ready_seconds=0.5) as supervisor:
-            await supervisor.start(Unit("slow", python(tmp_path, code), never))
+        async with UnitSupervisor(logs(tmp_path), ready_seconds=0.5) as supervisor:
+            await supervisor.start(SupervisedUnit("slow", python(tmp_path, code), never))
     require_none_left(str(tmp_path))
 
 
@@ -225,13 +229,13 @@ async def test_units_stop_in_the_reverse_order_of_their_start(tmp_path: Path) ->
     )
     order = tmp_path / "order"
 
-    def unit(name: str) -> Unit:
+    def unit(name: str) -> SupervisedUnit:
         async def prepared(_: int) -> bool:
             return Path(f"{order}{name}").exists()  # noqa: ASYNC240
 
-        return Unit(name, python(tmp_path, code, str(order), name), prepared)
+        return SupervisedUnit(name, python(tmp_path, code, str(order), name), prepared)
 
-    async with Supervisor(journal(tmp_path)) as supervisor:
+    async with UnitSupervisor(logs(tmp_path)) as supervisor:
         for name in "abc":
             await supervisor.start(unit(name))
     assert order.read_text() == "cba"
@@ -245,8 +249,8 @@ async def test_a_unit_deaf_to_sigterm_is_killed_with_everything_it_started(tmp_p
         "subprocess.Popen([sys.executable, '-c', ignoring])\n"
         "time.sleep(60)\n"
     )
-    async with Supervisor(journal(tmp_path)) as supervisor:
-        await supervisor.start(Unit("deaf", python(tmp_path, code), always, stop_seconds=0.3))
+    async with UnitSupervisor(logs(tmp_path)) as supervisor:
+        await supervisor.start(SupervisedUnit("deaf", python(tmp_path, code), always, stop_seconds=0.3))
         await asyncio.sleep(0.3)
         began = time.monotonic()
     assert time.monotonic() - began < generous(2)
@@ -264,10 +268,12 @@ async def test_hurry_ends_a_unit_that_takes_its_time(tmp_path: Path) -> None:
     async def deaf(_: int) -> bool:
         return (tmp_path / "deaf").exists()
 
-    supervisor = Supervisor(journal(tmp_path))
+    supervisor = UnitSupervisor(logs(tmp_path))
     began = time.monotonic()
     async with supervisor:
-        await supervisor.start(Unit("slow", python(tmp_path, code, str(tmp_path / "deaf")), deaf, stop_seconds=30))
+        await supervisor.start(
+            SupervisedUnit("slow", python(tmp_path, code, str(tmp_path / "deaf")), deaf, stop_seconds=30)
+        )
         asyncio.get_running_loop().call_later(0.2, supervisor.hurry)
     assert time.monotonic() - began < generous(5)
 
@@ -279,19 +285,19 @@ async def test_what_begins_together_is_stopped_together(tmp_path: Path) -> None:
         await asyncio.sleep(0.3)  # until the signal is prepared for
         return True
 
-    async with Supervisor(journal(tmp_path)) as supervisor:
+    async with UnitSupervisor(logs(tmp_path)) as supervisor:
         supervisor.begin(http_unit(tmp_path, "first"))
-        supervisor.begin(*(Unit(f"slow-{number}", python(tmp_path, slow), answers) for number in range(3)))
+        supervisor.begin(*(SupervisedUnit(f"slow-{number}", python(tmp_path, slow), answers) for number in range(3)))
         await supervisor.ready()
         began = time.monotonic()
     assert 0.5 < time.monotonic() - began < generous(1.5)
 
 
 async def test_a_unit_that_fails_while_others_are_awaited_is_told_at_once(tmp_path: Path) -> None:
-    async with Supervisor(journal(tmp_path)) as supervisor:
-        supervisor.begin(Unit("broken", python(tmp_path, "raise SystemExit('no')"), never, label="Broken"))
+    async with UnitSupervisor(logs(tmp_path)) as supervisor:
+        supervisor.begin(SupervisedUnit("broken", python(tmp_path, "raise SystemExit('no')"), never, label="Broken"))
         with pytest.raises(UnitFailed, match=r"(?s)Broken ended before it was ready.*no"):
-            await supervisor.start(Unit("waiting", python(tmp_path, "import time; time.sleep(60)"), never))
+            await supervisor.start(SupervisedUnit("waiting", python(tmp_path, "import time; time.sleep(60)"), never))
 
 
 async def test_probes_of_health_and_requests_of_a_start_are_in_the_log_file_alone(tmp_path: Path) -> None:
@@ -302,13 +308,13 @@ async def test_probes_of_health_and_requests_of_a_start_are_in_the_log_file_alon
     shown = {}
     for wanted in (True, False):
         out = StringIO()
-        with Terminal(out, coloured=False) as terminal:
-            kept = Journal(terminal, lambda name: tmp_path / f"{name}.log")
+        with LineTerminal(out, coloured=False) as terminal:
+            kept = UnitLogs(terminal, lambda name: tmp_path / f"{name}.log")
             kept.shows_requests = wanted
             reader = asyncio.StreamReader()
             reader.feed_data("".join(f"{line}\n" for line in [*lines, "words"]).encode())
             reader.feed_eof()
-            await kept.follow(f"web-{wanted}", reader, shown=True)
+            await kept.follow(f"web-{wanted}", reader, visible=True)
         shown[wanted] = [line.split(maxsplit=1)[1] for line in out.getvalue().splitlines()]
         assert len((tmp_path / f"web-{wanted}.log").read_text().splitlines()) == 3
     assert shown == {True: ["GET /v1/agents 200", "words"], False: ["words"]}
@@ -318,14 +324,14 @@ def test_a_killed_supervisor_leaves_no_unit_behind(tmp_path: Path) -> None:
     code = f"""
 import asyncio, sys
 from pathlib import Path
-from aop.local.supervisor import Supervisor
-from aop.local.unit import Unit
-from tests.local.test_supervisor import always, journal, python
+from aop.local.supervisor import UnitSupervisor
+from aop.local.unit import SupervisedUnit
+from tests.local.test_supervisor import always, logs, python
 
 async def main():
     folder = Path({str(tmp_path)!r})
-    async with Supervisor(journal(folder)) as supervisor:
-        await supervisor.start(Unit("sleeper", python(folder, "import time; time.sleep(60)"), always))
+    async with UnitSupervisor(logs(folder)) as supervisor:
+        await supervisor.start(SupervisedUnit("sleeper", python(folder, "import time; time.sleep(60)"), always))
         await supervisor.watch(lambda pids: print(pids["sleeper"], flush=True))
 
 asyncio.run(main())
@@ -359,7 +365,7 @@ async def test_a_command_that_cannot_be_run_is_named(tmp_path: Path) -> None:
 
 def on_screen(name: str, line: str, *, coloured: bool = False) -> str:
     out = StringIO()
-    with Terminal(out, coloured=coloured) as terminal:
+    with LineTerminal(out, coloured=coloured) as terminal:
         terminal.show(*LogLines().render(name, line))
     return out.getvalue().removesuffix("\n")
 

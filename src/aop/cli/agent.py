@@ -17,7 +17,7 @@ from aop.base.settings import SettingsReader, SettingsRefused
 from aop.cli import options
 from aop.cli.locate import find_local
 from aop.cli.output import Output, status, table
-from aop.cli.problems import EXIT_REFUSED, Problem
+from aop.cli.problems import EXIT_REFUSED, CommandProblem
 from aop.contracts.card import AgentCard
 from aop.contracts.documents import compiled
 from aop.contracts.signing import SigningKey
@@ -80,11 +80,13 @@ def _subject(url: str, card: Path, inputs: Sequence[str]) -> Subject:
         endpoint = Endpoint.parse(url)
         read_card = msgspec.json.decode(card.read_bytes(), type=AgentCard)
     except InvalidEndpoint as problem:
-        raise Problem(f"{url}: {problem}") from None
+        raise CommandProblem(f"{url}: {problem}") from None
     except OSError as problem:
-        raise Problem(f"{card} cannot be read ({problem.strerror}); name the Agent's Card with --card FILE") from None
+        raise CommandProblem(
+            f"{card} cannot be read ({problem.strerror}); name the Agent's Card with --card FILE"
+        ) from None
     except msgspec.DecodeError as problem:
-        raise Problem(f"{card} is not an Agent Card: {problem}") from None
+        raise CommandProblem(f"{card} is not an Agent Card: {problem}") from None
     return Subject(endpoint, read_card, _inputs(inputs, read_card), _conforms)
 
 
@@ -95,9 +97,9 @@ def _inputs(texts: Sequence[str], card: AgentCard) -> dict[str, bytes]:
         try:
             msgspec.json.decode(value, type=dict[str, Any])
         except msgspec.DecodeError:
-            raise Problem("--input is SKILL=JSON, with a JSON object") from None
+            raise CommandProblem("--input is SKILL=JSON, with a JSON object") from None
         if skill not in {one.id for one in card.skills}:
-            raise Problem(f"--input names {skill!r}, which the Card does not have")
+            raise CommandProblem(f"--input names {skill!r}, which the Card does not have")
         inputs[skill] = value.encode()
     return inputs
 
@@ -115,7 +117,7 @@ def _router(subject: Subject, data: Path | None) -> SignedRouter:
         try:
             run, secrets = load_run(folder), keep_secrets(DataFolder(folder))
         except LocalProblem as problem:
-            raise Problem(str(problem)) from None
+            raise CommandProblem(str(problem)) from None
         credential, key = run.router_credential, SigningKey.parse(secrets.router_credential_key)
         return SignedRouter(audience, key, credential.issuer, credential.key_id, agent, version)
     reader = SettingsReader(environment)
@@ -126,7 +128,7 @@ def _router(subject: Subject, data: Path | None) -> SignedRouter:
         reader.conclude()
     except SettingsRefused as refused:
         reasons = "; ".join(f"{problem.name} {problem.reason}" for problem in refused.problems)
-        raise Problem(reasons, recovery="set it, or pass --data DIR of a running `aop up`") from None
+        raise CommandProblem(reasons, recovery="set it, or pass --data DIR of a running `aop up`") from None
     return SignedRouter(audience, key, issuer, key_id, agent, version)
 
 

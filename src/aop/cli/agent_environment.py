@@ -11,20 +11,20 @@ from pathlib import Path
 
 from aop.base import assets
 from aop.cli.output import Output
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 
 _OWN = re.compile(r"aop\[agent\]")
 
 
 def python_of(directory: Path, out: Output) -> Path:
     """The interpreter of DIR/.venv, which is made or brought up to date when requirements.txt has changed."""
-    folder, wanted = directory / ".venv", directory / "requirements.txt"
+    folder, listed = directory / ".venv", directory / "requirements.txt"
     python, stamp = folder / "bin" / "python", folder / ".aop-requirements"
     try:
-        requirements = wanted.read_text("utf-8")
+        requirements = listed.read_text("utf-8")
     except OSError as problem:
-        raise Problem(
-            f"{wanted} cannot be read: {problem.strerror}", recovery="or name a Python with --python"
+        raise CommandProblem(
+            f"{listed} cannot be read: {problem.strerror}", recovery="or name a Python with --python"
         ) from None
     checkout = _checkout()
     installed = _from_checkout(requirements, checkout) if checkout is not None else requirements
@@ -73,7 +73,9 @@ def _from_checkout(requirements: str, checkout: Path) -> str:
     return "\n".join([*lines, *needed]) + "\n"
 
 
-def _call(command: list[str], given: str | None = None) -> None:
-    done = subprocess.run(command, check=False, input=given, capture_output=True, text=True)  # noqa: S603
+def _call(command: list[str], requirements: str | None = None) -> None:
+    done = subprocess.run(command, check=False, input=requirements, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
-        raise Problem(f"the environment could not be made:\n{done.stderr.strip()}", recovery="repeat to try again")
+        raise CommandProblem(
+            f"the environment could not be made:\n{done.stderr.strip()}", recovery="repeat to try again"
+        )

@@ -16,7 +16,7 @@ from aop.cli import options
 from aop.cli.agent_environment import python_of
 from aop.cli.locate import LocalPlatform, find_local
 from aop.cli.output import Output
-from aop.cli.problems import EXIT_CONFIGURATION, Problem
+from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.contracts.card import AgentCard
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
@@ -45,7 +45,7 @@ def run(directory: Path, python: Path | None, data: Path | None) -> None:
     out = Output()
     try:
         _become_agent(out, directory.absolute(), python, data)
-    except Problem as problem:
+    except CommandProblem as problem:
         out.problem(problem)
         raise Exit(problem.exit_code) from None
 
@@ -63,23 +63,25 @@ def _become_agent(out: Output, directory: Path, python: Path | None, data: Path 
     try:
         os.execve(chosen, [str(chosen), "-m", module], supplied)  # noqa: S606
     except OSError as problem:
-        raise Problem(f"{shlex.quote(str(chosen))} cannot be run: {problem.strerror}") from None
+        raise CommandProblem(f"{shlex.quote(str(chosen))} cannot be run: {problem.strerror}") from None
 
 
 def _endpoint(card: Path) -> Endpoint:
     try:
         return Endpoint.parse(msgspec.json.decode(card.read_bytes(), type=AgentCard).protocol.endpoint)
     except OSError as problem:
-        raise Problem(f"{card} cannot be read: {problem.strerror}", recovery="name the project's folder") from None
+        raise CommandProblem(
+            f"{card} cannot be read: {problem.strerror}", recovery="name the project's folder"
+        ) from None
     except (msgspec.DecodeError, InvalidEndpoint):
-        raise Problem(f"{card} is not a usable Agent Card", recovery=f"aop card check {card}") from None
+        raise CommandProblem(f"{card} is not a usable Agent Card", recovery=f"aop card check {card}") from None
 
 
 def _local(data: Path | None, caller: Mapping[str, str]) -> LocalPlatform | None:
     try:
         return find_local(Path.cwd(), caller) if data is None else LocalPlatform(data, load_run(data))
     except NotRunning as problem:
-        raise Problem(str(problem)) from None
+        raise CommandProblem(str(problem)) from None
 
 
 def _settings(
@@ -104,7 +106,7 @@ def _settings(
     found = supplied | dict(caller)
     missing = [name for name in _REQUIRED if name not in found]
     if missing:
-        raise Problem(
+        raise CommandProblem(
             f"no local platform runs nearby, and {', '.join(missing)} is not set",
             recovery="start one with `aop up`, name its folder with --data DIR, or set what is missing",
             exit_code=EXIT_CONFIGURATION,
@@ -116,5 +118,5 @@ def _module(directory: Path) -> str:
     """The one package of the project that can be run."""
     found = sorted(path.parent.name for path in directory.glob("*/__main__.py") if path.parent.name.isidentifier())
     if len(found) != 1:
-        raise Problem(f"{directory} has {len(found)} packages with a __main__.py; one is needed")
+        raise CommandProblem(f"{directory} has {len(found)} packages with a __main__.py; one is needed")
     return found[0]

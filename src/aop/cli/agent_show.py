@@ -9,7 +9,7 @@ from aop.cli.card_difference import differences, lines_of
 from aop.cli.name_warnings import name_warnings
 from aop.cli.output import Line, facts, moment, prose, status, styled, table
 from aop.cli.platform import Platform
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 from aop.contracts.card import AgentCard, Limits
 from aop.contracts.catalog import AgentOverview, CatalogEntry
 
@@ -55,7 +55,7 @@ def _entry(entries: list[CatalogEntry], agent: str, version: str) -> CatalogEntr
     for entry in entries:
         if entry.version == version:
             return entry
-    raise Problem(
+    raise CommandProblem(
         f"{agent} has no version {version} that you may see",
         code="NOT_FOUND",
         recovery=f"it has {', '.join(entry.version for entry in entries)}",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 from aop.contracts.text import cleaned
 
 
@@ -40,7 +40,7 @@ def hidden_line(prompt: str) -> str:
         try:
             return getpass.getpass(cleaned(prompt))
         except EOFError:
-            raise Problem("nothing was given") from None
+            raise CommandProblem("nothing was given") from None
 
 
 def standard_input() -> bytes:

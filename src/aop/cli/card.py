@@ -8,7 +8,7 @@ from click.exceptions import Exit
 from aop.base.canonical import canonical, digest
 from aop.base.json import parse
 from aop.cli import options
-from aop.cli.card_findings import CardFile, Found, read_card_file
+from aop.cli.card_findings import CardFile, CardFinding, read_card_file
 from aop.cli.output import Line, Output, styled
 from aop.cli.problems import EXIT_REFUSED
 
@@ -44,6 +44,6 @@ def lines_of(read: CardFile) -> list[Line]:
     ]
 
 
-def _document(found: Found, kind: str) -> dict[str, object]:
+def _document(found: CardFinding, kind: str) -> dict[str, object]:
     place = {} if found.line is None else {"line": found.line}
     return {"kind": kind, **place, "pointer": found.pointer, "rule": found.rule, "hint": found.hint}

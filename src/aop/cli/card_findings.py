@@ -13,13 +13,13 @@ from aop.base import json as strict_json
 from aop.cards.rules import card_violations
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
 from aop.cli.json_lines import Tokens, line_numbers, line_of
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 from aop.contracts.card import AgentCard, AuthenticationType
 from aop.contracts.documents import document
 from aop.contracts.errors import Violation
 from aop.net.origin import Endpoint, InvalidEndpoint
 
-MOST_BYTES = 1_048_576
+MAX_BYTES = 1_048_576
 
 _HINTS = {
     "json_syntax": "this is not JSON",
@@ -85,7 +85,7 @@ PLACES = {
 
 
 @dataclass(frozen=True)
-class Found:
+class CardFinding:
     """One thing that is wrong, or, as `advice`, one that will be refused later or does not work."""
 
     line: int | None
@@ -101,17 +101,17 @@ class CardFile:
     path: Path
     raw: bytes
     card: AgentCard | None
-    problems: Sequence[Found]
-    advice: Sequence[Found]
+    problems: Sequence[CardFinding]
+    advice: Sequence[CardFinding]
 
 
 def read_card_file(path: Path) -> CardFile:
     try:
         raw = path.read_bytes()
     except OSError as problem:
-        raise Problem(f"{path} cannot be read: {problem.strerror}") from None
-    if len(raw) > MOST_BYTES:
-        raise Problem(f"{path} is larger than 1 MiB, which the Gateway refuses")
+        raise CommandProblem(f"{path} cannot be read: {problem.strerror}") from None
+    if len(raw) > MAX_BYTES:
+        raise CommandProblem(f"{path} is larger than 1 MiB, which the Gateway refuses")
     try:
         value = strict_json.parse(raw)
     except strict_json.JsonRefused as refused:
@@ -128,7 +128,7 @@ def read_card_file(path: Path) -> CardFile:
     return CardFile(path, raw, card, [], list(_advice(card, lines)))
 
 
-def _unreadable(raw: bytes, refused: strict_json.JsonRefused) -> Found:
+def _unreadable(raw: bytes, refused: strict_json.JsonRefused) -> CardFinding:
     hint, line = _HINTS[refused.rule], None
     try:
         text = raw.decode()
@@ -138,10 +138,10 @@ def _unreadable(raw: bytes, refused: strict_json.JsonRefused) -> Found:
         line, hint = problem.lineno, f"{hint}: {problem.msg} at column {problem.colno}"
     except (UnicodeDecodeError, RecursionError):
         hint = f"{hint} in UTF-8" if refused.rule is strict_json.JsonRule.JSON_SYNTAX else hint
-    return Found(line, "".join(f"/{token}" for token in refused.pointer), refused.rule, hint)
+    return CardFinding(line, "".join(f"/{token}" for token in refused.pointer), refused.rule, hint)
 
 
-def _found(violation: Violation, value: object, lines: dict[Tokens, int]) -> Iterator[Found]:
+def _found(violation: Violation, value: object, lines: dict[Tokens, int]) -> Iterator[CardFinding]:
     """An unknown member is named here, where the file belongs to its reader; the Gateway names its parent only."""
     hint = _HINTS.get(violation.rule, "see the Card's schema")
     wanted = PLACES.get(re.sub(r"/[0-9]+(?=/|$)", "/*", violation.pointer))
@@ -150,11 +150,11 @@ def _found(violation: Violation, value: object, lines: dict[Tokens, int]) -> Ite
     if violation.rule == "additional_member":
         parent = _tokens(violation.pointer, value)
         for name in _undeclared(parent, value):
-            yield Found(lines.get((*parent, name)), f"{violation.pointer}/{name}", violation.rule, hint)
+            yield CardFinding(lines.get((*parent, name)), f"{violation.pointer}/{name}", violation.rule, hint)
         return
     if violation.rule == "CARD-6":
         hint = f"{hint}: {_why(violation.pointer, value)}"
-    yield Found(line_of(lines, violation.pointer), violation.pointer, violation.rule, hint)
+    yield CardFinding(line_of(lines, violation.pointer), violation.pointer, violation.rule, hint)
 
 
 def _undeclared(parent: Tokens, value: object) -> Iterator[str]:
@@ -189,13 +189,13 @@ def _at(tokens: Tokens, value: object) -> object:
     return value
 
 
-def _advice(card: AgentCard, lines: dict[Tokens, int]) -> Iterator[Found]:
+def _advice(card: AgentCard, lines: dict[Tokens, int]) -> Iterator[CardFinding]:
     try:
         Endpoint.parse(card.protocol.endpoint)
     except InvalidEndpoint as problem:
         pointer = "/protocol/endpoint"
-        yield Found(line_of(lines, pointer), pointer, "INVALID_ENDPOINT", f"it cannot be bound: {problem}")
+        yield CardFinding(line_of(lines, pointer), pointer, "INVALID_ENDPOINT", f"it cannot be bound: {problem}")
     if card.authentication.type is not AuthenticationType.HTTP_BEARER:
         pointer = "/authentication/type"
         hint = "only http_bearer can be invoked; every Invocation will end AGENT_AUTH_UNSUPPORTED"
-        yield Found(line_of(lines, pointer), pointer, "AGENT_AUTH_UNSUPPORTED", hint)
+        yield CardFinding(line_of(lines, pointer), pointer, "AGENT_AUTH_UNSUPPORTED", hint)

@@ -9,7 +9,6 @@ from click.exceptions import Exit
 
 from aop import __version__
 from aop.cli.loading import Entry, LazyGroup
-from aop.cli.problems import EXIT_INTERRUPTED
 from aop.local.terminal import write_line
 
 PROVIDER, CONSUMER, OPERATOR = "Provider (publish Agents)", "Consumer (use Agents)", "Operator"
@@ -121,6 +120,8 @@ class _Root(LazyGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:  # before the command could take it
+            from aop.cli.problems import EXIT_INTERRUPTED  # noqa: PLC0415
+
             raise Exit(EXIT_INTERRUPTED) from None
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aop.base.settings import Secret
 from aop.cli.locate import LocalPlatform, find_local
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 from aop.cli.profiles import Profiles
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
@@ -27,18 +27,18 @@ class Destination:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the command line says about it."""
+class PlatformOptions:
+    """What the command line says about the platform to use."""
 
     profile: str | None = None
     data: str | None = None
 
 
-def find_destination(asked: Asked, environment: Mapping[str, str], profiles: Profiles) -> Destination:
+def find_destination(options: PlatformOptions, environment: Mapping[str, str], profiles: Profiles) -> Destination:
     """The token of the environment wins over a kept one; it is never an argument."""
-    if asked.data is not None:
-        return _with_environment(_local(_running_on(Path(asked.data)), profiles), environment)
-    named = asked.profile or environment.get(PROFILE)
+    if options.data is not None:
+        return _with_environment(_local(_running_on(Path(options.data)), profiles), environment)
+    named = options.profile or environment.get(PROFILE)
     gateway = environment.get(GATEWAY)
     if named is None and gateway is not None:
         return _from_environment(gateway, environment)
@@ -47,7 +47,7 @@ def find_destination(asked: Asked, environment: Mapping[str, str], profiles: Pro
         return _with_environment(_kept(current, environment, profiles), environment)
     found = find_local(Path.cwd(), environment)
     if found is None:
-        raise Problem(
+        raise CommandProblem(
             "there is no profile, and no local platform runs nearby",
             code="not_configured",
             recovery="start one with `aop up`, or keep the address and token of another with `aop login --gateway URL`",
@@ -59,14 +59,14 @@ def gateway_address(text: str) -> str:
     try:
         return Endpoint.parse(text).canonical.rstrip("/")
     except InvalidEndpoint as problem:
-        raise Problem(f"this is not the address of a Gateway: {problem}", code="usage", exit_code=2) from None
+        raise CommandProblem(f"this is not the address of a Gateway: {problem}", code="usage", exit_code=2) from None
 
 
 def visible_token(text: str) -> Secret:
     """Whatever a token is made of, it is one word of visible ASCII; what is wrong is said without repeating it."""
     token = text.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise Problem("this is not an access token: it must be one word of visible ASCII characters")
+        raise CommandProblem("this is not an access token: it must be one word of visible ASCII characters")
     return Secret(token)
 
 
@@ -74,7 +74,7 @@ def _running_on(folder: Path) -> LocalPlatform:
     try:
         return LocalPlatform(folder.absolute(), load_run(folder))
     except NotRunning as problem:
-        raise Problem(str(problem), code="not_running") from None
+        raise CommandProblem(str(problem), code="not_running") from None
 
 
 def _local(local: LocalPlatform, profiles: Profiles) -> Destination:
@@ -87,16 +87,22 @@ def _local(local: LocalPlatform, profiles: Profiles) -> Destination:
 def _kept(name: str, environment: Mapping[str, str], profiles: Profiles) -> Destination:
     profile = profiles.config().profiles.get(name)
     if profile is None:
-        raise Problem(f"there is no profile {name!r}", code="usage", recovery="`aop profiles` lists them", exit_code=2)
+        raise CommandProblem(
+            f"there is no profile {name!r}", code="usage", recovery="`aop profiles` lists them", exit_code=2
+        )
     token = profiles.token(name) if TOKEN not in environment else Secret("")
     if token is None:
-        raise Problem(f"the profile {name!r} has no token", recovery=f"aop login --profile {name}, or set {TOKEN}")
+        raise CommandProblem(
+            f"the profile {name!r} has no token", recovery=f"aop login --profile {name}, or set {TOKEN}"
+        )
     return Destination(profile.gateway, token, f"profile {name}", profile=name, workspace=profile.workspace)
 
 
 def _from_environment(gateway: str, environment: Mapping[str, str]) -> Destination:
     if TOKEN not in environment:
-        raise Problem(f"{GATEWAY} is set, but {TOKEN} is not", recovery=f"set {TOKEN} as well, or unset {GATEWAY}")
+        raise CommandProblem(
+            f"{GATEWAY} is set, but {TOKEN} is not", recovery=f"set {TOKEN} as well, or unset {GATEWAY}"
+        )
     return _with_environment(Destination(gateway_address(gateway), Secret(""), GATEWAY), environment)
 
 

@@ -14,7 +14,7 @@ from aop.base.ids import is_safe_identifier
 from aop.cli import options
 from aop.cli.locate import find_local
 from aop.cli.output import Output
-from aop.cli.problems import Problem, UsageProblem
+from aop.cli.problems import CommandProblem, UsageProblem
 from aop.local.ports import DEVELOPMENT_PORT
 
 _MODULE, _NAME, _TITLE, _AGENT = "my_agent", "my-agent", "My Agent", "local:my-agent"
@@ -65,7 +65,7 @@ def init(out: Output, directory: Path, template_name: str, owner: str | None, po
     if not is_safe_identifier(principal):
         raise UsageProblem("--owner is not an identifier: letters, digits and . _ : -, first a letter or digit")
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise Problem(f"{directory} exists and is not an empty folder; nothing was changed")
+        raise CommandProblem(f"{directory} exists and is not an empty folder; nothing was changed")
     agent_id = f"{principal}:{name}"
     if not is_safe_identifier(agent_id):
         raise UsageProblem(f"{agent_id} is longer than an Agent id may be; choose a shorter name")
@@ -119,7 +119,7 @@ def _write(directory: Path, template: Template, words: dict[str, str]) -> list[s
                 written[str(target.relative_to(directory))] = None
         (directory / ".proofs").mkdir(mode=0o700, exist_ok=True)
     except OSError as problem:
-        raise Problem(f"{problem.filename} cannot be written: {problem.strerror}") from problem
+        raise CommandProblem(f"{problem.filename} cannot be written: {problem.strerror}") from problem
     return list(written)
 
 

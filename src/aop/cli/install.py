@@ -10,7 +10,7 @@ from aop.base.semver_range import Range, RangeSyntax
 from aop.cli.name_warnings import name_warnings
 from aop.cli.output import Line, facts, status, styled, table
 from aop.cli.platform import InWorkspace
-from aop.cli.problems import Problem, UsageProblem
+from aop.cli.problems import CommandProblem, UsageProblem
 from aop.contracts.card import AgentCard
 from aop.contracts.catalog import CatalogEntry
 
@@ -34,7 +34,7 @@ async def install(platform: InWorkspace, agent: str, version: str | None, accept
     overview = await platform.client.read_agent_overview(agent, limit=1)
     _show(platform, card, accepted, name_warnings(overview, card))
     if not yes and not platform.out.confirms(_question(accepted)):
-        raise Problem("nothing was installed", code="declined", recovery="answer yes, or pass --yes")
+        raise CommandProblem("nothing was installed", code="declined", recovery="answer yes, or pass --yes")
     already = f"it is installed already; `aop uninstall {agent}` first, its history stays"
     with platform.hinting(CONFLICT=already):
         made = await platform.client.install_agent(
@@ -70,7 +70,7 @@ async def _chosen(platform: InWorkspace, agent: str, version: str | None) -> Cat
     else:
         entries = [entry for entry in entries if wanted.permits(Version.parse(entry.version))]
     if not entries:
-        raise Problem(
+        raise CommandProblem(
             f"{agent} has no installable version" + ("" if version is None else f" in the range {version}"),
             code="NOT_FOUND",
             recovery=f"aop agent show {agent} lists its versions",

@@ -8,7 +8,7 @@ import click
 from aop.cli import options
 from aop.cli.output import moment, status, table
 from aop.cli.platform import InWorkspace, first
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 from aop.contracts.workspace import Installation, InstallationStatus
 
 _agent = click.argument("agent", metavar="AGENT", help="The Agent's id, or an inst_… id.")
@@ -22,12 +22,12 @@ async def installations(platform: InWorkspace, history: bool, limit: int) -> Non
     Example: aop installations --all
     """
 
-    async def wanted() -> AsyncIterator[Installation]:
+    async def listed() -> AsyncIterator[Installation]:
         async for one in platform.client.list_installations(platform.workspace_id):
             if history or one.status is not InstallationStatus.UNINSTALLED:
                 yield one
 
-    found, more = await first(wanted(), limit)
+    found, more = await first(listed(), limit)
     rows = [
         (
             one.agent_id,
@@ -76,17 +76,17 @@ async def current_installation(platform: InWorkspace, agent: str) -> Installatio
     async for one in platform.client.list_installations(platform.workspace_id):
         if one.agent_id == agent and one.status is not InstallationStatus.UNINSTALLED:
             return one
-    raise Problem(
+    raise CommandProblem(
         f"{agent} is not installed in the Workspace {platform.workspace_id}",
         code="AGENT_NOT_INSTALLED",
         recovery=f"aop install {agent}; `aop installations` lists what is",
     )
 
 
-async def _set(platform: InWorkspace, agent: str, wanted: Literal["enabled", "disabled"]) -> None:
+async def _set(platform: InWorkspace, agent: str, status: Literal["enabled", "disabled"]) -> None:
     current = await current_installation(platform, agent)
     with platform.hinting(CONFLICT=f"it is {current.status} already; nothing was changed"):
-        done = await platform.client.update_installation(platform.workspace_id, current.installation_id, wanted)
+        done = await platform.client.update_installation(platform.workspace_id, current.installation_id, status)
     platform.out.tell(done, _line(done))
 
 

@@ -11,7 +11,7 @@ from aop.cli.invoke_input import Work, work_of
 from aop.cli.lineage import milliseconds
 from aop.cli.output import json_text, styled
 from aop.cli.platform import InWorkspace
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 from aop.cli.trace import show_trace
 from aop.client import ClientError, DeadlinePassed, PlatformError, ResultStream, StreamInterrupted
 from aop.contracts.invocation import StreamEvent
@@ -21,7 +21,9 @@ from aop.contracts.invocation import StreamEvent
 @click.argument(
     "capability", metavar="[SKILL]", required=False, help="The Skill; may be left out where there is only one."
 )
-@click.argument("given", metavar="[INPUT]", required=False, help="JSON object, @FILE, or - for the standard input.")
+@click.argument(
+    "input_text", metavar="[INPUT]", required=False, help="JSON object, @FILE, or - for the standard input."
+)
 @click.option("--stream", "-s", is_flag=True, help="Show the result piece by piece, as it comes.")
 @click.option("--trace", "show_lineage", is_flag=True, help="Afterwards, show who called whom.")
 @click.option("--example", is_flag=True, help="Use the first example of the Skill's inputSchema.")
@@ -32,7 +34,7 @@ async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its paramet
     platform: InWorkspace,
     agent: str,
     capability: str | None,
-    given: str | None,
+    input_text: str | None,
     stream: bool,
     show_lineage: bool,
     example: bool,
@@ -47,7 +49,7 @@ async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its paramet
     Example: aop invoke aop:summarizer summarize @text.json --stream
     Example: aop invoke aop:meeting-brief digest-meetings --example --trace
     """
-    work = await work_of(platform, agent, capability, given, example=example)
+    work = await work_of(platform, agent, capability, input_text, example=example)
     call = _Invocation(platform, agent, work, timeout)
     try:
         await (call.streamed() if stream else call.whole())
@@ -61,8 +63,8 @@ async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its paramet
     await _show_lineage(platform, call, show_lineage)
 
 
-async def _show_lineage(platform: InWorkspace, call: "_Invocation", wanted: bool) -> None:
-    if wanted and call.trace_id is not None:
+async def _show_lineage(platform: InWorkspace, call: "_Invocation", requested: bool) -> None:
+    if requested and call.trace_id is not None:
         await show_trace(platform, call.trace_id)
 
 
@@ -70,8 +72,8 @@ def _is_late(error: ClientError) -> bool:
     return isinstance(error, DeadlinePassed) or (isinstance(error, StreamInterrupted) and error.rule == "deadline")
 
 
-def _late(seconds: float, error: ClientError) -> Problem:
-    problem = Problem(
+def _late(seconds: float, error: ClientError) -> CommandProblem:
+    problem = CommandProblem(
         f"canceled: it had not ended after {seconds:g} s",
         code="timeout",
         recovery="give it more time with --timeout; `aop trace --last` shows how far it came",
@@ -95,7 +97,7 @@ class _Invocation:
     async def whole(self) -> None:
         work, platform = self._work, self._platform
         call = platform.client.invoke(
-            platform.workspace_id, self._agent, work.capability, work.given, timeout=self._timeout
+            platform.workspace_id, self._agent, work.capability, work.input, timeout=self._timeout
         )
         try:
             result = await platform.waiting(f"{self._agent} is working", call)
@@ -112,7 +114,7 @@ class _Invocation:
     async def streamed(self) -> None:
         work, platform = self._work, self._platform
         async with platform.client.stream(
-            platform.workspace_id, self._agent, work.capability, work.given, timeout=self._timeout
+            platform.workspace_id, self._agent, work.capability, work.input, timeout=self._timeout
         ) as stream:
             self.trace_id = stream.trace_id
             try:

@@ -10,7 +10,7 @@ from aop.base import json as strict_json
 from aop.cli.asking import standard_input
 from aop.cli.installations import current_installation
 from aop.cli.platform import InWorkspace
-from aop.cli.problems import Problem, UsageProblem
+from aop.cli.problems import CommandProblem, UsageProblem
 from aop.contracts.card import Skill
 
 _INPUT_MARKS = ("{", "@")
@@ -21,7 +21,7 @@ class Work:
     """What to ask of an Agent; the input keeps its bytes."""
 
     capability: str
-    given: bytes
+    input: bytes
 
 
 class _Examples(msgspec.Struct, frozen=True):
@@ -29,18 +29,18 @@ class _Examples(msgspec.Struct, frozen=True):
 
 
 async def work_of(
-    platform: InWorkspace, agent: str, capability: str | None, given: str | None, *, example: bool
+    platform: InWorkspace, agent: str, capability: str | None, text: str | None, *, example: bool
 ) -> Work:
     """Where the Agent has one Skill only, its name may be left out."""
-    if given is None and capability is not None and (capability == "-" or capability.startswith(_INPUT_MARKS)):
-        capability, given = None, capability
-    if example and given is not None:
+    if text is None and capability is not None and (capability == "-" or capability.startswith(_INPUT_MARKS)):
+        capability, text = None, capability
+    if example and text is not None:
         raise UsageProblem("give an input or --example, not both")
     skill: Skill | None = None
     if capability is None or example:
         skill = await _skill(platform, agent, capability)
         capability = skill.id
-    return Work(capability, _example(skill) if example and skill is not None else _read(given))
+    return Work(capability, _example(skill) if example and skill is not None else _read(text))
 
 
 async def _skill(platform: InWorkspace, agent: str, capability: str | None) -> Skill:
@@ -60,12 +60,12 @@ async def _skill(platform: InWorkspace, agent: str, capability: str | None) -> S
 def _example(skill: Skill) -> bytes:
     examples = msgspec.json.decode(skill.input_schema, type=_Examples).examples
     if not examples:
-        raise Problem(f"the inputSchema of {skill.id} has no examples", recovery="give an input")
+        raise CommandProblem(f"the inputSchema of {skill.id} has no examples", recovery="give an input")
     return bytes(examples[0])
 
 
-def _read(given: str | None) -> bytes:
-    raw = _raw(given)
+def _read(text: str | None) -> bytes:
+    raw = _raw(text)
     try:
         value = strict_json.parse(raw)
     except strict_json.JsonRefused as refused:
@@ -77,14 +77,14 @@ def _read(given: str | None) -> bytes:
     return raw
 
 
-def _raw(given: str | None) -> bytes:
-    if given is None and sys.stdin.isatty():
+def _raw(text: str | None) -> bytes:
+    if text is None and sys.stdin.isatty():
         raise UsageProblem("an input is needed", "as JSON text, @FILE, - for the standard input, or --example")
-    if given is None or given == "-":
+    if text is None or text == "-":
         return standard_input()
-    if not given.startswith("@"):
-        return given.encode()
+    if not text.startswith("@"):
+        return text.encode()
     try:
-        return Path(given[1:]).read_bytes()
+        return Path(text[1:]).read_bytes()
     except OSError as problem:
-        raise Problem(f"{given[1:]} cannot be read: {problem.strerror}") from None
+        raise CommandProblem(f"{text[1:]} cannot be read: {problem.strerror}") from None

@@ -10,12 +10,12 @@ from click.exceptions import Exit
 
 from aop.base.clock import from_text
 from aop.cli.output import Output
-from aop.cli.problems import EXIT_REFUSED, Problem
+from aop.cli.problems import EXIT_REFUSED, CommandProblem
 from aop.cli.stores import router_data, router_database
 from aop.ledger.check import Breach, LedgerCheck, Span
 from aop.store.database import StoreUnavailable, connect
 
-_SHOWN = 100
+_MAX_LINES = 100
 
 
 @click.option("--since", metavar="TIME", help="Only what was created at or after it (RFC 3339).")
@@ -31,7 +31,7 @@ def check(out: Output, since: str | None, until: str | None, data: Path | None) 
     try:
         reading, broken = asyncio.run(_read(url, span, out))
     except StoreUnavailable as failure:
-        raise Problem(f"the database cannot be reached or refused ({failure})") from None
+        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
     out.tell(
         {"checked": reading.checked, "events": reading.events, "open": reading.open, "broken": broken},
         f"{reading.checked} Invocations with {reading.events} events, {reading.open} of them open: "
@@ -57,9 +57,9 @@ async def _read(url: str, span: Span, out: Output) -> tuple[LedgerCheck, int]:
 def _show(breach: Breach, number: int, out: Output) -> None:
     if out.json:
         out.document({"about": breach.about, "problem": breach.problem})
-    elif number <= _SHOWN:
+    elif number <= _MAX_LINES:
         out.show(f"{breach.about}: {breach.problem}")
-    elif number == _SHOWN + 1:
+    elif number == _MAX_LINES + 1:
         out.show("… and more; --json shows all")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from aop.base.clock import from_text
-from aop.cli.output import STATUS_STYLES, Cell, Line, shown, styled
+from aop.cli.output import STATUS_STYLES, Cell, Line, styled, text_of
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord, InvocationStatus, Trace
 
 _NARROWEST_BAR, _WIDEST_BAR = 10, 60
@@ -25,7 +25,7 @@ def drawn(trace: Trace, width: int, now: datetime) -> list[Line]:
     """One line per Invocation, parents before children; what still runs reaches to this moment."""
     rows = list(_rows(trace.invocations, now))
     whole = max(row.start + row.length for row in rows)
-    names = [shown(f"{row.branches}{row.record.target_agent_id} {row.record.capability}") for row in rows]
+    names = [text_of(f"{row.branches}{row.record.target_agent_id} {row.record.capability}") for row in rows]
     states = [state_of(row.record) for row in rows]
     name_width, state_width = max(name.cell_len for name in names), max(map(len, states))
     room = width - name_width - state_width - len("  00000.0 ms    ")
@@ -64,7 +64,7 @@ def _rows(records: Sequence[InvocationRecord], now: datetime) -> Iterator[_Row]:
         children.setdefault(record.parent_invocation_id or None, []).append(record)
     begin = min(from_text(record.created_at) for record in records)
 
-    def below(parent: str | None, before: str) -> Iterator[_Row]:
+    def subtree(parent: str | None, before: str) -> Iterator[_Row]:
         siblings = children.get(parent, [])
         for place, record in enumerate(siblings):
             last = place == len(siblings) - 1
@@ -73,9 +73,9 @@ def _rows(records: Sequence[InvocationRecord], now: datetime) -> Iterator[_Row]:
                 own = after = ""
             created = from_text(record.created_at)
             yield _Row(before + own, record, _between(begin, created), _length(record, created, now))
-            yield from below(record.invocation_id, before + after)
+            yield from subtree(record.invocation_id, before + after)
 
-    yield from below(None, "")
+    yield from subtree(None, "")
 
 
 def _length(record: InvocationRecord, created: datetime, now: datetime) -> float:

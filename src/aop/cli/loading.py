@@ -146,7 +146,7 @@ def _called(function: Function) -> Function:
 
 def _ended(subject: Any, options: dict[str, Any], act: Callable[[Any], Any]) -> int:
     from aop.cli.output import Output  # noqa: PLC0415  help needs none of these
-    from aop.cli.problems import EXIT_INTERRUPTED, Problem  # noqa: PLC0415
+    from aop.cli.problems import EXIT_INTERRUPTED, CommandProblem  # noqa: PLC0415
 
     out = Output(as_json=options.pop("as_json"))
     try:
@@ -155,7 +155,7 @@ def _ended(subject: Any, options: dict[str, Any], act: Callable[[Any], Any]) -> 
             import asyncio  # noqa: PLC0415
 
             asyncio.run(outcome)
-    except Problem as problem:
+    except CommandProblem as problem:
         out.problem(problem)
         return problem.exit_code
     except KeyboardInterrupt:

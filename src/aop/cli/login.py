@@ -9,8 +9,8 @@ from aop.base.settings import Secret
 from aop.cli.asking import hidden_line
 from aop.cli.destination import GATEWAY, TOKEN, Destination, gateway_address, visible_token
 from aop.cli.output import Output, table
-from aop.cli.platform import told
-from aop.cli.problems import Problem, UsageProblem
+from aop.cli.platform import as_problems
+from aop.cli.problems import CommandProblem, UsageProblem
 from aop.cli.profiles import DEFAULT_PROFILE, Profile, Profiles
 from aop.client import Client
 
@@ -56,7 +56,7 @@ def logout(out: Output, name: str | None) -> None:
     profiles = Profiles.of(os.environ)  # noqa: TID251
     chosen = name or profiles.config().current
     if chosen is None or not profiles.forget(chosen):
-        raise Problem(
+        raise CommandProblem(
             "there is no such profile" if name else "no profile is in use", recovery="`aop profiles` lists them"
         )
     current = profiles.config().current
@@ -92,6 +92,6 @@ def profiles(out: Output, name: str | None) -> None:
 
 async def _tried(out: Output, address: str, token: Secret) -> list[str]:
     """The caller's Workspaces, which only a valid token can list."""
-    with told(Destination(address, token, "aop login")), out.working("trying the token"):
+    with as_problems(Destination(address, token, "aop login")), out.working("trying the token"):
         async with Client(address, token) as client:
             return [workspace.workspace_id async for workspace in client.list_workspaces()]

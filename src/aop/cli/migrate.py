@@ -5,7 +5,7 @@ import os
 
 from aop.base.settings import SettingsReader, SettingsRefused, database_url
 from aop.cli.output import Output
-from aop.cli.problems import EXIT_CONFIGURATION, Problem
+from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.store import migrations
 from aop.store.database import StoreUnavailable
 
@@ -26,11 +26,11 @@ def migrate(out: Output) -> None:
         with out.working("migrating"):
             report = asyncio.run(migrations.migrate(url.reveal()))
     except SettingsRefused as refused:
-        raise Problem(f"{_SETTING} {refused.problems[0].reason}", exit_code=EXIT_CONFIGURATION) from None
+        raise CommandProblem(f"{_SETTING} {refused.problems[0].reason}", exit_code=EXIT_CONFIGURATION) from None
     except migrations.MigrationRefused as refused:
-        raise Problem(str(refused)) from None
+        raise CommandProblem(str(refused)) from None
     except StoreUnavailable as failure:
-        raise Problem(f"{_SETTING}: the database cannot be reached or refused a statement ({failure})") from None
+        raise CommandProblem(f"{_SETTING}: the database cannot be reached or refused a statement ({failure})") from None
     applied = [str(migration) for migration in report.applied]
     lines = [f"applied {name}" for name in applied] or ["already at the current version"]
     out.tell({"applied": applied}, *lines)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aop.base.clock import utc_now
-from aop.cli.problems import EXIT_CONFIGURATION, Place, Problem
+from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.cli.stores import control_plane_database
 from aop.contracts.errors import InvalidRequest, Refusal, code_entries
 from aop.contracts.publication import Release
@@ -29,17 +29,17 @@ async def suspend_on_store(release_id: str, data: Path | None) -> Release:
     except Refusal as refusal:
         raise _problem(refusal) from None
     except StoreNotAsExpected as problem:
-        raise Problem(str(problem), exit_code=EXIT_CONFIGURATION) from None
+        raise CommandProblem(str(problem), exit_code=EXIT_CONFIGURATION) from None
     except StoreUnavailable as failure:
-        raise Problem(f"the database cannot be reached or refused ({failure})") from None
+        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
 
 
-def _problem(refusal: Refusal) -> Problem:
-    problem = Problem(code_entries()[refusal.code].message, code=refusal.code)
+def _problem(refusal: Refusal) -> CommandProblem:
+    problem = CommandProblem(code_entries()[refusal.code].message, code=refusal.code)
     problem.recovery = recoveries()[refusal.code].action
     if refusal.reason is not None:
         explained = reason_recovery(refusal.code, refusal.reason)
         problem.reason, problem.sentence, problem.recovery = refusal.reason, explained.sentence, explained.action
     if isinstance(refusal, InvalidRequest):
-        problem.violations = [Place(item.pointer, item.rule) for item in refusal.violations]
+        problem.violations = refusal.violations
     return problem

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from aop.cli import options
 from aop.cli.asking import confirmed
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 from aop.contracts.text import cleaned, escaped
 
 Line = str | Text
@@ -86,25 +86,25 @@ class Output:
         """For people only."""
         if not self.json:
             for line in lines:
-                self._out.print(shown(line))
+                self._out.print(text_of(line))
 
     def write(self, text: str) -> None:
         """A piece of text as it comes, without a new line after it."""
-        self._out.print(shown(text), end="")
+        self._out.print(text_of(text), end="")
         self._out.file.flush()
 
     def note(self, *lines: Line) -> None:
         """Beside the outcome: not part of what a program reads, and left out with --json."""
         if not self.json:
             for line in lines:
-                self._err.print(shown(line))
+                self._err.print(text_of(line))
 
-    def problem(self, problem: Problem) -> None:
+    def problem(self, problem: CommandProblem) -> None:
         if self.json:
             _write_document(self._err, problem.document())
             return
         known = problem.code if problem.code.isupper() else "error"
-        self._err.print(styled((known, "bold red"), ": ", shown(str(problem))))
+        self._err.print(styled((known, "bold red"), ": ", text_of(str(problem))))
         for place in problem.violations:
             self._err.print(styled(f"  {place.pointer or '(whole body)'}: {place.rule}"))
         if problem.reason is not None:
@@ -160,14 +160,14 @@ def _console(file: TextIO) -> Console:
     )
 
 
-def shown(text: Line) -> Text:
+def text_of(text: Line) -> Text:
     """A text of as many lines as it has."""
     return text if isinstance(text, Text) else Text(cleaned(text))
 
 
 def prose(text: str) -> Text:
     """A text of several lines, set in: no line of it looks like one of ours."""
-    return shown(textwrap.indent(cleaned(text), "  "))
+    return text_of(textwrap.indent(cleaned(text), "  "))
 
 
 def styled(*parts: Part) -> Text:
@@ -213,7 +213,7 @@ def facts(*pairs: tuple[str, Cell | None]) -> list[Line]:
 
 
 def _one_line(cell: Cell) -> Text:
-    return cell if isinstance(cell, Text) else shown(" ".join(cleaned(cell).split()))
+    return cell if isinstance(cell, Text) else text_of(" ".join(cleaned(cell).split()))
 
 
 def _part(part: Part) -> Text:

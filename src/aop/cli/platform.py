@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Self, TypeVar
 
 from aop.cli import options
-from aop.cli.destination import WORKSPACE, Asked, Destination, find_destination
+from aop.cli.destination import WORKSPACE, Destination, PlatformOptions, find_destination
 from aop.cli.output import Output
-from aop.cli.problems import EXIT_REFUSED, EXIT_UNREACHABLE, Place, Problem
+from aop.cli.problems import EXIT_REFUSED, EXIT_UNREACHABLE, CommandProblem
 from aop.cli.profiles import Profiles
 from aop.client import AnswerLost, BrokenAnswer, Client, ClientError, PlatformError, StreamInterrupted
 from aop.contracts.errors import ErrorCode, Reason
@@ -50,16 +50,16 @@ class Platform:
 
     @classmethod
     async def opened(
-        cls, out: Output, given: dict[str, str | None], act: Callable[[Self], Coroutine[Any, Any, None]]
+        cls, out: Output, values: dict[str, str | None], act: Callable[[Self], Coroutine[Any, Any, None]]
     ) -> None:
         environment = os.environ  # noqa: TID251
         profiles = Profiles.of(environment)
-        destination = find_destination(Asked(given["profile"], given["data"]), environment, profiles)
-        with told(destination):
+        destination = find_destination(PlatformOptions(values["profile"], values["data"]), environment, profiles)
+        with as_problems(destination):
             async with Client(destination.gateway, destination.token) as client:
-                await act(await cls(client, out, destination, profiles).prepared(given))
+                await act(await cls(client, out, destination, profiles).prepared(values))
 
-    async def prepared(self, given: dict[str, str | None]) -> Self:
+    async def prepared(self, values: dict[str, str | None]) -> Self:
         return self
 
     async def principal(self) -> str | None:
@@ -92,35 +92,35 @@ class InWorkspace(Platform):
     shared: ClassVar[Sequence[options.Declare]] = options.IN_WORKSPACE
     workspace_id: str
 
-    async def prepared(self, given: dict[str, str | None]) -> Self:
-        self.workspace_id = given["workspace"] or self.destination.workspace or await self._only_workspace()
+    async def prepared(self, values: dict[str, str | None]) -> Self:
+        self.workspace_id = values["workspace"] or self.destination.workspace or await self._only_workspace()
         return self
 
     async def _only_workspace(self) -> str:
-        known = [workspace.workspace_id async for workspace in self.client.list_workspaces()]
-        if len(known) == 1:
-            return known[0]
-        if not known:
-            raise Problem("you have no Workspace yet", code="no_workspace", recovery="aop workspace create ID")
-        raise Problem(
-            f"you have {len(known)} Workspaces, and none is chosen: {', '.join(known[:10])}",
+        own = [workspace.workspace_id async for workspace in self.client.list_workspaces()]
+        if len(own) == 1:
+            return own[0]
+        if not own:
+            raise CommandProblem("you have no Workspace yet", code="no_workspace", recovery="aop workspace create ID")
+        raise CommandProblem(
+            f"you have {len(own)} Workspaces, and none is chosen: {', '.join(own[:10])}",
             code="no_workspace",
             recovery=f"--workspace ID for this command, {WORKSPACE}, or `aop workspace use ID` for all",
         )
 
 
-async def first(items: AsyncIterable[T], most: int) -> tuple[list[T], bool]:
+async def first(items: AsyncIterable[T], max_items: int) -> tuple[list[T], bool]:
     """At most so many, and whether there are more."""
     found: list[T] = []
     async for item in items:
-        if len(found) == most:
+        if len(found) == max_items:
             return found, True
         found.append(item)
     return found, False
 
 
 @contextmanager
-def told(destination: Destination) -> Iterator[None]:
+def as_problems(destination: Destination) -> Iterator[None]:
     """Errors of the client as problems with code, trace and the next action."""
     try:
         yield
@@ -128,16 +128,16 @@ def told(destination: Destination) -> Iterator[None]:
         raise problem_of(error, destination) from error
 
 
-def problem_of(error: ClientError, destination: Destination) -> Problem:
+def problem_of(error: ClientError, destination: Destination) -> CommandProblem:
     if isinstance(error, PlatformError):
-        problem = Problem(error.message, code=error.code, exit_code=EXIT_REFUSED)
+        problem = CommandProblem(error.message, code=error.code, exit_code=EXIT_REFUSED)
         if isinstance(error.recovery, ReasonRecovery):
             problem.reason, problem.sentence = error.reason, error.recovery.sentence
-        problem.violations = [Place(item.pointer, item.rule) for item in error.violations]
+        problem.violations = error.violations
     else:
         text = f"{error} ({destination.gateway}, from {destination.source})"
         lost = not isinstance(error, StreamInterrupted)
-        problem = Problem(text, code=_situation(error), exit_code=EXIT_UNREACHABLE if lost else EXIT_REFUSED)
+        problem = CommandProblem(text, code=_situation(error), exit_code=EXIT_UNREACHABLE if lost else EXIT_REFUSED)
     command = _command(error) if isinstance(error, PlatformError) else None
     if command == _LOGIN and destination.local is not None:
         command = "start `aop up` again: its token is valid for a day"

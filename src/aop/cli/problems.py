@@ -1,8 +1,9 @@
 """How a command ends when it does not succeed: the exit codes, and a problem with everything its reader needs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from aop.contracts.errors import Violation
 
 EXIT_REFUSED = 1
 """The platform refused or failed, an Invocation did not succeed, or a check found something."""
@@ -23,15 +24,7 @@ EXIT_CODES: Mapping[int, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Place:
-    """One thing that is wrong with what was sent: a JSON Pointer and the broken rule."""
-
-    pointer: str
-    rule: str
-
-
-class Problem(Exception):
+class CommandProblem(Exception):
     """Ends the command with its text and its exit code, without a traceback."""
 
     def __init__(self, text: str, *, code: str = "failed", recovery: str = "", exit_code: int = EXIT_REFUSED) -> None:
@@ -44,7 +37,7 @@ class Problem(Exception):
         """What the reason says."""
         self.trace_id: str | None = None
         self.invocation_id: str | None = None
-        self.violations: Sequence[Place] = ()
+        self.violations: Sequence[Violation] = ()
 
     def document(self) -> dict[str, Any]:
         """What `--json` writes to the error channel."""
@@ -56,13 +49,13 @@ class Problem(Exception):
         if self.invocation_id is not None:
             found["invocationId"] = self.invocation_id
         if self.violations:
-            found["violations"] = [{"pointer": place.pointer, "rule": place.rule} for place in self.violations]
+            found["violations"] = [{"pointer": one.pointer, "rule": one.rule} for one in self.violations]
         if self.recovery:
             found["recovery"] = self.recovery
         return {"error": found}
 
 
-class UsageProblem(Problem):
+class UsageProblem(CommandProblem):
     """What was asked cannot be meant; nothing was done."""
 
     def __init__(self, text: str, recovery: str = "") -> None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from aop.base.settings import Secret
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 from aop.local.state import DataFolder
 
 DEFAULT_PROFILE = "default"
@@ -83,7 +83,7 @@ class Profiles:
     def _tokens(self) -> dict[str, str]:
         path = self.folder / _TOKENS
         if path.exists() and path.stat().st_mode & _OTHERS:
-            raise Problem(
+            raise CommandProblem(
                 f"{path} can be read by others, so its tokens are not used",
                 recovery=f"chmod 600 {path}; if somebody may have read it, revoke the tokens and log in again",
             )
@@ -96,14 +96,14 @@ class Profiles:
         except FileNotFoundError:
             return None
         except OSError as problem:
-            raise Problem(f"{path} cannot be read: {problem.strerror}") from problem
+            raise CommandProblem(f"{path} cannot be read: {problem.strerror}") from problem
         except msgspec.DecodeError:
             # What is wrong is not repeated: one of the two files holds tokens.
-            raise Problem(f"{path} is damaged", recovery="delete it and log in again") from None
+            raise CommandProblem(f"{path} is damaged", recovery="delete it and log in again") from None
 
     def _write(self, name: str, value: object) -> None:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             DataFolder(self.folder).write(name, msgspec.json.format(msgspec.json.encode(value)) + b"\n")
         except OSError as problem:
-            raise Problem(f"{self.folder / name} cannot be written: {problem.strerror}") from problem
+            raise CommandProblem(f"{self.folder / name} cannot be written: {problem.strerror}") from problem

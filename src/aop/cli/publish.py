@@ -11,9 +11,10 @@ from aop.cli.card import lines_of
 from aop.cli.card_findings import CardFile, read_card_file
 from aop.cli.output import Output, facts, status
 from aop.cli.platform import Platform
-from aop.cli.problems import Place, Problem
+from aop.cli.problems import CommandProblem
 from aop.cli.publish_progress import PublishProgress
 from aop.client import proof_folder
+from aop.contracts.errors import Violation
 from aop.contracts.publication import Release
 
 _WAIT_SECONDS = 30.0
@@ -74,11 +75,13 @@ async def _tell(platform: Platform, release: Release) -> None:
     )
 
 
-def _broken(out: Output, read: CardFile) -> Problem:
+def _broken(out: Output, read: CardFile) -> CommandProblem:
     out.note(*lines_of(read))
-    problem = Problem(f"{read.path} breaks the rules of an Agent Card", code="VALIDATION_ERROR", recovery="mend it")
+    problem = CommandProblem(
+        f"{read.path} breaks the rules of an Agent Card", code="VALIDATION_ERROR", recovery="mend it"
+    )
     if out.json:  # people have just seen them, with their lines
-        problem.violations = [Place(found.pointer, found.rule) for found in read.problems]
+        problem.violations = [Violation(found.pointer, found.rule) for found in read.problems]
     return problem
 
 

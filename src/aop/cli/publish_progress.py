@@ -7,7 +7,7 @@ from pathlib import Path
 from aop.cli.card_findings import CardFile
 from aop.cli.output import styled
 from aop.cli.platform import Platform
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 from aop.client import (
     CardChanged,
     CardRegistered,
@@ -60,7 +60,7 @@ class PublishProgress:
             except (CardChanged, ProofNeeded, ProofNotServed, PublishStopped) as error:
                 raise self._problem(error) from error
             except OSError as error:
-                raise Problem(f"{error.filename} cannot be written: {error.strerror}") from error
+                raise CommandProblem(f"{error.filename} cannot be written: {error.strerror}") from error
 
     def _hints(self) -> dict[str, str]:
         card, last = self._card, self._last
@@ -76,17 +76,17 @@ class PublishProgress:
             return {"DISALLOWED_NETWORK": allow}
         return {}
 
-    def _problem(self, error: CardChanged | ProofNeeded | ProofNotServed | PublishStopped) -> Problem:
+    def _problem(self, error: CardChanged | ProofNeeded | ProofNotServed | PublishStopped) -> CommandProblem:
         match error:
             case CardChanged():
-                return Problem(
+                return CommandProblem(
                     f"{error} than {self._file.path} has",
                     code="CONFLICT",
                     recovery="a registered version never changes: raise `version` in the Card and publish that",
                 )
             case ProofNeeded():
                 folder = self._proof_folder
-                return Problem(
+                return CommandProblem(
                     "it is not known where the Agent serves proofs from"
                     if folder is None
                     else f"{folder} is no folder",
@@ -94,14 +94,14 @@ class PublishProgress:
                     recovery="name its PLATFORM_AGENT_CHALLENGE_DIRECTORY with --proof-dir DIR",
                 )
             case ProofNotServed():
-                return Problem(
+                return CommandProblem(
                     str(error),
                     code="proof_not_served",
                     recovery="start the Agent (`aop agent run DIR`), see that it serves proofs from --proof-dir,"
                     " repeat; the challenge was not spent",
                 )
             case PublishStopped():
-                return Problem(str(error), code=error.code, recovery=error.recovery.action)
+                return CommandProblem(str(error), code=error.code, recovery=error.recovery.action)
 
 
 def _line(step: PublishStep) -> tuple[str, str]:  # noqa: PLR0911  one for each step

@@ -8,7 +8,7 @@ from aop.cli import options
 from aop.cli.loading import Entry
 from aop.cli.output import Line, Output, facts, moment, status, table
 from aop.cli.platform import Platform, first
-from aop.cli.problems import Problem, UsageProblem
+from aop.cli.problems import CommandProblem, UsageProblem
 from aop.contracts.publication import Release
 
 _release_id = click.argument("release_id", metavar="RELEASE", help="The rel_… id.")
@@ -90,7 +90,7 @@ async def revoke(platform: Platform, release_id: str, yes: bool) -> None:
 
 def _confirm(out: Output, yes: bool, question: str) -> None:
     if not yes and not out.confirms(question):
-        raise Problem("nothing was changed", code="declined", recovery="answer yes, or pass --yes")
+        raise CommandProblem("nothing was changed", code="declined", recovery="answer yes, or pass --yes")
 
 
 def _lines(found: Release) -> list[Line]:

@@ -8,7 +8,7 @@ import click
 from aop.base.clock import utc_now
 from aop.base.ids import is_safe_identifier
 from aop.cli.output import Output
-from aop.cli.problems import EXIT_CONFIGURATION, Problem
+from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.cli.stores import router_data, router_database
 from aop.ledger.epochs import Closing, close_earlier, open_epoch
 from aop.store.database import StoreUnavailable, connect
@@ -32,11 +32,11 @@ def close(out: Output, router_id: str, data: Path | None) -> None:
         with out.working(f"closing {router_id}"):
             closing = asyncio.run(_close(url, router_id))
     except StoreNotAsExpected as problem:
-        raise Problem(str(problem), exit_code=EXIT_CONFIGURATION) from None
+        raise CommandProblem(str(problem), exit_code=EXIT_CONFIGURATION) from None
     except StoreUnavailable as failure:
-        raise Problem(f"the database cannot be reached or refused ({failure})") from None
+        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
     if closing is None:
-        raise Problem(f"no Router {router_id} has ever written to this Ledger")
+        raise CommandProblem(f"no Router {router_id} has ever written to this Ledger")
     closed = len(closing.epochs)
     out.tell(
         {"routerId": router_id, "epochs": closed, "ended": closing.ended},

@@ -9,7 +9,7 @@ import click
 from aop.base.settings import SettingsReader, SettingsRefused, database_url
 from aop.cli import options
 from aop.cli.locate import find_local
-from aop.cli.problems import EXIT_CONFIGURATION, Problem
+from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.local.problems import NotRunning
 from aop.local.state import DatabaseUrls, load_run
 
@@ -38,7 +38,7 @@ def _database(data: Path | None, setting: str, of: Callable[[DatabaseUrls], str]
         if data is not None:
             return of(load_run(data).database_urls)
     except NotRunning as problem:
-        raise Problem(str(problem)) from None
+        raise CommandProblem(str(problem)) from None
     local = None if setting in environment else find_local(Path.cwd(), environment)
     if local is not None:
         return of(local.run.database_urls)
@@ -47,7 +47,7 @@ def _database(data: Path | None, setting: str, of: Callable[[DatabaseUrls], str]
     try:
         reader.conclude()
     except SettingsRefused as refused:
-        raise Problem(
+        raise CommandProblem(
             f"{setting} {refused.problems[0].reason}",
             recovery="set it, or pass --data DIR of a running `aop up`",
             exit_code=EXIT_CONFIGURATION,

@@ -12,7 +12,7 @@ from aop.base.clock import to_text
 from aop.base.ids import is_safe_identifier
 from aop.base.settings import Parse, SettingsReader, SettingsRefused, integer
 from aop.cli.output import Output, table
-from aop.cli.problems import EXIT_CONFIGURATION, Problem
+from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.cli.stores import control_plane_data, control_plane_database
 from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
 from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX, principal_prefix
@@ -35,12 +35,14 @@ def create(out: Output, principal: str, label: str, days: int | None, data: Path
     Example: aop token create --principal alice --label laptop
     """
     if not is_safe_identifier(principal):
-        raise Problem(
+        raise CommandProblem(
             "--principal must be 1 to 128 letters, digits, '.', '_', ':' or '-', starting with a letter or digit"
         )
     reserved = _setting(OIDC_PRINCIPAL_PREFIX, principal_prefix, None)
     if reserved is not None and principal.startswith(reserved):
-        raise Problem(f"--principal begins with {OIDC_PRINCIPAL_PREFIX}: such principals are the OpenID provider's")
+        raise CommandProblem(
+            f"--principal begins with {OIDC_PRINCIPAL_PREFIX}: such principals are the OpenID provider's"
+        )
     lifetime = days or _setting("PLATFORM_ACCESS_TOKEN_DAYS", integer(1, 3650), DEFAULT_DAYS)
     issued = _on_store(data, lambda tokens: tokens.issue(principal, label, lifetime))
     out.note(f"{issued.record.token_id} for {principal}, until {to_text(issued.record.expires_at)}")
@@ -59,7 +61,7 @@ def list_tokens(out: Output, data: Path | None) -> None:
 def revoke(out: Output, token_id: str, data: Path | None) -> None:
     """Example: aop token revoke tok_0192f0c0c0de7000a000000000000001"""
     if not _on_store(data, lambda tokens: tokens.revoke(token_id)):
-        raise Problem("no token has this id")
+        raise CommandProblem("no token has this id")
     out.tell({"tokenId": token_id, "revoked": True}, f"revoked {token_id}")
 
 
@@ -90,7 +92,7 @@ def _on_store(data: Path | None, act: Callable[[Tokens], Awaitable[T]]) -> T:
     try:
         return asyncio.run(run(control_plane_database(data)))
     except StoreUnavailable as failure:
-        raise Problem(f"the database cannot be reached or refused ({failure})") from None
+        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
 
 
 def _setting(name: str, parse: Parse[T], default: T) -> T:
@@ -99,5 +101,5 @@ def _setting(name: str, parse: Parse[T], default: T) -> T:
     try:
         reader.conclude()
     except SettingsRefused as refused:
-        raise Problem(f"{name} {refused.problems[0].reason}", exit_code=EXIT_CONFIGURATION) from None
+        raise CommandProblem(f"{name} {refused.problems[0].reason}", exit_code=EXIT_CONFIGURATION) from None
     return value

@@ -5,7 +5,7 @@ import click
 from aop.base.clock import utc_now
 from aop.cli.lineage import drawn
 from aop.cli.platform import InWorkspace
-from aop.cli.problems import Problem, UsageProblem
+from aop.cli.problems import CommandProblem, UsageProblem
 
 
 @click.argument("which", metavar="[ID]", required=False, help="A Trace id, or an inv_… id.")
@@ -30,7 +30,9 @@ async def _trace_id(platform: InWorkspace, which: str | None) -> str:
     if which is None:
         async for record in platform.client.list_invocations(platform.workspace_id):
             return record.trace_id
-        raise Problem(f"nothing was invoked in the Workspace {platform.workspace_id} yet", recovery="aop invoke …")
+        raise CommandProblem(
+            f"nothing was invoked in the Workspace {platform.workspace_id} yet", recovery="aop invoke …"
+        )
     if which.startswith("inv_"):
         return (await platform.client.read_invocation(platform.workspace_id, which)).invocation.trace_id
     return which

@@ -4,7 +4,7 @@ import click
 
 from aop.cli.output import moment, table
 from aop.cli.platform import Platform
-from aop.cli.problems import Problem
+from aop.cli.problems import CommandProblem
 
 _workspace_id = click.argument("workspace_id", metavar="ID", help="The Workspace's id.")
 
@@ -48,5 +48,5 @@ async def use(platform: Platform, workspace_id: str) -> None:
     elif destination.local is not None:
         platform.profiles.choose_local_workspace(destination.local.folder, workspace_id)
     else:
-        raise Problem("there is no profile to keep it in", recovery="aop login first, or set AOP_WORKSPACE")
+        raise CommandProblem("there is no profile to keep it in", recovery="aop login first, or set AOP_WORKSPACE")
     platform.out.tell(found, f"commands now work in the Workspace {workspace_id} ({destination.source})")

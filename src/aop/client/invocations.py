@@ -15,8 +15,8 @@ from aop.contracts.lineage import InvocationDetail, InvocationRecord, Invocation
 from aop.net.http import Answer
 
 _INVOCATIONS = "/v1/workspaces/{workspaceId}/invocations"
-# The longest an Invocation may run, and the platform's own bounds after it.
-_LONGEST_SECONDS: Final = 620.0
+# The most time an Invocation may run, and the platform's own bounds after it.
+_MAX_SECONDS: Final = 620.0
 
 Input = Mapping[str, Any] | bytes
 
@@ -43,7 +43,7 @@ class InvocationCalls:
         """
         body = _body(agent_id, capability, input, stream=False)
         path = {"workspaceId": workspace_id}
-        return Call(_result, path, body=body, patience=_LONGEST_SECONDS, timeout=timeout)
+        return Call(_result, path, body=body, patience=_MAX_SECONDS, timeout=timeout)
 
     @stream_operation(_INVOCATIONS)
     def stream(
@@ -67,7 +67,7 @@ class InvocationCalls:
         """
         body = _body(agent_id, capability, input, stream=True)
         path = {"workspaceId": workspace_id}
-        return Call(_nothing, path, body=body, patience=_LONGEST_SECONDS, timeout=timeout)
+        return Call(_nothing, path, body=body, patience=_MAX_SECONDS, timeout=timeout)
 
     @list_operation(_INVOCATIONS)
     def list_invocations(
@@ -120,10 +120,10 @@ def _nothing(_: Answer) -> None:
     """A stream is read event by event instead."""
 
 
-def _body(agent_id: str, capability: str, given: Input, *, stream: bool) -> bytes:
-    if isinstance(given, bytes):
-        strict_json.parse(given)  # so that nothing but a value takes the place of the input
-    raw = given if isinstance(given, bytes) else msgspec.json.encode(given)
+def _body(agent_id: str, capability: str, content: Input, *, stream: bool) -> bytes:
+    if isinstance(content, bytes):
+        strict_json.parse(content)  # so that nothing but a value takes the place of the input
+    raw = content if isinstance(content, bytes) else msgspec.json.encode(content)
     return msgspec.json.encode(
         InvocationRequest(agent_id=agent_id, capability=capability, input=msgspec.Raw(raw), stream=stream)
     )

@@ -25,7 +25,7 @@ class Described(Generic[P, T]):
         self.describe = describe
         self.__doc__ = describe.__doc__
         own = [*signature(describe).parameters.values()][1:]
-        self._shown = {"__doc__": describe.__doc__, "__name__": describe.__name__, "__signature__": Signature(own)}
+        self._metadata = {"__doc__": describe.__doc__, "__name__": describe.__name__, "__signature__": Signature(own)}
 
     def bound(self, client: AnyClient, perform: Callable[[Call[T]], Any]) -> Any:
         """The method as it is called: its own arguments, name and documentation."""
@@ -33,7 +33,7 @@ class Described(Generic[P, T]):
         def call(*args: P.args, **kwargs: P.kwargs) -> Any:
             return perform(self.describe(client, *args, **kwargs))
 
-        for name, value in self._shown.items():
+        for name, value in self._metadata.items():
             setattr(call, name, value)
         return call
 

@@ -137,9 +137,9 @@ class Transport:
 
     async def _credential(self, token: Token, deadline: float) -> bytes:
         if callable(token):
-            asked = token()
+            answer = token()
             async with asyncio.timeout_at(deadline):
-                token = await asked if isawaitable(asked) else asked
+                token = await answer if isawaitable(answer) else answer
         text = token.reveal() if isinstance(token, Secret) else token
         if not text or not text.isascii() or not text.isprintable() or " " in text:
             raise ValueError("the access token is not visible ASCII text")

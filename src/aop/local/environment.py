@@ -163,18 +163,18 @@ def _allow_list(addresses: Addresses, allowed: Sequence[str], caller: Mapping[st
 
 def _for_unit(supplied: Mapping[str, str], read: Callable[[Mapping[str, str]], object]) -> dict[str, str]:
     """The ordinary environment and the settings this unit reads: no unit sees a secret of another."""
-    asked = _Asked()
+    recording = _RecordingEnvironment()
     with suppress(SettingsRefused):
-        read(asked)
+        read(recording)
     return {
         name: value
         for name, value in supplied.items()
-        if name in asked.names or not (name.startswith("PLATFORM_") or name in _NOT_PASSED_ON)
+        if name in recording.names or not (name.startswith("PLATFORM_") or name in _NOT_PASSED_ON)
     }
 
 
-class _Asked(Mapping[str, str]):
-    """An empty environment that remembers which settings were asked for."""
+class _RecordingEnvironment(Mapping[str, str]):
+    """An empty environment that remembers which settings were read."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()

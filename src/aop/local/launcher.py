@@ -35,14 +35,14 @@ def _main(arguments: list[str]) -> None:
     if os.getppid() != parent:
         sys.exit(f"process {parent} is gone")
     if listener >= 0:
-        _hand_on(listener)
+        _pass_listener(listener)
     try:
         os.execvp(command[0], command)  # noqa: S606
     except OSError as problem:
         sys.exit(f"cannot run {command[0]}: {problem.strerror}")
 
 
-def _hand_on(listener: int) -> None:
+def _pass_listener(listener: int) -> None:
     if listener != _FIRST_HANDED_ON:
         os.dup2(listener, _FIRST_HANDED_ON)
         os.close(listener)

@@ -7,7 +7,7 @@ from pathlib import Path
 from aop.local.samples import Sample
 from aop.local.state import Run
 from aop.local.suggestions import suggestions
-from aop.local.terminal import Painted, Terminal
+from aop.local.terminal import LineTerminal, Painted
 
 _LABEL_WIDTH = 9
 _GREEN, _DIM = 32, 2
@@ -20,7 +20,7 @@ class Panel:
     folder: Path
     samples: Sequence[Sample] = ()
 
-    def show(self, terminal: Terminal) -> None:
+    def show(self, terminal: LineTerminal) -> None:
         """Lines can be copied as they are: nothing is wrapped and nothing stands at their end."""
         if not terminal.coloured:
             for label, value in self._rows():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from aop.local.child import Launch
 from aop.local.environment import Addresses, LocalSettings
 from aop.local.ports import Listeners
-from aop.local.unit import Unit, answers_ready
+from aop.local.unit import SupervisedUnit, answers_ready
 from aop.net.address_settings import ListenAddress
 
 _CLOSING_SECONDS = 3.0
@@ -15,16 +15,16 @@ _CLOSING_SECONDS = 3.0
 
 def platform_units(
     settings: LocalSettings, addresses: Addresses, listeners: Listeners, with_console: bool
-) -> list[Unit]:
+) -> list[SupervisedUnit]:
     """In the order in which they are begun; they are stopped the other way round."""
     seconds = settings.grace_seconds + _CLOSING_SECONDS
 
-    def unit(name: str, environment: Mapping[str, str], address: ListenAddress, origin: str) -> Unit:
+    def unit(name: str, environment: Mapping[str, str], address: ListenAddress, origin: str) -> SupervisedUnit:
         # -P: a file in the current folder must not stand in for a module.
         command = (sys.executable, "-P", "-m", "aop", name)
         launch = Launch(command, environment, listener=listeners.of(address))
         # A Router whose id another process uses may not be started again; what the others do goes on without it.
-        return Unit(name, launch, answers_ready(origin), stop_seconds=seconds, may_stay_down=name == "router")
+        return SupervisedUnit(name, launch, answers_ready(origin), stop_seconds=seconds, may_stay_down=name == "router")
 
     units = [
         unit("control-plane", settings.control_plane, addresses.gateway, settings.gateway_origin),

@@ -99,8 +99,8 @@ class Listeners:
             f" or delete {folder.path / _FILE} to have ports chosen again"
         )
 
-    def _keep(self, wanted: Collection[ListenAddress]) -> None:
-        for address in self._sockets.keys() - set(wanted):
+    def _keep(self, used: Collection[ListenAddress]) -> None:
+        for address in self._sockets.keys() - set(used):
             self._sockets.pop(address).close()
 
     def _opened(self, address: ListenAddress) -> OSError | None:

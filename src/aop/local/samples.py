@@ -24,7 +24,7 @@ from aop.local.child import Launch
 from aop.local.ports import Ports
 from aop.local.problems import SampleUnusable
 from aop.local.state import RouterCredential
-from aop.local.unit import Unit, answers_ready
+from aop.local.unit import SupervisedUnit, answers_ready
 from aop.net.address_settings import ListenAddress
 from aop.net.origin import Endpoint, InvalidEndpoint
 
@@ -76,7 +76,7 @@ class Sample:
         proofs: Path,
         caller: Mapping[str, str],
         listener: socket.socket,
-    ) -> Unit:
+    ) -> SupervisedUnit:
         supplied = {
             ISSUER: credential.issuer,
             AUDIENCE: self.origin,
@@ -88,7 +88,7 @@ class Sample:
         }
         # -P: a file in the current folder must not stand in for a module.
         command = (str(self.python), "-P", "-m", self.name.replace("-", "_"))
-        return Unit(
+        return SupervisedUnit(
             f"agent:{self.card.agent_id}",
             Launch(command, _ordinary(caller) | supplied, listener=listener),
             answers_ready(self.origin),

@@ -6,44 +6,44 @@ from collections.abc import Callable
 
 from aop.local.child import Child, describe_exit
 from aop.local.problems import UnitFailed
-from aop.local.unit import Unit
-from aop.local.unit_logs import Journal
+from aop.local.unit import SupervisedUnit
+from aop.local.unit_logs import UnitLogs
 
 EX_CONFIG = 78
 """The exit code of a unit that refuses its settings or its store: starting it again cannot help."""
 
 _READY_SECONDS = 60.0
 _POLL_SECONDS = 0.03
-_FIRST_DELAY, _LONGEST_DELAY = 0.5, 10.0
+_FIRST_DELAY, _MAX_DELAY = 0.5, 10.0
 _STEADY_SECONDS = 30.0
 
 PidsChanged = Callable[[dict[str, int]], None]
 
 
-class Supervisor:
+class UnitSupervisor:
     """`async with` bounds the life of every unit: leaving it stops them, the last begun first."""
 
-    def __init__(self, journal: Journal, *, ready_seconds: float = _READY_SECONDS) -> None:
-        self._journal = journal
+    def __init__(self, logs: UnitLogs, *, ready_seconds: float = _READY_SECONDS) -> None:
+        self._logs = logs
         self._ready_seconds = ready_seconds
         self._groups: list[list[_Kept]] = []
         self._pids_changed: PidsChanged | None = None
 
-    async def __aenter__(self) -> "Supervisor":
+    async def __aenter__(self) -> "UnitSupervisor":
         return self
 
     async def __aexit__(self, *_: object) -> None:
         for group in reversed(self._groups):
             await asyncio.gather(*(kept.stop() for kept in group))
 
-    def begin(self, *units: Unit) -> None:
+    def begin(self, *units: SupervisedUnit) -> None:
         """Starts them without waiting. What is begun together is also stopped together."""
-        group = [_Kept(unit, self._journal, self._ready_seconds, self._report_pids) for unit in units]
+        group = [_Kept(unit, self._logs, self._ready_seconds, self._report_pids) for unit in units]
         self._groups.append(group)
         for kept in group:
             kept.begin()
 
-    async def start(self, *units: Unit) -> None:
+    async def start(self, *units: SupervisedUnit) -> None:
         """Starts them together and returns when all are ready; raises UnitFailed when one cannot be."""
         self.begin(*units)
         await self._await_ready(self._groups[-1])
@@ -68,8 +68,8 @@ class Supervisor:
     def _kept(self) -> list["_Kept"]:
         return [kept for group in self._groups for kept in group]
 
-    async def _await_ready(self, wanted: list["_Kept"]) -> None:
-        ready = asyncio.create_task(_all_ready(wanted))
+    async def _await_ready(self, units: list["_Kept"]) -> None:
+        ready = asyncio.create_task(_all_ready(units))
         try:
             await asyncio.wait({ready, *(kept.keeper for kept in self._kept)}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -86,10 +86,10 @@ class _Kept:
 
     keeper: asyncio.Task[None]
 
-    def __init__(self, unit: Unit, journal: Journal, ready_seconds: float, changed: Callable[[], None]) -> None:
+    def __init__(self, unit: SupervisedUnit, logs: UnitLogs, ready_seconds: float, changed: Callable[[], None]) -> None:
         self.unit = unit
         self.first_ready = asyncio.Event()
-        self._journal = journal
+        self._logs = logs
         self._ready_seconds = ready_seconds
         self._changed = changed
         self._child: Child | None = None
@@ -124,19 +124,19 @@ class _Kept:
             self._judge(code)
             if clock() - started > _STEADY_SECONDS:
                 delay = _FIRST_DELAY
-            self._journal.say(f"{self.unit.called} ended ({describe_exit(code)}); starting it again in {delay:g} s")
+            self._logs.say(f"{self.unit.called} ended ({describe_exit(code)}); starting it again in {delay:g} s")
             await asyncio.sleep(delay)
-            delay = min(2 * delay, _LONGEST_DELAY)
+            delay = min(2 * delay, _MAX_DELAY)
 
     async def _run_once(self) -> int:
         child = self._child = await Child.start(self.unit.launch)
         if child.output is not None:
-            follow = self._journal.follow(self.unit.called, child.output, shown=self.unit.shown)
+            follow = self._logs.follow(self.unit.called, child.output, visible=self.unit.visible)
             self._log = asyncio.create_task(follow, name=f"log of {self.unit.name}")
         self._changed()
         if await self._becomes_ready(child):
             self.first_ready.set()
-            self._journal.say(f"{self.unit.called} is ready (process {child.pid})")
+            self._logs.say(f"{self.unit.called} is ready (process {child.pid})")
         code = await child.wait()
         child.send(signal.SIGKILL)  # what it may have left of its group
         await self._end_log()
@@ -158,7 +158,7 @@ class _Kept:
         return code == EX_CONFIG and self.unit.may_stay_down and self.first_ready.is_set()
 
     async def _stay_down(self) -> None:
-        self._journal.say(f"{self._told('refuses to run and stays stopped; the other units go on')}")
+        self._logs.say(f"{self._with_last_lines('refuses to run and stays stopped; the other units go on')}")
         self._child = None
         if self.unit.launch.listener is not None:
             self.unit.launch.listener.close()  # callers are refused at once instead of waiting for nobody
@@ -172,10 +172,10 @@ class _Kept:
             raise self._failed(f"ended before it was ready ({describe_exit(code)})")
 
     def _failed(self, reason: str) -> UnitFailed:
-        return UnitFailed(self._told(reason))
+        return UnitFailed(self._with_last_lines(reason))
 
-    def _told(self, reason: str) -> str:
-        lines = "".join(f"\n  {line}" for line in self._journal.last_lines(self.unit.called))
+    def _with_last_lines(self, reason: str) -> str:
+        lines = "".join(f"\n  {line}" for line in self._logs.last_lines(self.unit.called))
         return f"{self.unit.called} {reason}{lines and '; its last words:'}{lines}"
 
     async def _end_log(self) -> None:

@@ -25,7 +25,7 @@ Line = Sequence[str | Painted]
 """The pieces of a line. Colours are put on here alone, so that no text brings its own."""
 
 
-class Terminal:
+class LineTerminal:
     """Lines are shown in order; when too many wait, further ones are left out (the log files have them)."""
 
     def __init__(self, out: TextIO, *, coloured: bool) -> None:
@@ -35,7 +35,7 @@ class Terminal:
         self._writer = threading.Thread(target=self._write, name="terminal", daemon=True)
 
     @classmethod
-    def standard(cls, environment: Mapping[str, str]) -> "Terminal":
+    def standard(cls, environment: Mapping[str, str]) -> "LineTerminal":
         return cls(sys.stdout, coloured=sys.stdout.isatty() and "NO_COLOR" not in environment)
 
     @property
@@ -45,7 +45,7 @@ class Terminal:
         except (OSError, ValueError):
             return _USUAL_WIDTH
 
-    def __enter__(self) -> "Terminal":
+    def __enter__(self) -> "LineTerminal":
         self._writer.start()
         return self
 

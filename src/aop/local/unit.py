@@ -15,14 +15,14 @@ _ANSWER_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class SupervisedUnit:
     name: str
     launch: Launch
     ready: Ready
     stop_signal: signal.Signals = signal.SIGTERM
     forced_signal: signal.Signals = signal.SIGKILL
     stop_seconds: float = 5.0
-    shown: bool = True
+    visible: bool = True
     """Whether its log also goes to the terminal."""
     label: str = ""
     """What people see and its log file is called, where that is not its name."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from aop.local.log_lines import LogLines
-from aop.local.terminal import Terminal
+from aop.local.terminal import LineTerminal
 
 _FILE_LIMIT = 10 * 1024 * 1024
 _KEPT_LINES = 12
@@ -35,8 +35,8 @@ class LogFile:
         return os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0)
 
 
-class Journal:
-    def __init__(self, terminal: Terminal, log: Callable[[str], Path]) -> None:
+class UnitLogs:
+    def __init__(self, terminal: LineTerminal, log: Callable[[str], Path]) -> None:
         self.terminal = terminal
         self.shows_requests = True
         """Whether the terminal gets the requests that units record; probes of health are in the files alone."""
@@ -50,7 +50,7 @@ class Journal:
     def last_lines(self, name: str) -> list[str]:
         return list(self._last.get(name, ()))
 
-    async def follow(self, name: str, output: asyncio.StreamReader, *, shown: bool) -> None:
+    async def follow(self, name: str, output: asyncio.StreamReader, *, visible: bool) -> None:
         """Until the unit's output ends."""
         last = self._last[name] = deque(maxlen=_KEPT_LINES)
         file, kept = LogFile(self._log(name)), True
@@ -59,7 +59,7 @@ class Journal:
                 kept = self._kept(name, file, line, kept=kept)
                 text = line.decode(errors="replace").rstrip("\n")
                 last.append(text)
-                if shown and not self._is_left_out(text):
+                if visible and not self._is_left_out(text):
                     self.terminal.show(*self._lines.render(name, text))
         finally:
             file.close()

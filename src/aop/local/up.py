@@ -31,9 +31,9 @@ from aop.local.publication import WORKSPACE, SamplePublication
 from aop.local.samples import Sample, find_samples
 from aop.local.secrets import LocalSecrets, keep_secrets
 from aop.local.state import DatabaseUrls, DataFolder, PublishedAgent, Run
-from aop.local.supervisor import EX_CONFIG, Supervisor
-from aop.local.terminal import Terminal, write_line
-from aop.local.unit_logs import Journal
+from aop.local.supervisor import EX_CONFIG, UnitSupervisor
+from aop.local.terminal import LineTerminal, write_line
+from aop.local.unit_logs import UnitLogs
 from aop.store.database import StoreUnavailable
 from aop.store.migrations import GROUP_ROLES, OWNER_ROLE, MigrationRefused, migrate
 
@@ -53,7 +53,7 @@ class UpOptions:
 
 def run_up(options: UpOptions, caller: Mapping[str, str]) -> int:
     """Runs until stopped by a signal (0), a problem (1) or a refused setting (78)."""
-    with Terminal.standard(caller) as terminal:
+    with LineTerminal.standard(caller) as terminal:
         try:
             asyncio.run(_until_stopped(options, caller, terminal))
         except SettingsRefused as refused:
@@ -68,12 +68,12 @@ def run_up(options: UpOptions, caller: Mapping[str, str]) -> int:
     return code
 
 
-async def _until_stopped(options: UpOptions, caller: Mapping[str, str], terminal: Terminal) -> None:
+async def _until_stopped(options: UpOptions, caller: Mapping[str, str], terminal: LineTerminal) -> None:
     with DataFolder(options.data) as folder:
-        journal = Journal(terminal, folder.log)
-        journal.shows_requests = False
-        supervisor = Supervisor(journal)
-        platform = asyncio.create_task(_Platform(options, caller, folder, journal, supervisor).run())
+        logs = UnitLogs(terminal, folder.log)
+        logs.shows_requests = False
+        supervisor = UnitSupervisor(logs)
+        platform = asyncio.create_task(_Platform(options, caller, folder, logs, supervisor).run())
         stopped = asyncio.Event()
 
         def stop() -> None:
@@ -81,7 +81,7 @@ async def _until_stopped(options: UpOptions, caller: Mapping[str, str], terminal
                 supervisor.hurry()
                 return
             stopped.set()
-            journal.say("stopping (once more to stop at once)")
+            logs.say("stopping (once more to stop at once)")
             platform.cancel()
 
         loop = asyncio.get_running_loop()
@@ -90,7 +90,7 @@ async def _until_stopped(options: UpOptions, caller: Mapping[str, str], terminal
         await asyncio.wait({platform})
         if not platform.cancelled():
             platform.result()
-        journal.say("stopped")
+        logs.say("stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class _Platform:
     options: UpOptions
     caller: Mapping[str, str]
     folder: DataFolder
-    journal: Journal
-    supervisor: Supervisor
+    logs: UnitLogs
+    supervisor: UnitSupervisor
     listeners: Listeners = field(default_factory=Listeners)
 
     async def run(self) -> None:
@@ -121,10 +121,10 @@ class _Platform:
         async with self.supervisor:
             self._begin_agents(settings, samples)
             databases = external or await self._start_postgres(secrets)
-            self.journal.say("bringing the database to the current version")
+            self.logs.say("bringing the database to the current version")
             await _bring_to_current_version(databases.migration)
             settings = self._settings(addresses, secrets, databases)
-            self.journal.say("starting the Control Plane and the Router")
+            self.logs.say("starting the Control Plane and the Router")
             for unit in platform_units(settings, addresses, self.listeners, with_console):
                 self.supervisor.begin(unit)
             await self.supervisor.ready()
@@ -134,7 +134,7 @@ class _Platform:
 
     def _offers_console(self) -> bool:
         if self.options.with_console and built_folder() is None:
-            self.journal.say("the Console is left out, as it is not built: ./dev up builds it")
+            self.logs.say("the Console is left out, as it is not built: ./dev up builds it")
             return False
         return self.options.with_console
 
@@ -148,7 +148,7 @@ class _Platform:
     def _begin_agents(self, settings: LocalSettings, samples: Sequence[Sample]) -> None:
         """Before all others: they import large frameworks, and to start they need nothing but their settings."""
         if samples:
-            self.journal.say(f"starting the sample Agents: {', '.join(sample.name for sample in samples)}")
+            self.logs.say(f"starting the sample Agents: {', '.join(sample.name for sample in samples)}")
         credential, router = settings.credential, settings.router_origin
         self.supervisor.begin(
             *(
@@ -169,7 +169,7 @@ class _Platform:
     async def _start_postgres(self, secrets: LocalSecrets) -> DatabaseUrls:
         home, log = self.folder.path / "postgres", self.folder.log("postgres")
         postgres = EmbeddedPostgres(home, log, bin_directory=_bin_directory(self.caller))
-        self.journal.say("starting PostgreSQL" if home.exists() else "making a database and starting PostgreSQL")
+        self.logs.say("starting PostgreSQL" if home.exists() else "making a database and starting PostgreSQL")
         await postgres.prepare()
         await self.supervisor.start(postgres.unit())
         logins = {
@@ -202,8 +202,8 @@ class _Platform:
             database_urls=databases,
             pids={},
         )
-        Panel(run, settings.allow_list, self.folder.path, samples).show(self.journal.terminal)
-        self.journal.shows_requests = True
+        Panel(run, settings.allow_list, self.folder.path, samples).show(self.logs.terminal)
+        self.logs.shows_requests = True
         try:
             await self.supervisor.watch(lambda pids: self.folder.record_run(msgspec.structs.replace(run, pids=pids)))
         finally:
@@ -213,7 +213,7 @@ class _Platform:
         if not samples:
             return ()
         async with Client(gateway, token) as client:
-            publication = SamplePublication(client, PRINCIPAL, self.journal.say)
+            publication = SamplePublication(client, PRINCIPAL, self.logs.say)
             published = [await publication.publish(sample, self._proofs(sample)) for sample in samples]
             await publication.open_workspace()
             for sample in samples:

@@ -15,7 +15,7 @@ from aop.local.postgres.account import Account, find_account
 from aop.local.postgres.binaries import Binaries, find_binaries
 from aop.local.postgres.cluster import ENVIRONMENT, SUPERUSER, Cluster
 from aop.local.problems import PostgresUnusable
-from aop.local.unit import Unit
+from aop.local.unit import SupervisedUnit
 
 START_SECONDS = 60.0
 STOP_SECONDS = 5.0
@@ -93,16 +93,16 @@ class EmbeddedPostgres:
         command = (self._binaries.program("postgres"), "-D", str(self._cluster.files), *options)
         return Launch((*self._account.prefix, *command), ENVIRONMENT, signal.SIGINT, self._account.user)
 
-    def unit(self) -> Unit:
+    def unit(self) -> SupervisedUnit:
         """For a supervisor to run, after `prepare`."""
-        return Unit(
+        return SupervisedUnit(
             name="postgres",
             launch=self.launch(),
             ready=self.is_ready,
             stop_signal=signal.SIGINT,
             forced_signal=signal.SIGQUIT,
             stop_seconds=STOP_SECONDS,
-            shown=False,
+            visible=False,
         )
 
     async def is_ready(self, pid: int) -> bool:
