@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from aop.cli.commands import COMMANDS, GROUPS, UNITS
-from aop.cli.destination import GATEWAY, PROFILE, TOKEN, WORKSPACE
+from aop.cli.destination import DATA, GATEWAY, PROFILE, TOKEN, WORKSPACE
 from aop.cli.loading import Entry, help_of
-from aop.cli.locate import DATA
 from aop.cli.problems import EXIT_CODES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "cli.md"

@@ -15,7 +15,7 @@ from aop.agent.testing import SignedRouter
 from aop.base import settings as read
 from aop.base.settings import SettingsReader, SettingsRefused
 from aop.cli import options
-from aop.cli.locate import find_local
+from aop.cli.destination import find_local
 from aop.cli.output import Output, status, table
 from aop.cli.problems import EXIT_REFUSED, CommandProblem
 from aop.contracts.card import AgentCard

@@ -14,7 +14,7 @@ from click.exceptions import Exit
 from aop.agent import settings
 from aop.cli import options
 from aop.cli.agent_environment import python_of
-from aop.cli.locate import LocalPlatform, find_local
+from aop.cli.destination import LocalPlatform, find_local
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.contracts.card import AgentCard

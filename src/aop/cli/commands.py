@@ -55,7 +55,7 @@ COMMANDS = (
     ),
     Entry("invocations", "aop.cli.invocations:invocations", "List Invocations, or show one with its events.", CONSUMER),
     Entry("trace", "aop.cli.trace:trace", "Show who called whom, as a tree with times.", CONSUMER),
-    Entry("share", "aop.cli.share:share", "Show an Agent's public link and what anyone may read there.", CONSUMER),
+    Entry("share", "aop.cli.search:share", "Show an Agent's public link and what anyone may read there.", CONSUMER),
     Entry("migrate", "aop.cli.migrate:migrate", "Bring the store to the current version.", OPERATOR),
     Entry("token create", "aop.cli.token:create", "Create a token."),
     Entry("token list", "aop.cli.token:list_tokens", "List all tokens: principal, label and times, never the token."),

@@ -1,18 +1,27 @@
-"""Which platform a command speaks to, as whom, and why: options, then the environment, then a profile, then nearby."""
+"""Which platform a command works with: named by an option, a profile or the environment, or running nearby."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from aop.base import assets
 from aop.base.settings import Secret
-from aop.cli.locate import LocalPlatform, find_local
 from aop.cli.problems import CommandProblem
 from aop.cli.profiles import Profiles
 from aop.local.problems import NotRunning
-from aop.local.state import load_run
+from aop.local.state import DEFAULT_FOLDER, Run, load_run
 from aop.net.origin import Endpoint, InvalidEndpoint
 
 GATEWAY, TOKEN, PROFILE, WORKSPACE = "AOP_GATEWAY", "AOP_TOKEN", "AOP_PROFILE", "AOP_WORKSPACE"
+DATA = "AOP_DATA"
+
+
+@dataclass(frozen=True)
+class LocalPlatform:
+    folder: Path
+    run: Run
 
 
 @dataclass(frozen=True)
@@ -110,3 +119,25 @@ def _with_environment(found: Destination, environment: Mapping[str, str]) -> Des
     token = visible_token(environment[TOKEN]) if TOKEN in environment else found.token
     workspace = environment.get(WORKSPACE, found.workspace)
     return Destination(found.gateway, token, found.source, found.profile, found.local, workspace)
+
+
+def find_local(start: Path, environment: Mapping[str, str]) -> LocalPlatform | None:
+    """On the data folder that AOP_DATA names; else the first that runs on one here or above, or the checkout's own."""
+    named = environment.get(DATA)
+    for folder in _candidates(start) if named is None else (Path(named),):
+        try:
+            return LocalPlatform(folder, load_run(folder))
+        except NotRunning:
+            continue
+    return None
+
+
+def _candidates(start: Path) -> Iterator[Path]:
+    here = start.absolute()
+    checkout = assets.folder("agents").parent
+    for folder in (here, *here.parents, checkout):
+        data = folder / DEFAULT_FOLDER
+        # A folder that somebody else put on the way up is not ours to trust.
+        with suppress(OSError):
+            if data.stat().st_uid == os.getuid():
+                yield data

@@ -12,7 +12,7 @@ import msgspec
 from aop.base import assets
 from aop.base.ids import is_safe_identifier
 from aop.cli import options
-from aop.cli.locate import find_local
+from aop.cli.destination import find_local
 from aop.cli.output import Output
 from aop.cli.problems import CommandProblem, UsageProblem
 from aop.local.ports import DEVELOPMENT_PORT

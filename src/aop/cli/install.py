@@ -7,7 +7,7 @@ import msgspec
 
 from aop.base.semver import Version
 from aop.base.semver_range import Range, RangeSyntax
-from aop.cli.name_warnings import name_warnings
+from aop.cli.agent_show import name_warnings
 from aop.cli.output import Line, facts, status, styled, table
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem

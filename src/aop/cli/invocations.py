@@ -4,10 +4,10 @@ import click
 
 from aop.base.clock import from_text
 from aop.cli import options
-from aop.cli.lineage import milliseconds, state_of
 from aop.cli.output import Cell, Line, facts, moment, status, table
 from aop.cli.platform import InWorkspace, first
 from aop.cli.problems import UsageProblem
+from aop.cli.trace import milliseconds, state_of
 from aop.contracts.lineage import InvocationDetail, InvocationEvent, InvocationRecord, InvocationStatus
 
 _HEADINGS = ["created", "status", "time", "agent", "capability", "invocation"]

@@ -8,7 +8,7 @@ import click
 
 from aop.base.settings import SettingsReader, SettingsRefused, database_url
 from aop.cli import options
-from aop.cli.locate import find_local
+from aop.cli.destination import find_local
 from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.local.problems import NotRunning
 from aop.local.state import DatabaseUrls, load_run

@@ -1,11 +1,28 @@
-"""`aop trace`: the lineage of a call, as a tree with times."""
+"""`aop trace`: who called whom, drawn as a tree with times on one axis."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 import click
 
-from aop.base.clock import utc_now
-from aop.cli.lineage import drawn
+from aop.base.clock import from_text, utc_now
+from aop.cli.output import STATUS_STYLES, Cell, Line, styled, text_of
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem
+from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord, InvocationStatus, Trace
+
+_NARROWEST_BAR, _WIDEST_BAR = 10, 60
+_BLOCK, _TICK = "█", "▏"
+
+
+@dataclass(frozen=True)
+class _Row:
+    branches: str
+    record: InvocationRecord
+    start: float
+    """Milliseconds after the beginning of the Trace."""
+    length: float
 
 
 @click.argument("which", metavar="[ID]", required=False, help="A Trace id, or an inv_… id.")
@@ -36,3 +53,78 @@ async def _trace_id(platform: InWorkspace, which: str | None) -> str:
     if which.startswith("inv_"):
         return (await platform.client.read_invocation(platform.workspace_id, which)).invocation.trace_id
     return which
+
+
+def drawn(trace: Trace, width: int, now: datetime) -> list[Line]:
+    """One line per Invocation, parents before children; what still runs reaches to this moment."""
+    rows = list(_rows(trace.invocations, now))
+    whole = max(row.start + row.length for row in rows)
+    names = [text_of(f"{row.branches}{row.record.target_agent_id} {row.record.capability}") for row in rows]
+    states = [state_of(row.record) for row in rows]
+    name_width, state_width = max(name.cell_len for name in names), max(map(len, states))
+    room = width - name_width - state_width - len("  00000.0 ms    ")
+    bar = max(_NARROWEST_BAR, min(_WIDEST_BAR, room))
+    counted = f"{len(rows)} Invocation{'s' if len(rows) > 1 else ''}"
+    lines: list[Line] = [styled(("trace ", "dim"), (trace.trace_id, "bold"), f"  {counted}, {milliseconds(whole)}")]
+    for row, name, state in zip(rows, names, states, strict=True):
+        style = STATUS_STYLES.get(row.record.status, "")
+        lines.append(
+            styled(
+                name,
+                " " * (name_width - name.cell_len + 2),
+                state,
+                " " * (state_width - len(state)),
+                f"  {milliseconds(row.length):>10}  ",
+                (_bar(row, whole, bar), style),
+            )
+        )
+    return lines
+
+
+def milliseconds(amount: float) -> str:
+    return f"{amount / 1000:.2f} s" if amount >= 10_000 else f"{amount:.0f} ms"
+
+
+def state_of(record: InvocationRecord) -> Cell:
+    """A failure with its code and reason; the other ends have one code each, which says no more than they do."""
+    failed = record.status is InvocationStatus.FAILED
+    said = " ".join((record.status, *(why for why in (record.error_code, record.reason) if failed and why)))
+    return styled((said, STATUS_STYLES.get(record.status, "")))
+
+
+def _rows(records: Sequence[InvocationRecord], now: datetime) -> Iterator[_Row]:
+    children: dict[str | None, list[InvocationRecord]] = {}
+    for record in records:
+        children.setdefault(record.parent_invocation_id or None, []).append(record)
+    begin = min(from_text(record.created_at) for record in records)
+
+    def subtree(parent: str | None, before: str) -> Iterator[_Row]:
+        siblings = children.get(parent, [])
+        for place, record in enumerate(siblings):
+            last = place == len(siblings) - 1
+            own, after = ("└─ ", "   ") if last else ("├─ ", "│  ")
+            if parent is None:
+                own = after = ""
+            created = from_text(record.created_at)
+            yield _Row(before + own, record, _between(begin, created), _length(record, created, now))
+            yield from subtree(record.invocation_id, before + after)
+
+    yield from subtree(None, "")
+
+
+def _length(record: InvocationRecord, created: datetime, now: datetime) -> float:
+    if isinstance(record.latency_ms, int):
+        return record.latency_ms
+    ended = from_text(record.updated_at) if record.status in TERMINAL_STATUSES else now
+    return max(0.0, _between(created, ended))
+
+
+def _between(earlier: datetime, later: datetime) -> float:
+    return (later - earlier).total_seconds() * 1000
+
+
+def _bar(row: _Row, whole: float, width: int) -> str:
+    scale = width / whole if whole else 0.0
+    start = min(width - 1, int(row.start * scale))
+    length = min(width - start, round(row.length * scale))
+    return " " * start + (_BLOCK * length or _TICK)

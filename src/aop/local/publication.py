@@ -22,7 +22,6 @@ from aop.contracts.card import AgentCard
 from aop.contracts.catalog import CatalogEntry, PublicationStatus
 from aop.contracts.errors import ErrorCode
 from aop.contracts.workspace import Installation, InstallationStatus
-from aop.local.hints import with_hint
 from aop.local.problems import StepFailed
 from aop.local.samples import Sample
 from aop.local.state import PublishedAgent
@@ -33,6 +32,17 @@ PROVIDER = "aop"
 WORKSPACE = "demo"
 
 Say = Callable[[str], None]
+
+_HINTS = {
+    ErrorCode.FORBIDDEN: "it belongs to another principal; use another data folder or database, or --no-agents",
+    ErrorCode.UNAUTHENTICATED: "the access token was not accepted; does PLATFORM_OIDC_… replace access tokens?",
+    ErrorCode.DISALLOWED_NETWORK: "its address is not on the allow-list; add it with --allow HOST:PORT",
+    ErrorCode.ENDPOINT_UNAVAILABLE: "the Agent did not answer at its address; its log file says why",
+    ErrorCode.WRONG_PROOF: "another program answers at the Agent's address; stop it and start again",
+    ErrorCode.CHALLENGE_EXPIRED: "the machine's clock may have jumped; start again",
+    ErrorCode.VALIDATION_ERROR: "correct card.json and start again",
+}
+_USUAL_HINT = "the log files of the units say why; start again, or leave the Agents out with --no-agents"
 
 
 @dataclass(frozen=True)
@@ -120,7 +130,7 @@ def _explained(step: str) -> Iterator[None]:
     try:
         yield
     except ClientError as problem:
-        raise StepFailed(f"{step}: {with_hint(problem)}") from problem
+        raise StepFailed(f"{step}: {_with_hint(problem)}") from problem
 
 
 async def _found(call: Awaitable[T]) -> T | None:
@@ -150,3 +160,8 @@ def _difference(sample: Sample, entry: CatalogEntry) -> str:
         f"{file} has changed, but {agent} is already published and never changes; going on with that one."
         f" Raise `version` in {file} to publish the change"
     )
+
+
+def _with_hint(problem: ClientError) -> str:
+    hint = _HINTS.get(problem.code, _USUAL_HINT) if isinstance(problem, PlatformError) else _USUAL_HINT
+    return f"{problem}\n  {hint}"
