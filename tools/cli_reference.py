@@ -42,9 +42,9 @@ _VARIABLES = {
 _OUTPUT = """
 ## Output
 
-The outcome goes to the standard output, everything else (notes, progress, problems) to the error channel. With `--json`
+The outcome goes to stdout, everything else (notes, progress, problems) to stderr. With `--json`
 the outcome is JSON, one document per line: the documents of the [contract](../../contracts/README.md) where there is
-one, lists as `{"items": […]}`. A problem is then one line on the error channel:
+one, lists as `{"items": […]}`. A problem is then one line on stderr:
 
 ```text
 {"error": {"code": "NOT_FOUND", "message": "…", "traceId": "…", "recovery": "…"}}

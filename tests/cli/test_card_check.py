@@ -1,4 +1,4 @@
-"""`aop card check` says what the Registry would say, with the line and a way to mend it."""
+"""`aop card check` says what the Registry would say, with the line and how to fix it."""
 
 import json
 from pathlib import Path

@@ -137,7 +137,7 @@ def test_an_installation_is_made_disabled_enabled_and_ended_and_its_history_stay
 def test_fewer_permissions_can_be_accepted_and_what_is_lost_is_told(aop: Aop, workspace: str) -> None:
     done = aop("install", "aop:meeting-brief", "-w", workspace, "--accept", "notes.read", "--yes")
     assert done.code == 0
-    assert "refused for want of a permission" not in done.err
+    assert "because a permission is not accepted" not in done.err
     unknown = aop("install", "aop:summarizer", "-w", workspace, "--accept", "text.write", "--yes")
     assert (unknown.code, "it asks for text.read" in unknown.err) == (2, True)
 

@@ -1,4 +1,4 @@
-"""`aop agent check`: checks a running Agent the way the Router will meet it."""
+"""`aop agent check`: tests a running Agent with what the Router will send it."""
 
 import asyncio
 import os
@@ -46,10 +46,10 @@ _LOCAL_ROUTER = "http://127.0.0.1:8081"
     "--data",
     metavar="DIR",
     type=options.PATH,
-    help=f"Data folder of the local platform whose Router is played; else {_KEY}.",
+    help=f"Data folder of the local platform whose Router to act as; default: {_KEY}.",
 )
 def check(out: Output, url: str, card: Path, inputs: tuple[str, ...], data: Path | None) -> None:
-    """The Router's part is played, with its key: that of the local platform, or the one in the environment.
+    """The command acts as the Router, with its key: that of the local platform, or the one in the environment.
 
     Exit code 1 when any check fails. With --json each check is a line.
 
@@ -109,7 +109,7 @@ def _conforms(schema: bytes, value: Any) -> bool:
 
 
 def _router(subject: Subject, data: Path | None) -> SignedRouter:
-    """The Router to play: its private key is read here and shown nowhere."""
+    """The Router to act as: its private key is read here and shown nowhere."""
     audience, agent, version = subject.endpoint.origin, subject.card.agent_id, subject.card.version
     environment = os.environ  # noqa: TID251
     folder = data or (_local_folder(environment) if _KEY not in environment else None)

@@ -35,10 +35,10 @@ _REQUIRED = (settings.ISSUER, settings.AUDIENCE, settings.KEY_ID, settings.PUBLI
     "--data", metavar="DIR", type=options.PATH, help="Data folder of the local platform; default: one that runs nearby."
 )
 def run(directory: Path, python: Path | None, data: Path | None) -> None:
-    """The first time, an environment is made from requirements.txt. Ctrl-C stops the Agent.
+    """The first run creates an environment from requirements.txt. Ctrl-C stops the Agent.
 
-    PLATFORM_AGENT_… settings in the environment win over what the local platform gives; with all of them set, none is
-    needed.
+    PLATFORM_AGENT_… settings in the environment override those of the local platform. When all of them are set, no
+    local platform is needed.
 
     Example: aop agent run my-agent
     """

@@ -18,7 +18,7 @@ from aop.contracts.text import mixes_scripts
 @click.option("--version", metavar="VERSION", help="This version; default: the newest.")
 @click.option("--diff", metavar="OLD NEW", nargs=2, help="The difference between these two versions.")
 async def show(platform: Platform, agent: str, version: str | None, diff: tuple[str, str] | None) -> None:
-    """Of others' Agents you see the published versions, of your own all.
+    """You see all versions of your own Agents, and the published versions of others.
 
     With --diff: new and dropped permissions first, then Skills, schemas, limits and the rest.
 

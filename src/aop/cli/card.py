@@ -1,4 +1,4 @@
-"""`aop card check`: what the Registry would say to an Agent Card, before it is asked."""
+"""`aop card check`: checks an Agent Card with the rules of the Registry, without the platform."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from aop.cli.problems import EXIT_REFUSED
 
 @click.argument("file", metavar="[FILE]", default=Path("card.json"), type=options.PATH, help="The Agent Card.")
 def check(out: Output, file: Path) -> None:
-    """Nothing is sent anywhere. Exit code 1 when a rule is broken; advice alone does not count.
+    """Nothing is sent to the platform. Exit code 1 when a rule is broken; advice does not change the exit code.
 
     Example: aop card check my-agent/card.json
     """
@@ -34,7 +34,7 @@ def lines_of(read: CardFile) -> list[Line]:
             lines.append(styled((place, "bold"), f"  {one.pointer or '(whole file)'}  ", (one.rule, style)))
             lines.append(f"    {one.hint}")
     if read.card is None:
-        return [*lines, f"{read.path}: {len(read.problems)} to mend"]
+        return [*lines, f"{read.path}: {_count(len(read.problems))}"]
     card = read.card
     skills = ", ".join(skill.id for skill in card.skills)
     return [
@@ -42,6 +42,10 @@ def lines_of(read: CardFile) -> list[Line]:
         styled(f"{read.path}: ", ("valid", "green"), f", {card.agent_id} {card.version} with {skills}"),
         styled((f"digest {digest(canonical(parse(read.raw)))}", "dim")),
     ]
+
+
+def _count(problems: int) -> str:
+    return "1 problem" if problems == 1 else f"{problems} problems"
 
 
 def _document(found: CardFinding, kind: str) -> dict[str, object]:

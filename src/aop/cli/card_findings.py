@@ -1,4 +1,4 @@
-"""What is wrong with an Agent Card file, by the Registry's own rules: each with its line and a way to mend it."""
+"""What is wrong with an Agent Card file, by the Registry's own rules: each with its line and how to fix it."""
 
 import json
 import re
@@ -23,7 +23,7 @@ MAX_BYTES = 1_048_576
 
 _HINTS = {
     "json_syntax": "this is not JSON",
-    "trailing_data": "remove what stands behind the Card",
+    "trailing_data": "remove the text after the Card",
     "duplicate_member": "a member is named twice here; keep one of them",
     "surrogate": "a \\u escape holds half a character; write the character itself",
     "depth": "nested deeper than 64 levels; flatten it",

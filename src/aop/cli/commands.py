@@ -15,59 +15,67 @@ PROVIDER, CONSUMER, OPERATOR = "Provider (publish Agents)", "Consumer (use Agent
 ACCESS, UNITS, LOCAL = "Access", "Units", "Local platform"
 
 GROUPS = {
-    "card": (PROVIDER, "An Agent Card file: check it before it is published."),
-    "agent": (PROVIDER, "An Agent: run it, check it, read what is published of it."),
+    "card": (PROVIDER, "Agent Card files: check one before you publish it."),
+    "agent": (PROVIDER, "Agents: run or test one, show what is published."),
     "release": (PROVIDER, "Releases: list and read them, suspend or revoke one."),
-    "workspace": (ACCESS, "Workspaces: make one, list them, choose the one in use."),
+    "workspace": (ACCESS, "Workspaces: create one, list them, choose the one in use."),
     "token": (OPERATOR, "Access tokens of the Gateway: create, list, revoke."),
     "ledger": (OPERATOR, "The Ledger: check that every invariant holds."),
 }
 
 COMMANDS = (
     Entry("up", "aop.cli.up:up", "Run the whole platform on this machine until Ctrl-C.", LOCAL, serves=True),
-    Entry("status", "aop.cli.status:status", "Show whether the units of the platform are well.", LOCAL),
-    Entry("login", "aop.cli.login:login", "Keep a Gateway's address and an access token as a profile.", ACCESS),
-    Entry("logout", "aop.cli.login:logout", "Forget a profile and its token.", ACCESS),
+    Entry("status", "aop.cli.status:status", "Show the health of the platform.", LOCAL),
+    Entry("login", "aop.cli.login:login", "Save the address of a Gateway and an access token as a profile.", ACCESS),
+    Entry("logout", "aop.cli.login:logout", "Delete a profile and its token.", ACCESS),
     Entry("profiles", "aop.cli.login:profiles", "List the profiles, or choose the one in use.", ACCESS),
-    Entry("workspace create", "aop.cli.workspace:create", "Make a Workspace."),
+    Entry("workspace create", "aop.cli.workspace:create", "Create a Workspace."),
     Entry("workspace list", "aop.cli.workspace:list_workspaces", "List your Workspaces."),
-    Entry("workspace use", "aop.cli.workspace:use", "Choose the Workspace that commands work in from now on."),
-    Entry("init", "aop.cli.init:init", "Make a working Agent project.", PROVIDER),
+    Entry("workspace use", "aop.cli.workspace:use", "Choose the Workspace that commands use from now on."),
+    Entry("init", "aop.cli.init:init", "Create a working Agent project.", PROVIDER),
     Entry("card check", "aop.cli.card:check", "Check an Agent Card by every rule of the Registry."),
-    Entry("agent run", "aop.cli.agent_run:run", "Run an Agent project, known to the local platform.", serves=True),
     Entry(
-        "agent check", "aop.cli.agent:check", "Send an Agent everything it must accept and everything it must refuse."
+        "agent run",
+        "aop.cli.agent_run:run",
+        "Run an Agent project with the settings of the local platform.",
+        serves=True,
+    ),
+    Entry(
+        "agent check", "aop.cli.agent:check", "Test a running Agent with calls it must accept and calls it must refuse."
     ),
     Entry("agent show", "aop.cli.agent_show:show", "Show an Agent: its versions, skills and permissions."),
-    Entry("publish", "aop.cli.publish:publish", "Publish an Agent: register, prove, release, in one go.", PROVIDER),
+    Entry(
+        "publish",
+        "aop.cli.publish:publish",
+        "Publish an Agent: register, prove and release it in one command.",
+        PROVIDER,
+    ),
     Entry("release list", "aop.cli.release:list_releases", "List the Releases of a provider."),
     Entry("release show", "aop.cli.release:show", "Show one Release."),
     Entry("release suspend", "aop.cli.release:suspend", "Suspend a Release: no new Invocation uses it."),
     Entry("release revoke", "aop.cli.release:revoke", "Revoke a Release for good."),
     Entry("search", "aop.cli.search:search", "Find published Agents by words, capability or owner.", CONSUMER),
     Entry("install", "aop.cli.install:install", "Install an Agent, with the permissions you accept.", CONSUMER),
-    Entry("installations", "aop.cli.installations:installations", "List what is and was installed.", CONSUMER),
+    Entry("installations", "aop.cli.installations:installations", "List the Installations of a Workspace.", CONSUMER),
     Entry("enable", "aop.cli.installations:enable", "Enable a disabled Installation.", CONSUMER),
     Entry("disable", "aop.cli.installations:disable", "Disable an Installation; its Agent is not invoked.", CONSUMER),
     Entry("uninstall", "aop.cli.installations:uninstall", "Uninstall an Agent; its history stays.", CONSUMER),
-    Entry(
-        "invoke", "aop.cli.invoke:invoke", "Invoke an Agent and show its result, or its stream as it comes.", CONSUMER
-    ),
+    Entry("invoke", "aop.cli.invoke:invoke", "Invoke an Agent and show its result or its stream.", CONSUMER),
     Entry("invocations", "aop.cli.invocations:invocations", "List Invocations, or show one with its events.", CONSUMER),
     Entry("trace", "aop.cli.trace:trace", "Show who called whom, as a tree with times.", CONSUMER),
     Entry("share", "aop.cli.search:share", "Show an Agent's public link and what anyone may read there.", CONSUMER),
-    Entry("migrate", "aop.cli.migrate:migrate", "Bring the store to the current version.", OPERATOR),
+    Entry("migrate", "aop.cli.migrate:migrate", "Migrate the database to the current version.", OPERATOR),
     Entry("token create", "aop.cli.token:create", "Create a token."),
     Entry("token list", "aop.cli.token:list_tokens", "List all tokens: principal, label and times, never the token."),
     Entry("token revoke", "aop.cli.token:revoke", "Revoke a token; it is refused everywhere within 5 seconds."),
     Entry(
         "ledger check",
         "aop.cli.ledger:check",
-        "Re-read the Ledger, or a range of it, and report every broken invariant.",
+        "Read the Ledger, or a range of it, and report every broken invariant.",
     ),
     Entry("control-plane", "aop.cli.units:control_plane", "Serve the Control Plane.", UNITS, serves=True),
     Entry("console", "aop.cli.units:console", "Serve the Console to browsers.", UNITS, serves=True),
-    Entry("router close", "aop.cli.router:close", "End every open Invocation of a Router that will not come back."),
+    Entry("router close", "aop.cli.router:close", "End all open Invocations of a Router that will not come back."),
 )
 
 

@@ -38,13 +38,15 @@ class _Made(msgspec.Struct, frozen=True, rename="camel"):
     files: tuple[str, ...]
 
 
-@click.argument("directory", metavar="DIR", type=options.PATH, help="The folder to make; its name becomes the Agent's.")
+@click.argument(
+    "directory", metavar="DIR", type=options.PATH, help="The folder to create; its name becomes the name of the Agent."
+)
 @click.option(
     "--template",
     "template_name",
     default=Template.PLAIN.value,
     type=click.Choice([one.value for one in Template]),
-    help="What the Agent is built on.",
+    help="The framework of the Agent.",
 )
 @click.option("--owner", metavar="ID", help="The principal of your token; default: the local platform's.")
 @click.option(
@@ -52,7 +54,7 @@ class _Made(msgspec.Struct, frozen=True, rename="camel"):
     metavar="PORT",
     default=DEVELOPMENT_PORT,
     type=click.IntRange(min=1, max=65535),
-    help="Where it listens; the local platform allows the default.",
+    help="The port to listen on; the local platform allows the default.",
 )
 def init(out: Output, directory: Path, template_name: str, owner: str | None, port: int) -> None:
     """The project runs as it is, passes `aop agent check`, and is ready for `aop publish`.

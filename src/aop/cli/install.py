@@ -17,12 +17,13 @@ from aop.contracts.catalog import CatalogEntry
 
 @click.argument("agent", metavar="AGENT", help="The Agent's id.")
 @click.option("--version", metavar="RANGE", help="A version or range like ^1.2; default: the newest installable.")
-@click.option("--accept", metavar="PERMISSION", multiple=True, help="Accept this one only; can be repeated.")
-@click.option("--yes", "-y", is_flag=True, help="Accept what is shown without being asked.")
+@click.option("--accept", metavar="PERMISSION", multiple=True, help="Accept only this permission; can be repeated.")
+@click.option("--yes", "-y", is_flag=True, help="Accept the permissions without a question.")
 async def install(platform: InWorkspace, agent: str, version: str | None, accept: tuple[str, ...], yes: bool) -> None:
-    """The permissions it asks for are shown first. Fewer can be accepted; Skills that need the others are then refused.
+    """The permissions that the Agent asks for are shown first. You can accept fewer: Skills that need the others are
+    refused.
 
-    The exact Release is pinned; a newer version changes nothing until you install it.
+    The Installation stays on this exact Release until you install another version.
 
     Example: aop install aop:summarizer
     Example: aop install aop:summarizer --version ^1.0 --accept text.read --yes
@@ -97,7 +98,11 @@ def _show(platform: InWorkspace, card: AgentCard, accepted: Sequence[str], warni
         out.note(*table(["accept", "permission", "meaning"], rows))
     refused = [skill.id for skill in card.skills if not set(skill.required_permissions) <= set(accepted)]
     if refused:
-        out.note(styled((f"Skills that will be refused for want of a permission: {', '.join(refused)}", "yellow")))
+        out.note(
+            styled(
+                (f"Skills that will be refused, because a permission is not accepted: {', '.join(refused)}", "yellow")
+            )
+        )
     out.note(f"It may call any Skill that the Workspace {platform.workspace_id} may use.")
 
 

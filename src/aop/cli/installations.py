@@ -14,10 +14,10 @@ from aop.contracts.workspace import Installation, InstallationStatus
 _agent = click.argument("agent", metavar="AGENT", help="The Agent's id, or an inst_… id.")
 
 
-@click.option("--all", "history", is_flag=True, help="Also what was uninstalled.")
+@click.option("--all", "history", is_flag=True, help="Include uninstalled ones.")
 @options.limit(100)
 async def installations(platform: InWorkspace, history: bool, limit: int) -> None:
-    """Each with the exact version and Release it is pinned to.
+    """Shows the exact version and Release of each Installation.
 
     Example: aop installations --all
     """

@@ -32,7 +32,7 @@ async def invocations(  # noqa: PLR0913, PLR0917  a command's options are its pa
     until: str | None,
     limit: int,
 ) -> None:
-    """The newest first, with those that Agents made. Inputs and results are in no record.
+    """Newest first, including calls that Agents made. Records hold no inputs or results.
 
     Example: aop invocations --status failed --since 2026-03-01T00:00:00Z
     Example: aop invocations inv_0192f0c0c0de7000a000000000000001

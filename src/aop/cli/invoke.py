@@ -20,14 +20,15 @@ from aop.contracts.invocation import StreamEvent
 @click.argument(
     "capability", metavar="[SKILL]", required=False, help="The Skill; may be left out where there is only one."
 )
-@click.argument(
-    "input_text", metavar="[INPUT]", required=False, help="JSON object, @FILE, or - for the standard input."
-)
-@click.option("--stream", "-s", is_flag=True, help="Show the result piece by piece, as it comes.")
-@click.option("--trace", "show_lineage", is_flag=True, help="Afterwards, show who called whom.")
+@click.argument("input_text", metavar="[INPUT]", required=False, help="JSON object, @FILE, or - for stdin.")
+@click.option("--stream", "-s", is_flag=True, help="Show the chunks of the result as they arrive.")
+@click.option("--trace", "show_lineage", is_flag=True, help="Show the trace afterwards.")
 @click.option("--example", is_flag=True, help="Use the first example of the Skill's inputSchema.")
 @click.option(
-    "--timeout", metavar="SECONDS", type=click.FloatRange(min=0.1), help="Wait at most so many seconds, then cancel."
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.1),
+    help="Cancel the Invocation after this many seconds.",
 )
 async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its parameters
     platform: InWorkspace,
@@ -39,10 +40,10 @@ async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its paramet
     example: bool,
     timeout: float | None,
 ) -> None:
-    """Ctrl-C cancels the Invocation, at the Agent as well, and ends with code 130.
+    """Ctrl-C cancels the Invocation, also at the Agent, and ends with exit code 130.
 
-    The result is written to the standard output and is kept nowhere. With --json it is an Invocation Result, or with
-    --stream a Stream Event per line.
+    The result goes to stdout and is not stored. With --json it is an Invocation Result, or with --stream one Stream
+    Event per line.
 
     Example: aop invoke aop:summarizer rank-sentences '{"text": "Tea is grown in hills. Tea needs rain."}'
     Example: aop invoke aop:summarizer summarize @text.json --stream
@@ -73,9 +74,9 @@ def _is_late(error: ClientError) -> bool:
 
 def _late(seconds: float, error: ClientError) -> CommandProblem:
     problem = CommandProblem(
-        f"canceled: it had not ended after {seconds:g} s",
+        f"canceled: there was no result after {seconds:g} s",
         code="timeout",
-        recovery="give it more time with --timeout; `aop trace --last` shows how far it came",
+        recovery="give it more time with --timeout; `aop trace --last` shows how far it got",
     )
     problem.trace_id, problem.invocation_id = error.trace_id, error.invocation_id
     return problem

@@ -79,7 +79,7 @@ def _read(text: str | None) -> bytes:
 
 def _raw(text: str | None) -> bytes:
     if text is None and sys.stdin.isatty():
-        raise UsageProblem("an input is needed", "as JSON text, @FILE, - for the standard input, or --example")
+        raise UsageProblem("an input is needed", "as JSON text, @FILE, - for stdin, or --example")
     if text is None or text == "-":
         return standard_input()
     if not text.startswith("@"):

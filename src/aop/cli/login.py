@@ -19,11 +19,11 @@ _name = click.argument("name", metavar="[NAME]", required=False, help="The profi
 
 
 @click.option("--gateway", metavar="URL", help=f"The Gateway; default: the profile's, {GATEWAY}, or this machine's.")
-@click.option("--profile", metavar="NAME", default=DEFAULT_PROFILE, help="What to call it.")
+@click.option("--profile", metavar="NAME", default=DEFAULT_PROFILE, help="The name of the profile.")
 async def login(out: Output, gateway: str | None, profile: str) -> None:
-    """The token is asked for, or read from the standard input, or taken from AOP_TOKEN; it is never an argument.
+    """The token comes from a prompt, from stdin or from AOP_TOKEN. It is never an argument.
 
-    It is tried before it is kept, in a file that only you can read. The profile is then the one in use.
+    The Gateway must accept the token. Then it is saved in a file that only you can read, and the profile is in use.
 
     Example: aop login --gateway https://agents.example.com
     Example: aop login --profile work < token.txt
@@ -49,7 +49,7 @@ async def login(out: Output, gateway: str | None, profile: str) -> None:
 
 @_name
 def logout(out: Output, name: str | None) -> None:
-    """Without a name, the profile in use. The token itself stays valid until it expires or is revoked.
+    """Without a name it deletes the profile in use. The token stays valid until it expires or is revoked.
 
     Example: aop logout work
     """
@@ -67,7 +67,7 @@ def logout(out: Output, name: str | None) -> None:
 
 @_name
 def profiles(out: Output, name: str | None) -> None:
-    """With a name, that one is used from now on.
+    """With a name, commands use that profile from now on.
 
     Example: aop profiles
     Example: aop profiles work

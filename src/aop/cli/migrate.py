@@ -1,4 +1,4 @@
-"""`aop migrate`: brings the store to the current version."""
+"""`aop migrate`: migrates the database to the current version."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ _SETTING = "PLATFORM_MIGRATION_DATABASE_URL"
 
 
 def migrate(out: Output) -> None:
-    """Repeating it changes nothing; there is no way down.
+    """Repeating it changes nothing. There is no downgrade.
 
     The login of PLATFORM_MIGRATION_DATABASE_URL must be, or be able to become, a member of the role aop_owner.
 

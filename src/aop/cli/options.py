@@ -16,14 +16,14 @@ _json = click.option("--json", "as_json", is_flag=True, help="Write JSON for pro
 profile = click.option("--profile", metavar="NAME", help="The profile to use; see `aop profiles`.")
 data = click.option("--data", metavar="DIR", help="Use the local platform that runs on this data folder.")
 _workspace = click.option(
-    "--workspace", "-w", metavar="ID", help="The Workspace; else the one in use, else the only one."
+    "--workspace", "-w", metavar="ID", help="The Workspace; default: the one in use, or the only one."
 )
-yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+yes = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
 
 def limit(default: int) -> Declare:
     return click.option(
-        "--limit", metavar="N", default=default, type=click.IntRange(1, 10_000), help="At most so many."
+        "--limit", metavar="N", default=default, type=click.IntRange(1, 10_000), help="The maximum number of items."
     )
 
 

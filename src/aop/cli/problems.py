@@ -40,7 +40,7 @@ class CommandProblem(Exception):
         self.violations: Sequence[Violation] = ()
 
     def document(self) -> dict[str, Any]:
-        """What `--json` writes to the error channel."""
+        """What `--json` writes to stderr."""
         found: dict[str, Any] = {"code": self.code, "message": str(self)}
         if self.reason is not None:
             found |= {"reason": self.reason, "sentence": self.sentence}
@@ -56,7 +56,7 @@ class CommandProblem(Exception):
 
 
 class UsageProblem(CommandProblem):
-    """What was asked cannot be meant; nothing was done."""
+    """The command line makes no sense; nothing was done."""
 
     def __init__(self, text: str, recovery: str = "") -> None:
         super().__init__(text, code="usage", recovery=recovery, exit_code=EXIT_USAGE)

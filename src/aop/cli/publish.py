@@ -33,13 +33,13 @@ _WAIT_SECONDS = 30.0
     metavar="SECONDS",
     default=_WAIT_SECONDS,
     type=click.FloatRange(min=0, max=600),
-    help="How long to wait until the Agent serves the proof; 0 does not look.",
+    help="How long to wait until the Agent serves the proof; 0 does not wait.",
 )
 async def publish(platform: Platform, file: Path, provider: str | None, proof_dir: Path | None, wait: float) -> None:
     """Register, bind, challenge, serve the proof, complete, release, publish: each step is shown when it is done.
 
-    The Agent must be running. After any failure repeat the command: it goes on where the platform stands. With --json
-    the outcome is the Release.
+    The Agent must be running. After any failure repeat the command: it continues from what is done already. With --json
+    the output is the Release.
 
     Example: aop publish my-agent/card.json
     """
@@ -78,7 +78,7 @@ async def _tell(platform: Platform, release: Release) -> None:
 def _broken(out: Output, read: CardFile) -> CommandProblem:
     out.note(*lines_of(read))
     problem = CommandProblem(
-        f"{read.path} breaks the rules of an Agent Card", code="VALIDATION_ERROR", recovery="mend it"
+        f"{read.path} breaks the rules of an Agent Card", code="VALIDATION_ERROR", recovery="correct the Card"
     )
     if out.json:  # people have just seen them, with their lines
         problem.violations = [Violation(found.pointer, found.rule) for found in read.problems]

@@ -1,4 +1,4 @@
-"""How publishing an Agent goes on, for people: a line for each step, and the reason and the way out when it stops."""
+"""The progress of `aop publish` for people: a line for each step, and what to do when a step fails."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -87,7 +87,7 @@ class PublishProgress:
             case ProofNeeded():
                 folder = self._proof_folder
                 return CommandProblem(
-                    "it is not known where the Agent serves proofs from"
+                    "the folder that the Agent serves proofs from is not known"
                     if folder is None
                     else f"{folder} is no folder",
                     code="usage",

@@ -20,7 +20,7 @@ _ON_STORE = Entry("release suspend --operator", "aop.cli.operator:suspend_on_sto
 @click.option("--agent", metavar="ID", help="Of this Agent only.")
 @options.limit(50)
 async def list_releases(platform: Platform, provider: str | None, agent: str | None, limit: int) -> None:
-    """The newest first. `aop publish` uses the owner of the Card as provider id when it is told no other.
+    """Newest first. `aop publish` uses the owner of the Card as the provider id by default.
 
     Example: aop release list --agent local:my-agent
     """
@@ -37,7 +37,7 @@ async def list_releases(platform: Platform, provider: str | None, agent: str | N
 
 @_release_id
 async def show(platform: Platform, release_id: str) -> None:
-    """Of others' Releases only the published can be read.
+    """Of other providers you see published Releases only.
 
     Example: aop release show rel_0192f0c0c0de7000a000000000000001
     """
@@ -53,7 +53,7 @@ async def show(platform: Platform, release_id: str) -> None:
 async def suspend(
     out: Output, release_id: str, operator: bool, yes: bool, profile: str | None, data: str | None
 ) -> None:
-    """It cannot be undone: to go on, publish a new version. Installations stay, their Invocations are refused.
+    """This cannot be undone: publish a new version instead. Installations stay, but their Invocations are refused.
 
     With --operator it runs on the operator's machine: the database is that of the data folder, else of
     PLATFORM_DATABASE_URL, else of a local platform nearby. The Release then says that the operator suspended it.
@@ -79,7 +79,7 @@ async def _suspend_own(platform: Platform, release_id: str) -> None:
 @_release_id
 @options.yes
 async def revoke(platform: Platform, release_id: str, yes: bool) -> None:
-    """It is never restored and its version never published again; a new version is needed.
+    """This cannot be undone, and the version cannot be published again: publish a new version instead.
 
     Example: aop release revoke rel_0192f0c0c0de7000a000000000000001 --yes
     """

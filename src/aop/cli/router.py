@@ -18,7 +18,7 @@ from aop.store.store_check import StoreNotAsExpected, require_version
 @click.option("--router-id", metavar="ID", required=True, help="The PLATFORM_ROUTER_ID of the Router.")
 @router_data
 def close(out: Output, router_id: str, data: Path | None) -> None:
-    """Should it still run, it ends with code 78.
+    """If the Router still runs, it stops with exit code 78.
 
     Each open Invocation gets one terminal: `canceled` if its caller had left, else `failed` with DEPENDENCY_ERROR. No
     Agent is called.

@@ -28,7 +28,7 @@ async def search(
     any_state: bool,
     limit: int,
 ) -> None:
-    """Without words or filters, everything that can be installed, the newest first.
+    """Without words or filters it lists everything that can be installed, newest first.
 
     Example: aop search meeting --capability extract-action-items
     """
@@ -49,7 +49,7 @@ async def search(
 
 @click.argument("agent", metavar="AGENT", help="An Agent id, a public id, or a public link.")
 async def share(platform: Platform, agent: str) -> None:
-    """The link never shows an endpoint, and gives nobody any right.
+    """The page behind the link shows no endpoint and gives no rights.
 
     Example: aop share aop:summarizer
     """

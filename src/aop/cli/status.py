@@ -1,4 +1,4 @@
-"""`aop status`: whether the units of the platform are well, and which platform that is."""
+"""`aop status`: the health of the platform, and which platform it is."""
 
 from click.exceptions import Exit
 
@@ -10,7 +10,7 @@ from aop.contracts.health import HealthStatus, TopologyHealth
 
 
 async def status(platform: Platform) -> None:
-    """Exit code 1 when one of them is not.
+    """Exit code 1 when a part is not healthy. The topology watch is how the Router learns of new and changed Releases.
 
     Example: aop status
     """

@@ -14,7 +14,7 @@ from aop.local.problems import NotRunning
 from aop.local.state import DatabaseUrls, load_run
 
 _CONTROL_PLANE, _ROUTER = "PLATFORM_DATABASE_URL", "PLATFORM_ROUTER_DATABASE_URL"
-_HELP = "Data folder of a running `aop up`. Without it {}, else a local platform that runs nearby."
+_HELP = "Data folder of a running `aop up`. Default: {}, or a local platform that runs nearby."
 
 
 def _data(setting: str) -> options.Declare:

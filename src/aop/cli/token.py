@@ -22,15 +22,15 @@ T = TypeVar("T")
 _HEADINGS = ["token id", "principal", "label", "created", "expires", "revoked", "last used"]
 
 
-@click.option("--principal", required=True, help="Whom the token stands for (a safe identifier).")
+@click.option("--principal", required=True, help="The principal that the token identifies.")
 @click.option("--label", default="", show_default=False, help="A note to recognise the token by.")
 @click.option("--days", type=click.IntRange(min=1, max=3650), help="Lifetime; default 90 days.")
 @control_plane_data
 def create(out: Output, principal: str, label: str, days: int | None, data: Path | None) -> None:
-    """It is printed once, as the last line, and stored only as a hash.
+    """The token is printed once, as the last line. Only a hash of it is stored.
 
-    Where the Control Plane takes tokens of an OpenID provider, give this command its PLATFORM_OIDC_PRINCIPAL_PREFIX
-    too: principals that begin so belong to the provider.
+    If the Control Plane accepts tokens of an OpenID provider, set its PLATFORM_OIDC_PRINCIPAL_PREFIX for this command
+    too: principals with this prefix belong to the provider.
 
     Example: aop token create --principal alice --label laptop
     """

@@ -28,7 +28,7 @@ class _Row:
 @click.argument("which", metavar="[ID]", required=False, help="A Trace id, or an inv_… id.")
 @click.option("--last", is_flag=True, help="The Trace of the newest Invocation.")
 async def trace(platform: InWorkspace, which: str | None, last: bool) -> None:
-    """One line per Invocation, children under their parents, and a bar for when it ran. No input or output is kept.
+    """One line per Invocation, children under their parents, and a bar for when it ran. No input or output is stored.
 
     Example: aop trace --last
     Example: aop trace 4bf92f3577b34da6a3ce929d0e0e4736

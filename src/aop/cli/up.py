@@ -17,22 +17,22 @@ from aop.net.address_settings import listen_address
     metavar="DIR",
     default=DEFAULT_FOLDER,
     type=options.PATH,
-    help="Where everything is kept: database, keys, ports, logs.",
+    help="The data folder: database, keys, ports, logs.",
 )
 @click.option(
-    "--allow", metavar="HOST:PORT", multiple=True, help="A private address an Agent may have; can be repeated."
+    "--allow", metavar="HOST:PORT", multiple=True, help="A private address that Agents may use; can be repeated."
 )
-@click.option("--no-agents", is_flag=True, help="Leave out the sample Agents.")
-@click.option("--no-console", is_flag=True, help="Leave out the Console.")
+@click.option("--no-agents", is_flag=True, help="Do not start the sample Agents.")
+@click.option("--no-console", is_flag=True, help="Do not start the Console.")
 def up(data: Path, allow: tuple[str, ...], no_agents: bool, no_console: bool) -> None:
-    """No configuration is needed. The first start of a data folder makes its
-    database, keys and tokens and chooses its ports; later starts use them again.
+    """No configuration is needed. The first start with a data folder creates the
+    database, keys and tokens and chooses the ports; later starts reuse them.
 
-    PLATFORM_… settings in the environment win over what this command supplies.
+    PLATFORM_… settings in the environment override those of this command.
     Another PostgreSQL is used when all three of PLATFORM_DATABASE_URL,
     PLATFORM_ROUTER_DATABASE_URL and PLATFORM_MIGRATION_DATABASE_URL are set.
 
-    When ready, DIR/run.json tells programs where everything is.
+    When the platform is ready, DIR/run.json holds its addresses and a token for programs.
 
     Example: aop up --data ~/aop-data --allow 127.0.0.1:9000
     """

@@ -11,7 +11,7 @@ _workspace_id = click.argument("workspace_id", metavar="ID", help="The Workspace
 
 @_workspace_id
 async def create(platform: Platform, workspace_id: str) -> None:
-    """It belongs to you. An id is 1 to 128 letters, digits, and . _ : - and is never used twice.
+    """It belongs to you. An id has 1 to 128 letters, digits and . _ : - and cannot be reused.
 
     Example: aop workspace create team
     """
@@ -22,7 +22,7 @@ async def create(platform: Platform, workspace_id: str) -> None:
 
 
 async def list_workspaces(platform: Platform) -> None:
-    """The one in use is marked.
+    """A star marks the one in use.
 
     Example: aop workspace list
     """
@@ -37,7 +37,7 @@ async def list_workspaces(platform: Platform) -> None:
 
 @_workspace_id
 async def use(platform: Platform, workspace_id: str) -> None:
-    """Kept in the profile, or, for a local platform without one, beside the profiles.
+    """The choice is saved in the profile, or for a local platform beside the profiles.
 
     Example: aop workspace use team
     """

@@ -109,7 +109,7 @@ class BrokenAnswer(ClientError):
 
 
 class StreamInterrupted(ClientError):
-    """A stream broke off or broke a rule before its terminal could be believed; the chunks before it are incomplete.
+    """A stream ended early or broke a rule before a valid terminal came; the chunks before it are incomplete.
 
     `rule` is that of the conformance vectors (`sequence`, `chunk_index`, `ids`, `error_ids`, `accepted_first`,
     `after_terminal`, `schema`), or one of `framing`, `frame_size`, `lineage`, `interrupted` (an end without terminal),

@@ -1,4 +1,4 @@
-"""The chunks of one Invocation as they come, from a stream that is believed only as far as it is exact."""
+"""The chunks of one Invocation as they come; each event is checked, and a stream that breaks a rule raises an error."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -26,7 +26,7 @@ class WorkspaceCalls:
 
     @operation("GET", "/v1/status")
     def read_platform_status(self) -> Call[PlatformStatus]:
-        """Whether the units are well.
+        """The health of the platform.
 
         >>> client.read_platform_status().router.value
         'ok'

@@ -42,7 +42,7 @@ _HINTS = {
     ErrorCode.CHALLENGE_EXPIRED: "the machine's clock may have jumped; start again",
     ErrorCode.VALIDATION_ERROR: "correct card.json and start again",
 }
-_USUAL_HINT = "the log files of the units say why; start again, or leave the Agents out with --no-agents"
+_USUAL_HINT = "the log files of the units say why; start again, or start without the Agents with --no-agents"
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ class SamplePublication:
 
     def _say_out_of_use(self, stopped: PublishStopped) -> None:
         if stopped.entry.publication_status is PublicationStatus.DISABLED:
-            self.say(f"{stopped} and is left so; raise its version to publish it again")
+            self.say(f"{stopped} and stays so; raise its version to publish it again")
         else:
-            self.say(f"{stopped} and is left so")
+            self.say(f"{stopped} and stays so")
 
     def _say_other_version(self, sample: Sample, earlier: list[Installation]) -> None:
         for found in earlier:
@@ -157,7 +157,7 @@ def _difference(sample: Sample, entry: CatalogEntry) -> str:
             f" look for it; raise `version` in {file} to publish it there"
         )
     return (
-        f"{file} has changed, but {agent} is already published and never changes; going on with that one."
+        f"{file} has changed, but {agent} is already published and never changes; it stays in use."
         f" Raise `version` in {file} to publish the change"
     )
 

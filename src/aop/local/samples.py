@@ -111,7 +111,7 @@ def _sample(folder: Path, places: dict[int, ListenAddress]) -> Sample:
     if not (python.is_file() and (python.parents[1] / ".stamp").is_file()):
         raise SampleUnusable(
             f"the sample Agent {folder.name} has no environment in {python.parents[1]}:"
-            f" make it with `./dev up`, or leave the Agents out with --no-agents"
+            f" make it with `./dev up`, or start without the Agents with --no-agents"
         )
     content = (folder / "card.json").read_bytes()
     try:

@@ -176,7 +176,7 @@ class _Kept:
 
     def _with_last_lines(self, reason: str) -> str:
         lines = "".join(f"\n  {line}" for line in self._logs.last_lines(self.unit.called))
-        return f"{self.unit.called} {reason}{lines and '; its last words:'}{lines}"
+        return f"{self.unit.called} {reason}{lines and '; its last log lines:'}{lines}"
 
     async def _end_log(self) -> None:
         """The rest of the output, unless a stray process holds it open."""

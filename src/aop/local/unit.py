@@ -27,7 +27,7 @@ class SupervisedUnit:
     label: str = ""
     """What people see and its log file is called, where that is not its name."""
     may_stay_down: bool = False
-    """Whether the others go on when it refuses to run after it was ready; its own last words then say why."""
+    """Whether the others go on when it refuses to run after it was ready; its last log lines then say why."""
 
     @property
     def called(self) -> str:

@@ -81,7 +81,7 @@ async def _until_stopped(options: UpOptions, caller: Mapping[str, str], terminal
                 supervisor.hurry()
                 return
             stopped.set()
-            logs.say("stopping (once more to stop at once)")
+            logs.say("stopping (press Ctrl-C again to stop at once)")
             platform.cancel()
 
         loop = asyncio.get_running_loop()
@@ -121,7 +121,7 @@ class _Platform:
         async with self.supervisor:
             self._begin_agents(settings, samples)
             databases = external or await self._start_postgres(secrets)
-            self.logs.say("bringing the database to the current version")
+            self.logs.say("migrating the database")
             await _bring_to_current_version(databases.migration)
             settings = self._settings(addresses, secrets, databases)
             self.logs.say("starting the Control Plane and the Router")
@@ -134,7 +134,7 @@ class _Platform:
 
     def _offers_console(self) -> bool:
         if self.options.with_console and built_folder() is None:
-            self.logs.say("the Console is left out, as it is not built: ./dev up builds it")
+            self.logs.say("the Console is not built, so it does not start; ./dev up builds it")
             return False
         return self.options.with_console
 
@@ -169,7 +169,7 @@ class _Platform:
     async def _start_postgres(self, secrets: LocalSecrets) -> DatabaseUrls:
         home, log = self.folder.path / "postgres", self.folder.log("postgres")
         postgres = EmbeddedPostgres(home, log, bin_directory=_bin_directory(self.caller))
-        self.logs.say("starting PostgreSQL" if home.exists() else "making a database and starting PostgreSQL")
+        self.logs.say("starting PostgreSQL" if home.exists() else "creating a database and starting PostgreSQL")
         await postgres.prepare()
         await self.supervisor.start(postgres.unit())
         logins = {
