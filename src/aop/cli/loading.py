@@ -59,7 +59,7 @@ class Command(click.Command):
     """A loaded command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        with _clean_usage():
+        with _clean_usage(ctx):
             return super().parse_args(ctx, args)
 
 
@@ -83,13 +83,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        with _clean_usage():
+        with _clean_usage(ctx):
             name, command, rest = super().resolve_command(ctx, args)
         entry = self._entries.get(str(name))
         return name, command if entry is None else entry.command(), rest
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        with _clean_usage():
+        with _clean_usage(ctx):
             return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -100,14 +100,14 @@ class LazyGroup(click.Group):
 
 
 @contextmanager
-def _clean_usage() -> Iterator[None]:
+def _clean_usage(context: click.Context) -> Iterator[None]:
     """An error repeats an argument without the characters that hide or move text."""
     try:
         yield
     except click.exceptions.NoArgsIsHelpError:
         raise  # our own text
     except click.UsageError as error:
-        clean = click.UsageError(cleaned(error.format_message(), lines=False), error.ctx)
+        clean = click.UsageError(cleaned(error.format_message(), lines=False), error.ctx or context)
         raise clean from None
 
 
