@@ -1,6 +1,7 @@
 """Every command has help with an example, machine output and a test; listing them costs next to nothing."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -101,6 +102,30 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
     needing = {"up", "migrate", "control-plane", "console", "router close", "ledger check"}
     assert set(done.stdout.splitlines()) == needing | {"token create", "token list", "token revoke"}
     assert "aop migrate needs the package asyncpg: pip install 'aop[platform]'" in done.stderr
+
+
+def test_whoever_installed_the_bare_package_is_told_what_the_command_line_needs() -> None:
+    code = "import sys; sys.modules['click'] = None; from aop.cli.main import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stderr) == (1, "aop: the command line needs more packages: pip install 'aop[cli]'\n")
+
+
+def test_completion_is_installed_where_the_shell_looks_for_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "aop", "--install-completion"]
+    for shell, script in (
+        ("bash", ".bash_completions/aop.sh"),
+        ("zsh", ".zfunc/_aop"),
+        ("fish", ".config/fish/completions/aop.fish"),
+    ):
+        settings = {"HOME": str(tmp_path), "SHELL": f"/bin/{shell}", "PATH": os.defpath}
+        for _ in range(2):
+            subprocess.run(command, capture_output=True, text=True, timeout=30, check=True, env=settings)
+        assert f"_AOP_COMPLETE={shell}_complete" in (tmp_path / script).read_text()
+    assert (tmp_path / ".bashrc").read_text() == "source ~/.bash_completions/aop.sh\n"
+    unknown = subprocess.run(
+        command, capture_output=True, text=True, timeout=30, check=False, env={"SHELL": "/bin/odd"}
+    )
+    assert (unknown.returncode, "bash, zsh, fish" in unknown.stderr) == (2, True)
 
 
 def test_a_misspelt_command_is_answered_with_the_one_that_was_meant(alone: Aop) -> None:

@@ -2,6 +2,8 @@
 
 import sys
 
+from aop.local.terminal import write_line
+
 _UNITS = ("control-plane", "router", "console")
 
 
@@ -17,4 +19,9 @@ def main() -> int:
         app(prog_name="aop")
     except KeyboardInterrupt:  # before any command could take it
         return 130
+    except ModuleNotFoundError as missing:
+        if missing.name != "click":
+            raise
+        write_line("aop: the command line needs more packages: pip install 'aop[cli]'", sys.stderr)
+        return 1
     return 0

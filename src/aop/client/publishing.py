@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Annotated
 
 import msgspec
 
@@ -38,9 +39,19 @@ class CardRegistered:
 
 
 @dataclass(frozen=True)
-class EndpointBound:
+class _BindingStep:
     binding: EndpointBinding
+
+
+@dataclass(frozen=True)
+class EndpointBound(_BindingStep):
+    """There is a Binding for the endpoint of this version."""
+
     already: bool = False
+
+
+class EndpointProved(_BindingStep):
+    """The platform has read the proof, and the Binding is verified."""
 
 
 @dataclass(frozen=True)
@@ -56,27 +67,22 @@ class ProofServed:
 
 
 @dataclass(frozen=True)
-class EndpointProved:
-    binding: EndpointBinding
-
-
-@dataclass(frozen=True)
-class ReleaseCreated:
+class _ReleaseStep:
     release: Release
 
 
-@dataclass(frozen=True)
-class ReleaseVerified:
+class ReleaseCreated(_ReleaseStep):
+    """The version has a Release; it is verified, because its Binding is."""
+
+
+class ReleaseVerified(_ReleaseStep):
     """A Release that was created before its Binding was verified has its evidence now."""
 
-    release: Release
-
 
 @dataclass(frozen=True)
-class ReleasePublished:
+class ReleasePublished(_ReleaseStep):
     """The last step."""
 
-    release: Release
     already: bool = False
 
 
@@ -99,7 +105,7 @@ _ENDED = {
 
 
 class _CardName(msgspec.Struct, frozen=True, rename="camel"):
-    agent_id: str
+    agent_id: Annotated[str, msgspec.Meta(min_length=1)]
     version: str
 
 
@@ -160,11 +166,12 @@ class Publishing:
     async def _entry(self, raw: bytes) -> CatalogEntry | None:
         try:
             name = msgspec.json.decode(raw, type=_CardName)
+        except msgspec.DecodeError:
+            return None  # the registration refuses it, and says where it is wrong
+        try:
             async for entry in self.client.list_agent_versions(name.agent_id):
                 if entry.version == name.version:
                     return entry
-        except (msgspec.DecodeError, ValueError):
-            return None  # the registration refuses it, and says where it is wrong
         except PlatformError as error:
             # The registration refuses an Agent of somebody else, of which nothing may be seen.
             if error.code not in {ErrorCode.NOT_FOUND, ErrorCode.FORBIDDEN}:
