@@ -1,9 +1,11 @@
 """The Playground in states worth looking at: what is chosen, filled in, running or over."""
 
+import json
 from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect
 
+from tests.console.browser import Tab
 from tests.console.stack import Json, Stack, a_card
 from tests.console.workspace_states import update
 
@@ -97,3 +99,24 @@ def run_what_fails(page: Page, stack: Stack) -> None:
     fill_in(page, "from", "2026-03-02")
     run(page)
     expect_state(page, "Failed")
+
+
+def summarizer(tab: Tab, permissions: list[str] | None = None, **search: str) -> str:
+    workspace_id = tab.stack.workspace("play")
+    tab.stack.install(workspace_id, "aop:summarizer", ["text.read"] if permissions is None else permissions)
+    return playground(workspace_id, agent="aop:summarizer", **search)
+
+
+def sent(tab: Tab) -> list[Json]:
+    """The bodies of the Invocations the page has made."""
+    posts = [request for request in tab.requests if request.method == "POST"]
+    return [json.loads(request.post_data or "") for request in posts if request.url.endswith("/invocations")]
+
+
+def recorded(tab: Tab, workspace_id: str) -> list[Json]:
+    records: list[Json] = tab.stack.caller.get(f"/v1/workspaces/{workspace_id}/invocations").json["items"]
+    return records
+
+
+def workspace_of(address: str) -> str:
+    return address.split("/")[2]

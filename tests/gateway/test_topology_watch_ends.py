@@ -19,7 +19,7 @@ from tests.support.settings import ROUTER_TO_CONTROL_PLANE
 from tests.support.units import Reply
 from tests.support.waiting import becomes_true, generous, promptly
 from tests.support.watch import WATCH, seed_releases, watching
-from tests.units.test_processes import environment, served
+from tests.units.processes import environment, served
 
 LISTENERS = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 import pytest_asyncio
 
-from tests.loop.test_router_answers import ScriptedRouter, error, id_lines
+from tests.loop.router_answers import ScriptedRouter, error, id_lines
 from tests.support.loop import Changes, Platform, gateway_alone
 from tests.support.peers import Behaviour, Received, hold, listening
 from tests.support.postgres import PostgresForTests

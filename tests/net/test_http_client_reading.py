@@ -1,52 +1,13 @@
 """The client's reading of answers, fed byte by byte and in every other way."""
 
-from dataclasses import dataclass
-from itertools import pairwise
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aop.net.http.message import AnswerTooLarge, HttpError, TransferBroken
-from aop.net.http.reader import MAX_HEAD_BYTES, MAX_HEADERS, MAX_INTERIM_ANSWERS, AnswerReader
+from aop.net.http.message import HttpError, TransferBroken
+from aop.net.http.reader import MAX_INTERIM_ANSWERS, AnswerReader
+from tests.net.client_reading import LIMIT, SIZED, Outcome, chunked, cut, every_byte, read
 
-LIMIT = 1 << 20
-
-
-@dataclass(frozen=True)
-class Outcome:
-    status: int
-    headers: tuple[tuple[bytes, bytes], ...]
-    body: bytes
-    keep_alive: bool
-
-
-def read(pieces: list[bytes], *, method: str = "POST", max_body: int = LIMIT, closes: bool = False) -> Outcome:
-    """The answer, or the HttpError; an answer that is not complete is a TransferBroken."""
-    reader = AnswerReader()
-    reader.begin(method, max_body)
-    for piece in pieces:
-        reader.feed(piece)
-    if closes or not reader.complete:
-        reader.end()
-    return Outcome(reader.status, reader.headers, reader.take(), reader.keep_alive and not reader.excess)
-
-
-def every_byte(data: bytes) -> list[bytes]:
-    return [data[index : index + 1] for index in range(len(data))]
-
-
-def cut(data: bytes, places: list[int]) -> list[bytes]:
-    edges = sorted({0, len(data), *(place % (len(data) + 1) for place in places)})
-    return [data[start:end] for start, end in pairwise(edges)]
-
-
-def chunked(chunks: list[bytes], *, extension: bytes = b"", trailers: bytes = b"") -> bytes:
-    body = b"".join(b"%x%b\r\n%b\r\n" % (len(chunk), extension, chunk) for chunk in chunks if chunk)
-    return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body + b"0\r\n" + trailers + b"\r\n"
-
-
-SIZED = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain \r\nContent-Length: 5\r\nX-A: 1\r\nX-A: 2\r\n\r\nhello"
 CHUNKED = chunked([b"he", b"llo"], extension=b";a=b", trailers=b"X-Sum: 1\r\n")
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + SIZED
 NO_CONTENT = b"HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n"
@@ -232,53 +193,3 @@ def test_an_answer_that_spoils_its_connection_is_still_an_answer(answer: bytes) 
 
 def test_http_1_0_with_keep_alive_keeps_the_connection() -> None:
     assert read([b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n"]).keep_alive
-
-
-def test_a_declared_length_over_the_limit_is_refused_before_the_body() -> None:
-    with pytest.raises(AnswerTooLarge):
-        read([b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"], max_body=5)
-    assert read([SIZED], max_body=5).body == b"hello"
-
-
-@pytest.mark.parametrize("answer", [chunked([b"abc", b"def"]), b"HTTP/1.1 200 OK\r\n\r\nabcdef"])
-def test_an_undeclared_body_over_the_limit_is_refused_when_it_passes_it(answer: bytes) -> None:
-    for pieces in ([answer], every_byte(answer)):
-        with pytest.raises(AnswerTooLarge):
-            read(pieces, max_body=5, closes=True)
-        assert read(pieces, max_body=6, closes=True).body == b"abcdef"
-
-
-def head_of(size: int) -> bytes:
-    fixed = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: \r\n\r\n"
-    return fixed.replace(b"X: ", b"X: " + b"a" * (size - len(fixed)))
-
-
-def test_a_head_has_at_most_32_kib_and_100_headers() -> None:
-    assert read([head_of(MAX_HEAD_BYTES)]).status == 200
-    for pieces in ([head_of(MAX_HEAD_BYTES + 200)], cut(head_of(MAX_HEAD_BYTES + 200), [9000, 18000, 32000])):
-        with pytest.raises(AnswerTooLarge):
-            read(pieces)
-    for count, fits in ((MAX_HEADERS, True), (MAX_HEADERS + 1, False)):
-        answer = b"HTTP/1.1 204 No Content\r\n" + b"A: b\r\n" * count + b"\r\n"
-        if fits:
-            assert len(read([answer]).headers) == count
-        else:
-            with pytest.raises(AnswerTooLarge):
-                read([answer])
-
-
-def test_a_large_body_that_comes_with_its_head_does_not_count_as_head() -> None:
-    body = b"x" * (4 * MAX_HEAD_BYTES)
-    assert read([b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)]).body == body
-
-
-@pytest.mark.parametrize("filler", [b"1;" + b"x" * 4000 + b"\r\na\r\n", b"0\r\n" + b"A: b\r\n" * 1000])
-def test_chunk_framing_without_content_is_bounded(filler: bytes) -> None:
-    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-    endless = [filler] * 40 if filler.startswith(b"1") else [filler, *[b"A: b\r\n" * 1000] * 40]
-    with pytest.raises(AnswerTooLarge):
-        read([head, *endless])
-
-
-def test_the_smallest_chunks_are_within_the_bound() -> None:
-    assert read([chunked([b"a"] * 60_000)]).body == b"a" * 60_000

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from tests.router.conftest import LoneRouter
+from tests.support.callers import asking
 from tests.support.control_plane import ScriptedControlPlane, answering
-from tests.support.loop import asking
 from tests.support.nested import NESTED, nested_body
 from tests.support.peers import Behaviour, Received, hold
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER

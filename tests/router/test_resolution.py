@@ -11,10 +11,10 @@ import pytest
 from aop.base.canonical import canonical
 from aop.contracts.errors import ErrorCode, code_entries
 from tests.router.conftest import Lone, LoneRouter
+from tests.support.callers import asking
 from tests.support.cards import a_card
 from tests.support.control_plane import ScriptedControlPlane, answering
 from tests.support.errors import require_error
-from tests.support.loop import asking
 from tests.support.peers import JSON, Behaviour, Received, after, hold, reset, sending
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
 from tests.support.waiting import promptly

@@ -1,0 +1,1 @@
+"""Connections to the store, its migrations, and reads that share one statement."""

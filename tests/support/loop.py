@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -17,12 +17,12 @@ from aop.control_plane.app import build as build_control_plane
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import ControlPlaneSettings, read_control_plane_settings
 from aop.local.state import DatabaseUrls
-from aop.net.http import HttpClient, StreamedAnswer, Target
 from aop.net.server import listening_socket
 from aop.router.app import RouterEnvironment
 from aop.router.app import build as build_router
 from aop.router.settings import read_router_settings
 from tests.support.agent import ScriptedAgent, scripted_agent
+from tests.support.callers import asking
 from tests.support.cards import Card, a_card, a_skill
 from tests.support.catalog import Catalog, opened_catalog
 from tests.support.errors import require_error
@@ -235,30 +235,6 @@ def _router(
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": allowed_hosts(agent), **changes.router},
     )
     return running(lambda: build_router(read_router_settings(environment), changes.environment), listener)
-
-
-@asynccontextmanager
-async def asking(unit: RunningUnit, path: str, body: bytes, headers: Headers) -> AsyncIterator[asyncio.Task[int]]:
-    """A caller of its own connection; leaving the scope is closing that connection."""
-    client = HttpClient(idle_seconds=0, connect_seconds=PATIENCE_SECONDS)
-    target = Target("http", "127.0.0.1", unit.port, "127.0.0.1")
-    deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
-
-    async def ask() -> int:
-        sent: Sequence[tuple[bytes, bytes]] = (*headers, (b"content-type", b"application/json"))
-        answer: StreamedAnswer
-        async with client.stream(
-            target, "POST", path, headers=sent, body=body, deadline=deadline, max_body=2**30
-        ) as answer:
-            return answer.status
-
-    task = asyncio.create_task(ask())
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
-        await client.close()
 
 
 @asynccontextmanager

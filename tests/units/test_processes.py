@@ -1,94 +1,20 @@
 """The units as processes: started from settings alone, refused when something is wrong, drained on SIGTERM."""
 
 import asyncio
-import os
 import signal
 import socket
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
-from urllib.request import Request, urlopen
+from contextlib import closing
 
 import pytest
 
 from aop.control_plane.gateway.tokens import Tokens, issue_token
-from aop.local.child import _LAUNCHER as LAUNCHER
 from aop.local.state import DatabaseUrls
-from aop.net.sockets import listening_socket
 from aop.store.database import connect
 from aop.store.migrations import migrate
 from tests.support.postgres import PostgresForTests
-from tests.support.settings import OIDC, control_plane_environment, router_environment
-from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience, promptly
-
-UNITS = {
-    "control-plane": ("PLATFORM_DATABASE_URL", "PLATFORM_LISTEN_ADDRESS", control_plane_environment),
-    "router": ("PLATFORM_ROUTER_DATABASE_URL", "PLATFORM_ROUTER_LISTEN_ADDRESS", router_environment),
-}
-
-
-@dataclass(frozen=True)
-class Ended:
-    code: int
-    said: str
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def environment(unit: str, stores: DatabaseUrls | None, **changes: str | None) -> dict[str, str]:
-    database, address, make = UNITS[unit]
-    if stores is not None:
-        changes.setdefault(database, stores.router if unit == "router" else stores.control_plane)
-    changes.setdefault(address, f"127.0.0.1:{free_port()}")
-    return make(**changes)
-
-
-async def start(unit: str, settings: dict[str, str]) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "aop", unit),
-        env={**settings, "PATH": os.defpath},
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
-
-
-async def run_to_end(unit: str, settings: dict[str, str]) -> Ended:
-    process = await start(unit, settings)
-    async with patience():
-        _, said = await process.communicate()
-    return Ended(process.returncode or 0, said.decode())
-
-
-@asynccontextmanager
-async def served(unit: str, settings: dict[str, str]) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
-    process = await start(unit, settings)
-    origin = f"http://{settings[UNITS[unit][1]]}"
-    try:
-        async with patience():
-            # A Router is ready only with a Control Plane to watch; here each unit runs alone.
-            path = "livez" if unit == "router" else "readyz"
-            while await asyncio.to_thread(status_of, f"{origin}/{path}") != 200:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
-        yield process, origin
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
-
-
-def status_of(url: str, token: str | None = None) -> int:
-    headers = {} if token is None else {"authorization": f"Bearer {token}"}
-    try:
-        with urlopen(Request(url, headers=headers), timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
-            return int(answer.status)
-    except OSError as failure:
-        return int(getattr(failure, "code", 0))
+from tests.support.settings import OIDC
+from tests.support.waiting import patience, promptly
+from tests.units.processes import UNITS, environment, run_to_end, served, status_of
 
 
 @pytest.mark.rows("OPS-03")
@@ -212,56 +138,3 @@ async def test_a_drain_refuses_new_work_while_the_listener_stays_open_and_runnin
             await process.wait()
         assert process.returncode == 0
     silent.close()
-
-
-def handing(listener: socket.socket) -> tuple[str, ...]:
-    """The program that gives its successor this socket, as `aop up` does it."""
-    return (sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), "9", "-1", str(listener.fileno()))
-
-
-@pytest.mark.rows("SAFE-13")
-async def test_a_unit_serves_on_the_socket_it_is_handed(stores: DatabaseUrls) -> None:
-    with listening_socket("127.0.0.1", 0) as listener:
-        port = listener.getsockname()[1]
-        settings = environment("control-plane", stores, PLATFORM_LISTEN_ADDRESS=f"127.0.0.1:{port}")
-        process = await asyncio.create_subprocess_exec(
-            *handing(listener),
-            *(sys.executable, "-m", "aop", "control-plane"),
-            env={**settings, "PATH": os.defpath},
-            stderr=asyncio.subprocess.DEVNULL,
-            pass_fds=(listener.fileno(),),
-        )
-        # Whoever comes before the unit waits in the socket's own queue.
-        assert await asyncio.to_thread(status_of, f"http://127.0.0.1:{port}/livez") == 200
-        process.send_signal(signal.SIGTERM)
-        async with patience():
-            assert await process.wait() == 0
-
-
-async def test_a_socket_of_another_address_is_refused_by_the_setting(stores: DatabaseUrls) -> None:
-    with listening_socket("127.0.0.1", 0) as listener:
-        process = await asyncio.create_subprocess_exec(
-            *handing(listener),
-            *(sys.executable, "-m", "aop", "control-plane"),
-            env={**environment("control-plane", stores), "PATH": os.defpath},
-            stderr=asyncio.subprocess.PIPE,
-            pass_fds=(listener.fileno(),),
-        )
-        async with patience():
-            _, said = await process.communicate()
-    assert process.returncode == 1
-    assert b"PLATFORM_LISTEN_ADDRESS: the socket handed over in LISTEN_FDS has another address" in said
-
-
-async def test_a_socket_meant_for_another_process_is_not_taken(stores: DatabaseUrls) -> None:
-    strange = environment("control-plane", stores)
-    port = int(strange["PLATFORM_LISTEN_ADDRESS"].rpartition(":")[2])
-    process = await start("control-plane", {**strange, "LISTEN_FDS": "1", "LISTEN_PID": str(os.getpid())})
-
-    async def alive() -> bool:
-        return await asyncio.to_thread(status_of, f"http://127.0.0.1:{port}/livez") == 200
-
-    await becomes_true(alive)
-    process.send_signal(signal.SIGTERM)
-    async with patience():
-        await process.communicate()

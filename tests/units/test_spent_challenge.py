@@ -11,7 +11,7 @@ from aop.net.http import HttpError
 from tests.support.endpoints import agent_endpoint, stalling
 from tests.support.errors import require_error
 from tests.support.publication import Json, process_on, provider
-from tests.units.test_processes import environment, free_port, served
+from tests.units.processes import environment, free_port, served
 
 
 async def used_challenges(stores: DatabaseUrls) -> list[str]:

@@ -24,7 +24,7 @@ from tests.support.settings import CONTROL_PLANE_TO_ROUTER, router_environment
 from tests.support.stream import EVENT_STREAM, StreamCaller, calling
 from tests.support.streaming_agent import a_whole_stream, piece, status, streamed, task
 from tests.support.waiting import generous, patience
-from tests.units.test_processes import free_port, status_of
+from tests.units.processes import free_port, status_of
 
 PATH = "/internal/v1/invocations"
 TOKEN = (b"authorization", f"Bearer {CONTROL_PLANE_TO_ROUTER}".encode())
