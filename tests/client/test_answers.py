@@ -3,10 +3,6 @@
 import asyncio
 import json
 import pickle
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,38 +12,19 @@ from aop.client import (
     AnswerLost,
     BrokenAnswer,
     Client,
-    ClientError,
     DeadlinePassed,
     InvocationFailed,
     PlatformError,
-    Unreachable,
 )
 from aop.contracts.errors import ErrorCode, Reason, code_entries, reason_pairs
 from aop.contracts.recovery import Situation, reason_recovery, recoveries
-from tests.client.gateway import TRACE, TRACED, WORKSPACE, ScriptedGateway, an_error, saying, scripted_gateway
-from tests.support.authority import Authority
-from tests.support.peers import JSON, Behaviour, hold, listening, reset, sending
+from tests.client.calling import TOKEN, calling, failure
+from tests.client.gateway import TRACE, TRACED, WORKSPACE, an_error, saying, scripted_gateway
+from tests.support.peers import JSON, Behaviour, hold, reset, sending
 from tests.support.waiting import PATIENCE_SECONDS, generous
 
-TOKEN = "a-token-of-the-test"
 IDS = {"invocationId": "inv_" + "1" * 32, "rootTaskId": "task_" + "2" * 32}
 RESULT = {"schemaVersion": "1", **IDS, "traceId": TRACE, "status": "succeeded", "result": None}
-
-
-@asynccontextmanager
-async def calling(behave: Behaviour, **options: Any) -> AsyncIterator[tuple[Client, ScriptedGateway]]:
-    async with scripted_gateway(behave) as gateway, Client(gateway.origin, TOKEN, **options) as client:
-        yield client, gateway
-
-
-async def failure(behave: Behaviour, call: Callable[[Client], Awaitable[Any]] | None = None, **options: Any) -> Any:
-    """The error that a read, or another call, ends in."""
-    async with calling(behave, **options) as (client, gateway):
-        with pytest.raises(ClientError) as raised:
-            await (call(client) if call else client.read_workspace("demo"))
-    assert len(gateway.received) == 1, "a request was sent again"
-    assert TOKEN not in f"{raised.value!r} {raised.value} {vars(raised.value)}"
-    return raised.value
 
 
 @pytest.mark.parametrize("code", list(ErrorCode))
@@ -178,44 +155,6 @@ async def test_the_time_of_a_call_is_an_argument_of_the_client_of_a_view_and_of_
         assert asyncio.get_running_loop().time() - begun < PATIENCE_SECONDS
 
 
-async def test_a_gateway_that_nobody_runs_is_unreachable() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    async with Client(f"http://127.0.0.1:{port}", TOKEN) as client:
-        with pytest.raises(Unreachable) as raised:
-            await client.read_workspace("demo")
-    assert raised.value.recovery == recoveries()[Situation.UNREACHABLE]
-
-
-async def test_a_name_without_an_address_is_unreachable() -> None:
-    async with Client("http://gateway.invalid", TOKEN) as client:
-        with pytest.raises(Unreachable):
-            await client.within(5).read_workspace("demo")
-
-
-async def test_a_certificate_must_be_of_a_trusted_root_or_of_one_the_caller_trusts(tmp_path: Path) -> None:
-    authority = Authority(tmp_path)
-    async with scripted_gateway(saying(WORKSPACE), tls=authority.server_context("localhost")) as gateway:
-        url = f"https://localhost:{gateway.port}"
-        async with Client(url, TOKEN) as distrustful:
-            with pytest.raises(Unreachable, match="tls"):
-                await distrustful.read_workspace("demo")
-        async with Client(url, TOKEN, tls=authority.client_context()) as trusting:
-            assert (await trusting.read_workspace("demo")).owner_id == "alice"
-
-
-async def test_a_name_with_several_addresses_is_reached_at_the_one_that_listens() -> None:
-    addresses = {str(entry[4][0]) for entry in socket.getaddrinfo("localhost", None, type=socket.SOCK_STREAM)}
-    async with (
-        scripted_gateway(saying(WORKSPACE), sorted(addresses)[0]) as gateway,
-        Client(f"http://localhost:{gateway.port}", TOKEN) as client,
-    ):
-        assert (await client.read_workspace("demo")).owner_id == "alice"
-        await client.read_workspace("demo")
-    assert {request.connection for request in gateway.received} == {1}
-    assert gateway.received[0].values("host") == [f"localhost:{gateway.port}"]
-
-
 async def test_what_is_sent_is_what_the_contract_says() -> None:
     async with calling(saying(RESULT)) as (client, gateway):
         await client.invoke("d/e mo", "a", "b", b'{ "n" : 1.10 }')
@@ -224,12 +163,6 @@ async def test_what_is_sent_is_what_the_contract_says() -> None:
     assert request.values("authorization") == [f"Bearer {TOKEN}"]
     assert request.values("content-type") == request.values("accept") == ["application/json"]
     assert request.body == b'{"agentId":"a","capability":"b","input":{ "n" : 1.10 },"stream":false}'
-
-
-async def test_a_base_url_may_have_a_path() -> None:
-    async with scripted_gateway(saying(WORKSPACE)) as gateway, Client(f"{gateway.origin}/aop/", TOKEN) as client:
-        await client.read_workspace("demo")
-    assert gateway.received[0].target == "/aop/v1/workspaces/demo"
 
 
 async def _awaited() -> Secret:
@@ -287,44 +220,3 @@ async def test_a_closed_client_sends_nothing_and_a_client_stays_with_its_loop() 
         await asyncio.to_thread(elsewhere)
     with pytest.raises(RuntimeError, match="closed"):
         await client.read_workspace("demo")
-
-
-@pytest.mark.parametrize("url", ["", "127.0.0.1:8080", "ftp://x", "http://u@x", "http://x?y", "http://x/../y"])
-def test_a_base_url_is_an_http_or_https_address(url: str) -> None:
-    with pytest.raises(ValueError, match=r".+"):
-        Client(url)
-
-
-@pytest.fixture
-def two_addresses(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A name for two addresses of this machine."""
-
-    def look_up(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
-        assert host == "gateway.test"
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in ("127.0.0.1", "127.0.0.2")]
-
-    monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    return "gateway.test"
-
-
-@pytest.mark.parametrize("behave", [reset, sending(b""), hold], ids=["reset", "closed", "silent"])
-async def test_a_request_that_was_sent_goes_to_no_other_address_whatever_became_of_it(
-    behave: Behaviour, two_addresses: str
-) -> None:
-    async with (
-        scripted_gateway(behave) as first,
-        listening(first.meet, "127.0.0.2", port=first.port),
-        Client(f"http://{two_addresses}:{first.port}", TOKEN, timeout=generous(0.2)) as client,
-    ):
-        with pytest.raises((AnswerLost, DeadlinePassed)):
-            await client.create_workspace("demo")
-        assert len(first.received) == 1
-
-
-async def test_an_address_that_takes_no_connection_leads_to_the_next(two_addresses: str) -> None:
-    async with (
-        scripted_gateway(saying(WORKSPACE), "127.0.0.2") as second,
-        Client(f"http://{two_addresses}:{second.port}", TOKEN) as client,
-    ):
-        assert (await client.read_workspace("demo")).owner_id == "alice"
-        assert len(second.received) == 1

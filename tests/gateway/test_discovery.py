@@ -8,6 +8,7 @@ import pytest
 from aop.contracts.documents import document
 from aop.contracts.publication import ReleaseState
 from aop.local.state import DatabaseUrls
+from tests.gateway.discovery_queries import FAULTY, FOUND, NAMES
 from tests.support.cards import ENDPOINT, a_card, a_skill
 from tests.support.catalog import Catalog, member_names
 from tests.support.errors import require_error
@@ -15,79 +16,6 @@ from tests.support.postgres import PostgresForTests
 from tests.support.units import RunningUnit
 
 AGENTS = "/v1/agents"
-
-
-NAMES = {
-    "percent": "100% Sure",
-    "underscore": "50_A",
-    "backslash": "Back\\slash",
-    "german": "Straße",
-    "greek": "Σίσυφος",
-    "turkish": "İstanbul",
-    "composed": "Caf\u00e9",
-    "decomposed": "Cafe\u0301",
-}
-FOUND = {
-    "%": "percent",
-    "_": "underscore",
-    "100%": "percent",
-    "50_a": "underscore",
-    "50%": None,
-    "50 a": None,
-    "\\": "backslash",
-    "strasse": "german",
-    "STRASSE": "german",
-    "straße": "german",
-    "STRAẞE": "german",
-    "ß": "german",
-    "ΣΊΣΥΦΟΣ": "greek",
-    "σίσυφος": "greek",
-    "i\u0307stanbul": "turkish",
-    "İSTANBUL": "turkish",
-    "istanbul": None,
-    "\u00e9": "composed",
-    "e\u0301": "decomposed",
-    "quick brown": "described",
-    "QUICK": "described",
-    "quickbrown": None,
-    "fox jumps": None,
-    "n f": "described",
-    "🦊": "described",
-}
-
-
-FAULTY = [
-    ("name=x", "", "query_unknown"),
-    ("Query=x", "", "query_unknown"),
-    ("agentId=x", "", "query_unknown"),
-    ("query=a&query=a", "/query", "query_repeated"),
-    ("query=", "/query", "query_value"),
-    ("query", "/query", "query_value"),
-    ("query=%20%09", "/query", "query_value"),
-    ("query=a%00b", "/query", "query_value"),
-    ("query=" + "x" * 257, "/query", "query_value"),
-    ("query=%e9", "", "query_value"),
-    ("query=%zz", "", "query_value"),
-    ("query=%", "", "query_value"),
-    ("capability=", "/capability", "query_value"),
-    ("capability=-a", "/capability", "query_value"),
-    ("capability=a%20b", "/capability", "query_value"),
-    ("ownerId=" + "x" * 129, "/ownerId", "query_value"),
-    ("latest=1", "/latest", "query_value"),
-    ("latest=True", "/latest", "query_value"),
-    ("latest=", "/latest", "query_value"),
-    ("installable=yes", "/installable", "query_value"),
-    ("limit=0", "/limit", "query_value"),
-    ("limit=101", "/limit", "query_value"),
-    ("limit=-1", "/limit", "query_value"),
-    ("limit=1.0", "/limit", "query_value"),
-    ("limit=01", "/limit", "query_value"),
-    ("limit=", "/limit", "query_value"),
-    ("cursor=", "/cursor", "query_value"),
-    ("cursor=" + "A" * 1025, "/cursor", "query_value"),
-    ("cursor=AAAA", "/cursor", "cursor"),
-    ("cursor=%21", "/cursor", "cursor"),
-]
 
 
 class Discovery:

@@ -1,34 +1,29 @@
 """What a Workspace may run: the resolve calls of the Router, and the authorization they share with Dispatch."""
 
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from aop.base.canonical import canonical
-from aop.base.ids import new_id, new_trace_id
 from aop.contracts.documents import document
-from aop.contracts.errors import ErrorCode, Refusal
-from aop.contracts.publication import Release, ReleaseState
+from aop.contracts.publication import ReleaseState
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import InstallationStates
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, Database
-from tests.support.cards import Card, a_card, a_skill
+from tests.gateway.resolving import AGENT_PATH, Scene, a_scene
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
-from tests.support.units import Reply, RunningUnit
+from tests.support.units import RunningUnit
 from tests.support.workspaces import Owner, Rows
 
-AGENT_PATH = "/internal/v1/resolve-agent"
 VERSION_PATH = "/internal/v1/resolve-installed-version"
 PATHS = pytest.mark.parametrize("path", [AGENT_PATH, VERSION_PATH])
 
@@ -46,54 +41,6 @@ REFUSED: list[tuple[dict[str, str], int, str]] = [
     ({"capability": "unknown"}, 403, "CAPABILITY_NOT_ALLOWED"),
     ({"capability": "send"}, 403, "CAPABILITY_NOT_ALLOWED"),
 ]
-
-
-@dataclass
-class Scene:
-    """One installed Agent in one Workspace, and the Router that asks for it."""
-
-    owner: Owner
-    catalog: Catalog
-    rows: Rows
-    card: Card
-    release: Release
-    installation_id: str
-    space: str
-    asked: dict[str, str] = field(default_factory=dict)
-
-    def question(self, path: str = AGENT_PATH) -> dict[str, str]:
-        named = {
-            "invocationId": new_id("inv"),
-            "rootTaskId": new_id("task"),
-            "traceId": new_trace_id(),
-            "workspaceId": self.space,
-            "agentId": self.card["agentId"],
-            "version": self.card["version"],
-            "capability": "summarize",
-        } | self.asked
-        return named if path == AGENT_PATH else {name: text for name, text in named.items() if name != "version"}
-
-    async def resolve(self, path: str = AGENT_PATH, **members: str) -> Reply:
-        body = self.question(path) | members
-        reply = await self.owner.gateway.post(path, body, token=ROUTER_TO_CONTROL_PLANE)
-        assert reply.header("x-platform-trace-id") == body["traceId"]
-        return reply
-
-    async def move(self, state: ReleaseState) -> None:
-        await self.catalog.move("alice", self.release, state)
-
-
-@asynccontextmanager
-async def a_scene(owner: Owner, catalog: Catalog, rows: Rows, name: str = "one") -> AsyncIterator[Scene]:
-    skills = [a_skill("summarize", requiredPermissions=["documents.read"]), a_skill("greet")]
-    skills.append(a_skill("send", requiredPermissions=["documents.read", "mail.send"]))
-    permissions = [{"id": item, "description": "Something."} for item in ("documents.read", "mail.send")]
-    card = a_card(agent_id=f"acme:{name}", version="1.2.0", skills=skills, permissions=permissions)
-    await catalog.register(card)
-    release = await catalog.release(card)
-    await owner.workspace(name)
-    installed = await owner.install(card["agentId"], space=name)
-    yield Scene(owner, catalog, rows, card, release, installed["installationId"], name)
 
 
 @pytest_asyncio.fixture
@@ -228,82 +175,6 @@ async def test_a_store_that_fails_is_a_failed_dependency(scene: Scene) -> None:
         schema, _, name = table.partition(".")
         await scene.rows.execute(f"ALTER TABLE {schema}.elsewhere RENAME TO {name}")
     assert (await scene.resolve()).status == 200
-
-
-Fault = Callable[[Scene], Awaitable[None]]
-
-
-async def _uninstalled(scene: Scene) -> None:
-    await scene.owner.uninstall(scene.installation_id, scene.space)
-
-
-async def _disabled(scene: Scene) -> None:
-    await scene.owner.set_status(scene.installation_id, "disabled", scene.space)
-
-
-async def _disagreeing(scene: Scene) -> None:
-    await scene.rows.execute(
-        "ALTER TABLE registry.release DISABLE TRIGGER release_immutable",
-        f"UPDATE registry.release SET card_digest = repeat('0', 64) WHERE release_id = '{scene.release.release_id}'",
-        "ALTER TABLE registry.release ENABLE ALWAYS TRIGGER release_immutable",
-    )
-
-
-async def _suspended(scene: Scene) -> None:
-    await scene.move(ReleaseState.SUSPENDED)
-
-
-async def _revoked(scene: Scene) -> None:
-    await scene.move(ReleaseState.REVOKED)
-
-
-async def _card_disabled(scene: Scene) -> None:
-    await scene.catalog.disable(scene.card)
-
-
-def _asking(**members: str) -> Fault:
-    async def change(scene: Scene) -> None:
-        scene.asked |= members
-
-    return change
-
-
-# In the order of contract 9.2: of two faults the one further up is told.
-FAULTS: dict[str, tuple[Fault, int, str]] = {
-    "no such Workspace": (_asking(workspaceId="nowhere"), 404, "NOT_FOUND"),
-    "uninstalled": (_uninstalled, 404, "AGENT_NOT_INSTALLED"),
-    "another version": (_asking(version="9.9.9"), 404, "AGENT_NOT_INSTALLED"),
-    "disabled": (_disabled, 409, "INSTALLATION_DISABLED"),
-    "facts disagree": (_disagreeing, 503, "DEPENDENCY_ERROR"),
-    "revoked": (_revoked, 409, "AGENT_RELEASE_REVOKED"),
-    "suspended": (_suspended, 409, "AGENT_RELEASE_SUSPENDED"),
-    "Card disabled": (_card_disabled, 409, "AGENT_DISABLED"),
-    "no such Skill": (_asking(capability="unknown"), 403, "CAPABILITY_NOT_ALLOWED"),
-    "permission missing": (_asking(capability="send"), 403, "CAPABILITY_NOT_ALLOWED"),
-}
-
-
-@pytest.mark.rows("INV-08", "INV-09")
-async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
-    gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
-) -> None:
-    owner, rows = Owner(gateway, alice), Rows(postgres, stores)
-    authorization = Authorization(InstallationStates(catalog.database), Pins(catalog.database))
-    for number, (first, second) in enumerate(combinations(FAULTS, 2)):
-        async with a_scene(owner, catalog, rows, f"space-{number}") as scene:
-            for name in (second, first):  # what is uninstalled can no more be disabled
-                await FAULTS[name][0](scene)
-            _, status, code = FAULTS[first]
-            require_error(await scene.resolve(), status, code, "3")
-            asked = scene.question()
-            access = AccessRequest(asked["workspaceId"], asked["agentId"], asked["capability"], asked["version"])
-            with pytest.raises(Refusal) as refused:
-                await authorization.for_owner("alice", access)
-            assert refused.value.code == code, (first, second)
-            with pytest.raises(Refusal) as foreign:
-                await authorization.for_owner("bob", access)
-            expected = ErrorCode.NOT_FOUND if first == "no such Workspace" else ErrorCode.FORBIDDEN
-            assert foreign.value.code == expected, (first, second)
 
 
 class CountingDatabase(Database):

@@ -4,12 +4,10 @@ import base64
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,20 +16,11 @@ from aop.local.ports import any_free_port
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
 from aop.net.sockets import listening_socket
-from tests.local.test_postgres import EMPTY_INITDB, REFUSING_SERVER, fake_programs
-from tests.support.platform import LocalPlatform, get, seed_ports, started_up
+from tests.local.units_alone import EXTERNAL, started_units
+from tests.support.platform import LocalPlatform, get, seed_ports
 from tests.support.postgres import running_postgres
 from tests.support.processes import is_alive, require_none_left
 from tests.support.waiting import generous
-
-EXTERNAL = ("PLATFORM_DATABASE_URL", "PLATFORM_ROUTER_DATABASE_URL", "PLATFORM_MIGRATION_DATABASE_URL")
-
-
-def started_units(
-    data: Path, *options: str, settings: Mapping[str, str] | None = None
-) -> AbstractContextManager[LocalPlatform]:
-    """Without the sample Agents, which have tests of their own."""
-    return started_up(data, "--no-agents", *options, settings=settings)
 
 
 @pytest.fixture(scope="module")
@@ -206,61 +195,6 @@ def test_with_an_external_database_none_is_started(tmp_path: Path) -> None:
             assert set(platform.run["pids"]) == {"control-plane", "router", "console"}
             assert not (data / "postgres").exists()
             assert platform.stop() == 0
-
-
-def refusal(data: Path, code: int, **settings: str) -> str:
-    """The output of an `aop up` that must end by itself, with one message and nothing left."""
-    with started_units(data, settings=settings) as platform:
-        assert platform.process.wait(30) == code, platform.output
-        output = platform.output
-    require_none_left(str(data))
-    assert "Traceback" not in output
-    assert not (data / "run.json").exists()
-    return output
-
-
-@pytest.mark.rows("OPS-03")
-def test_bad_settings_are_all_named_and_nothing_is_started(tmp_path: Path) -> None:
-    output = refusal(
-        tmp_path / "data", 78, PLATFORM_CARD_MAX_BYTES="secret", PLATFORM_ROUTER_ID="", PLATFORM_LOG_LEVEL="loud"
-    )
-    for name in ("PLATFORM_CARD_MAX_BYTES", "PLATFORM_ROUTER_ID", "PLATFORM_LOG_LEVEL"):
-        assert f"aop up: {name} " in output
-    assert "secret" not in output
-    assert not (tmp_path / "data" / "postgres").exists()
-
-
-def test_a_port_in_use_is_named_with_its_setting(tmp_path: Path) -> None:
-    ports = seed_ports(tmp_path / "data")
-    with socket.create_server(("127.0.0.1", ports.router)):
-        output = refusal(tmp_path / "data", 1)
-    assert f"127.0.0.1:{ports.router} (PLATFORM_ROUTER_LISTEN_ADDRESS) is in use" in output
-
-
-def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    assert f"{tmp_path / 'file'} cannot be used as data folder" in refusal(tmp_path / "file", 1)
-
-
-def test_an_incomplete_set_of_database_urls_names_the_missing_ones(tmp_path: Path) -> None:
-    output = refusal(tmp_path / "data", 78, PLATFORM_DATABASE_URL="postgresql://user@127.0.0.1/db")
-    assert "PLATFORM_ROUTER_DATABASE_URL" in output
-    assert "PLATFORM_MIGRATION_DATABASE_URL" in output
-
-
-def test_an_external_database_that_is_dead_is_named_by_its_setting(tmp_path: Path) -> None:
-    seed_ports(tmp_path / "data")
-    url = f"postgresql://user:canary@127.0.0.1:{any_free_port()}/db"
-    output = refusal(tmp_path / "data", 1, **dict.fromkeys(EXTERNAL, url))
-    assert "PLATFORM_MIGRATION_DATABASE_URL cannot be reached" in output
-    assert "canary" not in output
-
-
-def test_a_postgresql_that_refuses_to_start_is_told_with_its_own_words(tmp_path: Path) -> None:
-    seed_ports(tmp_path / "data")
-    programs = fake_programs(tmp_path, REFUSING_SERVER, EMPTY_INITDB)
-    output = refusal(tmp_path / "data", 1, PLATFORM_PG_BIN=str(programs))
-    assert "made of cheese" in output
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> None:

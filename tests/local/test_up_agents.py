@@ -6,14 +6,12 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -21,18 +19,15 @@ import pytest
 from aop.client import Client
 from aop.contracts.card import AgentCard
 from aop.local.ports import any_free_port
-from aop.local.problems import SampleUnusable, StepFailed
+from aop.local.problems import StepFailed
 from aop.local.publication import SamplePublication
 from aop.local.samples import Sample, find_samples
 from aop.net.address_settings import ListenAddress
 from tests.local.caller import Caller, Reply
+from tests.local.sample_cards import CARDS, Json
 from tests.support.platform import LocalPlatform, seed_ports, started_up
 from tests.support.processes import is_alive, require_none_left
-from tools.agent_env import AGENTS, agent_python
-
-Json = dict[str, Any]
-CARDS: dict[str, Json] = {path.parent.name: json.loads(path.read_text()) for path in sorted(AGENTS.glob("*/card.json"))}
-PORTS = [ListenAddress("127.0.0.1", port) for port in (8091, 8092, 8093)]
+from tools.agent_env import agent_python
 
 
 @dataclass(frozen=True)
@@ -259,75 +254,3 @@ def test_a_refused_step_is_told_with_its_code_and_a_way_out(restarted: Restarted
         assert not list(tmp_path.iterdir())
     bindings = restarted.caller.get("/v1/providers/aop/endpoint-bindings?agentId=test:not-allowed").json["items"]
     assert [binding["verificationStatus"] for binding in bindings] == ["failed"]
-
-
-def refusal(data: Path, **settings: str) -> str:
-    """The output of an `aop up` that must end by itself, with one message and nothing left."""
-    for name in CARDS:
-        agent_python(name)
-    with started_up(data, settings=settings) as platform:
-        assert platform.process.wait(30) == 1, platform.output
-        output = platform.output
-    require_none_left(str(data))
-    assert "Traceback" not in output
-    assert not (data / "run.json").exists()
-    return output
-
-
-def test_a_taken_agent_port_is_named_before_anything_starts(tmp_path: Path) -> None:
-    ports = seed_ports(tmp_path / "data")
-    with socket.create_server(("127.0.0.1", ports.agents[0])):
-        output = refusal(tmp_path / "data")
-    assert f"127.0.0.1:{ports.agents[0]} (sample Agent action-items) is in use" in output
-    assert not (tmp_path / "data" / "postgres").exists()
-
-
-def test_an_agent_that_cannot_start_ends_up_with_its_own_words(tmp_path: Path) -> None:
-    seed_ports(tmp_path / "data")
-    output = refusal(tmp_path / "data", PLATFORM_AGENT_REQUEST_MAX_BYTES="many")
-    assert "ended before it was ready" in output
-    assert "PLATFORM_AGENT_REQUEST_MAX_BYTES" in output
-
-
-def a_checkout(folder: Path, *endpoints: str) -> Path:
-    for number, endpoint in enumerate(endpoints):
-        card = CARDS["action-items"] | {"protocol": CARDS["action-items"]["protocol"] | {"endpoint": endpoint}}
-        for path in (folder / "agents" / f"agent-{number}", folder / ".dev" / "agents" / f"agent-{number}" / "bin"):
-            path.mkdir(parents=True)
-        (folder / "agents" / f"agent-{number}" / "card.json").write_text(json.dumps(card))
-        (folder / ".dev" / "agents" / f"agent-{number}" / "bin" / "python").touch()
-        (folder / ".dev" / "agents" / f"agent-{number}" / ".stamp").touch()
-    return folder
-
-
-def test_without_a_checkout_there_are_no_sample_agents(tmp_path: Path) -> None:
-    assert find_samples(PORTS, tmp_path) == []
-
-
-def test_each_sample_agent_listens_on_the_port_chosen_for_the_one_its_card_names(tmp_path: Path) -> None:
-    chosen = [ListenAddress("127.0.0.1", port) for port in (9009, 9002, 9003)]
-    checkout = a_checkout(tmp_path, "http://127.0.0.1:8093/a2a", "http://127.0.0.1:8091/")
-    assert [sample.endpoint for sample in find_samples(chosen, checkout)] == [
-        "http://127.0.0.1:9009/",
-        "http://127.0.0.1:9003/a2a",
-    ]
-
-
-def test_a_sample_agent_without_its_environment_is_told_with_the_command_that_makes_it(tmp_path: Path) -> None:
-    checkout = a_checkout(tmp_path, "http://127.0.0.1:8091/")
-    (tmp_path / ".dev" / "agents" / "agent-0" / ".stamp").unlink()
-    with pytest.raises(SampleUnusable, match=r"agent-0 has no environment .*\./dev up.*--no-agents"):
-        find_samples(PORTS, checkout)
-
-
-@pytest.mark.parametrize("second", ["http://127.0.0.1:8091/", "http://127.0.0.1:8094/"])
-def test_a_port_that_is_taken_twice_or_is_none_of_the_three_is_refused(tmp_path: Path, second: str) -> None:
-    with pytest.raises(SampleUnusable, match="8091 or 8092 or 8093"):
-        find_samples(PORTS, a_checkout(tmp_path, "http://127.0.0.1:8091/", second))
-
-
-def test_a_card_that_is_none_is_named(tmp_path: Path) -> None:
-    checkout = a_checkout(tmp_path, "http://127.0.0.1:8091/")
-    (tmp_path / "agents" / "agent-0" / "card.json").write_text("{}")
-    with pytest.raises(SampleUnusable, match=r"agent-0/card\.json is no Agent Card"):
-        find_samples(PORTS, checkout)

@@ -1,0 +1,94 @@
+"""Of several faults of a question, the first in the order of checks is told."""
+
+from collections.abc import Awaitable, Callable
+from itertools import combinations
+
+import pytest
+
+from aop.contracts.errors import ErrorCode, Refusal
+from aop.contracts.publication import ReleaseState
+from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
+from aop.control_plane.registry.pins import Pins
+from aop.control_plane.workspace.installation_states import InstallationStates
+from aop.local.state import DatabaseUrls
+from tests.gateway.resolving import Scene, a_scene
+from tests.support.catalog import Catalog
+from tests.support.errors import require_error
+from tests.support.postgres import PostgresForTests
+from tests.support.units import RunningUnit
+from tests.support.workspaces import Owner, Rows
+
+Fault = Callable[[Scene], Awaitable[None]]
+
+
+async def _uninstalled(scene: Scene) -> None:
+    await scene.owner.uninstall(scene.installation_id, scene.space)
+
+
+async def _disabled(scene: Scene) -> None:
+    await scene.owner.set_status(scene.installation_id, "disabled", scene.space)
+
+
+async def _disagreeing(scene: Scene) -> None:
+    await scene.rows.execute(
+        "ALTER TABLE registry.release DISABLE TRIGGER release_immutable",
+        f"UPDATE registry.release SET card_digest = repeat('0', 64) WHERE release_id = '{scene.release.release_id}'",
+        "ALTER TABLE registry.release ENABLE ALWAYS TRIGGER release_immutable",
+    )
+
+
+async def _suspended(scene: Scene) -> None:
+    await scene.move(ReleaseState.SUSPENDED)
+
+
+async def _revoked(scene: Scene) -> None:
+    await scene.move(ReleaseState.REVOKED)
+
+
+async def _card_disabled(scene: Scene) -> None:
+    await scene.catalog.disable(scene.card)
+
+
+def _asking(**members: str) -> Fault:
+    async def change(scene: Scene) -> None:
+        scene.asked |= members
+
+    return change
+
+
+# In the order of contract 9.2: of two faults the one further up is told.
+FAULTS: dict[str, tuple[Fault, int, str]] = {
+    "no such Workspace": (_asking(workspaceId="nowhere"), 404, "NOT_FOUND"),
+    "uninstalled": (_uninstalled, 404, "AGENT_NOT_INSTALLED"),
+    "another version": (_asking(version="9.9.9"), 404, "AGENT_NOT_INSTALLED"),
+    "disabled": (_disabled, 409, "INSTALLATION_DISABLED"),
+    "facts disagree": (_disagreeing, 503, "DEPENDENCY_ERROR"),
+    "revoked": (_revoked, 409, "AGENT_RELEASE_REVOKED"),
+    "suspended": (_suspended, 409, "AGENT_RELEASE_SUSPENDED"),
+    "Card disabled": (_card_disabled, 409, "AGENT_DISABLED"),
+    "no such Skill": (_asking(capability="unknown"), 403, "CAPABILITY_NOT_ALLOWED"),
+    "permission missing": (_asking(capability="send"), 403, "CAPABILITY_NOT_ALLOWED"),
+}
+
+
+@pytest.mark.rows("INV-08", "INV-09")
+async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
+    gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
+) -> None:
+    owner, rows = Owner(gateway, alice), Rows(postgres, stores)
+    authorization = Authorization(InstallationStates(catalog.database), Pins(catalog.database))
+    for number, (first, second) in enumerate(combinations(FAULTS, 2)):
+        async with a_scene(owner, catalog, rows, f"space-{number}") as scene:
+            for name in (second, first):  # what is uninstalled can no more be disabled
+                await FAULTS[name][0](scene)
+            _, status, code = FAULTS[first]
+            require_error(await scene.resolve(), status, code, "3")
+            asked = scene.question()
+            access = AccessRequest(asked["workspaceId"], asked["agentId"], asked["capability"], asked["version"])
+            with pytest.raises(Refusal) as refused:
+                await authorization.for_owner("alice", access)
+            assert refused.value.code == code, (first, second)
+            with pytest.raises(Refusal) as foreign:
+                await authorization.for_owner("bob", access)
+            expected = ErrorCode.NOT_FOUND if first == "no such Workspace" else ErrorCode.FORBIDDEN
+            assert foreign.value.code == expected, (first, second)
