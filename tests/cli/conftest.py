@@ -42,7 +42,7 @@ class Ended:
 
 
 class Aop(Protocol):
-    def __call__(self, *arguments: str, given: str | None = None, **environment: str) -> Ended: ...
+    def __call__(self, *arguments: str, stdin: str | None = None, **environment: str) -> Ended: ...
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Aop:
     for name in [name for name in os.environ if name.startswith(("AOP_", "PLATFORM_"))]:  # noqa: TID251
         monkeypatch.delenv(name)
 
-    def call(*arguments: str, given: str | None = None, **environment: str) -> Ended:
+    def call(*arguments: str, stdin: str | None = None, **environment: str) -> Ended:
         settings = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "AOP_DATA": os.devnull, **environment}
-        done = CliRunner().invoke(app, list(arguments), input=given, env=settings)
+        done = CliRunner().invoke(app, list(arguments), input=stdin, env=settings)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         return Ended(done.exit_code, done.stdout, done.stderr)
@@ -100,8 +100,8 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Aop:
 def aop(alone: Aop, stack: Stack) -> Aop:
     """The command of a user whose local platform runs nearby."""
 
-    def call(*arguments: str, given: str | None = None, **environment: str) -> Ended:
-        return alone(*arguments, given=given, **{"AOP_DATA": str(stack.platform.data), **environment})
+    def call(*arguments: str, stdin: str | None = None, **environment: str) -> Ended:
+        return alone(*arguments, stdin=stdin, **{"AOP_DATA": str(stack.platform.data), **environment})
 
     return call
 

@@ -18,7 +18,7 @@ def files(tmp_path: Path) -> Path:
 def test_a_token_from_the_standard_input_is_tried_and_kept_where_only_its_owner_reads(
     alone: Aop, stack: Stack, tmp_path: Path
 ) -> None:
-    done = alone("login", "--gateway", stack.run["gateway"], given=f"{stack.token}\n")
+    done = alone("login", "--gateway", stack.run["gateway"], stdin=f"{stack.token}\n")
     assert done.code == 0, done.err
     assert stack.token not in done.out + done.err
     assert (files(tmp_path) / "tokens.json").stat().st_mode & 0o777 == 0o600
@@ -35,7 +35,7 @@ def test_a_token_from_the_environment_is_kept_as_well(alone: Aop, stack: Stack) 
 
 
 def test_a_token_that_is_not_accepted_is_not_kept(alone: Aop, stack: Stack, tmp_path: Path) -> None:
-    done = alone("login", "--gateway", stack.run["gateway"], given=UNKNOWN_TOKEN)
+    done = alone("login", "--gateway", stack.run["gateway"], stdin=UNKNOWN_TOKEN)
     assert (done.code, "UNAUTHENTICATED" in done.err, "aop login" in done.err) == (1, True, True)
     assert not files(tmp_path).exists()
     assert UNKNOWN_TOKEN not in done.out + done.err
@@ -43,7 +43,7 @@ def test_a_token_that_is_not_accepted_is_not_kept(alone: Aop, stack: Stack, tmp_
 
 @pytest.mark.parametrize("text", ["", "two words", "ümlaut"])
 def test_what_is_no_token_is_refused_without_repeating_it(alone: Aop, stack: Stack, text: str) -> None:
-    done = alone("login", "--gateway", stack.run["gateway"], "--json", given=text)
+    done = alone("login", "--gateway", stack.run["gateway"], "--json", stdin=text)
     assert (done.code, "one word of visible ASCII" in done.error["message"]) == (1, True)
     assert not text or text not in done.err
 
@@ -53,19 +53,19 @@ def test_no_command_takes_a_token_as_an_argument(alone: Aop) -> None:
 
 
 def test_a_gateway_that_does_not_answer_ends_with_its_own_code_and_keeps_nothing(alone: Aop, tmp_path: Path) -> None:
-    done = alone("login", "--gateway", f"http://127.0.0.1:{any_free_port()}", "--json", given=UNKNOWN_TOKEN)
+    done = alone("login", "--gateway", f"http://127.0.0.1:{any_free_port()}", "--json", stdin=UNKNOWN_TOKEN)
     assert (done.code, done.error["code"]) == (3, "unreachable")
     assert done.error["recovery"]
     assert not files(tmp_path).exists()
 
 
 def test_an_address_that_is_none_is_wrong_usage(alone: Aop) -> None:
-    assert alone("login", "--gateway", "agents.example", given=UNKNOWN_TOKEN).code == 2
+    assert alone("login", "--gateway", "agents.example", stdin=UNKNOWN_TOKEN).code == 2
 
 
 def test_profiles_are_listed_chosen_and_forgotten(alone: Aop, stack: Stack, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        assert alone("login", "--gateway", stack.run["gateway"], "--profile", name, given=stack.token).code == 0
+        assert alone("login", "--gateway", stack.run["gateway"], "--profile", name, stdin=stack.token).code == 0
     assert [item["current"] for item in alone("profiles", "--json").json["items"]] == [False, True]
     assert alone("profiles", "one", "--json").json["items"][0]["current"] is True
     assert alone("profiles", "three").code == 2
@@ -78,14 +78,14 @@ def test_profiles_are_listed_chosen_and_forgotten(alone: Aop, stack: Stack, tmp_
 
 
 def test_tokens_that_others_can_read_are_not_used(alone: Aop, stack: Stack, tmp_path: Path) -> None:
-    alone("login", "--gateway", stack.run["gateway"], given=stack.token)
+    alone("login", "--gateway", stack.run["gateway"], stdin=stack.token)
     (files(tmp_path) / "tokens.json").chmod(0o644)
     done = alone("status")
     assert (done.code, "chmod 600" in done.err) == (1, True)
 
 
 def test_a_damaged_file_is_named_without_its_content(alone: Aop, stack: Stack, tmp_path: Path) -> None:
-    alone("login", "--gateway", stack.run["gateway"], given=stack.token)
+    alone("login", "--gateway", stack.run["gateway"], stdin=stack.token)
     (files(tmp_path) / "tokens.json").write_text(f'{{"default": "{stack.token}"')
     done = alone("status")
     assert (done.code, "tokens.json is damaged" in done.err, stack.token in done.err) == (1, True, False)
@@ -119,7 +119,7 @@ def test_a_data_folder_without_a_platform_is_named(alone: Aop, tmp_path: Path) -
 def test_a_profile_comes_before_the_platform_nearby_and_the_environments_token_before_both(
     aop: Aop, alone: Aop, stack: Stack
 ) -> None:
-    alone("login", "--gateway", stack.run["gateway"], "--profile", "mine", given=stack.token)
+    alone("login", "--gateway", stack.run["gateway"], "--profile", "mine", stdin=stack.token)
     assert "profile mine" in aop("status").out
     refused = aop("status", "--json", AOP_TOKEN=UNKNOWN_TOKEN)
     assert (refused.code, refused.error["code"]) == (1, "UNAUTHENTICATED")
@@ -146,7 +146,7 @@ def test_workspaces_are_made_listed_and_chosen(aop: Aop, stack: Stack) -> None:
 
 
 def test_a_chosen_workspace_is_kept_in_the_profile(alone: Aop, stack: Stack, tmp_path: Path) -> None:
-    alone("login", "--gateway", stack.run["gateway"], given=stack.token)
+    alone("login", "--gateway", stack.run["gateway"], stdin=stack.token)
     assert alone("workspace", "use", "demo").code == 0
     kept = json.loads((files(tmp_path) / "config.json").read_text())
     assert kept["profiles"]["default"]["workspace"] == "demo"

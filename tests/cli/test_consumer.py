@@ -51,35 +51,37 @@ def test_an_unknown_agent_or_version_is_told(aop: Aop) -> None:
     assert (missing.code, "it has 1.0.0" in missing.err) == (1, True)
 
 
+_CHANGED = {
+    "version": "2.0.0",
+    "permissions": [
+        {"id": "names.read", "description": "Read the names of people."},
+        {"id": "mail.send", "description": "Send mail."},
+    ],
+    "limits": {"timeoutMs": 30000, "maxInputBytes": 65536, "maxOutputBytes": 1048576, "streaming": True},
+    "skills": [
+        {
+            "id": "greet",
+            "name": "Greet",
+            "description": "Greets somebody by name. Streams the greeting word by word when asked to.",
+            "inputSchema": {"type": "object", "required": ["name", "tone"]},
+            "outputSchema": {"description": "The greeting, or, in a stream, its next word.", "type": "string"},
+            "requiredPermissions": ["names.read", "mail.send"],
+        },
+        {
+            "id": "part",
+            "name": "Part",
+            "description": "Says goodbye.",
+            "inputSchema": {"type": "object"},
+            "outputSchema": {},
+            "requiredPermissions": [],
+        },
+    ],
+}
+
+
 def test_the_difference_between_two_versions_tells_permissions_first(aop: Aop, greeter: Greeter) -> None:
     older, agent = greeter.card()
-    changed = {
-        "version": "2.0.0",
-        "permissions": [
-            {"id": "names.read", "description": "Read the names of people."},
-            {"id": "mail.send", "description": "Send mail."},
-        ],
-        "limits": {"timeoutMs": 30000, "maxInputBytes": 65536, "maxOutputBytes": 1048576, "streaming": True},
-        "skills": [
-            {
-                "id": "greet",
-                "name": "Greet",
-                "description": "Greets somebody by name. Streams the greeting word by word when asked to.",
-                "inputSchema": {"type": "object", "required": ["name", "tone"]},
-                "outputSchema": {"description": "The greeting, or, in a stream, its next word.", "type": "string"},
-                "requiredPermissions": ["names.read", "mail.send"],
-            },
-            {
-                "id": "part",
-                "name": "Part",
-                "description": "Says goodbye.",
-                "inputSchema": {"type": "object"},
-                "outputSchema": {},
-                "requiredPermissions": [],
-            },
-        ],
-    }
-    newer, _ = greeter.card(agentId=agent, **changed)
+    newer, _ = greeter.card(agentId=agent, **_CHANGED)
     for file in (older, newer):
         assert aop("publish", file).code == 0
     changes = aop("agent", "show", agent, "--diff", "1.0.0", "2.0.0", "--json").json["changes"]

@@ -27,8 +27,8 @@ def test_the_input_may_be_an_argument_a_file_or_the_standard_input(aop: Aop, tmp
     answers = {
         aop(*SUMMARIZE, TEXT).out,
         aop(*SUMMARIZE, f"@{tmp_path / 'input.json'}").out,
-        aop(*SUMMARIZE, "-", given=TEXT).out,
-        aop(*SUMMARIZE, given=TEXT).out,
+        aop(*SUMMARIZE, "-", stdin=TEXT).out,
+        aop(*SUMMARIZE, stdin=TEXT).out,
     }
     assert answers == {"Tea is grown in hills.\n"}
 
@@ -46,7 +46,7 @@ def test_with_json_the_result_is_the_contracts_document(aop: Aop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("stdin", "said"),
     [
         ("{", "json_syntax"),
         ("[1]", "must be a JSON object"),
@@ -54,8 +54,8 @@ def test_with_json_the_result_is_the_contracts_document(aop: Aop) -> None:
         ("", "json_syntax"),
     ],
 )
-def test_an_input_that_is_no_strict_json_object_is_not_sent(aop: Aop, given: str, said: str) -> None:
-    done = aop(*SUMMARIZE, "-", given=given)
+def test_an_input_that_is_no_strict_json_object_is_not_sent(aop: Aop, stdin: str, said: str) -> None:
+    done = aop(*SUMMARIZE, "-", stdin=stdin)
     assert (done.code, said in done.err) == (2, True)
 
 

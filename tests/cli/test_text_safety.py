@@ -58,17 +58,14 @@ def agent(stack: Stack, greeter: Greeter, tmp_path_factory: pytest.TempPathFacto
 def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
     """For every command of the tree, how it comes to show what others wrote. The last ones take the Agent away."""
     data, evil_path = ("--data", str(stack.platform.data)), str(agent.folder / f"no{EVIL}")
-    missing = f"{evil_path}-missing"
+    missing, greet = f"{evil_path}-missing", json.dumps({"name": EVIL})
     work, text = ("-w", "demo"), json.dumps({"text": f"One.{EVIL} Two is longer. Three {EVIL} is the longest of all."})
-    greet = json.dumps({"name": EVIL})
     return {
         "status": [(f"--profile={EVIL}",), ()],
         "login": [("--gateway", f"http://127.0.0.1:9/{EVIL}")],
         "logout": [(f"--profile={EVIL}",)],
-        "profiles": [(EVIL,)],
-        "workspace create": [(EVIL,)],
+        **{name: [(EVIL,)] for name in ("profiles", "workspace create", "workspace use")},
         "workspace list": [()],
-        "workspace use": [(EVIL,)],
         "init": [(evil_path,), (evil_path, "--template", EVIL)],
         "card check": [(agent.file,), (missing,), (_broken_card(agent),)],
         "agent run": [(missing,)],

@@ -154,10 +154,10 @@ async def test_an_interrupt_from_the_keyboard_ends_the_call_and_its_connection()
             sys.executable, "-c", program, gateway.origin, stderr=asyncio.subprocess.PIPE
         )
 
-        async def asked() -> bool:
+        async def was_called() -> bool:
             return bool(gateway.received)
 
-        await becomes_true(asked)
+        await becomes_true(was_called)
         process.send_signal(signal.SIGINT)
         async with patience():
             await gateway.received[0].left.wait()

@@ -6,7 +6,7 @@ import msgspec
 
 from aop.client.call import json_of
 from aop.client.errors import BrokenAnswer, PlatformError
-from aop.client.request import PreparedRequest
+from aop.client.request import OperationRequest
 from aop.contracts.errors import code_entries, fits
 from aop.contracts.platform_error import InvocationError
 from aop.net.http import Answer, Headers, RepeatedHeader, StreamedAnswer
@@ -17,7 +17,7 @@ _TRACE: Final = b"x-platform-trace-id"
 _read_error = json_of(InvocationError)
 
 
-def read(answer: Answer, request: PreparedRequest[T]) -> T:
+def read(answer: Answer, request: OperationRequest[T]) -> T:
     if answer.status not in request.statuses:
         raise refusal(answer)
     try:

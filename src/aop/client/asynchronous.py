@@ -6,7 +6,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from aop.client.base import BaseClient
 from aop.client.call import Page
-from aop.client.request import ListRequest, PreparedRequest
+from aop.client.request import ListRequest, OperationRequest
 from aop.client.stream import ResultStream
 
 T = TypeVar("T")
@@ -27,13 +27,13 @@ class AsyncBaseClient(BaseClient):
         """Ends every connection; a stream that still runs is interrupted."""
         await self._transport.close()
 
-    async def send(self, request: PreparedRequest[T]) -> T:
+    async def send(self, request: OperationRequest[T]) -> T:
         return await self._transport.send(request, self._seconds(request.call))
 
     def listing(self, request: ListRequest[T]) -> "Listing[T]":
         return Listing(self, request)
 
-    def streaming(self, request: PreparedRequest[Any]) -> ResultStream:
+    def streaming(self, request: OperationRequest[Any]) -> ResultStream:
         return ResultStream(self._transport, request, self._seconds(request.call))
 
 
@@ -45,7 +45,7 @@ class Listing(Generic[T]):
         self._request = request
 
     async def __aiter__(self) -> AsyncIterator[T]:
-        request: PreparedRequest[Page[T]] | None = self._request.page()
+        request: OperationRequest[Page[T]] | None = self._request.page()
         while request is not None:
             page = await self._caller.send(request)
             for item in page.items:

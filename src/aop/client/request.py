@@ -14,7 +14,7 @@ MAX_PAGE: Final = 100
 
 
 @dataclass(frozen=True)
-class PreparedRequest(Generic[T]):
+class OperationRequest(Generic[T]):
     """A call at its route, ready to be sent once."""
 
     method: str
@@ -29,8 +29,8 @@ class OperationRoute:
     path: str
     statuses: tuple[int, ...]
 
-    def request(self, call: Call[T]) -> PreparedRequest[T]:
-        return PreparedRequest(self.method, target_of(self.path, call.path, call.query), self.statuses, call)
+    def request(self, call: Call[T]) -> OperationRequest[T]:
+        return OperationRequest(self.method, target_of(self.path, call.path, call.query), self.statuses, call)
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class ListRequest(Generic[T]):
     route: OperationRoute
     call: Call[Page[T]]
 
-    def page(self, limit: int | None = MAX_PAGE, cursor: str | None = None) -> PreparedRequest[Page[T]]:
+    def page(self, limit: int | None = MAX_PAGE, cursor: str | None = None) -> OperationRequest[Page[T]]:
         query = {**self.call.query, "limit": limit, "cursor": cursor}
         return self.route.request(replace(self.call, query=query))
 
-    def after(self, page: Page[T]) -> PreparedRequest[Page[T]] | None:
+    def after(self, page: Page[T]) -> OperationRequest[Page[T]] | None:
         """The request for what follows; None behind the last page."""
         return None if page.next_cursor is None else self.page(cursor=page.next_cursor)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from aop.client.answers import broken, refusal, trace_of
 from aop.client.errors import PlatformError, StreamInterrupted
-from aop.client.request import PreparedRequest
+from aop.client.request import OperationRequest
 from aop.client.transport import Transport, explained
 from aop.contracts.invocation import StreamEvent, StreamEventType
 from aop.contracts.result_stream import ArrivingEvents, ResultFrames, StreamBroken
@@ -28,7 +28,7 @@ class ResultStream:
     cancels the Invocation. The ids are known once the block is entered; `terminal` holds the last event afterwards.
     """
 
-    def __init__(self, transport: Transport, request: PreparedRequest[Any], seconds: float) -> None:
+    def __init__(self, transport: Transport, request: OperationRequest[Any], seconds: float) -> None:
         self.invocation_id: str | None = None
         self.root_task_id: str | None = None
         self.trace_id: str | None = None

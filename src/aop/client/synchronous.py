@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 from aop.client.base import BaseClient
 from aop.client.call import Page
 from aop.client.errors import AnswerLost, StreamInterrupted
-from aop.client.request import ListRequest, PreparedRequest
+from aop.client.request import ListRequest, OperationRequest
 from aop.client.stream import ResultStream
 from aop.client.transport import Token
 from aop.contracts.invocation import StreamEvent
@@ -136,13 +136,13 @@ class SyncBaseClient(BaseClient):
         StreamInterrupted."""
         self._thread.close(self._transport.close)
 
-    def send(self, request: PreparedRequest[T]) -> T:
+    def send(self, request: OperationRequest[T]) -> T:
         return self._thread.run(self._transport.send(request, self._seconds(request.call)))
 
     def listing(self, request: ListRequest[T]) -> "SyncListing[T]":
         return SyncListing(self, request)
 
-    def streaming(self, request: PreparedRequest[Any]) -> "SyncResultStream":
+    def streaming(self, request: OperationRequest[Any]) -> "SyncResultStream":
         return SyncResultStream(self._thread, ResultStream(self._transport, request, self._seconds(request.call)))
 
     def _iterated(self, items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
@@ -163,7 +163,7 @@ class SyncListing(Generic[T]):
         self._request = request
 
     def __iter__(self) -> Iterator[T]:
-        request: PreparedRequest[Page[T]] | None = self._request.page()
+        request: OperationRequest[Page[T]] | None = self._request.page()
         while request is not None:
             page = self._caller.send(request)
             yield from page.items

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from aop.base.settings import Secret
 from aop.client.answers import read, trace_in
 from aop.client.errors import AnswerLost, BrokenAnswer, DeadlinePassed, Unreachable
-from aop.client.request import PreparedRequest
+from aop.client.request import OperationRequest
 from aop.net import http
 from aop.net.http import Answer, HttpClient, StreamedAnswer, Target
 from aop.net.origin import Endpoint
@@ -51,7 +51,7 @@ class Transport:
         self._opened: _Opened | None = None
         self._closed = False
 
-    async def send(self, request: PreparedRequest[T], seconds: float) -> T:
+    async def send(self, request: OperationRequest[T], seconds: float) -> T:
         deadline = asyncio.get_running_loop().time() + seconds
         with explained():
             headers = await self._headers(request, b"application/json", deadline)
@@ -71,7 +71,7 @@ class Transport:
             answer = await self._connected(opened, deadline, exchange)
         return read(answer, request)
 
-    async def stream(self, request: PreparedRequest[T], seconds: float, scope: AsyncExitStack) -> StreamedAnswer:
+    async def stream(self, request: OperationRequest[T], seconds: float, scope: AsyncExitStack) -> StreamedAnswer:
         """The head of a streamed answer, whose connection belongs to the scope."""
         deadline = asyncio.get_running_loop().time() + seconds
         with explained():
@@ -127,7 +127,7 @@ class Transport:
                 return found
         raise NameNotResolved(endpoint.host)
 
-    async def _headers(self, request: PreparedRequest[T], accept: bytes, deadline: float) -> list[tuple[bytes, bytes]]:
+    async def _headers(self, request: OperationRequest[T], accept: bytes, deadline: float) -> list[tuple[bytes, bytes]]:
         headers = [(b"accept", accept), *request.call.headers]
         if request.call.body:
             headers.append((b"content-type", b"application/json"))
