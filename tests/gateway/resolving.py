@@ -26,7 +26,7 @@ class Scene:
     release: Release
     installation_id: str
     space: str
-    asked: dict[str, str] = field(default_factory=dict)
+    changes: dict[str, str] = field(default_factory=dict)
 
     def question(self, path: str = AGENT_PATH) -> dict[str, str]:
         named = {
@@ -37,7 +37,7 @@ class Scene:
             "agentId": self.card["agentId"],
             "version": self.card["version"],
             "capability": "summarize",
-        } | self.asked
+        } | self.changes
         return named if path == AGENT_PATH else {name: text for name, text in named.items() if name != "version"}
 
     async def resolve(self, path: str = AGENT_PATH, **members: str) -> Reply:

@@ -120,7 +120,7 @@ async def test_a_malformed_endpoint_is_invalid_even_for_a_card_that_does_not_exi
 
 @pytest.mark.rows("PUB-04")
 @pytest.mark.parametrize(
-    ("declared", "asked", "canonical"),
+    ("declared", "endpoint", "canonical"),
     [
         ("https://Agents.Example.COM./a2a", "HTTPS://agents.example.com:443/a2a", "https://agents.example.com/a2a"),
         ("http://agents.example.com:80", "http://AGENTS.example.com", "http://agents.example.com/"),
@@ -129,10 +129,10 @@ async def test_a_malformed_endpoint_is_invalid_even_for_a_card_that_does_not_exi
     ],
 )
 async def test_host_case_trailing_dot_and_default_port_are_made_canonical(
-    scene: Scene, declared: str, asked: str, canonical: str
+    scene: Scene, declared: str, endpoint: str, canonical: str
 ) -> None:
     await scene.alice.register(declared)
-    binding = document_of(await scene.alice.bind(asked), 201, "endpoint-binding/1")
+    binding = document_of(await scene.alice.bind(endpoint), 201, "endpoint-binding/1")
     assert binding["endpoint"] == canonical
 
 

@@ -178,9 +178,9 @@ async def test_a_page_is_the_same_whichever_way_it_is_found(
     taken = []
 
     def noted(way: Any) -> Any:
-        def find(*given: Any) -> Any:
+        def find(*arguments: Any) -> Any:
             taken.append(way.__name__)
-            return way(*given)
+            return way(*arguments)
 
         return find
 

@@ -12,7 +12,7 @@ from tests.support.units import RunningUnit
 from tests.support.waiting import patience
 
 CONSOLE = (b"origin", b"https://console.example")
-ASKED = (b"access-control-request-method", b"GET")
+PREFLIGHT = (b"access-control-request-method", b"GET")
 
 
 @pytest.mark.rows("OPS-06")
@@ -64,7 +64,7 @@ async def test_an_undeclared_query_parameter_is_refused(gateway: RunningUnit, al
 async def test_an_allowed_origin_gets_a_preflight_before_authentication_and_the_exposed_headers(
     gateway: RunningUnit, alice: str
 ) -> None:
-    preflight = await gateway.ask("OPTIONS", "/v1/status", headers=[CONSOLE, ASKED])
+    preflight = await gateway.ask("OPTIONS", "/v1/status", headers=[CONSOLE, PREFLIGHT])
     assert (preflight.status, preflight.body) == (204, b"")
     assert preflight.header("access-control-allow-origin") == "https://console.example"
     assert preflight.header("access-control-allow-methods") == "GET, POST, PATCH, DELETE, OPTIONS"
@@ -92,7 +92,7 @@ async def test_an_allowed_origin_gets_a_preflight_before_authentication_and_the_
 )
 async def test_other_origins_and_other_paths_get_no_grant(gateway: RunningUnit, path: str, origin: bytes) -> None:
     for method in ("OPTIONS", "GET"):
-        reply = await gateway.ask(method, path, headers=[(b"origin", origin), ASKED])
+        reply = await gateway.ask(method, path, headers=[(b"origin", origin), PREFLIGHT])
         assert reply.status in {200, 401, 404, 405}
         assert reply.header("access-control-allow-origin") is None
 

@@ -95,14 +95,14 @@ async def test_every_member_of_the_request_is_required(owner: Owner) -> None:
 
 @pytest.mark.rows("WS-06")
 @pytest.mark.parametrize(
-    ("accepted", "shown"), [([], []), (["b", "a", "Z", "a.1"], ["Z", "a", "a.1", "b"]), (["b"], ["b"])]
+    ("accepted", "recorded"), [([], []), (["b", "a", "Z", "a.1"], ["Z", "a", "a.1", "b"]), (["b"], ["b"])]
 )
 async def test_accepted_permissions_may_be_few_and_are_returned_sorted_bytewise(
-    owner: Owner, catalog: Catalog, accepted: list[str], shown: list[str]
+    owner: Owner, catalog: Catalog, accepted: list[str], recorded: list[str]
 ) -> None:
     needy = a_skill("needy", requiredPermissions=["a", "b"])
     await a_release(catalog, permissions=permissions("a", "a.1", "b", "Z"), skills=[needy])
-    assert (await owner.install(accepted=accepted))["acceptedPermissions"] == shown
+    assert (await owner.install(accepted=accepted))["acceptedPermissions"] == recorded
 
 
 @pytest.mark.rows("WS-14")

@@ -51,7 +51,7 @@ async def _card_disabled(scene: Scene) -> None:
 
 def _asking(**members: str) -> Fault:
     async def change(scene: Scene) -> None:
-        scene.asked |= members
+        scene.changes |= members
 
     return change
 
@@ -83,8 +83,10 @@ async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
                 await FAULTS[name][0](scene)
             _, status, code = FAULTS[first]
             require_error(await scene.resolve(), status, code, "3")
-            asked = scene.question()
-            access = AccessRequest(asked["workspaceId"], asked["agentId"], asked["capability"], asked["version"])
+            question = scene.question()
+            access = AccessRequest(
+                question["workspaceId"], question["agentId"], question["capability"], question["version"]
+            )
             with pytest.raises(Refusal) as refused:
                 await authorization.for_owner("alice", access)
             assert refused.value.code == code, (first, second)
