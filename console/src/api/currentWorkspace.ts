@@ -1,4 +1,4 @@
-/** The Workspace one works in: the one in the address, else the last one used, else the only or first one. */
+/** The current Workspace: from the address, else the last one used, else the first one. */
 
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
@@ -11,7 +11,7 @@ import { prefer, preferred } from "@/config/preferences"
 interface CurrentWorkspace {
   readonly workspaceId: string | undefined
   readonly workspaces: ReadonlyArray<Workspace>
-  /** The list is still on its way. */
+  /** The list is still loading. */
   readonly isPending: boolean
 }
 

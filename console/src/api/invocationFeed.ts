@@ -58,13 +58,13 @@ export function order(a: InvocationRecord, b: InvocationRecord): number {
   return a.invocationId > b.invocationId ? -1 : 1
 }
 
-/** Whether the head reaches what is known, so that nothing is missing between the two. */
+/** Whether the head overlaps the feed, so that nothing is missing between the two. */
 export function reaches(head: Feed, feed: Feed | undefined): boolean {
   const [first, last] = [feed?.rows[0], head.rows.at(-1)]
   return first === undefined || last === undefined || order(last, first) >= 0
 }
 
-/** What is known with its top replaced by the head; rows and the list itself stay the same objects when unchanged. */
+/** The feed with its top replaced by the head; unchanged rows and an unchanged feed stay the same objects. */
 export function refreshed(feed: Feed | undefined, head: Feed): Feed {
   const last = head.rows.at(-1)
   if (feed === undefined || !reaches(head, feed)) return head
@@ -77,14 +77,14 @@ export function refreshed(feed: Feed | undefined, head: Feed): Feed {
   return same && nextCursor === feed.nextCursor ? feed : { rows, nextCursor }
 }
 
-/** What is known with the page behind its end. */
+/** The feed with one more page at its end. */
 export function extended(feed: Feed, page: Feed): Feed {
   const last = feed.rows.at(-1)
   const older = last === undefined ? page.rows : page.rows.filter((row) => order(row, last) > 0)
   return { rows: [...feed.rows, ...older], nextCursor: page.nextCursor }
 }
 
-/** Newer readings put in their place; a row that no longer has the status asked for leaves. */
+/** The feed with newer rows in place; a row that no longer has the filtered status is removed. */
 export function renewed(
   feed: Feed,
   readings: ReadonlyArray<InvocationRecord>,
@@ -102,7 +102,7 @@ function kept(before: InvocationRecord | undefined, row: InvocationRecord): Invo
   return before?.updatedAt === row.updatedAt && before.status === row.status ? before : row
 }
 
-/** Known rows behind the head that run and may end any moment. */
+/** Rows after the head that are still running. */
 function stillRunning(feed: Feed | undefined, head: Feed): ReadonlyArray<InvocationRecord> {
   const last = head.rows.at(-1)
   if (feed === undefined || last === undefined || head.nextCursor === undefined) return []

@@ -48,7 +48,7 @@ export class Problem extends Error implements ProblemFacts {
 export const UNREACHABLE = "The Gateway could not be reached from this browser."
 export const UNREADABLE = "The Gateway's answer could not be read."
 
-/** The problem a body of an error answer tells; whatever is not a Platform Error is unreadable. */
+/** The problem in the body of an error answer; a body that is not a Platform Error is unreadable. */
 export function problemOf(status: number, body: unknown, traceId: string | undefined): Problem {
   const error = platformError(body)
   if (error === undefined) return new Problem({ message: UNREADABLE, status, traceId })

@@ -99,7 +99,7 @@ export function agentVersions(agentId: string) {
   })
 }
 
-/** An action on the Gateway; once it ended, well or not, the named reads are asked again. */
+/** An action on the Gateway; after its end, also after a failure, the named reads are refetched. */
 export function useAction<Id extends OperationId>(
   id: Id,
   stale: ReadonlyArray<OperationId> = [],

@@ -1,4 +1,4 @@
-/** What to do about a failure, and whose turn it is: the recovery table of the contract. */
+/** What to do after a failure, and who does it: the recovery table of the contract. */
 
 import {
   REASONS,

@@ -1,4 +1,4 @@
-/** The list of Invocations kept up to date, with the way to its older rows. */
+/** The live list of Invocations, with a function that loads older rows. */
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useCallback } from "react"

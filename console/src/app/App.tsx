@@ -1,4 +1,4 @@
-/** Everything the screens stand on: server state, router, tooltips, confirmations. */
+/** The providers around all screens: server state, router, tooltips, toasts. */
 
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"

@@ -1,4 +1,4 @@
-/** Where one can go: everybody's places, those of the chosen Workspace, those of a provider. */
+/** The navigation: pages for everybody, for the chosen Workspace, and for providers. */
 
 import { createLink } from "@tanstack/react-router"
 import { Activity, Boxes, Compass, FlaskConical, Package, Rocket, ScrollText } from "lucide-react"

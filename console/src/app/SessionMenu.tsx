@@ -1,4 +1,4 @@
-/** Who is signed in, how the Console looks, and the way out. */
+/** The menu of the signed-in user: theme and sign-out. */
 
 import { CircleUser, LogOut, Monitor, Moon, Sun } from "lucide-react"
 import { useState } from "react"

@@ -1,4 +1,4 @@
-/** Chooses the Workspace to work in; leads to the list, where new ones are made. */
+/** Chooses the current Workspace; links to the list, where new ones are created. */
 
 import { Link } from "@tanstack/react-router"
 import { Check, ChevronsUpDown, Plus } from "lucide-react"

@@ -1,4 +1,4 @@
-/** Draws the Console, or says visibly why its configuration cannot be used. */
+/** Renders the Console, or the reason why its configuration cannot be used. */
 
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"

@@ -1,4 +1,4 @@
-/** Asks before something that matters is done, spells out the consequence, and shows why it was refused. */
+/** Asks before an important action, names the consequence, and shows why it was refused. */
 
 import type { ReactNode } from "react"
 

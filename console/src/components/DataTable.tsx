@@ -110,7 +110,7 @@ interface BodyRowProps {
   readonly top: number
 }
 
-/** Drawn again only when something about it changed, and laid out for itself: both keep scrolling smooth. */
+/** Rendered again only when its data changed, and with a layout of its own: both keep scrolling smooth. */
 const BodyRow = memo(function BodyRow({ columns, row, index, isMarked, height, top }: BodyRowProps) {
   return (
     <TableRow

@@ -1,4 +1,4 @@
-/** What a read shows in each of its states: placeholders, the problem with a way on, or what was read. */
+/** Shows a read in each of its states: placeholders, the problem with a retry, or the data. */
 
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
@@ -14,7 +14,7 @@ interface LoadedProps<Value> {
   readonly children: (value: Value) => ReactNode
 }
 
-/** A refresh that fails leaves what was read in place and says so above it. */
+/** If a refresh fails, the old data stays, with a notice above it. */
 export function Loaded<Value>({ query, what, loading, children }: LoadedProps<Value>) {
   if (query.data === undefined) {
     if (query.isError) {

@@ -1,4 +1,4 @@
-/** How a failure is shown everywhere: code, cause, trace, violations, and the action that recovers from it. */
+/** Shows a failure: code, cause, trace, violations, and the next step. */
 
 import { CircleAlert, RotateCw } from "lucide-react"
 import type { ReactNode } from "react"

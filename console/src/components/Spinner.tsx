@@ -1,4 +1,4 @@
-/** A turning mark for short waits; what is waited for is said by the text beside it. */
+/** A spinner for short waits; the text beside it says what is loading. */
 
 import { LoaderCircle } from "lucide-react"
 

@@ -1,4 +1,4 @@
-/** A few words about a control, on hover and on focus; never the only place where something is said. */
+/** A short text about a control, on hover and on focus; never the only place of an information. */
 
 import * as Radix from "@radix-ui/react-tooltip"
 import type { ReactNode } from "react"

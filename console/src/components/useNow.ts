@@ -1,4 +1,4 @@
-/** The present moment for what is shown, moved on at an interval or, without one, kept as it was. */
+/** The current time, updated at an interval or, without one, fixed. */
 
 import { useEffect, useState } from "react"
 

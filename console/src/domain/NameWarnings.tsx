@@ -1,4 +1,4 @@
-/** Who an Agent is, exactly, and what in its names may mislead: shown where somebody decides to trust it. */
+/** The exact identity of an Agent, and warnings about its names: shown where somebody decides to trust it. */
 
 import { TriangleAlert } from "lucide-react"
 

@@ -1,4 +1,4 @@
-/** What the record of an Invocation says about where it stands: its status, or that nothing ended it in time. */
+/** The state of an Invocation from its record: its status, or interrupted if nothing ended it in time. */
 
 import type { InvocationRecord, InvocationRecordStatus } from "@/api/contract.gen"
 
@@ -8,20 +8,20 @@ type StatusAndDeadline = Pick<InvocationRecord, "status" | "deadlineAt">
 
 const ENDED: ReadonlySet<InvocationRecordStatus> = new Set(["succeeded", "failed", "canceled", "timed_out"])
 const FAILURES: ReadonlySet<InvocationState> = new Set(["failed", "timed_out", "interrupted"])
-/** The longest a Router takes to write an end after the deadline. */
+/** The maximum time that a Router needs to write an end after the deadline. */
 const LAST_WRITE_MILLISECONDS = 15_000
 
 export function isEnded(status: InvocationRecordStatus): boolean {
   return ENDED.has(status)
 }
 
-/** Past its deadline without an end, an Invocation is interrupted: no Router is at work on it any more. */
+/** An Invocation without an end after its deadline is interrupted: no Router works on it. */
 export function stateOf(record: StatusAndDeadline, now: number): InvocationState {
   if (isEnded(record.status)) return record.status
   return Date.parse(record.deadlineAt) < now ? "interrupted" : record.status
 }
 
-/** Whether the record may still change while one looks at it. */
+/** Whether the record may still change. */
 export function isLive(record: StatusAndDeadline, now: number): boolean {
   return !isEnded(record.status) && now < Date.parse(record.deadlineAt) + LAST_WRITE_MILLISECONDS
 }

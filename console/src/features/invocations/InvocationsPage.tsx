@@ -1,4 +1,4 @@
-/** The Invocations of a Workspace: filtered by the address, kept up to date without moving under the reader's eyes. */
+/** The Invocations of a Workspace: filtered by the address, and live without moving the rows that somebody reads. */
 
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowUp, ScrollText } from "lucide-react"

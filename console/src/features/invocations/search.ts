@@ -1,4 +1,4 @@
-/** What the address of the list says: its filters, and whether it stands still. */
+/** The URL state of the list: its filters, and whether it is paused. */
 
 import { PATTERNS } from "@/api/contract.gen"
 import type { InvocationFilters } from "@/api/invocationFeed"

@@ -1,4 +1,4 @@
-/** Keeps what one reads in place: while somebody is at the rows, new ones wait above them. */
+/** Keeps rows in place while somebody reads them: new rows wait above. */
 
 import { useCallback, useMemo, useRef, useState, type FocusEvent, type UIEvent } from "react"
 

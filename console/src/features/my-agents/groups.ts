@@ -21,7 +21,7 @@ export function byAgent(entries: ReadonlyArray<CatalogEntry>): ReadonlyArray<Own
   return [...agents].map(([agentId, versions]) => ({ agentId, versions }))
 }
 
-/** A version that is not published goes on; one with a published or ended Release is looked at. */
+/** A version that is not published is continued; one with a published or ended Release is opened. */
 export function nextStep({ publicationStatus, release }: CatalogEntry): NextStep {
   if (release !== null && ["published", "suspended", "revoked"].includes(release.state)) return "release"
   return publicationStatus === "disabled" ? "none" : "continue"

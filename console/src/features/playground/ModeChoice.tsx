@@ -1,4 +1,4 @@
-/** How the answer is wanted: piece by piece, or whole. */
+/** The mode of the answer: a stream of chunks, or one result. */
 
 import { useId } from "react"
 

@@ -63,7 +63,7 @@ export function OutcomeNotice({ workspaceId, invoked, run }: OutcomeNoticeProps)
   )
 }
 
-/** Not a refusal: an Invocation may exist, and running again may have the work done twice. */
+/** Not a refusal: an Invocation may exist, and a second run may do the work twice. */
 function isUnknown(outcome: Outcome): boolean {
   return "problem" in outcome && outcome.problem.reason === "acceptance_unknown"
 }
@@ -110,7 +110,7 @@ const SETTLED_IN_WORKSPACE: ReadonlySet<string> = new Set([
 /** How far the clocks of this browser and of the platform may be apart. */
 const CLOCKS_MILLISECONDS = 60_000
 
-/** The caller has left; the Ledger tells what became of the Invocation. */
+/** The caller has left; the Ledger shows how the Invocation ended. */
 function Stopped({ workspaceId, invoked, run }: OutcomeNoticeProps) {
   return (
     <Box role="status" tone="note">

@@ -81,7 +81,7 @@ function Views({ shape, plain, copied }: ViewsProps) {
   )
 }
 
-/** Text that may still grow; whoever reads its end stays at its end. */
+/** Text that may still grow; it stays scrolled to the end if it was there. */
 function RunningText({ text }: { readonly text: string }) {
   const box = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)

@@ -10,7 +10,7 @@ export type Outcome =
   /** No Invocation was accepted, or the answer does not say whether one was. */
   | { readonly state: "refused"; readonly problem: Problem }
   | { readonly state: "interrupted" | "invalid"; readonly reason: string }
-  /** The caller left; what became of the Invocation is in the Ledger. */
+  /** The caller left; the Ledger shows how the Invocation ended. */
   | { readonly state: "stopped" }
 
 export interface Correlation {

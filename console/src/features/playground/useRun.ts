@@ -70,7 +70,7 @@ async function followed(
   }
 }
 
-/** Hands events on a few times a second, however fast they come. */
+/** Delivers events a few times a second, however fast they arrive. */
 class Batches {
   private waiting: StreamEvent[] = []
   private timer: ReturnType<typeof setTimeout> | undefined

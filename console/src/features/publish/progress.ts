@@ -1,4 +1,4 @@
-/** How far a publication is, from the server's facts alone: so that anybody can go on at any time. */
+/** The progress of a publication, from the server's state alone, so that anybody can continue at any time. */
 
 import type { CatalogEntry, EndpointBinding, Release } from "@/api/contract.gen"
 

@@ -1,4 +1,4 @@
-/** What anyone with the link may know of an Agent, and the way to installing it. */
+/** The public page of an Agent, for everybody who has the link, with a link to install it. */
 
 import { useInfiniteQuery, type InfiniteData } from "@tanstack/react-query"
 import { getRouteApi, Link, useLocation } from "@tanstack/react-router"

@@ -1,4 +1,4 @@
-/** Installations that are over; their records are kept. */
+/** Ended Installations; their records are kept. */
 
 import { Link } from "@tanstack/react-router"
 import { Archive } from "lucide-react"

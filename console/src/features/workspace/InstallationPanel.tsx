@@ -1,4 +1,4 @@
-/** One current Installation: its pin, permissions and state, what stands in its way, and what can be done with it. */
+/** One current Installation: its version, permissions and state, its problems and its actions. */
 
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"

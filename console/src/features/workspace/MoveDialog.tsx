@@ -1,4 +1,4 @@
-/** Moves an Installation to another version: first what would change, then uninstall and install as one decision. */
+/** Switches an Installation to another version: shows the changes, then uninstalls and installs. */
 
 import { TriangleAlert } from "lucide-react"
 import { useState } from "react"

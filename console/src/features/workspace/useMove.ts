@@ -1,4 +1,4 @@
-/** The two calls of a move, and how far they got: a failed second one leaves the first done. */
+/** The two calls of a change of version, and their progress: if the second fails, the first is still done. */
 
 import { useState } from "react"
 
