@@ -76,7 +76,7 @@ def test_a_refused_card_shows_pointer_and_rule_next_to_the_field(tab: Tab) -> No
     expect(page.get_by_label("Version", exact=True)).to_have_accessible_description(re.compile("pattern"))
     notice = page.get_by_role("alert").filter(has_text="The Card was not registered")
     expect(notice).to_contain_text("VALIDATION_ERROR")
-    expect(notice).to_contain_text("/version breaks pattern")
+    expect(notice).to_contain_text("/version does not have the required form (pattern)")
     expect(notice).to_contain_text("Next step (you)")
 
 

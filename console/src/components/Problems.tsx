@@ -7,6 +7,7 @@ import { Problem } from "@/api/problem"
 import { recoveryOf } from "@/api/recovery"
 import { Button } from "@/components/Button"
 import { Identifier } from "@/components/Identifier"
+import { ViolationText } from "@/components/ViolationText"
 
 interface ProblemNoticeProps {
   readonly problem: unknown
@@ -89,10 +90,9 @@ function Violations({ problem }: { readonly problem: Problem | undefined }) {
   if (problem === undefined || problem.violations.length === 0) return null
   return (
     <ul className="space-y-1">
-      {problem.violations.map(({ pointer, rule }, index) => (
+      {problem.violations.map((violation, index) => (
         <li key={index}>
-          <code className="id-text">{pointer === "" ? "(whole body)" : pointer}</code> breaks{" "}
-          <code className="id-text">{rule}</code>
+          <ViolationText violation={violation} />
         </li>
       ))}
     </ul>

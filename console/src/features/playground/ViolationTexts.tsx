@@ -1,15 +1,12 @@
-/** Violations in words, each with its pointer and rule. */
+/** The violations of one field, one line each. */
 
 import type { Violation } from "@/api/problem"
-import { sentenceOf } from "@/features/playground/violations"
+import { ViolationText } from "@/components/ViolationText"
 
 export function ViolationTexts({ violations }: { readonly violations: ReadonlyArray<Violation> }) {
-  return violations.map(({ pointer, rule }) => (
-    <span key={`${pointer} ${rule}`} className="block">
-      {sentenceOf(rule)}{" "}
-      <span className="id-text font-normal">{pointer === "" ? "(whole body)" : pointer}</span>
-      {" breaks "}
-      <span className="id-text font-normal">{rule}</span>
+  return violations.map((violation) => (
+    <span key={`${violation.pointer} ${violation.rule}`} className="block">
+      <ViolationText violation={violation} />
     </span>
   ))
 }

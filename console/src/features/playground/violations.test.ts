@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { placed, sentenceOf, unresolved } from "@/features/playground/violations"
+import { placed, unresolved } from "@/features/playground/violations"
 
 const FIELDS = new Set(["", "/text", "/list", "/list/0"])
 
@@ -27,10 +27,5 @@ describe("a violation", () => {
     expect(unresolved([missing, short], sent, { ...sent, list: [] })).toEqual([missing, short])
     expect(unresolved([missing, short], sent, { ...sent, text: "now" })).toEqual([missing])
     expect(unresolved([missing, short], sent, { ...sent, name: "now" })).toEqual([short])
-  })
-
-  it("is said in words, whatever its rule", () => {
-    expect(sentenceOf("minLength")).toBe("Is too short.")
-    expect(sentenceOf("unevaluatedProperties")).toBe("Is not what the Skill takes.")
   })
 })

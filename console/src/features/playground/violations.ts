@@ -6,30 +6,6 @@ import type { Violation } from "@/api/problem"
 
 const INPUT = "/input"
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  additional_member: "Has a member the Skill does not know.",
-  const: "Must be one exact value.",
-  depth: "Is nested too deeply.",
-  enum: "Must be one of the listed values.",
-  exclusiveMaximum: "Is too large.",
-  exclusiveMinimum: "Is too small.",
-  maximum: "Is too large.",
-  maxItems: "Has too many items.",
-  maxLength: "Is too long.",
-  minimum: "Is too small.",
-  minItems: "Has too few items.",
-  minLength: "Is too short.",
-  multipleOf: "Is not a multiple of the required number.",
-  pattern: "Does not have the required form.",
-  required: "Is required.",
-  type: "Has the wrong type.",
-  uniqueItems: "Has the same item twice.",
-}
-
-export function sentenceOf(rule: string): string {
-  return SENTENCES[rule] ?? "Is not what the Skill takes."
-}
-
 /** By field: each violation at the innermost shown field that contains it, so that none is lost. */
 export function placed(
   violations: ReadonlyArray<Violation>,

@@ -32,10 +32,10 @@ describe("a Card while it is written", () => {
       { pointer: "/name", rule: "minLength" },
       { pointer: "/skills/0/inputSchema/properties", rule: "type" },
     ]
-    expect(brokenAt(violations, "/name")).toBe("too short (minLength)")
+    expect(brokenAt(violations, "/name")).toBe("is too short (minLength)")
     expect(brokenAt(violations, "/skills/0/inputSchema")).toBeUndefined()
     expect(brokenAt(violations, "/skills/0/inputSchema", true)).toBe(
-      "of the wrong type (type) at /properties",
+      "has the wrong type (type) at /properties",
     )
   })
 

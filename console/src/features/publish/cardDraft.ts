@@ -3,6 +3,7 @@
 import type { AgentCard, Json, JsonObject } from "@/api/contract.gen"
 import { asList, asObject, isObject, pointerSteps, valueAt } from "@/api/json"
 import type { Violation } from "@/api/problem"
+import { phraseOf } from "@/api/violations"
 
 /** A JSON Pointer, as violations have it: `/skills/0/id`. */
 export type Pointer = string
@@ -77,31 +78,9 @@ export function brokenAt(
   return found.length === 0 ? undefined : found.map((violation) => describe(violation, pointer)).join("; ")
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  required: "missing",
-  minLength: "too short",
-  maxLength: "too long",
-  pattern: "not in the required form",
-  format: "not in the required form",
-  type: "of the wrong type",
-  enum: "not one of the choices",
-  const: "not the only allowed value",
-  minimum: "too small",
-  maximum: "too large",
-  minItems: "too few",
-  uniqueItems: "given twice",
-  additional_member: "has an unknown member",
-  "CARD-1": "also the id of another Skill",
-  "CARD-2": "also the id of another permission",
-  "CARD-3": "not among the permissions of the Card",
-  "CARD-4": "not written as plain digits",
-  "CARD-5": "a number that cannot be kept exactly",
-  "CARD-6": "no schema that the platform can check safely",
-}
-
 function describe({ pointer, rule }: Violation, at: Pointer): string {
   const place = pointer === at ? "" : ` at ${pointer.slice(at.length)}`
-  return `${WORDS[rule] ?? "breaks a rule"} (${rule})${place}`
+  return `${phraseOf(rule)} (${rule})${place}`
 }
 
 /** Text to a Card; the position of the fault is left to the editor, its kind is said. */
