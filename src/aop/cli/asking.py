@@ -1,4 +1,4 @@
-"""Waiting for a person, or for a pipe: one Ctrl-C is enough, also in the middle of a running event loop."""
+"""Waits for a person or a pipe. One Ctrl-C is enough, also inside a running event loop."""
 
 import getpass
 import signal
@@ -14,7 +14,7 @@ from aop.contracts.text import cleaned
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """An event loop takes the first Ctrl-C for itself and cannot act on it while a read blocks it."""
+    """An event loop handles the first Ctrl-C itself, but a blocking read keeps it from acting."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
@@ -25,7 +25,7 @@ def interruptible() -> Iterator[None]:
 
 
 def confirmed(question: str) -> bool:
-    """Where there is nobody to ask, nobody confirms."""
+    """Without a terminal the answer is no."""
     if not sys.stdin.isatty():
         return False
     with interruptible():
@@ -33,7 +33,7 @@ def confirmed(question: str) -> bool:
 
 
 def hidden_line(prompt: str) -> str:
-    """What a person types without seeing it, or the first line of the standard input."""
+    """What a person types without an echo, or the first line of stdin."""
     with interruptible():
         if not sys.stdin.isatty():
             return sys.stdin.readline()

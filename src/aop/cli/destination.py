@@ -44,7 +44,7 @@ class PlatformOptions:
 
 
 def find_destination(options: PlatformOptions, environment: Mapping[str, str], profiles: Profiles) -> Destination:
-    """The token of the environment wins over a kept one; it is never an argument."""
+    """The token of the environment overrides a saved one. It is never an argument."""
     if options.data is not None:
         return _with_environment(_local(_running_on(Path(options.data)), profiles), environment)
     named = options.profile or environment.get(PROFILE)
@@ -72,7 +72,7 @@ def gateway_address(text: str) -> str:
 
 
 def visible_token(text: str) -> Secret:
-    """Whatever a token is made of, it is one word of visible ASCII; what is wrong is said without repeating it."""
+    """A token is one word of visible ASCII. The error does not repeat it."""
     token = text.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise CommandProblem("this is not an access token: it must be one word of visible ASCII characters")
@@ -122,7 +122,7 @@ def _with_environment(found: Destination, environment: Mapping[str, str]) -> Des
 
 
 def find_local(start: Path, environment: Mapping[str, str]) -> LocalPlatform | None:
-    """On the data folder that AOP_DATA names; else the first that runs on one here or above, or the checkout's own."""
+    """On the data folder that AOP_DATA names, else on the nearest `.aop` here or above, or the checkout's."""
     named = environment.get(DATA)
     for folder in _candidates(start) if named is None else (Path(named),):
         try:

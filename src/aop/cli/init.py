@@ -95,7 +95,7 @@ def _local_principal() -> str:
 
 
 def _words(name: str, principal: str, agent_id: str, port: int, template: Template) -> dict[str, str]:
-    """What stands in a template, and what a project has in its place; longer words come first."""
+    """The words of a template and their replacements in a project; longer words come first."""
     return {
         '"id": "local", "displayName": "local"': f'"id": "{principal}", "displayName": "{principal}"',
         _AGENT: agent_id,
@@ -108,7 +108,7 @@ def _words(name: str, principal: str, agent_id: str, port: int, template: Templa
 
 
 def _write(directory: Path, template: Template, words: dict[str, str]) -> list[str]:
-    """The plain project, with what the template has of its own in place of it."""
+    """The plain project; files of the chosen template replace its files."""
     written = dict[str, None]()
     try:
         for source in dict.fromkeys((Template.PLAIN, template)):

@@ -1,4 +1,4 @@
-"""`aop invoke`: runs an installed Agent and shows what it gives, as a whole or as it comes."""
+"""`aop invoke`: runs an installed Agent and shows its result, complete or as a stream."""
 
 import asyncio
 import time
@@ -83,7 +83,7 @@ def _late(seconds: float, error: ClientError) -> CommandProblem:
 
 
 class _Invocation:
-    """One call; its Trace is known from the moment the platform has told it."""
+    """One call. Its Trace is known as soon as the platform has named it."""
 
     def __init__(self, platform: InWorkspace, agent: str, work: Work, timeout: float | None) -> None:
         self.trace_id: str | None = None
@@ -127,7 +127,7 @@ class _Invocation:
         self._done(str(stream.invocation_id))
 
     async def _followed(self, stream: ResultStream) -> PlatformError | None:
-        """How it ended, unless well."""
+        """The error it ended with; None when it succeeded."""
         open_line = False
         async for event in stream.events():
             if self._out.json:
@@ -141,7 +141,7 @@ class _Invocation:
         return None
 
     def _piece(self, event: StreamEvent, open_line: bool) -> bool:
-        """Texts run on, other values stand on lines of their own; whether a line was left open."""
+        """Texts continue the line, other values get their own line. Returns whether a line is open."""
         value = msgspec.json.decode(bytes(event.chunk))  # type: ignore[arg-type]
         if isinstance(value, str):
             self._out.write(value)

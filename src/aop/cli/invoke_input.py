@@ -1,4 +1,4 @@
-"""The input of an Invocation: JSON text from the command line, a file, the standard input, or the Card's example."""
+"""The input of an Invocation: JSON text from the command line, a file, stdin, or the example of the Card."""
 
 import sys
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _INPUT_MARKS = ("{", "@")
 
 @dataclass(frozen=True)
 class Work:
-    """What to ask of an Agent; the input keeps its bytes."""
+    """The Skill and the input of an Invocation; the input keeps its bytes."""
 
     capability: str
     input: bytes

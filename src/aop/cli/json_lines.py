@@ -1,4 +1,4 @@
-"""Says on which line of a JSON text each value stands, so that a problem can be pointed at."""
+"""Finds the line of each value in a JSON text, so that a problem can name it."""
 
 import re
 from bisect import bisect_left

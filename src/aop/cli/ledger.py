@@ -1,4 +1,4 @@
-"""`aop ledger check`: re-reads a range of the Ledger and reports every broken invariant."""
+"""`aop ledger check`: reads a range of the Ledger and reports every broken invariant."""
 
 import asyncio
 from contextlib import aclosing
@@ -22,7 +22,7 @@ _MAX_LINES = 100
 @click.option("--until", metavar="TIME", help="Only what was created before it.")
 @router_data
 def check(out: Output, since: str | None, until: str | None, data: Path | None) -> None:
-    """Exit code 1 when there is one. With --json each is a line, and the last line counts them.
+    """Exit code 1 when an invariant is broken. With --json each broken one is a line, and the last line has the counts.
 
     Example: aop ledger check --since 2026-03-01T00:00:00Z --data .aop
     """

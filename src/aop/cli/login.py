@@ -1,4 +1,4 @@
-"""`aop login`, `logout` and `profiles`: which Gateways a user knows, and as whom."""
+"""`aop login`, `logout` and `profiles`: the Gateways and access tokens of a user."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""`aop release suspend --operator`: stops anybody's Release, with the Control Plane's login to the store."""
+"""`aop release suspend --operator`: suspends any Release, with the database login of the Control Plane."""
 
 from pathlib import Path
 

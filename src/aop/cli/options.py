@@ -1,4 +1,4 @@
-"""The options that commands share: each command gets those of the thing it works on."""
+"""The options that commands share: a command gets those of the object it works on."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a command writes: documents for programs, lines for people, notes beside both; plain where no terminal is."""
+"""What a command writes: documents for programs, lines for people, notes beside both; plain without a terminal."""
 
 import os
 import sys
@@ -64,12 +64,12 @@ class Output:
 
     @property
     def width(self) -> int:
-        """The columns of the terminal; plenty where there is none."""
+        """The columns of the terminal; 120 without one."""
         return self._out.width if self._out.is_terminal else 120
 
     @property
     def fold(self) -> int | None:
-        """Where prose in a table is folded; nowhere in what a program may read."""
+        """The column at which text in a table is folded; None without a terminal."""
         return self._out.width if self._out.is_terminal else None
 
     def tell(self, document: object, *lines: Line) -> None:
@@ -94,7 +94,7 @@ class Output:
         self._out.file.flush()
 
     def note(self, *lines: Line) -> None:
-        """Beside the outcome: not part of what a program reads, and left out with --json."""
+        """Goes to stderr; not written with --json."""
         if not self.json:
             for line in lines:
                 self._err.print(text_of(line))
@@ -116,12 +116,12 @@ class Output:
                 self._err.print(styled((f"  {name:<11} {value}", "dim")))
 
     def confirms(self, question: str) -> bool:
-        """Asks the person; where there is none to ask, nobody confirms."""
+        """Asks the person. Without a terminal, or with --json, the answer is no."""
         return not self.json and confirmed(question)
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:
-        """A spinner while something takes its time; nothing where nobody watches."""
+        """A spinner while something takes time; nothing without a terminal."""
         if self.json or not self._err.is_terminal:
             yield
             return
@@ -141,7 +141,7 @@ class _CleanConsole(Console):
 
 
 def _write_document(console: Console, value: object) -> None:
-    """On one line, whatever blanks a value had that is handed on as it came."""
+    """On one line, also when a raw value contains line breaks."""
     console.file.write(escaped(msgspec.json.encode(value).decode()).replace("\n", " ") + "\n")
     console.file.flush()
 
@@ -161,17 +161,17 @@ def _console(file: TextIO) -> Console:
 
 
 def text_of(text: Line) -> Text:
-    """A text of as many lines as it has."""
+    """A text; its line breaks are kept."""
     return text if isinstance(text, Text) else Text(cleaned(text))
 
 
 def prose(text: str) -> Text:
-    """A text of several lines, set in: no line of it looks like one of ours."""
+    """A text of several lines, indented, so that no line of it looks like one of ours."""
     return text_of(textwrap.indent(cleaned(text), "  "))
 
 
 def styled(*parts: Part) -> Text:
-    """One line of texts, each as it is or with its style: a name of others can begin no line of its own."""
+    """One line of texts with their styles. A text of others cannot begin a new line."""
     return Text.assemble(*(_part(part) for part in parts))
 
 

@@ -1,4 +1,4 @@
-"""An opened platform, as commands work with it: the client, the Workspace, and errors told with a way out."""
+"""An opened platform, as commands work with it: the client, the Workspace, and errors with the next step."""
 
 import os
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -63,7 +63,7 @@ class Platform:
         return self
 
     async def principal(self) -> str | None:
-        """Whom the token stands for, as far as it can be known: from the local platform, or from an own Workspace."""
+        """The principal of the token, if it can be found: from the local platform, or from an own Workspace."""
         if self.destination.local is not None:
             return self.destination.local.run.principal
         async for workspace in self.client.list_workspaces():
@@ -71,13 +71,13 @@ class Platform:
         return None
 
     async def waiting(self, text: str, answer: Awaitable[T]) -> T:
-        """The answer; people see that it is awaited."""
+        """The answer; people see a spinner until it comes."""
         with self.out.working(text):
             return await answer
 
     @contextmanager
     def hinting(self, **hints: str) -> Iterator[None]:
-        """A nearer recovery than the general one, by error code, for what is done inside."""
+        """Inside, an error with one of these codes gets this recovery instead of the general one."""
         try:
             yield
         except PlatformError as error:
@@ -110,7 +110,7 @@ class InWorkspace(Platform):
 
 
 async def first(items: AsyncIterable[T], max_items: int) -> tuple[list[T], bool]:
-    """At most so many, and whether there are more."""
+    """At most `max_items`, and whether there are more."""
     found: list[T] = []
     async for item in items:
         if len(found) == max_items:

@@ -1,4 +1,4 @@
-"""How a command ends when it does not succeed: the exit codes, and a problem with everything its reader needs."""
+"""How a command ends when it does not succeed: the exit codes, and the problem that is shown."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

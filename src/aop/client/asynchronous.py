@@ -38,7 +38,7 @@ class AsyncBaseClient(BaseClient):
 
 
 class Listing(Generic[T]):
-    """A list that is read page by page while it is iterated; each iteration starts anew."""
+    """A list that is read page by page while it is iterated. Each iteration starts from the first page."""
 
     def __init__(self, caller: AsyncBaseClient, request: ListRequest[T]) -> None:
         self._caller = caller

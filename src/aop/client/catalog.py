@@ -103,7 +103,7 @@ class CatalogCalls:
 
     @operation("POST", _VERSION + "/disable")
     def disable_agent_card(self, agent_id: str, version: str) -> Call[CatalogEntry]:
-        """Takes a version out of use for good."""
+        """Takes a version out of use. This cannot be undone."""
         return Call(json_of(CatalogEntry), {"agentId": agent_id, "version": version})
 
     @operation("GET", _SHARE)

@@ -1,4 +1,4 @@
-"""The two clients, and the one workflow both have beside the operations: to publish an Agent."""
+"""The two clients: all operations, and `publish`, which does everything from a Card to a Release."""
 
 from contextlib import aclosing, closing
 

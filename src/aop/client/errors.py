@@ -14,7 +14,7 @@ _PROVIDER: Final = RecoveryOwner.PROVIDER
 
 
 class ClientError(Exception):
-    """A call gave no result. `recovery` says who acts next and how; nothing was or will be sent again.
+    """A call failed. `recovery` says who acts next and how. The client never sends a request again.
 
     `trace_id` and `invocation_id` are None where they are not known.
     """
@@ -76,29 +76,29 @@ class PlatformError(ClientError):
 
 
 class InvocationFailed(PlatformError):
-    """An accepted Invocation ended otherwise than `succeeded`; that outcome stands and is in the Ledger."""
+    """An accepted Invocation did not succeed. Its outcome is final and is in the Ledger."""
 
 
 class Unreachable(ClientError):
-    """No connection to the Gateway came about; nothing was sent."""
+    """There was no connection to the Gateway, so nothing was sent."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, recoveries()[Situation.UNREACHABLE])
 
 
 class AnswerLost(ClientError):
-    """The request was on its way, but no whole answer came: it may have taken effect."""
+    """The request was sent, but no complete answer came. It may have taken effect."""
 
     def __init__(self, text: str, *, trace_id: str | None = None) -> None:
         super().__init__(text, recoveries()[Situation.ANSWER_LOST], trace_id=trace_id)
 
 
 class DeadlinePassed(AnswerLost, TimeoutError):
-    """The caller's own time was over before the answer came."""
+    """The time that the caller gave was over before the answer came."""
 
 
 class BrokenAnswer(ClientError):
-    """Something answered that the contract does not know: another program, a proxy's page, a changed body.
+    """The answer is not one of the contract: another program, the page of a proxy, or a changed body.
 
     It is never taken for an empty list or for something that does not exist.
     """
@@ -124,7 +124,7 @@ class StreamInterrupted(ClientError):
 
 
 class PublishStopped(ClientError):
-    """Publishing cannot go on: the version or its Release was taken out of use. `entry` is what the Catalog has.
+    """Publishing cannot continue: the version or its Release was taken out of use. `entry` is the Catalog's record.
 
     `code` is the one that the platform itself refuses such a version with.
     """
@@ -156,7 +156,7 @@ class ProofNeeded(ClientError):
 
 
 class ProofNotServed(ClientError):
-    """The proof was not found at its `url`, so the platform was not asked to look; the challenge is unused.
+    """The proof was not found at its `url`, so the platform did not fetch it and the challenge is unused.
 
     `problem` says what was found there instead.
     """

@@ -1,4 +1,4 @@
-"""Calls that run an Agent, and the reads of what has run."""
+"""Calls that run an Agent, and calls that read Invocations and Traces."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -18,7 +18,7 @@ AnyClient = AsyncBaseClient | SyncBaseClient
 
 
 class Described(Generic[P, T]):
-    """A method whose body says what to send; the client it is called on does the sending."""
+    """A method whose body describes the call; the client that it is called on sends it."""
 
     def __init__(self, route: OperationRoute, describe: Describe[P, T]) -> None:
         self.route = route
@@ -84,7 +84,7 @@ class StreamOperation(Described[P, T]):
 
 
 def operation(method: str, path: str, *statuses: int) -> Callable[[Describe[P, T]], Operation[P, T]]:
-    """The statuses are those of success, 200 unless given."""
+    """`statuses` are those of success, 200 by default."""
     return lambda describe: Operation(OperationRoute(method, path, statuses or (200,)), describe)
 
 

@@ -1,4 +1,4 @@
-"""Serving a proof while the platform fetches it, and a look at it before the platform is asked."""
+"""Serves a proof while the platform fetches it, and checks first that it can be read."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ def proof_folder(folder: Path) -> ServeProof:
 
 
 async def wait_until_served(challenge: IssuedChallenge, seconds: float) -> str | None:
-    """None once the URL answers with exactly the proof; else, when the time is over, what was seen last."""
+    """None when the URL answers with exactly the proof. After the time is over: the last problem."""
     probe, last_problem = _ProofProbe(challenge), "no answer yet"
     try:
         with suppress(TimeoutError):

@@ -47,12 +47,12 @@ class PublicationCalls:
 
     @operation("POST", _BINDING + "/challenges", 201)
     def create_challenge(self, provider_id: str, binding_id: str) -> Call[IssuedChallenge]:
-        """A fresh challenge. Its `proof` is given this once; serve exactly that at `challenge_url` until completion."""
+        """A new challenge. Only here is its `proof` returned; serve exactly that at `challenge_url`."""
         return Call(json_of(IssuedChallenge), {"providerId": provider_id, "bindingId": binding_id})
 
     @operation("POST", _BINDING + "/challenges/{challengeId}/complete")
     def complete_challenge(self, provider_id: str, binding_id: str, challenge_id: str) -> Call[EndpointBinding]:
-        """Has the platform fetch the proof, once; the Binding is `verified` or the error says why not."""
+        """Makes the platform fetch the proof once. The Binding is then `verified`, or the error says why not."""
         path = {"providerId": provider_id, "bindingId": binding_id, "challengeId": challenge_id}
         return Call(json_of(EndpointBinding), path, patience=_COMPLETION_SECONDS)
 
@@ -75,7 +75,7 @@ class PublicationCalls:
 
     @operation("GET", _RELEASE)
     def read_release(self, release_id: str) -> Call[Release]:
-        """One Release; others than its owner see it only while it is published."""
+        """One Release. Only its owner sees it when it is not published."""
         return Call(json_of(Release), {"releaseId": release_id})
 
     @operation("POST", _RELEASE + "/verify")
@@ -90,10 +90,10 @@ class PublicationCalls:
 
     @operation("POST", _RELEASE + "/suspend")
     def suspend_release(self, release_id: str) -> Call[Release]:
-        """Blocks new Invocations of the Release; there is no way back."""
+        """Blocks new Invocations of the Release. This cannot be undone."""
         return Call(json_of(Release), {"releaseId": release_id})
 
     @operation("POST", _RELEASE + "/revoke")
     def revoke_release(self, release_id: str) -> Call[Release]:
-        """Ends the Release for good."""
+        """Ends the Release. This cannot be undone."""
         return Call(json_of(Release), {"releaseId": release_id})

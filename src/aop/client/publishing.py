@@ -1,4 +1,4 @@
-"""Publishes an Agent: from a Card to a published Release, going on from whatever the platform already has."""
+"""Publishes an Agent, from a Card to a published Release, and continues from what the platform already has."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -61,7 +61,7 @@ class ChallengeCreated:
 
 @dataclass(frozen=True)
 class ProofServed:
-    """The proof was seen at its URL; this step is left out when nobody waits for it."""
+    """The proof was seen at its URL. There is no such step when `wait_seconds` is 0."""
 
     url: str
 

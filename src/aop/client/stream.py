@@ -66,7 +66,7 @@ class ResultStream:
         raise StopAsyncIteration
 
     async def events(self) -> AsyncIterator[StreamEvent]:
-        """Every event from `accepted` to the terminal, whichever that is; only a broken delivery raises."""
+        """Every event from `accepted` to any terminal. Raises only when the delivery breaks."""
         while self.terminal is None:
             yield await self.next_event()
 
@@ -116,7 +116,7 @@ class ResultStream:
 
 
 async def _whole(answer: StreamedAnswer) -> Answer:
-    """The body of an answer that is no stream; one too large for an error is cut, which makes it none."""
+    """The body of an answer that is not a stream. A body too large for an error is cut, so it is no valid error."""
     body = b""
     with explained():
         async for piece in answer:

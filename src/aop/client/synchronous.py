@@ -58,7 +58,7 @@ class LoopThread:
             self._awaited.discard(future)
 
     def close(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Ends every call that waits, in whichever thread, then runs `last` and ends."""
+        """Ends the waiting calls of all threads, then runs `last` and stops."""
         with self._lock:
             self._require_other_thread()
             loop, thread, ended = self._loop, self._thread, self._closed
@@ -105,7 +105,7 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _end(last: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Nothing is left on the loop that could wait for it."""
+    """Cancels everything that still runs on the loop, then stops it."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()
@@ -156,7 +156,7 @@ class SyncBaseClient(BaseClient):
 
 
 class SyncListing(Generic[T]):
-    """A list that is read page by page while it is iterated; each iteration starts anew."""
+    """A list that is read page by page while it is iterated. Each iteration starts from the first page."""
 
     def __init__(self, caller: SyncBaseClient, request: ListRequest[T]) -> None:
         self._caller = caller
@@ -217,7 +217,7 @@ class SyncResultStream:
         return chunk
 
     def events(self) -> Iterator[StreamEvent]:
-        """Every event from `accepted` to the terminal, whichever that is; only a broken delivery raises."""
+        """Every event from `accepted` to any terminal. Raises only when the delivery breaks."""
         while self._stream.terminal is None:
             yield self._thread.run(self._stream.next_event(), self._interrupted)
 

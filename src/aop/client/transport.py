@@ -1,4 +1,4 @@
-"""Carries requests to the Gateway: looks up its name, dials, sends each request once, explains what went wrong."""
+"""Sends requests to the Gateway: resolves its name, connects, sends each request once, and explains failures."""
 
 import asyncio
 import ssl
@@ -164,5 +164,5 @@ def explained() -> Iterator[None]:
 
 
 def _trace_of(error: Exception) -> str | None:
-    """An answer that broke off behind its head has named its Trace."""
+    """An answer that was cut after its head has named its Trace."""
     return trace_in(error.headers or ()) if isinstance(error, http.HttpError) else None

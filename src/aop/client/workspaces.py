@@ -95,13 +95,13 @@ class WorkspaceCalls:
     def update_installation(
         self, workspace_id: str, installation_id: str, status: Literal["enabled", "disabled"]
     ) -> Call[Installation]:
-        """Lets Invocations through again, or refuses them."""
+        """Enables or disables an Installation; a disabled one refuses Invocations."""
         body = msgspec.json.encode(InstallationUpdate(status=status))
         return Call(json_of(Installation), _installation(workspace_id, installation_id), body=body)
 
     @operation("DELETE", _INSTALLATION)
     def uninstall_agent(self, workspace_id: str, installation_id: str) -> Call[Installation]:
-        """Ends an Installation and gives the record that is kept of it."""
+        """Ends an Installation and returns its record, which is kept."""
         return Call(json_of(Installation), _installation(workspace_id, installation_id))
 
 

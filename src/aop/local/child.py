@@ -71,7 +71,7 @@ class Child:
         return await self._process.wait()
 
     async def stop(self, polite: signal.Signals, seconds: float, forced: signal.Signals = signal.SIGKILL) -> None:
-        """Asks, waits at most `seconds`, then insists; nothing of the group is left, even when this is cancelled."""
+        """Sends `polite`, waits `seconds` at most, sends `forced`. Nothing of the group is left, even if cancelled."""
         try:
             self.send(polite)
             if not await self._gone_within(seconds):
@@ -82,7 +82,7 @@ class Child:
         await self._process.wait()
 
     def send(self, number: signal.Signals) -> None:
-        """To the whole group: also what the command started and left behind."""
+        """To the whole group: also to processes that the command started."""
         try:
             os.killpg(self._process.pid, number)
         except (ProcessLookupError, PermissionError):

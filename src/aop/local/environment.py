@@ -1,4 +1,4 @@
-"""The settings `aop up` supplies to each unit; what the caller's environment sets wins, the allow-list is added to."""
+"""The settings that `aop up` gives each unit. The caller's environment overrides them; its allow-list is added."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -111,7 +111,7 @@ def local_settings(
 
 
 def external_databases(caller: Mapping[str, str]) -> DatabaseUrls | None:
-    """The three URLs of a server that is not ours; None when the embedded one is to be used."""
+    """The three URLs of an external server; None to use the embedded one."""
     missing = [name for name in DATABASES if name not in caller]
     if len(missing) == len(DATABASES):
         return None

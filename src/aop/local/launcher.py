@@ -1,4 +1,4 @@
-"""The small program that turns itself into a child of the supervisor: it is run as a file and imports nothing of aop.
+"""The program that becomes a child of the supervisor: it runs as a file and imports nothing of aop.
 
 Arguments: parent process id, death signal, user id or -1, descriptor of a listening socket or -1, then the command. The
 death signal is asked for after the change of user, which would clear it; a parent that died before that moment is

@@ -34,7 +34,7 @@ class Panel:
     samples: Sequence[Sample] = ()
 
     def show(self, terminal: LineTerminal) -> None:
-        """Lines can be copied as they are: nothing is wrapped and nothing stands at their end."""
+        """Lines can be copied: nothing is wrapped, and nothing follows the value."""
         if not terminal.coloured:
             for label, value in self._rows():
                 terminal.show(f"{label:{_LABEL_WIDTH}} {value}".rstrip())
@@ -77,7 +77,7 @@ class Panel:
 
 
 def _suggestions(run: Run, samples: Sequence[Sample], folder: Path) -> list[Row]:
-    """Each is one line that needs nothing before it."""
+    """Each is one line and works alone."""
     aop, data = _program(), _data_option(folder)
     tried = [(sample, skill) for sample in samples for skill in _skills_with_example(sample)]
     if run.workspace_id is None or not tried:
@@ -102,7 +102,7 @@ def _program() -> str:
 
 
 def _data_option(folder: Path) -> str:
-    """Nothing where the commands find the data folder by themselves."""
+    """Empty when the commands find the data folder without it."""
     usual = {Path.cwd() / DEFAULT_FOLDER, assets.folder("dev").parent / DEFAULT_FOLDER}
     return "" if folder.absolute() in usual else f" --data {shlex.quote(str(folder))}"
 

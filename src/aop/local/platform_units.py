@@ -16,7 +16,7 @@ _CLOSING_SECONDS = 3.0
 def platform_units(
     settings: LocalSettings, addresses: Addresses, listeners: Listeners, with_console: bool
 ) -> list[SupervisedUnit]:
-    """In the order in which they are begun; they are stopped the other way round."""
+    """In the order of their start; they are stopped in reverse order."""
     seconds = settings.grace_seconds + _CLOSING_SECONDS
 
     def unit(name: str, environment: Mapping[str, str], address: ListenAddress, origin: str) -> SupervisedUnit:

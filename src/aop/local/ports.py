@@ -104,7 +104,7 @@ class Listeners:
             self._sockets.pop(address).close()
 
     def _opened(self, address: ListenAddress) -> OSError | None:
-        """Connections of an earlier run that are still closing are no obstacle, a listener is."""
+        """Closing connections of an earlier run do not matter; another listener does."""
         try:
             self._sockets[address] = listening_socket(address.host, address.port)
         except OSError as obstacle:
@@ -121,7 +121,7 @@ def is_free(address: ListenAddress) -> bool:
 
 
 def any_free_port() -> int:
-    """One that stays free until it is listened on, though others open connections meanwhile."""
+    """A port that stays free until it is used, although others open connections in between."""
     chance = random.SystemRandom()
     for _ in range(_TRIES):
         port = chance.choice(_QUIET_PORTS)

@@ -75,7 +75,7 @@ class SamplePublication:
         return _published(sample, release.release_id)
 
     async def install(self, sample: Sample) -> None:
-        """Into the demo Workspace, with every declared permission; one that was ever installed is left as it is."""
+        """Into the demo Workspace, with every declared permission. An earlier Installation is not changed."""
         with _explained(f"installing the sample Agent {sample.name}"):
             await self._install(sample)
 

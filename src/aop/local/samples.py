@@ -58,7 +58,7 @@ class Sample:
 
     @property
     def usual_port(self) -> int:
-        """The one its card.json names; where that was taken, the platform chose another."""
+        """The port in its card.json; if that was taken, the platform chose another."""
         return Endpoint.parse(self.card.protocol.endpoint).port
 
     def card_for(self, principal: str) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def find_samples(addresses: Sequence[ListenAddress], checkout: Path | None = Non
 
 
 def _sample(folder: Path, places: dict[int, ListenAddress]) -> Sample:
-    """Takes its place, which its card.json names by the usual port."""
+    """Takes the address that belongs to the usual port in its card.json."""
     python = folder.parents[1] / ".dev" / "agents" / folder.name / "bin" / "python"
     if not (python.is_file() and (python.parents[1] / ".stamp").is_file()):
         raise SampleUnusable(

@@ -24,7 +24,7 @@ class LocalSecrets(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
 
 
 def keep_secrets(folder: DataFolder) -> LocalSecrets:
-    """Those of the folder; made at its first start."""
+    """The secrets of the folder; they are created at its first start."""
     content = folder.read(_FILE)
     if content is not None:
         try:

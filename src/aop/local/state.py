@@ -147,7 +147,7 @@ def _hold(folder: Path) -> IO[str]:
 
 
 def _locked(lock: IO[str]) -> bool:
-    """Somebody who only looks holds the lock for an instant; who runs a platform keeps it."""
+    """A reader holds the lock for a moment only; a running platform keeps it."""
     for _ in range(_LOCK_TRIES):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

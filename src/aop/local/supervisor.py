@@ -60,7 +60,7 @@ class UnitSupervisor:
         _raise_failure(self._kept)
 
     def hurry(self) -> None:
-        """Ends every unit at once, for someone who does not want to wait for an orderly stop."""
+        """Ends every unit at once, without an orderly stop."""
         for kept in self._kept:
             kept.force()
 
@@ -82,7 +82,7 @@ class UnitSupervisor:
 
 
 class _Kept:
-    """One unit, the process that is it at present, and the task that keeps it."""
+    """One unit, its current process, and the task that keeps it running."""
 
     keeper: asyncio.Task[None]
 
@@ -143,7 +143,7 @@ class _Kept:
         return code
 
     async def _becomes_ready(self, child: Child) -> bool:
-        """False when it ended before; a unit that takes for ever fails."""
+        """False when the unit ended first. A unit that is not ready in time fails."""
         try:
             async with asyncio.timeout(self._ready_seconds):
                 while child.exit_code is None:
@@ -179,7 +179,7 @@ class _Kept:
         return f"{self.unit.called} {reason}{lines and '; its last log lines:'}{lines}"
 
     async def _end_log(self) -> None:
-        """The rest of the output, unless a stray process holds it open."""
+        """The rest of the output, unless another process holds it open."""
         if self._log is not None:
             await asyncio.wait({self._log}, timeout=1.0)
             self._log.cancel()

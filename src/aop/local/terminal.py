@@ -26,7 +26,7 @@ Line = Sequence[str | Painted]
 
 
 class LineTerminal:
-    """Lines are shown in order; when too many wait, further ones are left out (the log files have them)."""
+    """Lines are shown in order. When too many wait, new ones are dropped; the log files have them."""
 
     def __init__(self, out: TextIO, *, coloured: bool) -> None:
         self.coloured = coloured
@@ -83,6 +83,6 @@ def _one_line(text: str) -> str:
 
 
 def write_line(text: str, stream: TextIO) -> None:
-    """At once, for a program that ends with it."""
+    """Writes at once, for a program that ends after it."""
     stream.write(cleaned(text) + "\n")
     stream.flush()

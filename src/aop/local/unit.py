@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from aop.local.child import Launch
 
 Ready = Callable[[int], Awaitable[bool]]
-"""Asked again and again, with the process id, until it says yes."""
+"""Called with the process id, again and again, until it returns True."""
 
 _ANSWER_SECONDS = 2.0
 

@@ -65,7 +65,7 @@ class UnitLogs:
             file.close()
 
     def _kept(self, name: str, file: LogFile, line: bytes, *, kept: bool) -> bool:
-        """A full disk must not stop the reading: the unit would wait for ever to be rid of its next line."""
+        """A full disk must not stop the reading: the unit would block on its next line."""
         try:
             file.write(line)
         except OSError as problem:

@@ -1,4 +1,4 @@
-"""As whom PostgreSQL runs: it refuses uid 0, and its initdb refuses a uid that has no name."""
+"""The user that PostgreSQL runs as: it refuses uid 0, and initdb refuses a uid without a name."""
 
 import os
 import pwd

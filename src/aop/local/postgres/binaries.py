@@ -106,7 +106,7 @@ def _readable(binaries: Binaries, account: Account) -> Binaries:
 
 
 def _copy(install: Path, place: Path) -> None:
-    """Keeps the neighbourhood: the programs look for their libraries in a folder beside their package."""
+    """Keeps the layout: the programs look for their libraries in a folder beside their package."""
     unfinished = place.with_name(f".{place.name}.new")
     shutil.rmtree(unfinished, ignore_errors=True)
     try:

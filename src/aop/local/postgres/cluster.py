@@ -1,4 +1,4 @@
-"""The files of one embedded database: made once, owned by the server's user, cleared of a dead server's traces."""
+"""The files of one embedded database: created once, owned by the server's user, without the lock of a dead server."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from aop.local.problems import PostgresUnusable
 
 SUPERUSER = "aop_local"
 ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath}
-"""All the server gets: none of its client variables may redirect it."""
+"""The whole environment of the server, so that no PG… variable changes it."""
 
 _INITDB_SECONDS = 120
 _OLD_SERVER_SECONDS = 15.0
@@ -65,7 +65,7 @@ class Cluster:
         return (self.home / "superuser").read_text()
 
     async def make(self, binaries: Binaries, *, durable: bool) -> None:
-        """A mark is written last, so that an interrupted attempt is begun anew."""
+        """A mark is written last, so that an interrupted attempt starts again."""
         if self.files.exists():
             shutil.rmtree(self.files)
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -69,7 +69,7 @@ class EmbeddedPostgres:
         self.port = 0
 
     async def prepare(self) -> None:
-        """Finds the programs, makes the cluster at its first start, clears a dead server's traces, picks a port."""
+        """Finds the programs, creates the cluster once, removes the lock of a dead server, picks a port."""
         self._account: Account = self._chosen_account or find_account()
         try:
             self._cluster = Cluster.at(self._home, self._account)
