@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,7 +25,7 @@ _AT_ONCE = 2  # each takes a core and some hundred MB the first time
 def main() -> int:
     ready(environments(), print)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        runs = [pool.submit(_mypy, []), *(pool.submit(_check_agent, name) for name in names())]
+        runs = [pool.submit(_mypy), *(pool.submit(_check_agent, name) for name in names())]
     reports = [run.result() for run in runs]
     print("".join(reports), end="")
     return 1 if any(reports) else 0
@@ -33,31 +34,30 @@ def main() -> int:
 def _check_agent(name: str) -> str:
     """The Agent and the templates that need the same packages, which no other environment has."""
     templates = [template for template, sample in SAMPLE_WITH_ITS_PACKAGES.items() if sample == name]
-    copies = {copy: source for template in templates for copy, source in _made_from(template).items()}
+    copies = {copy: source for one in templates for copy, source in assemble(one, _PROJECTS / one).items()}
     folders = [AGENTS / name, *(_PROJECTS / template for template in templates)]
     options = ["--python-executable", str(environment(name).python), "--cache-dir", f".mypy_cache/agents/{name}"]
-    report = _mypy([*options, *(str(folder.relative_to(ROOT)) for folder in folders)], folders)
+    report = _mypy(*options, *(str(folder.relative_to(ROOT)) for folder in folders), search=folders)
     for copy, source in copies.items():
         report = report.replace(str(copy.relative_to(ROOT)), str(source.relative_to(ROOT)))
     return report
 
 
-def _made_from(template: str) -> dict[Path, Path]:
-    """The plain project with what the template has of its own in place of it; times stay, so the cache holds."""
-    folder = _PROJECTS / template
+def assemble(template: str, folder: Path) -> dict[Path, Path]:
+    """The plain project with what the template has of its own in place of it; says where each file is from."""
     shutil.rmtree(folder, ignore_errors=True)
     copies: dict[Path, Path] = {}
     for root in (TEMPLATES / BASE_TEMPLATE, TEMPLATES / template):
         copies |= {folder / source.relative_to(root): source for source in root.rglob("*.py")}
     for copy, source in copies.items():
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, copy)
+        shutil.copy2(source, copy)  # with its time, so that mypy need not read it again
     return copies
 
 
-def _mypy(arguments: list[str], folders: list[Path] | None = None) -> str:
+def _mypy(*arguments: str, search: Sequence[Path] = ()) -> str:
     """What mypy has to say, which is nothing when all is well."""
-    variables = child_environment() | {"MYPYPATH": os.pathsep.join(map(str, folders or []))}
+    variables = child_environment() | {"MYPYPATH": os.pathsep.join(map(str, search))}
     run = subprocess.run([*_MYPY, *arguments], cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
     return run.stdout + run.stderr or (f"mypy ended with {run.returncode}\n" if run.returncode else "")
 
