@@ -46,7 +46,8 @@ _SETTINGS = read_router_settings(
 _METRICS = UnitMetrics("router")
 _COUNTS = RouterMetrics(_METRICS)
 # Every value here is small: no process is started in a world that is simulated.
-_CHECKS = SchemaChecks(SchemaWorkers(), max_work_ms=1000, max_kept_bytes=1 << 20)
+_WORKERS = SchemaWorkers()
+_CHECKS = SchemaChecks(_WORKERS, max_work_ms=1000, max_kept_bytes=1 << 20)
 
 
 class SteppedClock:
@@ -98,7 +99,7 @@ class SimulatedRouter:
         self._loops = unit_loops(log, _METRICS)
         parts = _Parts(
             *(_SETTINGS, Outside(self.clock), log, self._loops, database, self.journal, _METRICS, _COUNTS),
-            *(self.supervisor, doubles.agents, peer, resolver, _CHECKS),
+            *(self.supervisor, doubles.agents, peer, resolver, _WORKERS, _CHECKS),
         )
         routes = _invocation_routes(parts, self.topology, self.cards, lineage, (self.roots, self.children))
         self.application = Application(routes, log, _METRICS)
