@@ -274,7 +274,7 @@ def _figures(run: Run, unit: str, probed: Probed) -> list[Figure]:
     longest = f"{unit}: processor time of the loop before an answer, longest ({probed.longest_during})"
     return [
         Figure(f"{unit}: answers to the probe", len(probed.gaps), at_least=10),
-        Figure(longest, probed.longest, "ms", at_most=most),
+        Figure(longest, probed.longest, "ms of CPU", at_most=most),
         Figure(f"{unit}: the same, 99th percentile", percentile(probed.gaps, 0.99), "ms"),
     ]
 

@@ -35,6 +35,7 @@ async def test_the_delegation_shows_in_no_text_of_the_context(tmp_path: Path) ->
         await agent.send(draft.signed())
         assert draft.delegation is not None
         shown = f"{agent.app.contexts[0]!r} {agent.app.contexts[0]}"
+        assert "delegation" not in shown
         assert draft.delegation not in shown
         assert draft.delegation.split(".")[2] not in shown
 

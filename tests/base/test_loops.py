@@ -1,13 +1,15 @@
 """Background loops: a fault ends a turn, never the loop, and who needs the loop can see it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from aop.base import loops as loops_module
 from aop.base.loops import Loops, LoopsFailing
 from tests.support.waiting import becomes_true, patience
 
@@ -132,6 +134,37 @@ async def test_the_pause_doubles_while_faults_follow_each_other_and_has_a_limit(
     await becomes_true(often_enough)
     gaps = [later - earlier for earlier, later in pairwise(at)]
     assert all(gap >= pause for gap, pause in zip(gaps, pauses, strict=False))
+
+
+async def test_a_loop_that_always_fails_is_tried_again_every_ten_seconds(
+    witness: Witness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses, sleep = list[float](), asyncio.sleep
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0 if len(pauses) < 8 else 3600)
+
+    async def turn() -> None:
+        raise KeyError
+
+    async def paused_often() -> bool:
+        return len(pauses) == 8
+
+    monkeypatch.setattr(loops_module, "asyncio", _WithSleep(pause))
+    witness.loops.start("work", turn)
+    await becomes_true(paused_often)
+    assert pauses == [0.5, 1, 2, 4, 8, 10, 10, 10]
+
+
+class _WithSleep:
+    """asyncio with another sleep, for one module."""
+
+    def __init__(self, sleep: Callable[[float], Awaitable[None]]) -> None:
+        self.sleep = sleep
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
 
 
 async def test_a_loop_that_is_closed_ends_in_the_middle_of_its_turn_and_in_its_pause(witness: Witness) -> None:

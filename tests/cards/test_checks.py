@@ -14,6 +14,8 @@ import pytest
 import pytest_asyncio
 
 from aop.cards.checks import SchemaChecks, TooMuchSchemaWork
+from aop.cards.jobs import Surveyed, SurveySchema
+from aop.cards.process import answer
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.errors import InvalidRequest
 from tests.cards.hostile import many_constants, many_minimums
@@ -180,3 +182,11 @@ async def test_a_value_that_would_not_fit_in_memory_is_not_even_decoded(checking
 def peak(process: int) -> int:
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) // 1024
+
+
+@pytest.mark.parametrize(("members", "sent"), [(499, 500), (500, 0)], ids=["as many as may be", "one more"])
+def test_what_is_found_of_a_schema_is_sent_up_to_its_limit(members: int, sent: int) -> None:
+    schema = {"properties": {f"p{number}": {"minLength": number} for number in range(members)}}
+    surveyed = answer(SurveySchema(text(schema)))
+    assert isinstance(surveyed, Surveyed)
+    assert len(surveyed.locations) == sent

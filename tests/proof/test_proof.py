@@ -47,6 +47,14 @@ def test_a_fault_that_never_happened_and_a_figure_out_of_bounds_are_problems() -
     assert summary([Proved(an_area("x", findings), findings, 1.0)])[0].startswith("BROKEN  x")
 
 
+def test_on_a_busy_machine_bounds_of_the_clock_are_wider_and_others_are_not() -> None:
+    slow, large = Figure("time", 3.0, "s", at_most=2.0), Figure("memory", 3.0, "MiB", at_most=2.0)
+    spent = Figure("work of the loop", 3.0, "ms of CPU", at_most=2.0)
+    found = Findings(figures=[slow, large, spent]).on_busy_machine()
+    assert [figure.held for figure in found.figures] == [True, False, False]
+    assert not slow.held
+
+
 def test_a_full_run_renews_its_own_section_of_the_report(tmp_path: Path) -> None:
     plot = Plot("line", "A line", "x", "y", [Series("one", [(0.0, 1.0), (1.0, 2.0)])])
     found = Findings(figures=[Figure("time", 1.5, "s", at_most=2.0)], plots=[plot])

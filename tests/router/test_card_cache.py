@@ -4,8 +4,10 @@ import json
 
 from aop.base.canonical import canonical, digest
 from aop.router.targets.card import TargetCard, target_card
-from aop.router.targets.resolution import _MAX_CARDS, CardCache
+from aop.router.targets.resolution import CardCache
 from tests.support.cards import a_card, a_skill
+
+MAX_CARDS = 4096
 
 
 def card_of(number: int, schema_bytes: int = 10) -> TargetCard:
@@ -20,11 +22,11 @@ def kept(cache: CardCache, cards: list[TargetCard]) -> list[bool]:
 
 def test_one_card_more_than_are_kept_makes_the_first_give_way() -> None:
     cache, card = CardCache(1 << 40), card_of(0)
-    for number in range(_MAX_CARDS + 1):
+    for number in range(MAX_CARDS + 1):
         cache.put(f"rel-{number}", card)
     assert cache.get("rel-0", card.digest) is None
     assert cache.get("rel-1", card.digest) is card
-    assert cache.get(f"rel-{_MAX_CARDS}", card.digest) is card
+    assert cache.get(f"rel-{MAX_CARDS}", card.digest) is card
 
 
 def test_the_limit_in_bytes_counts_what_schemas_take() -> None:
