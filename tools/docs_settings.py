@@ -102,11 +102,11 @@ def _noting() -> Iterator[list[Setting]]:
     """While it lasts, what the readers build is `Notes`; they make their own, from a mapping."""
     usual, noted = read.SettingsReader, list[Setting]()
     noting = type("Noting", (Notes,), {"noted": noted})
-    read.SettingsReader = noting  # type: ignore[assignment, misc]
+    read.SettingsReader = noting  # type: ignore[assignment, misc]  # and given back below
     try:
         yield noted
     finally:
-        read.SettingsReader = usual  # type: ignore[misc]
+        read.SettingsReader = usual  # type: ignore[misc]  # as above
 
 
 def _rule(parse: read.Parse[Any]) -> str:

@@ -3,6 +3,7 @@
 import json
 import math
 import struct
+from typing import Any
 
 import pytest
 import rfc8785
@@ -71,8 +72,8 @@ def test_a_written_number_reads_back_as_itself_and_as_the_other_implementation_w
 
 @settings(max_examples=300)
 @given(json_values)
-def test_any_value_has_the_bytes_of_the_other_implementation(value: object) -> None:
-    assert canonical(value) == rfc8785.dumps(value)  # type: ignore[arg-type]
+def test_any_value_has_the_bytes_of_the_other_implementation(value: Any) -> None:
+    assert canonical(value) == rfc8785.dumps(value)
 
 
 @settings(max_examples=200)

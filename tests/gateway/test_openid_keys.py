@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from itertools import islice
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -156,8 +157,9 @@ async def test_the_provider_is_asked_again_a_second_after_an_outage(
 async def test_a_key_set_that_is_too_large_or_none_is_an_outage(
     gateway: RunningUnit, issuer: Issuer, monotonic: ScriptedMonotonic
 ) -> None:
-    for keys in ([ed_jwk(str(number)) for number in range(257)], ["x" * 300_000], {"ed": ed_jwk("ed")}):
-        issuer.keys = keys  # type: ignore[assignment]
+    key_sets: list[Any] = [[ed_jwk(str(number)) for number in range(257)], ["x" * 300_000], {"ed": ed_jwk("ed")}]
+    for keys in key_sets:
+        issuer.keys = keys
         monotonic.advance(1)
         require_error(await call_with_known_key(gateway), 503, "DEPENDENCY_ERROR", "4")
 

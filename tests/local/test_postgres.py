@@ -9,6 +9,7 @@ import sys
 import tempfile
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
@@ -34,8 +35,8 @@ mkdir -p "$folder" && echo 18 > "$folder/PG_VERSION"
 """
 
 
-def embedded(folder: Path, **options: object) -> EmbeddedPostgres:
-    return EmbeddedPostgres(folder / "postgres", folder / "postgres.log", settings=FAST, **options)  # type: ignore[arg-type]
+def embedded(folder: Path, **options: Any) -> EmbeddedPostgres:
+    return EmbeddedPostgres(folder / "postgres", folder / "postgres.log", settings=FAST, **options)
 
 
 async def answer(url: str, query: str) -> object:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from typing import Any
 
+import msgspec
 import pytest
 import pytest_asyncio
 
@@ -184,5 +185,6 @@ async def test_a_caller_who_leaves_a_slow_stream_is_recorded_as_canceled(platfor
 
 
 def text_of(event: StreamEvent) -> str:
-    text: str = json.loads(bytes(event.chunk))  # type: ignore[arg-type]
+    assert event.chunk is not msgspec.UNSET
+    text: str = json.loads(bytes(event.chunk))
     return text

@@ -1,6 +1,7 @@
 """Agents that fail a stream: the caller is told in band, by the code of the contract, and the Ledger tells the same."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -157,10 +158,10 @@ async def test_a_card_without_streaming_has_no_route_for_a_stream(platform: Plat
     ],
 )
 async def test_an_error_before_the_first_frame_is_json_with_its_own_status(
-    platform: Platform, members: dict[str, object], status_: int, code: str
+    platform: Platform, members: dict[str, Any], status_: int, code: str
 ) -> None:
     recorded = await platform.recorded()
-    async with requesting(platform, **members) as caller:  # type: ignore[arg-type]
+    async with requesting(platform, **members) as caller:
         await caller.head()
         error = json.loads(await caller.text())
     assert (caller.status, error["code"], caller.values("content-type")) == (status_, code, ["application/json"])

@@ -4,6 +4,8 @@ import asyncio
 import errno
 import socket
 import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
 import uvloop
@@ -155,7 +157,9 @@ def test_ipv6_literals_are_listened_on() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the options are Linux's")
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
-def test_accepted_sockets_have_the_options_that_show_a_dead_peer(run: object) -> None:
+def test_accepted_sockets_have_the_options_that_show_a_dead_peer(
+    run: Callable[[Coroutine[Any, Any, dict[str, int]]], dict[str, int]],
+) -> None:
     async def scenario() -> dict[str, int]:
         accepted: list[socket.socket] = []
 
@@ -186,7 +190,7 @@ def test_accepted_sockets_have_the_options_that_show_a_dead_peer(run: object) ->
         await server.stop(1)
         return values
 
-    assert run(scenario()) == {  # type: ignore[operator]
+    assert run(scenario()) == {
         "keepalive": 1,
         "send buffer": 128 * 1024,  # the kernel counts its own bookkeeping and doubles what is set
         "no delay": 1,

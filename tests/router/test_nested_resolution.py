@@ -1,6 +1,7 @@
 """What a nested call asks of the Control Plane, and what may change while it is asking."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
@@ -131,6 +132,6 @@ async def test_a_change_drops_the_card_even_when_the_release_comes_back(router: 
     assert (await router.dispatch()).status == 200
     for state in ("suspended", "published"):
         await router.plane.change(state)
-        await becomes_true(lambda state=state: _knows(router, state))  # type: ignore[misc]
+        await becomes_true(partial(_knows, router, state))
     assert [(await router.dispatch()).status for _ in range(2)] == [200, 200]
     assert len(router.plane.resolves) == 2

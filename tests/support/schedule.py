@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # it has none
 
 _SHARED = frozenset({"console", "docs"})
 """Folders whose tests share a platform."""
@@ -13,7 +13,7 @@ _FIRST = ("console", "proof", "docs", "local", "gateway", "loop", "units", "tele
 """Long ones before short ones, so that all workers end at about the same time."""
 
 
-class ByWhatIsShared(LoadScopeScheduling):  # type: ignore[misc]
+class ByWhatIsShared(LoadScopeScheduling):  # type: ignore[misc]  # a class without types
     def _split_scope(self, nodeid: str) -> str:
         file, folder = nodeid.partition("::")[0], _folder(nodeid)
         return nodeid if file == _APART else folder if folder in _SHARED else file

@@ -1,5 +1,7 @@
 """Settings: every problem at once, by name and never by value."""
 
+from collections.abc import Callable
+
 import pytest
 
 from aop.base.settings import SettingsRefused
@@ -11,9 +13,9 @@ CANARY = "canary-value-4711"
 _BYTES = ("0", "2147483648", "1.0", "1e3", "-1", "five", "", " ", " 5", "5 ")
 
 
-def refused(read: object, environment: dict[str, str]) -> set[str]:
+def refused(read: Callable[[dict[str, str]], object], environment: dict[str, str]) -> set[str]:
     with pytest.raises(SettingsRefused) as caught:
-        read(environment)  # type: ignore[operator]
+        read(environment)
     assert CANARY not in str(caught.value)
     return {problem.name for problem in caught.value.problems}
 
