@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,8 +58,9 @@ def problems(root: Path, paths: Iterable[Path]) -> Iterator[str]:
     owners: dict[str, Path] = {}
     for path in paths:
         place, tree = path.relative_to(root), ast.parse(path.read_text("utf-8"))
+        words = _words_of(place)
         for name in sorted(set(_names(place, tree)), key=lambda name: name.line):
-            if (use := _better(place, name.text)) is not None:
+            if (use := _better(words, name.text)) is not None:
                 yield f"{place}:{name.line}: {name.kind} {name.text} uses an old word; write {use}"
         for found in tree.body if place.parts[0] == "src" else ():
             if isinstance(found, ast.ClassDef) and not found.name.startswith("_"):
@@ -67,12 +69,16 @@ def problems(root: Path, paths: Iterable[Path]) -> Iterator[str]:
                     yield f"{place}:{found.lineno}: {other} has a class {found.name} too; rename the less known one"
 
 
-def _better(place: Path, name: str) -> str | None:
+def _words_of(place: Path) -> tuple[Word, ...]:
+    return tuple(word for word in WORDS if any(place.is_relative_to(folder) for folder in word.within))
+
+
+@cache
+def _better(words: tuple[Word, ...], name: str) -> str | None:
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).strip("_").lower()
     if plain.startswith("test_"):  # a whole sentence
         return None
-    fitting = (word for word in WORDS if any(place.is_relative_to(folder) for folder in word.within))
-    return next((word.use for word in fitting if re.fullmatch(word.pattern, plain)), None)
+    return next((word.use for word in words if re.fullmatch(word.pattern, plain)), None)
 
 
 def _names(place: Path, tree: ast.Module) -> Iterator[Name]:
