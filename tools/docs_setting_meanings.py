@@ -83,12 +83,10 @@ _AGENT = {
     "PLATFORM_AGENT_CHALLENGE_DIRECTORY": "The folder of proofs: file name = challenge id, content = proof.",
 }
 _TELEMETRY = {
-    "OTEL_EXPORTER_OTLP_ENDPOINT": "The collector; `/v1/traces` and `/v1/metrics` are added. Unset: nothing is sent.",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "The collector of spans; `/v1/traces` is added. Unset: nothing is sent.",
     "OTEL_EXPORTER_OTLP_PROTOCOL": "The only supported protocol.",
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "Another address for traces, used unchanged.",
-    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "Another address for metrics, used as it stands.",
     "OTEL_TRACES_EXPORTER": "`none` sends no traces.",
-    "OTEL_METRICS_EXPORTER": "`none` sends no metrics.",
     "OTEL_EXPORTER_OTLP_HEADERS": "Headers for the collector, values percent-encoded; they may hold its credential.",
     "OTEL_EXPORTER_OTLP_TIMEOUT": "Milliseconds one export may take.",
     "OTEL_TRACES_SAMPLER": "Which Traces are sent.",
@@ -96,7 +94,6 @@ _TELEMETRY = {
     "OTEL_BSP_MAX_QUEUE_SIZE": "Maximum number of waiting spans; more are dropped and counted.",
     "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "Spans in one export.",
     "OTEL_BSP_SCHEDULE_DELAY": "Milliseconds between exports of spans.",
-    "OTEL_METRIC_EXPORT_INTERVAL": "Milliseconds between exports of metrics.",
     "OTEL_SERVICE_NAME": "The `service.name` of what is sent, instead of the unit's own.",
     "OTEL_RESOURCE_ATTRIBUTES": "Further attributes of everything that is sent.",
     "OTEL_SDK_DISABLED": "`true` sends nothing, whatever else is set.",

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
@@ -40,7 +39,6 @@ class OtlpCollector:
     rejected: int = 0
     silent: bool = False
     spans: list[Seen] = field(default_factory=list)
-    metrics: list[ExportMetricsServiceRequest] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     headers: list[dict[bytes, bytes]] = field(default_factory=list)
 
@@ -49,7 +47,6 @@ class OtlpCollector:
         return {
             "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{self.port}",
             "OTEL_BSP_SCHEDULE_DELAY": "20",
-            "OTEL_METRIC_EXPORT_INTERVAL": "100",
             **more,
         }
 
@@ -85,9 +82,6 @@ class OtlpCollector:
         await send({"type": "http.response.body", "body": content})
 
     def _take(self, path: str, body: bytes) -> None:
-        if path == "/v1/metrics":
-            self.metrics.append(ExportMetricsServiceRequest.FromString(body))
-            return
         assert path == "/v1/traces"
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
             unit = attributes_of(resource.resource.attributes)["service.name"]

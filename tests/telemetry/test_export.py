@@ -4,11 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
-from prometheus_client.parser import text_string_to_metric_families
 
 from aop.base.loops import Loops
 from aop.local.state import DatabaseUrls
@@ -18,7 +16,7 @@ from aop.net.policy import Resolver, system_lookup
 from aop.telemetry.export import Collector, Repeating, SpanCounts, SpanExport
 from aop.telemetry.messages import origin_of
 from aop.telemetry.spans import EndedSpan, SpanKind
-from tests.support.collector import OtlpCollector, attributes_of, running_collector
+from tests.support.collector import OtlpCollector, running_collector
 from tests.support.loop import Changes, Platform, running_platform
 from tests.support.metrics import numbers
 from tests.support.waiting import becomes_true, generous
@@ -66,7 +64,7 @@ async def test_a_collector_that_says_no_is_not_asked_again_for_the_same_spans(
 ) -> None:
     async with running_collector() as collector:
         collector.status = status
-        settings = collector.settings(OTEL_METRICS_EXPORTER="none")
+        settings = collector.settings()
         async with running_platform(stores, both(settings)) as platform:
             reply = await platform.invoke()
             await lost(platform, 5)
@@ -88,7 +86,7 @@ async def test_spans_a_collector_rejects_count_as_lost(stores: DatabaseUrls) -> 
 async def test_a_full_queue_takes_no_more_and_a_silent_collector_delays_no_stop(stores: DatabaseUrls) -> None:
     async with running_collector() as collector:
         collector.silent = True
-        settings = collector.settings(OTEL_BSP_MAX_QUEUE_SIZE="7", OTEL_METRICS_EXPORTER="none")
+        settings = collector.settings(OTEL_BSP_MAX_QUEUE_SIZE="7")
         async with running_platform(stores, both(settings)) as platform:
             for _ in range(4):
                 assert (await platform.invoke()).status == 200
@@ -97,7 +95,7 @@ async def test_a_full_queue_takes_no_more_and_a_silent_collector_delays_no_stop(
         assert asyncio.get_running_loop().time() - stopping < generous(10)
 
 
-class Told(list[tuple[str, str | None]]):
+class Reports(list[tuple[str, str | None]]):
     """What a unit would note in its log."""
 
     def __call__(self, event: str, cause: str | None) -> None:
@@ -105,28 +103,28 @@ class Told(list[tuple[str, str | None]]):
 
 
 @asynccontextmanager
-async def exporting(collector: OtlpCollector, told: Told) -> AsyncIterator[SpanExport]:
+async def exporting(collector: OtlpCollector, reports: Reports) -> AsyncIterator[SpanExport]:
     """Spans on their way to that collector, sent every hundredth of a second."""
     client, loops = HttpClient(idle_seconds=1, connect_seconds=1), Loops(lambda _: lambda _: None)
     endpoint = Endpoint.parse(f"http://127.0.0.1:{collector.port}/v1/traces")
     sender = Collector(endpoint, client, Resolver(system_lookup), (), 5)
     origin = origin_of({"service.name": "aop-router"})
     export = SpanExport(sender, origin, SpanCounts(CollectorRegistry(), "router"), 100, 10)
-    repeating = Repeating("traces", export.send, 0.01, loops, told)
+    repeating = Repeating("traces", export.send, 0.01, loops, reports)
     yield export
     await repeating.close()
     await client.close()
 
 
 async def test_a_turn_without_spans_is_no_recovery_while_a_collector_refuses_everything() -> None:
-    span, told = EndedSpan("a" * 32, "b" * 16, None, "n", SpanKind.SERVER, 1, 2, {}, False), Told()
-    async with running_collector() as collector, exporting(collector, told) as export:
+    span, reports = EndedSpan("a" * 32, "b" * 16, None, "n", SpanKind.SERVER, 1, 2, {}, False), Reports()
+    async with running_collector() as collector, exporting(collector, reports) as export:
         collector.status = 502
         for number in range(1, 4):
             export.take([span])
             await becomes_true(partial(_reached, collector, number))
             await asyncio.sleep(0.05)  # several turns that have nothing to send
-        assert told == [("telemetry.lost", "traces: status 502")]
+        assert reports == [("telemetry.lost", "traces: status 502")]
         # It answers well now, but takes none of the spans; and then it says more than there were.
         collector.status = 200
         for number, rejected in enumerate((1, 99), 4):
@@ -134,19 +132,19 @@ async def test_a_turn_without_spans_is_no_recovery_while_a_collector_refuses_eve
             export.take([span])
             await becomes_true(partial(_reached, collector, number))
         await asyncio.sleep(0.05)
-        assert told == [("telemetry.lost", "traces: status 502")]
+        assert reports == [("telemetry.lost", "traces: status 502")]
         collector.rejected = 0
         export.take([span])
-        await becomes_true(partial(_told, told, 2))
-        assert told[1:] == [("telemetry.recovered", "traces")]
+        await becomes_true(partial(_reported, reports, 2))
+        assert reports[1:] == [("telemetry.recovered", "traces")]
 
 
 async def _reached(collector: OtlpCollector, times: int) -> bool:
     return len(collector.headers) >= times
 
 
-async def _told(told: Told, times: int) -> bool:
-    return len(told) >= times
+async def _reported(reports: Reports, times: int) -> bool:
+    return len(reports) >= times
 
 
 async def test_an_unsampled_trace_is_passed_on_as_such_and_not_exported(stores: DatabaseUrls) -> None:
@@ -170,12 +168,11 @@ async def test_the_gateways_word_on_sampling_holds_at_the_router(stores: Databas
 
 async def test_what_is_queued_at_the_end_is_still_sent(stores: DatabaseUrls) -> None:
     async with running_collector() as collector:
-        settings = collector.settings(OTEL_BSP_SCHEDULE_DELAY="60000", OTEL_METRIC_EXPORT_INTERVAL="60000")
+        settings = collector.settings(OTEL_BSP_SCHEDULE_DELAY="60000")
         async with running_platform(stores, both(settings)) as platform:
             reply = await platform.invoke()
             assert collector.spans == []
         assert len(await collector.trace(reply.json["traceId"], 6)) >= 6
-        assert len(collector.metrics) == 2
 
 
 async def test_headers_for_the_collector_are_sent_and_never_shown(stores: DatabaseUrls) -> None:
@@ -187,37 +184,3 @@ async def test_headers_for_the_collector_are_sent_and_never_shown(stores: Databa
             assert "canary" not in (await platform.router.get("/metrics")).body.decode()
         assert {sent[b"x-api-key"] for sent in collector.headers} == {b"canary key"}
         assert {sent[b"content-type"] for sent in collector.headers} == {b"application/x-protobuf"}
-
-
-async def test_the_collector_gets_the_same_metrics_as_a_scraper(stores: DatabaseUrls) -> None:
-    async with running_collector() as collector:
-        async with running_platform(stores, both(collector.settings(OTEL_METRIC_EXPORT_INTERVAL="60000"))) as platform:
-            await platform.invoke()
-            scraped = {
-                sample.name: sample.value
-                for family in text_string_to_metric_families((await platform.router.get("/metrics")).body.decode())
-                for sample in family.samples
-                if sample.name
-                in {"aop_invocations_total", "aop_invocation_seconds_count", "aop_invocation_seconds_sum"}
-            }
-        told = _of_unit(collector, "aop-router")
-    (point,) = told["aop_invocations"].sum.data_points
-    assert attributes_of(point.attributes) == {"unit": "router", "outcome": "succeeded", "code": "", "reason": ""}
-    assert (point.as_double, told["aop_invocations"].sum.is_monotonic) == (scraped["aop_invocations_total"], True)
-    (histogram,) = told["aop_invocation_seconds"].histogram.data_points
-    assert histogram.count == sum(histogram.bucket_counts) == scraped["aop_invocation_seconds_count"] == 1
-    assert histogram.sum == scraped["aop_invocation_seconds_sum"]
-    assert len(histogram.bucket_counts) == len(histogram.explicit_bounds) + 1
-    (live,) = told["aop_topology_live"].gauge.data_points
-    assert live.as_double == 1
-    assert told["aop_invocation_seconds"].unit == "s"
-
-
-def _of_unit(collector: OtlpCollector, service: str) -> dict[str, Any]:
-    """The last word of a unit on each of its metrics."""
-    found: dict[str, Any] = {}
-    for request in collector.metrics:
-        for resource in request.resource_metrics:
-            if attributes_of(resource.resource.attributes)["service.name"] == service:
-                found |= {metric.name: metric for scope in resource.scope_metrics for metric in scope.metrics}
-    return found

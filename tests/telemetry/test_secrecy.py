@@ -63,7 +63,6 @@ async def test_no_payload_secret_or_signature_reaches_a_collector(platform: Plat
     sent = b"".join(collector.bodies).decode("latin-1")
     # Agent ids are what spans are for, which shows that the scan reads what is there.
     assert platform.card["agentId"] in sent
-    assert collector.metrics
     require_absent(secrets, "OTLP", sent)
 
 

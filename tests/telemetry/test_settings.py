@@ -35,23 +35,32 @@ def on(**environment: str) -> TelemetrySettings:
         {},
         {"OTEL_SERVICE_NAME": "mine", "OTEL_TRACES_SAMPLER": "always_on"},
         {**HERE, "OTEL_SDK_DISABLED": "true"},
-        {**HERE, "OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "none"},
+        {**HERE, "OTEL_TRACES_EXPORTER": "none"},
     ],
 )
 def test_nothing_is_sent_unless_a_collector_is_named(environment: dict[str, str]) -> None:
     assert settings(**environment) is None
 
 
-def test_each_signal_goes_to_its_own_path_below_the_collector_or_to_an_endpoint_of_its_own() -> None:
+def test_spans_go_to_their_path_below_the_collector_or_to_an_endpoint_of_their_own() -> None:
     found = on(OTEL_EXPORTER_OTLP_ENDPOINT="https://otel.example/base/")
-    assert found.traces is not None
-    assert found.metrics is not None
     assert found.traces.canonical == "https://otel.example/base/v1/traces"
-    assert found.metrics.canonical == "https://otel.example/base/v1/metrics"
     own = settings(OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="http://127.0.0.1:9/in")
     assert own is not None
-    assert own.traces is not None
-    assert (own.traces.canonical, own.metrics) == ("http://127.0.0.1:9/in", None)
+    assert own.traces.canonical == "http://127.0.0.1:9/in"
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"OTEL_METRICS_EXPORTER": "otlp", "OTEL_METRIC_EXPORT_INTERVAL": "60000"},
+        {"OTEL_METRICS_EXPORTER": "prometheus", "OTEL_METRIC_EXPORT_INTERVAL": "never"},
+        {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "grpc://elsewhere"},
+    ],
+)
+def test_settings_of_the_metrics_that_are_no_longer_sent_change_nothing(environment: dict[str, str]) -> None:
+    assert settings(**environment) is None
+    assert on(**environment) == on()
 
 
 def test_headers_are_read_as_opentelemetry_writes_them_and_do_not_show() -> None:
@@ -97,7 +106,6 @@ def test_a_ratio_keeps_its_share_of_the_traces_and_the_same_ones_everywhere() ->
         ("OTEL_TRACES_SAMPLER_ARG", "1.1"),
         ("OTEL_BSP_MAX_QUEUE_SIZE", "many"),
         ("OTEL_BSP_SCHEDULE_DELAY", "1.5"),
-        ("OTEL_METRIC_EXPORT_INTERVAL", "-1"),
         ("OTEL_RESOURCE_ATTRIBUTES", CANARY),
         ("OTEL_SDK_DISABLED", "yes"),
     ],
@@ -130,7 +138,6 @@ def test_a_collector_without_the_extra_stops_the_start_with_what_to_install() ->
         "from aop.base.loops import Loops\n"
         "from aop.net.policy import Resolver, system_lookup\n"
         "from aop.base.settings import SettingsReader\n"
-        "from aop.serving.health import Readiness\n"
         "from aop.serving.metrics import UnitMetrics\n"
         "from aop.serving.request_log import UnitLog\n"
         "from aop.serving.background import Observed, start_telemetry\n"
@@ -138,8 +145,8 @@ def test_a_collector_without_the_extra_stops_the_start_with_what_to_install() ->
         "from aop.telemetry.settings import read_telemetry_settings\n"
         "async def main():\n"
         "    log, metrics = UnitLog('router'), UnitMetrics('router')\n"
-        "    loops, readiness = Loops(lambda _: lambda _: None), Readiness({}, log, metrics)\n"
-        "    observed = Observed(log, metrics, readiness, loops, Resolver(system_lookup))\n"
+        "    loops = Loops(lambda _: lambda _: None)\n"
+        "    observed = Observed(log, metrics, loops, Resolver(system_lookup))\n"
         f"    settings = read_telemetry_settings(SettingsReader({HERE!r}))\n"
         "    try:\n"
         "        start_telemetry(settings, observed, AsyncExitStack())\n"

@@ -137,7 +137,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     opened.push_async_callback(workers.close)
     checks: dict[str, Check] = {owner: _store_check(database, owner) for owner in STORES}
     readiness = Readiness(checks | {"loops": loops.check}, log, metrics)
-    observed = Observed(log, metrics, readiness, loops, parts.resolver)
+    observed = Observed(log, metrics, loops, parts.resolver)
     tracing = start_telemetry(settings.unit.telemetry, observed, opened)
     access = GatewayAccess(
         _callers(parts, log, opened),

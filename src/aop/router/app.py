@@ -156,7 +156,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
         "loops": loops.check,
     }
     readiness = Readiness(checks, log, metrics)
-    observed = Observed(log, metrics, readiness, loops, parts.resolver, settings.router_id)
+    observed = Observed(log, metrics, loops, parts.resolver, settings.router_id)
     tracing = start_telemetry(settings.unit.telemetry, observed, opened)
     roots, children = Slots(settings.max_in_flight_invocations), Slots(settings.max_in_flight_children)
     ledger = LedgerReader(database)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from aop.base.loops import Loops, Report
 from aop.cards.workers import SchemaWorkers
 from aop.net.policy import Resolver
-from aop.serving.health import Readiness
 from aop.serving.metrics import Counts, UnitMetrics
 from aop.serving.request_log import Level, UnitLog, safe_cause
 from aop.serving.unit import CannotStart
@@ -47,28 +46,28 @@ def schema_workers(log: UnitLog, metrics: UnitMetrics) -> SchemaWorkers:
 
 @dataclass(frozen=True)
 class Observed:
-    """The unit whose spans and metrics are sent; `instance` tells it from others of its kind."""
+    """The unit whose spans are sent; `instance` tells it from others of its kind."""
 
     log: UnitLog
     metrics: UnitMetrics
-    readiness: Readiness
     loops: Loops
     resolver: Resolver
     instance: str | None = None
 
 
 def start_telemetry(settings: TelemetrySettings | None, unit: Observed, opened: AsyncExitStack) -> Tracing | None:
-    """What traces requests from now on, until `opened` is closed; None when no traces are wanted."""
+    """What traces requests from now on, until `opened` is closed; None when no collector is named."""
     if settings is None:
         return None
     try:
-        from aop.telemetry.pipeline import Pipeline  # noqa: PLC0415  needs the extra
+        from aop.telemetry.export import SpanCounts  # noqa: PLC0415  needs the extra
+        from aop.telemetry.pipeline import Pipeline  # noqa: PLC0415  as well
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] not in {_EXTRA, "google"}:
             raise
         raise CannotStart(f"{ENDPOINT}: sending telemetry needs the extra: pip install 'aop[otel]'") from None
 
-    def tell(event: str, cause: str | None) -> None:
+    def report(event: str, cause: str | None) -> None:
         level = Level.INFO if event == "telemetry.recovered" else Level.WARNING
         unit.log.event(event, level=level, cause=cause)
 
@@ -78,8 +77,7 @@ def start_telemetry(settings: TelemetrySettings | None, unit: Observed, opened: 
         "service.instance.id": unit.instance or os.urandom(8).hex(),
         **settings.resource,
     }
-    pipeline = Pipeline(settings, unit.resolver, resource, unit.loops, tell)
+    counts = SpanCounts(unit.metrics.registry, unit.log.unit)
+    pipeline = Pipeline(settings, unit.resolver, resource, unit.loops, report, counts)
     opened.push_async_callback(pipeline.close)
-    if settings.metrics is not None:
-        pipeline.send_metrics(settings.metrics, unit.metrics.registry, unit.readiness.ready)
-    return None if settings.traces is None else pipeline.trace(settings.traces, unit.metrics.registry, unit.log.unit)
+    return pipeline.tracing

@@ -1,1 +1,1 @@
-"""Spans and metrics for the tools an operator has already: sent by OTLP, once a collector is named."""
+"""Spans for the tools that an operator has already: sent by OTLP, once a collector is named."""

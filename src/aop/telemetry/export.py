@@ -1,7 +1,6 @@
-"""Sends spans and metrics in the background: bounded, in nobody's way; what cannot be sent is lost and counted."""
+"""Sends spans in the background: bounded, in nobody's way; what cannot be sent is lost and counted."""
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -15,13 +14,12 @@ from aop.net.origin import Endpoint
 from aop.net.peer import Peer
 from aop.net.policy import NameNotResolved, Resolver
 from aop.telemetry.messages import Origin, rejected_spans, trace_request
-from aop.telemetry.metric_messages import metrics_request
 from aop.telemetry.spans import EndedSpan
 
 Send = Callable[[], Awaitable[bool]]
 """Sends what there is; says whether the collector took anything. NotTaken when something could not be sent."""
-Tell = Callable[[str, str | None], None]
-"""Notes an event of the unit and its cause."""
+Report = Callable[[str, str | None], None]
+"""Logs an event of the unit and its cause."""
 
 CLOSING_SECONDS = 2.0
 _MAX_ANSWER_BYTES = 64 * 1024
@@ -120,35 +118,15 @@ class SpanCounts:
         self.lost = counter.labels(unit, "lost").inc
 
 
-class MetricExport:
-    def __init__(
-        self,
-        collector: Collector,
-        origin: Origin,
-        registry: CollectorRegistry,
-        judge: Callable[[], Awaitable[object]],
-    ) -> None:
-        self._collector = collector
-        self._origin = origin
-        self._registry = registry
-        self._judge = judge
-        self._began = time.time_ns()
-
-    async def send(self) -> bool:
-        await self._judge()
-        await self._collector.send(metrics_request(self._origin, self._registry, self._began, time.time_ns()))
-        return True
-
-
 class Repeating:
     """Calls `send` at least every so many seconds, sooner when `due` is set, and once more at the end."""
 
-    def __init__(self, name: str, send: Send, seconds: float, loops: Loops, tell: Tell) -> None:
+    def __init__(self, name: str, send: Send, seconds: float, loops: Loops, report: Report) -> None:
         self.due = asyncio.Event()
         self._name = name
         self._send = send
         self._seconds = seconds
-        self._tell = tell
+        self._report = report
         self._fine = True
         self._sending = asyncio.Lock()
         # Nobody who calls the platform needs it: a unit whose telemetry fails is ready all the same.
@@ -159,10 +137,10 @@ class Repeating:
         try:
             async with asyncio.timeout(CLOSING_SECONDS), self._sending:
                 await self._loop.close()
-                await self._send_and_tell()
+                await self._send_and_report()
         except TimeoutError:
-            self._tell("telemetry.lost", f"{self._name}: the unit ended")
-        except Exception:  # noqa: BLE001, S110  told already, and a unit that ends has nothing better to do
+            self._report("telemetry.lost", f"{self._name}: the unit ended")
+        except Exception:  # noqa: BLE001, S110  reported already, and a unit that ends has nothing better to do
             pass
         finally:
             await self._loop.close()
@@ -173,10 +151,10 @@ class Repeating:
                 await self.due.wait()
         self.due.clear()
         async with self._sending:
-            await self._send_and_tell()
+            await self._send_and_report()
 
-    async def _send_and_tell(self) -> None:
-        """Tells of the first failure and of the first success behind it, not of each; a turn that had nothing to send
+    async def _send_and_report(self) -> None:
+        """Reports the first failure and the first success after it, not each; a turn that had nothing to send
         is neither."""
         try:
             taken = await self._send()
@@ -187,10 +165,10 @@ class Repeating:
             raise
         else:
             if taken and not self._fine:
-                self._tell("telemetry.recovered", self._name)
+                self._report("telemetry.recovered", self._name)
             self._fine = self._fine or taken
 
     def _lost(self, cause: str) -> None:
         if self._fine:
-            self._tell("telemetry.lost", f"{self._name}: {cause}")
+            self._report("telemetry.lost", f"{self._name}: {cause}")
         self._fine = False

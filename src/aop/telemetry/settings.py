@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import unquote
 
 from aop.base import settings as read
@@ -21,6 +22,7 @@ _SAMPLERS: Mapping[str, tuple[float | None, bool]] = {
     "parentbased_always_off": (0.0, True),
     "parentbased_traceidratio": (None, True),
 }
+_NO_ATTRIBUTES: Mapping[str, str] = {}
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?", re.ASCII)
 _RATIO = re.compile(r"0(?:\.[0-9]{1,17})?|1(?:\.0{1,17})?", re.ASCII)
@@ -28,10 +30,9 @@ _RATIO = re.compile(r"0(?:\.[0-9]{1,17})?|1(?:\.0{1,17})?", re.ASCII)
 
 @dataclass(frozen=True)
 class TelemetrySettings:
-    """An endpoint that is None means: that signal is not sent."""
+    """Metrics are not sent: a collector scrapes `/metrics`."""
 
-    traces: Endpoint | None
-    metrics: Endpoint | None
+    traces: Endpoint
     headers: Secret
     """As the operator wrote them; `header_lines` reads them."""
     send_seconds: float
@@ -39,7 +40,6 @@ class TelemetrySettings:
     max_queued: int
     max_in_batch: int
     batch_seconds: float
-    metric_seconds: float
     service_name: str | None
     resource: Mapping[str, str]
 
@@ -49,24 +49,22 @@ class TelemetrySettings:
 
 
 def read_telemetry_settings(reader: read.SettingsReader) -> TelemetrySettings | None:
-    """None, and nothing of telemetry is ever loaded, unless a collector is named that something is to be sent to."""
-    base = reader.optional(ENDPOINT, _endpoint, None)
+    """None, and nothing of telemetry is ever loaded, unless a collector is named for spans."""
+    endpoint = _read_endpoint(reader)
     reader.optional("OTEL_EXPORTER_OTLP_PROTOCOL", read.choice("http/protobuf"), "")
-    settings = TelemetrySettings(
-        traces=_read_signal(reader, base, "traces"),
-        metrics=_read_signal(reader, base, "metrics"),
+    settings = partial(
+        TelemetrySettings,
         headers=reader.optional("OTEL_EXPORTER_OTLP_HEADERS", _headers, Secret("")),
         send_seconds=reader.optional("OTEL_EXPORTER_OTLP_TIMEOUT", _seconds(60_000), 10.0),
         sampler=_read_sampler(reader),
         max_queued=reader.optional("OTEL_BSP_MAX_QUEUE_SIZE", read.integer(1, 1_000_000), 8192),
         max_in_batch=reader.optional("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", read.integer(1, 10_000), 512),
         batch_seconds=reader.optional("OTEL_BSP_SCHEDULE_DELAY", _seconds(60_000), 1.0),
-        metric_seconds=reader.optional("OTEL_METRIC_EXPORT_INTERVAL", _seconds(3_600_000), 60.0),
         service_name=reader.optional("OTEL_SERVICE_NAME", read.visible_ascii, None),
-        resource=reader.optional("OTEL_RESOURCE_ATTRIBUTES", read_pairs, {}),
+        resource=reader.optional("OTEL_RESOURCE_ATTRIBUTES", read_pairs, _NO_ATTRIBUTES),
     )
     disabled = reader.optional("OTEL_SDK_DISABLED", read.choice("true", "false"), "false") == "true"
-    return None if disabled or (settings.traces is None and settings.metrics is None) else settings
+    return None if disabled or endpoint is None else settings(traces=endpoint)
 
 
 def read_pairs(text: str) -> Mapping[str, str]:
@@ -80,14 +78,15 @@ def read_pairs(text: str) -> Mapping[str, str]:
     return pairs
 
 
-def _read_signal(reader: read.SettingsReader, base: Endpoint | None, signal: str) -> Endpoint | None:
-    named = reader.optional(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT", _endpoint, None)
-    sent = reader.optional(f"OTEL_{signal.upper()}_EXPORTER", read.choice("otlp", "none"), "otlp")
-    if sent == "none":
+def _read_endpoint(reader: read.SettingsReader) -> Endpoint | None:
+    """Where spans go: to an endpoint of their own, used as it stands, or to their path at the collector."""
+    base = reader.optional(ENDPOINT, _endpoint, None)
+    own = reader.optional("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", _endpoint, None)
+    if reader.optional("OTEL_TRACES_EXPORTER", read.choice("otlp", "none"), "otlp") == "none":
         return None
-    if named is None and base is not None:
-        return Endpoint(base.scheme, base.host, base.port, f"{base.path.rstrip('/')}/v1/{signal}")
-    return named
+    if own is None and base is not None:
+        return Endpoint(base.scheme, base.host, base.port, f"{base.path.rstrip('/')}/v1/traces")
+    return own
 
 
 def _read_sampler(reader: read.SettingsReader) -> Sampler:
