@@ -172,6 +172,8 @@ class Changes:
     agent_name: str = "127.0.0.1"
     adjust: Callable[[ControlPlaneSettings], ControlPlaneSettings] = lambda settings: settings
     """For what no environment can say."""
+    on_uvicorn: bool = False
+    """Both units run on another server than ours."""
 
 
 @asynccontextmanager
@@ -223,7 +225,8 @@ def _control_plane(
         PLATFORM_ROUTER_INTERNAL_ORIGIN=f"http://127.0.0.1:{router_port}",
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": allowed_hosts(agent), **changes.control_plane},
     )
-    return running(lambda: build_control_plane(changes.adjust(read_control_plane_settings(environment))))
+    settings = changes.adjust(read_control_plane_settings(environment))
+    return running(lambda: build_control_plane(settings), on_uvicorn=changes.on_uvicorn)
 
 
 def _router(
@@ -234,7 +237,8 @@ def _router(
         PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=gateway.origin,
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": allowed_hosts(agent), **changes.router},
     )
-    return running(lambda: build_router(read_router_settings(environment), changes.environment), listener)
+    settings = read_router_settings(environment)
+    return running(lambda: build_router(settings, changes.environment), listener, on_uvicorn=changes.on_uvicorn)
 
 
 @asynccontextmanager

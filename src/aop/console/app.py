@@ -5,6 +5,7 @@ import socket
 from aop.console.settings import LISTEN_ADDRESS, ConsoleSettings
 from aop.console.site import ConsoleNotBuilt, File, Headers, Site, built_folder, read_site, security_headers
 from aop.net.asgi import Message, Receive, Scope, Send
+from aop.serving.any_server import DISCONNECTED, on_any_server
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
@@ -22,6 +23,9 @@ class ConsoleApplication:
         self._secure = secure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if DISCONNECTED not in scope:
+            await on_any_server(self, scope, receive, send)
+            return
         status, headers, body = self._answer(scope)
         length = (b"content-length", str(len(body)).encode())
         if scope["method"] == "HEAD":

@@ -9,10 +9,10 @@ from typing import Final
 Headers = Sequence[tuple[bytes, bytes]]
 
 _DIGITS_AND_LOWER = b"0123456789abcdefghijklmnopqrstuvwxyz"
-_VISIBLE = bytes(range(0x21, 0x7F))
+VISIBLE = bytes(range(0x21, 0x7F))
 _NAME = b"!#$%&'*+-.^_`|~" + _DIGITS_AND_LOWER
-_VALUE = b"\t " + _VISIBLE + bytes(range(0x80, 0x100))
-_ORIGIN_FORM = _VISIBLE.replace(b"#", b"")
+_VALUE = b"\t " + VISIBLE + bytes(range(0x80, 0x100))
+_ORIGIN_FORM = VISIBLE.replace(b"#", b"")
 _HOST = b"-._~!$&'()*+,;=:[]%ABCDEFGHIJKLMNOPQRSTUVWXYZ" + _DIGITS_AND_LOWER
 
 
@@ -73,6 +73,7 @@ _READ: Final = frozenset(
     }
 )
 _PREFIX: Final = b"x-platform-"
+_UNDERSCORE: Final = ord("_")
 
 
 def is_ours(name: bytes) -> bool:
@@ -82,6 +83,15 @@ def is_ours(name: bytes) -> bool:
 def imitates_ours(name: bytes) -> bool:
     """Whether somebody who reads `_` as `-` would take the name for one of ours."""
     return is_ours(name.replace(b"_", b"-"))
+
+
+def without_underscores(headers: list[tuple[bytes, bytes]]) -> tuple[list[tuple[bytes, bytes]], bool]:
+    """The headers whose names have no `_`, and whether one of the others imitates ours.
+
+    Servers and proxies disagree whether `_` in a name is `-`, so no such header is ever passed on.
+    """
+    imitates = any(_UNDERSCORE in name and imitates_ours(name) for name, _ in headers)
+    return [header for header in headers if _UNDERSCORE not in header[0]], imitates
 
 
 TRACEPARENT = b"traceparent"

@@ -12,6 +12,7 @@ from aop.cards.workers import SchemaWorkers
 from aop.contracts.errors import ErrorCode, InvalidRequest, NotFound, Overloaded, Reason, Refusal, Violation
 from aop.net.asgi import Receive, Scope, Send
 from aop.serving.admission import Slots
+from aop.serving.any_server import DISCONNECTED, on_any_server
 from aop.serving.cors import CrossOrigin
 from aop.serving.metrics import UnitMetrics
 from aop.serving.query import read_query
@@ -46,6 +47,9 @@ class Application:
         self._workers = workers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if DISCONNECTED not in scope:
+            await on_any_server(self, scope, receive, send)
+            return
         started = time.perf_counter()
         request = Request(scope, receive, tracing=self._tracing, workers=self._workers)
         exchange = _Exchange(request, self._cross_origin, send)

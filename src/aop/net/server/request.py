@@ -4,7 +4,7 @@ from typing import Final
 
 import httptools
 
-from aop.net.headers import imitates_ours, is_host_value, is_origin_form, without_authority
+from aop.net.headers import is_host_value, is_origin_form, without_authority, without_underscores
 from aop.net.server.limits import ServerLimits
 
 _UNDERSCORE: Final = ord("_")
@@ -157,14 +157,10 @@ class RequestReader:
             elif name == b"expect" and value.lower() == b"100-continue":
                 self.expects_continue = self.version == "1.1"
         if underscored:
-            self._drop_underscored()
+            self.headers, imitates = without_underscores(self.headers)
+            if imitates:
+                self.ambiguity = "header_name"
         self._require_place(hosts)
-
-    def _drop_underscored(self) -> None:
-        """Servers and proxies disagree whether `_` in a name is `-`, so no such header is ever passed on."""
-        if any(_UNDERSCORE in name and imitates_ours(name) for name, _ in self.headers):
-            self.ambiguity = "header_name"
-        self.headers = [header for header in self.headers if _UNDERSCORE not in header[0]]
 
     def _require_place(self, hosts: list[bytes]) -> None:
         if not (len(hosts) == 1 if self.version == "1.1" else len(hosts) <= 1 and self.version == "1.0"):
