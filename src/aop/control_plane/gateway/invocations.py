@@ -11,11 +11,10 @@ from aop.control_plane.dispatch.invocations import Dispatch, Forwarded, Invocati
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.serving.body import read_json
-from aop.serving.leaving import CancelOnDisconnect
 from aop.serving.request import Request, require_agreement
 from aop.serving.response import JSON, Headers, Response
 from aop.serving.routing import Route, RouteAnswer
-from aop.serving.streaming import EventStream
+from aop.serving.streaming import CancelOnDisconnect, EventStream
 
 _decode = msgspec.json.Decoder(InvocationRequest).decode
 

@@ -75,7 +75,7 @@ class ServerConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        # Not writable means that bytes wait here, be it one.
+        # With a limit of 0 the transport says so as soon as one byte waits; Pace costs nothing before that.
         self._transport.set_write_buffer_limits(high=0)
         self._client = _address(transport.get_extra_info("peername"))
         self._server_name = _address(transport.get_extra_info("sockname"))

@@ -102,6 +102,7 @@ class Pace:
 
     def wait(self) -> None:
         """Bytes wait from now on, if none did before."""
+        # After a longer rest the old samples say nothing: the peer could take nothing where nothing was sent.
         if self._empty_since is not None and self._loop.time() - self._empty_since > self._seconds:
             self._taken_by.clear()
         self._empty_since = None
@@ -130,6 +131,7 @@ class Pace:
             self._lost()
             return
         taken = self._taken()
+        # Compared with the sample of one whole window ago; before that the window is not full, and nobody is judged.
         slow = len(self._taken_by) == _SAMPLES and taken - self._taken_by[0] < self._min_bytes
         if slow and self._empty_since is None:
             self._cut()

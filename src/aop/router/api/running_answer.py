@@ -8,11 +8,10 @@ from aop.router.invocation.acceptance import AuthorizedCall, EndedAtAcceptance
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.running import Running, StopReason
 from aop.router.stream.delivery import StreamDelivery
-from aop.serving.leaving import CancelOnDisconnect
 from aop.serving.request import Request
 from aop.serving.response import Response
 from aop.serving.routing import RouteAnswer
-from aop.serving.streaming import EventStream
+from aop.serving.streaming import CancelOnDisconnect, EventStream
 
 
 class RunningAnswers:
