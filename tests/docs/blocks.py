@@ -1,7 +1,7 @@
 """The code blocks of a page, and what the word after the fence says about each.
 
 `sh` and `python` are run, top to bottom; a `text` block after one holds lines of its output, `…` standing for
-anything. The title `Refused: CODE` means that the commands must fail with that code, and `In a terminal of its own`
+anything. The title `Refused: CODE` means that the commands must fail with that code, and `In a separate terminal`
 that they go on running. `shell`, `py` and the languages of files are for other machines or are parts of a program: they
 are only parsed.
 """
@@ -16,7 +16,7 @@ PARSED = frozenset({"shell", "py", "json", "yaml", "ini", "sql"})
 OUTPUT = frozenset({"text"})
 _FENCE = re.compile(r"^```(?P<word>[\w-]*)(?: title=\"(?P<title>[^\"]*)\")?$")
 _REFUSED = "Refused: "
-_BACKGROUND = "In a terminal of its own"
+_BACKGROUND = "In a separate terminal"
 
 
 @dataclass(frozen=True)
