@@ -12,8 +12,7 @@ import asyncpg
 
 from aop.base.canonical import canonical, digest
 from aop.base.semver import Version
-from aop.control_plane.registry.search_text import folded, grams
-from aop.control_plane.registry.version_order import precedence_text
+from aop.control_plane.registry.index_keys import folded, grams, precedence_text
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 RARE_WORD = "zyxquartz"

@@ -88,7 +88,7 @@ EDGES: Sequence[Mutant] = (
     Mutant(
         "a wrong proof counts",
         _CHALLENGES,
-        'if hmac.compare_digest(_sha256(served.content), challenge["proof_sha256"]):',
+        "if hmac.compare_digest(_sha256(served.content), challenge.proof_sha256):",
         "if served.content:",
         "Any host that answers would be anybody's host.",
     ),

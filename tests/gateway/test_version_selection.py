@@ -9,8 +9,8 @@ from aop.base.semver import Version, highest
 from aop.base.semver_range import Range
 from aop.contracts.errors import NotFound
 from aop.contracts.publication import ReleaseState
+from aop.control_plane.registry.index_keys import precedence_text
 from aop.control_plane.registry.pins import Pins
-from aop.control_plane.registry.version_order import precedence_text
 from aop.control_plane.workspace.selection import highest_version
 from tests.support.cards import a_card
 from tests.support.catalog import Catalog

@@ -1,4 +1,4 @@
-"""Composition root of the Control Plane: everything is wired here and nowhere else."""
+"""Composition root of the Control Plane: builds all parts and connects them."""
 
 import socket
 import ssl
@@ -65,18 +65,18 @@ _CONNECT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class ControlPlaneEnvironment:
-    """What the unit takes from the world around it."""
+    """Clocks, name resolution and TLS, which tests replace."""
 
     clock: Clock = utc_now
     monotonic: Callable[[], float] = time.monotonic
     lookup: Lookup = system_lookup
     tls: ssl.SSLContext | None = None
-    """How endpoints prove their names when proofs are fetched; the usual roots when left out."""
+    """Trust of the proof fetch; the usual roots when left out."""
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """What is opened once and shared."""
+    """Parts that are opened once and shared."""
 
     settings: ControlPlaneSettings
     clock: Clock
@@ -178,7 +178,7 @@ def _callers(parts: _Parts, log: UnitLog, opened: AsyncExitStack) -> Callers:
 
 
 def _snapshots(settings: ControlPlaneSettings) -> Slots:
-    """Each holds a connection while its Router reads; slow Routers must leave most of the pool to the calls."""
+    """A snapshot holds a connection while its Router reads. Slow Routers must leave most of the pool to requests."""
     return Slots(max(1, settings.unit.database_pool_size // 4))
 
 

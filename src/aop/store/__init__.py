@@ -1,1 +1,1 @@
-"""PostgreSQL: connections, migrations, the check of a schema, grouped reads."""
+"""PostgreSQL: connections, migrations, the check of a schema, typed rows, grouped reads."""

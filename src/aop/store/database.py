@@ -95,15 +95,3 @@ async def connect(url: str, *, application: str) -> Connection:
             timeout=_CONNECT_SECONDS,
             server_settings={"application_name": application, "search_path": "pg_catalog"},
         )
-
-
-def weighed(query: str, *, weight: str, order: str, max_bytes: int) -> str:
-    """Wraps a limited query so that it stops early once its rows pass `max_bytes` bytes; at least one row is given.
-
-    Each row tells in `found` how many rows the inner query has, so that the reader knows whether more exist.
-    """
-    return (  # the parts are constants of our own
-        f"SELECT * FROM (SELECT page.*, count(*) OVER () AS found,"  # noqa: S608
-        f" sum({weight}) OVER (ORDER BY {order} ROWS UNBOUNDED PRECEDING) - {weight} AS weight_before"
-        f" FROM ({query}) AS page) AS weighed WHERE weight_before < {max_bytes} ORDER BY {order}"
-    )

@@ -1,1 +1,1 @@
-"""Query projection of published Cards; reads views and owns no source of truth."""
+"""Search of published Cards and the public share. Reads views of the Registry and owns no table."""

@@ -1,14 +1,16 @@
-"""The filters and the place of a search as SQL conditions: fixed text around parameters, never a value."""
+"""The filters and the position of a search as SQL conditions: fixed text with parameters, never a value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from aop.store.rows import PageSize
+
 
 @dataclass(frozen=True)
-class Wanted:
-    """The filters of a search in the form the store compares with; absent ones are None."""
+class FoldedFilters:
+    """The filters of a search in the form that the store compares; absent ones are None."""
 
     text: str | None
     grams: Sequence[int]
@@ -19,7 +21,7 @@ class Wanted:
 
     @property
     def sifts(self) -> bool:
-        """Whether many versions may have to be passed before one is met that fits."""
+        """Whether a walk may pass many versions before it meets one that fits."""
         return self.indexed or self.installable is not None
 
     @property
@@ -29,8 +31,8 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class After:
-    """The last item of the page before, and the highest publication number that the first page saw."""
+class SearchPosition:
+    """The last item of a page, and the highest publication number when the first page was read."""
 
     boundary: int
     published_at: datetime
@@ -39,75 +41,74 @@ class After:
 
 
 @dataclass(frozen=True)
-class Part:
-    """How much of the list is wanted, and from where on."""
+class PageRequest:
+    """The size of a page, and the position after which it begins."""
 
-    rows: int
-    most_bytes: int
-    after: After | None
+    size: PageSize
+    after: SearchPosition | None
 
 
 class Conditions:
     """Each group of conditions is about the version called `item` in the statement, or about the one named."""
 
-    def __init__(self, wanted: Wanted, part: Part) -> None:
-        self._wanted = wanted
-        self._after = part.after
+    def __init__(self, filters: FoldedFilters, page: PageRequest) -> None:
+        self._filters = filters
+        self._after = page.after
         self._placeholders: dict[str, str] = {}
         self.values: list[Any] = []
-        self.rows = self._bound("rows", part.rows, "bigint")
+        self.rows = self._bound("rows", page.size.rows, "bigint")
 
     def placed(self) -> list[str]:
-        """What an index in the order of publication can start from: the owner and the end of the page before."""
+        """Where an index in the order of publication starts: at the owner, and at the end of the page before."""
         after = self._after
         if after is None:
-            return self._known("item")
+            return self._visible("item")
         moment = self._bound("moment", after.published_at, "timestamptz")
         agent_id, version = self._bound("agent", after.agent_id, "text"), self._bound("version", after.version, "text")
         return [
-            *self._known("item"),
+            *self._visible("item"),
             f"item.published_at <= {moment}",
             f"(item.published_at < {moment} OR (item.agent_id, item.version) > ({agent_id}, {version}))",
         ]
 
     def installable(self, name: str) -> list[str]:
-        wanted = self._wanted.installable
-        if wanted is None:
+        installable = self._filters.installable
+        if installable is None:
             return []
-        return [f"{name}.installable" if wanted else f"NOT {name}.installable"]
+        return [f"{name}.installable" if installable else f"NOT {name}.installable"]
 
     def fitting(self, name: str) -> list[str]:
-        """What is asked of the Card itself."""
-        wanted, asked = self._wanted, []
-        if wanted.capability is not None:
-            asked.append(f"{name}.skill_ids @> ARRAY[{self._bound('capability', wanted.capability, 'text')}]")
-        if wanted.text is not None:
-            text = self._bound("text", wanted.text, "text")
-            asked.append(f"(strpos({name}.folded_name, {text}) > 0 OR strpos({name}.folded_text, {text}) > 0)")
-        return asked
+        """The filters on the Card itself."""
+        filters, conditions = self._filters, []
+        if filters.capability is not None:
+            conditions.append(f"{name}.skill_ids @> ARRAY[{self._bound('capability', filters.capability, 'text')}]")
+        if filters.text is not None:
+            text = self._bound("text", filters.text, "text")
+            conditions.append(f"(strpos({name}.folded_name, {text}) > 0 OR strpos({name}.folded_text, {text}) > 0)")
+        return conditions
 
     def indexed(self) -> list[str]:
-        """Follows from `fitting`; says it in the words of the index on text."""
-        grams = self._wanted.grams
+        """Follows from `fitting`, in the form that the index on text can use."""
+        grams = self._filters.grams
         return [f"item.grams @> {self._bound('grams', grams, 'integer[]')}"] if grams else []
 
     def latest(self, name: str) -> list[str]:
-        """No higher version of the Agent meets the other filters. `name` is what knows the Release of `item`."""
-        if not self._wanted.latest:
+        """No higher version of the Agent meets the other filters. `name` is the relation with the Release of `item`."""
+        if not self._filters.latest:
             return []
         others = " AND ".join(
             [
                 "higher.agent_id = item.agent_id",
                 "(higher.precedence, higher.version) > (item.precedence, item.version)",
-                *self._known("higher"),
+                *self._visible("higher"),
                 *self.installable("higher"),
                 *self.fitting("higher"),
-                # Always true; but naming the Release puts this question behind all others, so that it is asked of
-                # versions that meet them. The nearest higher one that does ends the look, be there ever so many.
+                # Always true. It names the Release, so that the planner checks this condition last, on versions that
+                # meet all others. The nearest higher version that meets them ends the check, however many there are.
                 f"{name}.installable IS NOT NULL",
             ]
         )
-        # OFFSET 0 keeps it a question per version, asked of an index; as a join it would read all versions first.
+        # OFFSET 0 keeps it one index look-up for each version; as a join it would read all versions first.
         return [f"NOT EXISTS (SELECT FROM registry.eligible_version AS higher WHERE {others} OFFSET 0)"]
 
     def boundary(self) -> str:
@@ -115,18 +116,18 @@ class Conditions:
             return "(SELECT number FROM registry.last_publication)"
         return self._bound("boundary", self._after.boundary, "bigint")
 
-    def _known(self, name: str) -> list[str]:
-        """Of the owner asked for, and not published after the first page was read."""
-        owner, asked = self._wanted.owner_id, []
+    def _visible(self, name: str) -> list[str]:
+        """Of the owner in the filters, and not published after the first page was read."""
+        owner, conditions = self._filters.owner_id, []
         if owner is not None:
-            asked.append(f"{name}.owner_id = {self._bound('owner', owner, 'text')}")
+            conditions.append(f"{name}.owner_id = {self._bound('owner', owner, 'text')}")
         if self._after is not None:
-            asked.append(f"{name}.publication <= {self.boundary()}")
-        return asked
+            conditions.append(f"{name}.publication <= {self.boundary()}")
+        return conditions
 
     def _bound(self, name: str, value: Any, kind: str) -> str:
-        """A parameter behind a subselect, where the planner does not see its value: so each statement has one plan,
-        which the store keeps. It costs half as much as planning anew, and none of the values would change it."""
+        """A parameter in a subselect, where the planner does not see its value: so each statement has one plan, which
+        the store keeps. That costs half as much as a new plan, and none of the values would change the plan."""
         if name not in self._placeholders:
             self.values.append(value)
             self._placeholders[name] = f"(SELECT ${len(self.values)}::{kind})"

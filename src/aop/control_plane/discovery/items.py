@@ -1,17 +1,15 @@
-"""How eligible versions and shared Releases look on the wire: members of the Card in their own bytes, no endpoint."""
+"""Turns eligible versions and shared Releases into documents: members of the Card keep their bytes, no endpoint."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from aop.base.clock import to_text
 from aop.contracts.card import AuthenticationType
 from aop.contracts.catalog import Availability, EntryRelease
-from aop.contracts.publication import ReleaseState
 from aop.contracts.wire import Wire
-from aop.control_plane.registry.entries import public_url
-
-Row = Any
+from aop.control_plane.discovery.store import EligibleVersion, SharedDocument
+from aop.control_plane.registry.entries import entry_release, public_url
 
 
 class _Authentication(msgspec.Struct, frozen=True):
@@ -19,7 +17,7 @@ class _Authentication(msgspec.Struct, frozen=True):
 
 
 class _Card(msgspec.Struct, frozen=True):
-    """What of a stored Card is shown. Schemas belong to the provider, so nothing is decoded that need not be."""
+    """The members of a stored Card that are shown. Schemas belong to the provider and are not decoded."""
 
     name: msgspec.Raw
     description: msgspec.Raw
@@ -30,7 +28,7 @@ class _Card(msgspec.Struct, frozen=True):
     authentication: _Authentication
 
 
-class DiscoveryItem(Wire, frozen=True, kw_only=True):
+class RawDiscoveryItem(Wire, frozen=True, kw_only=True):
     agent_id: str
     version: str
     publication_status: Literal["published"]
@@ -50,7 +48,7 @@ class DiscoveryItem(Wire, frozen=True, kw_only=True):
     authentication_type: AuthenticationType
 
 
-class SharedRelease(Wire, frozen=True, kw_only=True):
+class RawSharedRelease(Wire, frozen=True, kw_only=True):
     release_id: str
     agent_id: str
     version: str
@@ -66,7 +64,7 @@ class SharedRelease(Wire, frozen=True, kw_only=True):
 
 
 class ShareHead(Wire, frozen=True, kw_only=True):
-    """What a share says before its Releases."""
+    """The members of a share before its Releases."""
 
     schema_version: Literal["1"]
     public_agent_id: str
@@ -77,21 +75,19 @@ class ShareHead(Wire, frozen=True, kw_only=True):
 _read = msgspec.json.Decoder(_Card).decode
 
 
-def discovery_item(row: Row, public_origin: str) -> DiscoveryItem:
-    card, release_id = _read(row["document"]), row["release_id"]
-    return DiscoveryItem(
-        agent_id=row["agent_id"],
-        version=row["version"],
+def discovery_item(row: EligibleVersion, public_origin: str) -> RawDiscoveryItem:
+    card, release = _read(row.document), entry_release(row.release_id, row.release_state)
+    return RawDiscoveryItem(
+        agent_id=row.agent_id,
+        version=row.version,
         publication_status="published",
-        card_digest=row["digest"],
-        registered_at=to_text(row["registered_at"]),
-        published_at=to_text(row["published_at"]),
-        public_agent_id=row["public_agent_id"],
-        public_url=public_url(public_origin, row["public_agent_id"]),
-        release=None
-        if release_id is None
-        else EntryRelease(release_id=release_id, state=ReleaseState(row["release_state"])),
-        installable=release_id is not None,
+        card_digest=row.digest,
+        registered_at=to_text(row.registered_at),
+        published_at=to_text(row.published_at),
+        public_agent_id=row.public_agent_id,
+        public_url=public_url(public_origin, row.public_agent_id),
+        release=release,
+        installable=release is not None,
         name=card.name,
         description=card.description,
         owner=card.owner,
@@ -102,14 +98,14 @@ def discovery_item(row: Row, public_origin: str) -> DiscoveryItem:
     )
 
 
-def shared_release(row: Row) -> SharedRelease:
-    card = _read(row["document"])
-    return SharedRelease(
-        release_id=row["release_id"],
-        agent_id=row["agent_id"],
-        version=row["version"],
-        card_digest=row["card_digest"],
-        published_at=to_text(row["published_at"]),
+def shared_release(row: SharedDocument) -> RawSharedRelease:
+    card = _read(row.document)
+    return RawSharedRelease(
+        release_id=row.release_id,
+        agent_id=row.agent_id,
+        version=row.version,
+        card_digest=row.card_digest,
+        published_at=to_text(row.published_at),
         name=card.name,
         description=card.description,
         owner=card.owner,

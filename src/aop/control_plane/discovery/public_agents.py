@@ -1,7 +1,7 @@
-"""The public share: what anyone may read of an Agent by its public id, in pages, each made while it is read.
+"""The public share: what anyone may read of an Agent by its public id, in pages that are made while they are read.
 
-Anyone may ask and then read slowly. So an answer keeps one piece of itself in memory, never a whole Card: for the next
-piece the Card is read again.
+Anyone may send a request and then read slowly. So an answer keeps one piece of itself in memory, never a whole Card: it
+reads the Card again for the next piece.
 """
 
 import asyncio
@@ -17,10 +17,11 @@ from aop.control_plane.discovery import store
 from aop.control_plane.discovery.items import ShareHead, shared_release
 from aop.control_plane.registry.entries import public_url
 from aop.store.database import Database
+from aop.store.rows import PageSize
 
 PIECE_BYTES = 256 * 1024
 _MAX_READS = 4
-"""Cards in the making at once: each takes a few times its size, and a connection to the store."""
+"""How many answers read Cards at once: each takes a few times its size, and a connection to the store."""
 _encode = msgspec.json.Encoder().encode
 
 Position = tuple[datetime, str]
@@ -28,7 +29,7 @@ Position = tuple[datetime, str]
 
 @dataclass(frozen=True)
 class SharedPage:
-    """Which Releases a page shows, and how heavy their Cards are; the place after the last when more exist."""
+    """The Releases of a page and the weights of their Cards; the position of the last one when more exist."""
 
     public_agent_id: str
     availability: Availability
@@ -60,27 +61,24 @@ class PublicAgents:
         self._public_origin = public_origin
         self._reads = asyncio.Semaphore(_MAX_READS)
 
-    async def page(self, public_agent_id: str, limit: int, max_bytes: int, after: Position | None) -> SharedPage:
-        part = store.Slice(limit, max_bytes)
+    async def page(self, public_agent_id: str, size: PageSize, after: Position | None) -> SharedPage:
         async with self._reads, self._database.connection() as connection:
-            rows = await store.shared_releases(connection, public_agent_id, part, after)
-        if not rows:
+            share = await store.shared_releases(connection, public_agent_id, size, after)
+        if share is None:
             raise NotFound("no such Agent")
-        found = [row for row in rows if row["release_id"] is not None]
-        shown = found[:limit]
-        if not all(row["agrees"] for row in shown):
+        releases = share.page.rows
+        if not all(release.agrees for release in releases):
             raise DependencyFailed("the digests of a Release and its Card disagree")
-        more = bool(found) and found[0]["found"] > len(shown)
         return SharedPage(
             public_agent_id,
-            Availability.INSTALLABLE if rows[0]["shares"] else Availability.NOT_INSTALLABLE,
-            [row["release_id"] for row in shown],
-            [row["weight"] for row in shown],
-            (shown[-1]["published_at"], shown[-1]["release_id"]) if more else None,
+            Availability.INSTALLABLE if share.shares else Availability.NOT_INSTALLABLE,
+            [release.release_id for release in releases],
+            [release.weight for release in releases],
+            None if share.page.is_last else (releases[-1].published_at, releases[-1].release_id),
         )
 
     async def content(self, page: SharedPage, next_cursor: str | None) -> AsyncGenerator[bytes, None]:
-        """The bytes of the page. A Release that is withdrawn before its turn ends it with DependencyFailed."""
+        """Yields the bytes of the page. Raises DependencyFailed when a Release is withdrawn before it is read."""
         head = ShareHead(
             schema_version="1",
             public_agent_id=page.public_agent_id,

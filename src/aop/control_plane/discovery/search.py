@@ -1,23 +1,25 @@
-"""Discovery: eligible versions in the order of publication, in pages that one traversal never repeats or mixes."""
+"""Discovery: eligible versions in the order of publication, in pages that repeat no version and leave none out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aop.control_plane.discovery import store
-from aop.control_plane.discovery.conditions import After, Part, Wanted
-from aop.control_plane.discovery.items import DiscoveryItem, discovery_item
-from aop.control_plane.registry.search_text import folded, query_grams
+from aop.control_plane.discovery.conditions import FoldedFilters, PageRequest, SearchPosition
+from aop.control_plane.discovery.items import RawDiscoveryItem, discovery_item
+from aop.control_plane.discovery.store import EligibleVersion
+from aop.control_plane.registry.index_keys import folded, query_grams
 from aop.store.database import Connection, Database
+from aop.store.rows import Page, PageSize
 
 _LIKELY = 1.4
-"""So many times more than needed is to be expected of a walk that is worth its time."""
+"""A long walk is worth its time if it is expected to find so many times more rows than the page needs."""
 _GATHERING = 8
-"""So many versions are passed on a walk in the time in which one is gathered."""
+"""A walk passes so many versions in the time in which one is gathered."""
 
 
 @dataclass(frozen=True)
 class Filters:
-    """As the caller gives them; they combine with AND."""
+    """The filters of the caller; they combine with AND."""
 
     query: str | None = None
     capability: str | None = None
@@ -28,10 +30,10 @@ class Filters:
 
 @dataclass(frozen=True)
 class FoundPage:
-    """Some items, and the place after the last of them when more exist."""
+    """Some items, and the position of the last one when more exist."""
 
-    items: Sequence[DiscoveryItem]
-    last: After | None
+    items: Sequence[RawDiscoveryItem]
+    last: SearchPosition | None
 
 
 class Search:
@@ -39,40 +41,37 @@ class Search:
         self._database = database
         self._public_origin = public_origin
 
-    async def page(self, filters: Filters, limit: int, most_bytes: int, after: After | None) -> FoundPage:
-        wanted, part = _wanted(filters), Part(limit + 1, most_bytes, after)
+    async def page(self, filters: Filters, size: PageSize, after: SearchPosition | None) -> FoundPage:
         async with self._database.connection() as connection:
-            rows = await _rows(connection, wanted, part)
-        shown = rows[:limit]
-        more = _found(rows) > len(shown)
-        items = [discovery_item(row, self._public_origin) for row in shown]
-        return FoundPage(items, _place(shown[-1]) if more else None)
+            page = await _find(connection, _folded(filters), PageRequest(size, after))
+        items = [discovery_item(row, self._public_origin) for row in page.rows]
+        return FoundPage(items, None if page.is_last else _position(page.rows[-1]))
 
 
-async def _rows(connection: Connection, wanted: Wanted, part: Part) -> Sequence[store.Row]:
-    # What many versions fit is soon met on a walk, what few fit is soon gathered by an index. Which of the two a filter
-    # is, statistics of the store do not tell reliably; so a short walk finds out.
-    if wanted.sifts:
-        rows = await store.walk(connection, wanted, part, store.SHORT_WALK)
-        if _found(rows) < part.rows and wanted.indexed and _is_sooner_met_than_gathered(rows, part):
-            rows = await store.walk(connection, wanted, part, store.LONG_WALK)
-        if _found(rows) == part.rows:
-            return rows
-    return await (store.gather if wanted.indexed else store.follow)(connection, wanted, part)
+async def _find(connection: Connection, filters: FoldedFilters, request: PageRequest) -> Page[EligibleVersion]:
+    # A walk soon meets what many versions fit, and an index soon gathers what few versions fit. The statistics of the
+    # store do not reliably tell which of the two a filter is; a short walk finds out.
+    if filters.sifts:
+        page = await store.walk(connection, filters, request, store.SHORT_WALK)
+        if page.found < request.size.rows and filters.indexed and _is_walk_faster(page, request):
+            page = await store.walk(connection, filters, request, store.LONG_WALK)
+        if page.found == request.size.rows:
+            return page
+    return await (store.gather if filters.indexed else store.follow)(connection, filters, request)
 
 
-def _is_sooner_met_than_gathered(rows: Sequence[store.Row], part: Part) -> bool:
-    """Going by what a short walk found, and by how many versions there are at most: the last one has that number."""
-    if not rows:
+def _is_walk_faster(short: Page[EligibleVersion], request: PageRequest) -> bool:
+    """Judges by what a short walk found, and by the highest publication number: there are at most so many versions."""
+    if not short.rows:
         return False
-    met = _found(rows) / store.SHORT_WALK
-    ahead, to_gather = part.rows / met, met * rows[0]["boundary"]
-    return ahead * _LIKELY <= store.LONG_WALK and ahead < to_gather * _GATHERING
+    share = short.found / store.SHORT_WALK
+    to_walk, to_gather = request.size.rows / share, share * short.rows[0].boundary
+    return to_walk * _LIKELY <= store.LONG_WALK and to_walk < to_gather * _GATHERING
 
 
-def _wanted(filters: Filters) -> Wanted:
+def _folded(filters: Filters) -> FoldedFilters:
     text = None if filters.query is None else folded(filters.query)
-    return Wanted(
+    return FoldedFilters(
         text=text,
         grams=() if text is None else query_grams(text),
         capability=filters.capability,
@@ -82,10 +81,5 @@ def _wanted(filters: Filters) -> Wanted:
     )
 
 
-def _found(rows: Sequence[store.Row]) -> int:
-    """How many rows there are, shown or left out for their weight."""
-    return rows[0]["found"] if rows else 0
-
-
-def _place(row: store.Row) -> After:
-    return After(row["boundary"], row["published_at"], row["agent_id"], row["version"])
+def _position(row: EligibleVersion) -> SearchPosition:
+    return SearchPosition(row.boundary, row.published_at, row.agent_id, row.version)

@@ -1,19 +1,19 @@
 """SQL of Discovery: it reads views of the Registry, writes nothing and owns no table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from aop.control_plane.discovery.conditions import Conditions, Part, Wanted
-from aop.store.database import Connection, weighed
+import msgspec
 
-Row = Any
+from aop.contracts.publication import ReleaseState
+from aop.control_plane.discovery.conditions import Conditions, FoldedFilters, PageRequest
+from aop.store.database import Connection
+from aop.store.rows import Page, PageSize, Row, fetch_page, to_rows, weighed
 
-# A page has at most a hundred items, and one row more tells whether there is a next page. The number stands in the
-# statement itself: so the planner knows how few rows are wanted, whatever plan it keeps.
-_MOST_ROWS = 101
-# How many versions a walk looks at before it gives up; see docs/adr/0004-substring-search.md.
+# A page has at most a hundred items, and one row more tells whether there is a next page. The number is in the text of
+# the statement, so that the planner knows how few rows it returns, whatever plan it keeps.
+_MAX_ROWS = 101
+# How many versions a walk reads before it gives up; see docs/adr/0004-substring-search.md.
 SHORT_WALK = 3_000
 LONG_WALK = 24_000
 
@@ -26,76 +26,114 @@ _SHARED_DOCUMENTS = (
 )
 
 
-@dataclass(frozen=True)
-class Slice:
-    limit: int
-    max_bytes: int
+class EligibleVersion(Row, frozen=True):
+    """A version that Discovery may list, and the highest publication number at the time of the read."""
+
+    agent_id: str
+    version: str
+    digest: str
+    document: bytes
+    registered_at: datetime
+    published_at: datetime
+    release_id: str | None
+    release_state: ReleaseState | None
+    public_agent_id: str
+    boundary: int
 
 
-async def follow(connection: Connection, wanted: Wanted, part: Part) -> Sequence[Row]:
-    """Everything in the order of publication, for filters that an index of that order or a look at a Release serves."""
-    conditions = Conditions(wanted, part)
+class ReleaseOfShare(Row, frozen=True):
+    """A shared Release without its Card; `agrees` says whether the digests of both are the same."""
+
+    release_id: str
+    published_at: datetime
+    weight: int
+    agrees: bool
+
+
+class Share(msgspec.Struct, frozen=True):
+    """A page of a share, and whether the Agent shares any Release at all."""
+
+    page: Page[ReleaseOfShare]
+    shares: bool
+
+
+class SharedDocument(Row, frozen=True):
+    release_id: str
+    agent_id: str
+    version: str
+    card_digest: str
+    published_at: datetime
+    document: bytes
+
+
+async def follow(connection: Connection, filters: FoldedFilters, page: PageRequest) -> Page[EligibleVersion]:
+    """Everything in the order of publication, for filters that need only an index of that order, or the Release."""
+    conditions = Conditions(filters, page)
     kept = [*conditions.placed(), *conditions.installable("item"), *conditions.latest("item")]
     found = (
         f"SELECT {_KEYS} FROM registry.eligible_version AS item{_where(kept)}"  # noqa: S608
-        f" ORDER BY {_ORDER} LIMIT {_MOST_ROWS}"
+        f" ORDER BY {_ORDER} LIMIT {_MAX_ROWS}"
     )
-    return await _page(connection, conditions, part, found)
+    return await _page(connection, conditions, page.size, found)
 
 
-async def walk(connection: Connection, wanted: Wanted, part: Part, most: int) -> Sequence[Row]:
-    """Follows the order of publication and keeps what fits. It gives up after so many versions: fewer rows than asked
-    for do not mean that there are no more."""
-    conditions = Conditions(wanted, part)
+async def walk(
+    connection: Connection, filters: FoldedFilters, page: PageRequest, max_versions: int
+) -> Page[EligibleVersion]:
+    """Follows the order of publication and keeps what fits. Gives up after so many versions: a page that is not full
+    does not mean that there are no more."""
+    conditions = Conditions(filters, page)
     near = (
         f"SELECT * FROM registry.published_version AS item{_where(conditions.placed())}"  # noqa: S608
-        f" ORDER BY {_ORDER} LIMIT {most}"
+        f" ORDER BY {_ORDER} LIMIT {max_versions}"
     )
     found = f"SELECT {_KEYS} FROM ({near}) AS item{_where(conditions.fitting('item'))} ORDER BY {_ORDER}"  # noqa: S608
-    return await _page(connection, conditions, part, _eligible(conditions, found))
+    return await _page(connection, conditions, page.size, _eligible(conditions, found))
 
 
-async def gather(connection: Connection, wanted: Wanted, part: Part) -> Sequence[Row]:
+async def gather(connection: Connection, filters: FoldedFilters, page: PageRequest) -> Page[EligibleVersion]:
     """Collects every version that fits by the indexes on Skills and text, then puts them in order."""
-    conditions = Conditions(wanted, part)
+    conditions = Conditions(filters, page)
     kept = [*conditions.placed(), *conditions.fitting("item"), *conditions.indexed()]
     # OFFSET 0 keeps the planner from walking the order of publication after all.
     fits = f"SELECT {_KEYS} FROM registry.published_version AS item{_where(kept)} OFFSET 0"  # noqa: S608
     found = f"SELECT * FROM ({fits}) AS item ORDER BY {_ORDER}"  # noqa: S608
-    return await _page(connection, conditions, part, _eligible(conditions, found))
+    return await _page(connection, conditions, page.size, _eligible(conditions, found))
 
 
 async def shared_releases(
-    connection: Connection, public_agent_id: str, part: Slice, after: tuple[datetime, str] | None
-) -> Sequence[Row]:
-    """A page without the Cards; one row without a Release when it is empty, no row when there is no such Agent.
-
-    Each row says whether the Agent shares anything at all. Digests are computed of those Cards alone that fit the page.
-    """
+    connection: Connection, public_agent_id: str, size: PageSize, after: tuple[datetime, str] | None
+) -> Share | None:
+    """None when there is no such Agent. Only the digests of Cards that fit the page are computed."""
     later = "" if after is None else " AND (published_at < $3 OR published_at = $3 AND release_id > $4)"
     found = (
         "SELECT release_id, published_at, octet_length(document) AS weight FROM registry.shared_release AS release"  # noqa: S608
         f" WHERE release.agent_id = agent.agent_id{later} ORDER BY {_SHARED_ORDER} LIMIT $2"
     )
-    page = weighed(found, weight="weight", order=_SHARED_ORDER, max_bytes=part.max_bytes)
+    page = weighed(found, size=size, order=_SHARED_ORDER)
     text = (
-        "SELECT page.*, (SELECT agrees FROM registry.shared_release AS one WHERE one.release_id = page.release_id),"  # noqa: S608
+        "SELECT page.release_id, page.published_at, page.weight,"  # noqa: S608
+        " (SELECT agrees FROM registry.shared_release AS one WHERE one.release_id = page.release_id), page.found,"
         " EXISTS (SELECT FROM registry.shared_release AS one WHERE one.agent_id = agent.agent_id) AS shares"
         f" FROM registry.public_agent AS agent LEFT JOIN LATERAL ({page}) AS page ON true"
         f" WHERE agent.public_agent_id = $1 ORDER BY {_SHARED_ORDER}"
     )
-    rows: Sequence[Row] = await connection.fetch(text, public_agent_id, part.limit + 1, *(after or ()))
-    return rows
+    records = await connection.fetch(text, public_agent_id, size.rows, *(after or ()))
+    if not records:
+        return None
+    first = records[0]
+    if first["release_id"] is None:  # an empty page
+        return Share(Page((), 0), first["shares"])
+    return Share(Page(to_rows(ReleaseOfShare, records[: size.limit]), first["found"]), first["shares"])
 
 
-async def shared_documents(connection: Connection, release_ids: Sequence[str]) -> Sequence[Row]:
+async def shared_documents(connection: Connection, release_ids: Sequence[str]) -> Sequence[SharedDocument]:
     """Those of the Releases that are still shared, with their Cards, in the order of the list."""
-    rows: Sequence[Row] = await connection.fetch(_SHARED_DOCUMENTS, release_ids)
-    return rows
+    return to_rows(SharedDocument, await connection.fetch(_SHARED_DOCUMENTS, release_ids))
 
 
 def _eligible(conditions: Conditions, found: str) -> str:
-    """Asks for the Release of one version after the other, in the order found, until the page is full."""
+    """Reads the Release of one version after the other, in the order found, until the page is full."""
     kept = [*conditions.installable("eligible"), *conditions.latest("eligible")]
     return (
         f"SELECT item.* FROM ({found}) AS item CROSS JOIN LATERAL (SELECT installable FROM registry.eligible_version"  # noqa: S608
@@ -104,18 +142,16 @@ def _eligible(conditions: Conditions, found: str) -> str:
     )
 
 
-async def _page(connection: Connection, conditions: Conditions, part: Part, found: str) -> Sequence[Row]:
-    """Reads what is shown of the few rows found. The boundary is read in the same snapshot as they are."""
-    shown = (
+async def _page(connection: Connection, conditions: Conditions, size: PageSize, found: str) -> Page[EligibleVersion]:
+    """Reads all columns of the few rows found. The boundary is of the same snapshot as they are."""
+    query = (
         f"SELECT version.agent_id, version.version, digest, document, registered_at, version.published_at, release_id,"  # noqa: S608
         f" release_state, public_agent_id, {conditions.boundary()} AS boundary, octet_length(document) AS weight"
         f" FROM (SELECT agent_id, version FROM ({found}) AS found ORDER BY {_ORDER} LIMIT {conditions.rows}) AS item"
         f" JOIN registry.eligible_version AS version USING (agent_id, version)"
         f" JOIN registry.public_agent USING (agent_id)"
     )
-    text = weighed(shown, weight="weight", order=_ORDER, max_bytes=part.most_bytes)
-    rows: Sequence[Row] = await connection.fetch(text, *conditions.values)
-    return rows
+    return await fetch_page(connection, EligibleVersion, query, conditions.values, size=size, order=_ORDER)
 
 
 def _where(conditions: Sequence[str]) -> str:

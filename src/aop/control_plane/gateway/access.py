@@ -3,12 +3,13 @@
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from aop.base.clock import Clock, utc_now
 from aop.contracts.errors import Envelope, Unauthenticated
 from aop.control_plane.gateway import store
 from aop.control_plane.gateway.oidc.callers import OidcCallers
+from aop.control_plane.gateway.store import UnrevokedToken
 from aop.control_plane.gateway.tokens import TEXT_PREFIX, is_well_formed, token_digest
 from aop.serving.admission import Slots
 from aop.serving.bearer import bearer_token
@@ -34,7 +35,7 @@ class TokenCallers:
         self._database = database
         self._clock = clock
         self._reserved_prefix = reserved_prefix
-        self._rows: GroupedReads[bytes, Any] = GroupedReads(database, store.unrevoked_tokens)
+        self._tokens: GroupedReads[bytes, UnrevokedToken] = GroupedReads(database, store.unrevoked_tokens)
         self._cache: dict[bytes, tuple[str, float, datetime]] = {}
 
     async def identify(self, text: str) -> str:
@@ -48,22 +49,22 @@ class TokenCallers:
         return await self._read(digest, now)
 
     async def close(self) -> None:
-        await self._rows.close()
+        await self._tokens.close()
 
     async def _read(self, digest: bytes, now: float) -> str:
-        moment, row = self._clock(), await self._rows.get(digest)
-        if row is None or row["expires_at"] <= moment:
+        moment, token = self._clock(), await self._tokens.get(digest)
+        if token is None or token.expires_at <= moment:
             self._cache.pop(digest, None)
             raise Unauthenticated("unknown, expired or revoked token")
-        if self._reserved_prefix is not None and row["principal_id"].startswith(self._reserved_prefix):
+        if self._reserved_prefix is not None and token.principal_id.startswith(self._reserved_prefix):
             raise Unauthenticated("its principal is one of the OpenID provider")
-        if row["last_used_at"] is None or row["last_used_at"] <= moment - store.USE_STEP:
+        if token.last_used_at is None or token.last_used_at <= moment - store.USE_STEP:
             async with self._database.connection() as connection:
-                await store.note_use(connection, row["token_id"], moment)
+                await store.note_use(connection, token.token_id, moment)
         if len(self._cache) >= _MAX_CACHED:
             del self._cache[next(iter(self._cache))]
-        self._cache[digest] = (row["principal_id"], now + _CACHE_SECONDS, row["expires_at"])
-        return str(row["principal_id"])
+        self._cache[digest] = (token.principal_id, now + _CACHE_SECONDS, token.expires_at)
+        return token.principal_id
 
 
 class Callers:

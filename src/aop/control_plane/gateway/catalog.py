@@ -1,4 +1,4 @@
-"""Agent Cards at the Gateway: register, publish, disable, exact read and the overview of an Agent."""
+"""Routes of Agent Cards: register, publish, disable, read one version, and the overview of an Agent."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,13 +10,14 @@ from aop.contracts.catalog import AgentOverview, CatalogEntry
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.control_plane.registry.cards import Cards, Slice
+from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.entries import public_url
 from aop.serving.body import read_json
 from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, Paging, VersionText
 from aop.serving.request import Request
 from aop.serving.response import JSON, Response, json_response
 from aop.serving.routing import Route
+from aop.store.rows import PageSize
 
 _AGENT = "/v1/agents/:agentId"
 _VERSION = f"{_AGENT}/versions/:version"
@@ -65,8 +66,8 @@ class CatalogRoutes:
     async def overview(self, request: Request) -> Response:
         paging = Paging("agent-overview", tuple[datetime, VersionText], request)
         agent_id = request.path["agentId"]
-        part = Slice(paging.limit, PAGE_BYTES)
-        facts, page = await self._cards.overview(request.principal, agent_id, paging.after, part)
+        size = PageSize(paging.limit, PAGE_BYTES)
+        facts, page = await self._cards.overview(request.principal, agent_id, paging.after, size)
         answer = AgentOverview(
             agent_id=agent_id,
             public_agent_id=facts.public_agent_id,
@@ -83,6 +84,6 @@ def _answer(entry: CatalogEntry) -> Response:
 
 
 def _names(values: Sequence[bytes], digest: str) -> bool:
-    """Whether an If-None-Match header names this entity; weakness of a tag does not matter to it."""
+    """Whether an If-None-Match header names this entity, by a strong or a weak tag."""
     tags = [tag.strip() for value in values for tag in value.decode("latin-1").split(",")]
     return any(tag == "*" or tag.removeprefix("W/") == f'"{digest}"' for tag in tags)

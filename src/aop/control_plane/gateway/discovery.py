@@ -1,4 +1,4 @@
-"""Discovery for authenticated callers, and the public share of an Agent for anyone."""
+"""Routes of Discovery, for authenticated callers, and of the public share of an Agent, for anyone."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -8,7 +8,7 @@ import msgspec
 
 from aop.base.ids import is_safe_identifier
 from aop.contracts.errors import Envelope
-from aop.control_plane.discovery.conditions import After
+from aop.control_plane.discovery.conditions import SearchPosition
 from aop.control_plane.discovery.public_agents import PIECE_BYTES, PublicAgents
 from aop.control_plane.discovery.search import Filters, Search
 from aop.control_plane.gateway.access import GatewayAccess
@@ -18,6 +18,7 @@ from aop.serving.request import Request
 from aop.serving.response import JSON, Response, json_response
 from aop.serving.routing import Route, RouteAnswer
 from aop.serving.streaming import Pieces
+from aop.store.rows import PageSize
 
 _QUERY_LENGTH = 256
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -25,19 +26,24 @@ _MICROSECOND = timedelta(microseconds=1)
 _LAST_MICROS = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
-class _Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class _CursorPosition(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     boundary: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
     published_micros: Annotated[int, msgspec.Meta(ge=0, le=_LAST_MICROS)]
     agent_id: SafeIdentifier
     version: VersionText
 
     @classmethod
-    def of(cls, place: After) -> Self:
-        return cls(place.boundary, (place.published_at - _EPOCH) // _MICROSECOND, place.agent_id, place.version)
+    def of(cls, position: SearchPosition) -> Self:
+        return cls(
+            position.boundary,
+            (position.published_at - _EPOCH) // _MICROSECOND,
+            position.agent_id,
+            position.version,
+        )
 
-    def place(self) -> After:
+    def position(self) -> SearchPosition:
         moment = _EPOCH + self.published_micros * _MICROSECOND
-        return After(self.boundary, moment, self.agent_id, self.version)
+        return SearchPosition(self.boundary, moment, self.agent_id, self.version)
 
 
 def _text(text: str) -> str:
@@ -70,10 +76,10 @@ class DiscoveryRoutes:
         return [access.route("GET", "/v1/agents", self.discover, Envelope.CATALOG, _QUERY)]
 
     async def discover(self, request: Request) -> Response:
-        paging = Paging("agents", _Position, request)
-        after = None if paging.after is None else paging.after.place()
-        page = await self._search.page(_filters(request), paging.limit, PAGE_BYTES, after)
-        cursor = msgspec.UNSET if page.last is None else paging.cursor(_Position.of(page.last))
+        paging = Paging("agents", _CursorPosition, request)
+        after = None if paging.after is None else paging.after.position()
+        page = await self._search.page(_filters(request), PageSize(paging.limit, PAGE_BYTES), after)
+        cursor = msgspec.UNSET if page.last is None else paging.cursor(_CursorPosition.of(page.last))
         return json_response(200, ListAnswer(page.items, cursor))
 
 
@@ -89,7 +95,8 @@ class PublicAgentRoutes:
 
     async def read(self, request: Request) -> RouteAnswer:
         paging = Paging("public-agent-share", tuple[datetime, str], request)
-        page = await self._public_agents.page(request.path["publicAgentId"], paging.limit, PAGE_BYTES, paging.after)
+        size = PageSize(paging.limit, PAGE_BYTES)
+        page = await self._public_agents.page(request.path["publicAgentId"], size, paging.after)
         content = self._public_agents.content(page, None if page.last is None else paging.cursor(page.last))
         if page.weight > PIECE_BYTES:
             return Pieces(content, JSON)

@@ -1,4 +1,4 @@
-"""`POST /v1/workspaces/:workspaceId/invocations`: the only northbound result channel."""
+"""`POST /v1/workspaces/:workspaceId/invocations`: the only route that returns the result of an Agent to a caller."""
 
 from collections.abc import Sequence
 
@@ -27,21 +27,21 @@ class InvocationRoutes:
 
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
         path = "/v1/workspaces/:workspaceId/invocations"
-        known = access.callers.authenticate
-        return [Route("POST", path, self.invoke, Envelope.INVOCATION, known, access.invocations)]
+        authenticate = access.callers.authenticate
+        return [Route("POST", path, self.invoke, Envelope.INVOCATION, authenticate, access.invocations)]
 
     async def invoke(self, request: Request) -> RouteAnswer:
         body = await read_json(request, document("invocation-request/1"), self._max_bytes)
-        wanted = _decode(body.raw)
-        below = _spanned(request, wanted)
-        require_agreement(request, stream=wanted.stream)
-        pin = await self._invocations.authorize(request.principal, request.path["workspaceId"], wanted)
+        invocation = _decode(body.raw)
+        below = _spanned(request, invocation)
+        require_agreement(request, stream=invocation.stream)
+        pin = await self._invocations.authorize(request.principal, request.path["workspaceId"], invocation)
         dispatch = new_dispatch(request.trace_id)
-        run = self._streams.open if wanted.stream else self._invocations.run
+        run = self._streams.open if invocation.stream else self._invocations.run
         answer: Forwarded | OpenedStream | None = None
         try:
             async with CancelOnDisconnect(request):
-                answer = await run(request.principal, pin, wanted, dispatch, below)
+                answer = await run(request.principal, pin, invocation, dispatch, below)
         except RouterFailed as failure:
             if not failure.dispatch.correlated:
                 raise
@@ -52,17 +52,17 @@ class InvocationRoutes:
         return _NOBODY if answer is None else _response(answer)
 
 
-def _spanned(request: Request, wanted: InvocationRequest) -> Headers:
-    """What tells the Router below which span it works; the span says what is asked for, never with what input."""
+def _spanned(request: Request, invocation: InvocationRequest) -> Headers:
+    """Headers that name the span of the request to the Router. The span never has the input."""
     span = request.span()
     if span is None:
         return ()
     span.attributes.update(
         {
             "aop.workspace.id": request.path["workspaceId"],
-            "aop.agent.id": wanted.agent_id,
-            "aop.capability": wanted.capability,
-            "aop.stream": wanted.stream,
+            "aop.agent.id": invocation.agent_id,
+            "aop.capability": invocation.capability,
+            "aop.stream": invocation.stream,
         }
     )
     return (span.header(),)
@@ -78,7 +78,7 @@ def _response(forwarded: Forwarded) -> Response:
 
 
 def _lost(dispatch: Dispatch) -> Forwarded:
-    """The Router accepted and then fell silent: the caller learns the ids under which to look."""
+    """The Router accepted and then did not answer: the caller gets the ids to read the Invocation with."""
     entry = code_entries()[ErrorCode.DEPENDENCY_ERROR]
     error = correlated_error(entry.code, None, dispatch.lineage)
     return Forwarded(entry.status, msgspec.json.encode(error), entry.code)

@@ -1,4 +1,4 @@
-"""Reads of what happened: one Invocation, a Trace, a Workspace's list; only for the Workspace's owner."""
+"""Reads of recorded Invocations: one, a Trace, or a Workspace's list; only for the owner of the Workspace."""
 
 from collections.abc import Sequence
 from urllib.parse import parse_qsl
@@ -28,7 +28,7 @@ _LIST_QUERY: QueryRules = {
 
 
 class LineageRoutes:
-    """Whether a cursor is readable only the Router can say; everything else of a query is judged here."""
+    """Checks every part of a query but the cursor, which only the Router can read."""
 
     def __init__(self, workspaces: Workspaces, lineage: LineageReads) -> None:
         self._workspaces = workspaces

@@ -1,4 +1,4 @@
-"""What a provider sees of its own work: Agents, Endpoint Bindings and Releases, newest first."""
+"""Routes that list what a provider owns: Agents, Endpoint Bindings and Releases, newest first."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -12,12 +12,13 @@ from aop.contracts.errors import Envelope
 from aop.contracts.publication import EndpointBinding, Release
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.registry.bindings import Bindings
-from aop.control_plane.registry.cards import Cards, Slice
+from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.releases import Releases
 from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier, VersionText
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route
+from aop.store.rows import PageSize
 
 T = TypeVar("T", EndpointBinding, Release)
 _PROVIDER = "/v1/providers/:providerId"
@@ -40,8 +41,8 @@ class ProviderRoutes:
 
     async def agents(self, request: Request) -> Response:
         paging = Paging("provider-agents", tuple[datetime, SafeIdentifier, VersionText], request)
-        part = Slice(paging.limit, PAGE_BYTES)
-        page = await self._cards.of_provider(request.principal, request.path["providerId"], paging.after, part)
+        size = PageSize(paging.limit, PAGE_BYTES)
+        page = await self._cards.of_provider(request.principal, request.path["providerId"], paging.after, size)
         cursor = msgspec.UNSET if page.last is None else paging.cursor(page.last)
         return json_response(200, ListAnswer(page.entries, cursor))
 
@@ -61,7 +62,7 @@ class ProviderRoutes:
 
 
 def _page(found: Sequence[T], paging: Paging[tuple[datetime, str]], identity: Callable[[T], str]) -> Response:
-    shown = found[: paging.limit]
-    more = len(found) > len(shown)
-    cursor = paging.cursor((from_text(shown[-1].created_at), identity(shown[-1]))) if more else msgspec.UNSET
-    return json_response(200, ListAnswer(shown, cursor))
+    items = found[: paging.limit]
+    more = len(found) > len(items)
+    cursor = paging.cursor((from_text(items[-1].created_at), identity(items[-1]))) if more else msgspec.UNSET
+    return json_response(200, ListAnswer(items, cursor))

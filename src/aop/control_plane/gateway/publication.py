@@ -1,4 +1,4 @@
-"""Trusted publication at the Gateway: Endpoint Bindings, Challenges and Releases."""
+"""Routes of trusted publication: Endpoint Bindings, Challenges and Releases."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -45,10 +45,10 @@ class PublicationRoutes:
 
     async def create_binding(self, request: Request) -> Response:
         body = await read_json(request, document("endpoint-binding/1#createRequest"), self._request_max_bytes)
-        wanted = msgspec.json.decode(body.raw, type=BindingRequest)
+        binding = msgspec.json.decode(body.raw, type=BindingRequest)
         path = request.path
         return json_response(
-            201, await self._bindings.create(request.principal, path["providerId"], path["agentId"], wanted)
+            201, await self._bindings.create(request.principal, path["providerId"], path["agentId"], binding)
         )
 
     async def read_binding(self, request: Request) -> Response:
@@ -70,10 +70,10 @@ class PublicationRoutes:
 
     async def create_release(self, request: Request) -> Response:
         body = await read_json(request, document("release/2#createRequest"), self._request_max_bytes)
-        wanted = msgspec.json.decode(body.raw, type=ReleaseRequest)
+        release = msgspec.json.decode(body.raw, type=ReleaseRequest)
         path = request.path
         return json_response(
-            201, await self._releases.create(request.principal, path["providerId"], path["agentId"], wanted)
+            201, await self._releases.create(request.principal, path["providerId"], path["agentId"], release)
         )
 
 

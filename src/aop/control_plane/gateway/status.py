@@ -1,4 +1,4 @@
-"""`GET /v1/status`: whether the units answer, for any authenticated caller."""
+"""`GET /v1/status`: tells any authenticated caller whether the units are ready."""
 
 from collections.abc import Sequence
 

@@ -26,17 +26,7 @@ _CHECKSUM_LENGTH = 6
 _FORM = re.compile(rf"{TEXT_PREFIX}([0-9A-Za-z]{{{_RANDOM_LENGTH}}})([0-9A-Za-z]{{{_CHECKSUM_LENGTH}}})", re.ASCII)
 
 
-@dataclass(frozen=True)
-class TokenRecord:
-    """A token without its text."""
-
-    token_id: str
-    principal_id: str
-    label: str
-    created_at: datetime
-    expires_at: datetime
-    revoked_at: datetime | None = None
-    last_used_at: datetime | None = None
+TokenRecord = store.TokenRecord
 
 
 @dataclass(frozen=True)
@@ -55,14 +45,13 @@ class Tokens:
     async def issue(self, principal: str, label: str = "", days: int = DEFAULT_DAYS) -> IssuedToken:
         text, now = new_token_text(), self._clock()
         record = TokenRecord(new_id("tok"), principal, label, now, now + timedelta(days=days))
-        values = (record.token_id, principal, label, record.created_at, record.expires_at)
         async with translated_failures():
-            await store.insert_token(self._connection, digest=token_digest(text), values=values)
+            await store.insert_token(self._connection, record, token_digest(text))
         return IssuedToken(record, Secret(text))
 
     async def all(self) -> Sequence[TokenRecord]:
         async with translated_failures():
-            return [TokenRecord(**row) for row in await store.all_tokens(self._connection)]
+            return await store.all_tokens(self._connection)
 
     async def revoke(self, token_id: str) -> bool:
         async with translated_failures():

@@ -1,4 +1,4 @@
-"""Workspaces and Installations at the Gateway."""
+"""Routes of Workspaces and Installations."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -18,6 +18,7 @@ from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeI
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route
+from aop.store.rows import PageSize
 
 _WORKSPACES = "/v1/workspaces"
 _WORKSPACE = f"{_WORKSPACES}/:workspaceId"
@@ -28,7 +29,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _LAST_MICROS = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
-class _Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class _CursorPosition(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     micros: Annotated[int, msgspec.Meta(ge=0, le=_LAST_MICROS)]
     identity: SafeIdentifier
 
@@ -37,7 +38,7 @@ class _Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fie
         return cls((moment - _EPOCH) // _MICROSECOND, identity)
 
     @property
-    def place(self) -> tuple[datetime, str]:
+    def position(self) -> tuple[datetime, str]:
         return _EPOCH + self.micros * _MICROSECOND, self.identity
 
 
@@ -62,33 +63,32 @@ class WorkspaceRoutes:
 
     async def create(self, request: Request) -> Response:
         body = await read_json(request, document("workspace/1#createRequest"), self._request_max_bytes)
-        wanted = msgspec.json.decode(body.raw, type=WorkspaceRequest)
-        return json_response(201, await self._workspaces.create(request.principal, wanted.workspace_id))
+        workspace = msgspec.json.decode(body.raw, type=WorkspaceRequest)
+        return json_response(201, await self._workspaces.create(request.principal, workspace.workspace_id))
 
     async def own(self, request: Request) -> Response:
-        paging = Paging("workspaces", _Position, request)
-        found = await self._workspaces.page(request.principal, _place(paging), paging.limit)
-        shown = found[: paging.limit]
-        if len(found) == len(shown):
-            return json_response(200, ListAnswer(shown))
-        last = _Position.of(from_text(shown[-1].created_at), shown[-1].workspace_id)
-        return json_response(200, ListAnswer(shown, paging.cursor(last)))
+        paging = Paging("workspaces", _CursorPosition, request)
+        found = await self._workspaces.page(request.principal, _after(paging), paging.limit)
+        items = found[: paging.limit]
+        if len(found) == len(items):
+            return json_response(200, ListAnswer(items))
+        last = _CursorPosition.of(from_text(items[-1].created_at), items[-1].workspace_id)
+        return json_response(200, ListAnswer(items, paging.cursor(last)))
 
     async def read(self, request: Request) -> Response:
         return json_response(200, await self._workspaces.read(request.principal, request.path["workspaceId"]))
 
     async def install(self, request: Request) -> Response:
         body = await read_json(request, document("install-request/1"), self._request_max_bytes)
-        wanted = msgspec.json.decode(body.raw, type=InstallRequest)
-        installed = await self._installations.install(request.principal, request.path["workspaceId"], wanted)
+        installation = msgspec.json.decode(body.raw, type=InstallRequest)
+        installed = await self._installations.install(request.principal, request.path["workspaceId"], installation)
         return json_response(201, installed)
 
     async def installed(self, request: Request) -> Response:
-        paging = Paging("installations", _Position, request)
-        page = await self._installations.page(
-            request.principal, request.path["workspaceId"], _place(paging), paging.limit, PAGE_BYTES
-        )
-        cursor = msgspec.UNSET if page.last is None else paging.cursor(_Position.of(*page.last))
+        paging = Paging("installations", _CursorPosition, request)
+        size = PageSize(paging.limit, PAGE_BYTES)
+        page = await self._installations.page(request.principal, request.path["workspaceId"], _after(paging), size)
+        cursor = msgspec.UNSET if page.last is None else paging.cursor(_CursorPosition.of(*page.last))
         return json_response(200, ListAnswer(page.installations, cursor))
 
     async def read_installation(self, request: Request) -> Response:
@@ -98,8 +98,8 @@ class WorkspaceRoutes:
 
     async def update(self, request: Request) -> Response:
         body = await read_json(request, document("installation-update/1"), self._request_max_bytes)
-        wanted = msgspec.json.decode(body.raw, type=InstallationUpdate)
-        return await self._change(request, InstallationStatus(wanted.status))
+        change = msgspec.json.decode(body.raw, type=InstallationUpdate)
+        return await self._change(request, InstallationStatus(change.status))
 
     async def uninstall(self, request: Request) -> Response:
         return await self._change(request, InstallationStatus.UNINSTALLED)
@@ -112,5 +112,5 @@ class WorkspaceRoutes:
         return json_response(200, changed)
 
 
-def _place(paging: Paging[_Position]) -> tuple[datetime, str] | None:
-    return None if paging.after is None else paging.after.place
+def _after(paging: Paging[_CursorPosition]) -> tuple[datetime, str] | None:
+    return None if paging.after is None else paging.after.position

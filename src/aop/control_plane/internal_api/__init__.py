@@ -1,1 +1,1 @@
-"""What the Control Plane serves to Routers: resolve calls and the topology watch."""
+"""Routes that the Control Plane serves to Routers: resolve calls and the topology watch."""

@@ -1,4 +1,4 @@
-"""`/internal/v1/resolve-agent` and `resolve-installed-version`: what a Workspace may run, answered to Routers."""
+"""`/internal/v1/resolve-agent` and `resolve-installed-version`: tell Routers what a Workspace may run."""
 
 from collections.abc import Sequence
 
@@ -62,6 +62,6 @@ class ResolveRoutes:
 
 
 def _name(request: Request, named: ResolveAgentRequest | ResolveInstalledVersionRequest) -> None:
-    """From here on the exchange belongs to the Trace of the call that is being resolved, its errors too."""
+    """Puts the request, and its errors, into the Trace of the call that is being resolved."""
     request.trace_id = named.trace_id
     request.invocation_id = named.invocation_id

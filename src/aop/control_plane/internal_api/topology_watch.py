@@ -1,4 +1,4 @@
-"""`GET /internal/v1/topology/watch`: snapshot, changes and heartbeats, resumable behind a known revision."""
+"""`GET /internal/v1/topology/watch`: snapshot, changes and heartbeats; a Router can resume after a revision."""
 
 import asyncio
 import re
@@ -18,7 +18,7 @@ from aop.serving.routing import Route, RouteAnswer, Spanned
 from aop.serving.streaming import EventStream
 
 HEARTBEAT_SECONDS = 4.0
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 _DIGITS = re.compile(r"[0-9]{1,18}", re.ASCII)
 _encode = msgspec.json.Encoder().encode
 
@@ -26,20 +26,20 @@ _encode = msgspec.json.Encoder().encode
 def topology_watch_routes(
     changes: Changes, signal: ChangeSignal, principals: ServicePrincipals, snapshots: Slots
 ) -> Sequence[Route]:
-    """A snapshot holds one of its slots and with it a connection of the store, for as long as its reader takes."""
+    """A snapshot holds a slot and a connection to the store for as long as its reader takes."""
 
     async def watch(request: Request) -> RouteAnswer:
         current = await changes.revision()
         after: int | None = request.query.get("after")
-        known = after if after is not None and after <= current else None
-        frames = _frames(changes, signal, snapshots, known)
-        # Read before the answer begins: what fails until then is an error with its own code, not a stream cut short.
+        resumed = after if after is not None and after <= current else None
+        frames = _frames(changes, signal, snapshots, resumed)
+        # Read before the answer begins: a failure until then is an error with its own code, not a truncated stream.
         first = await anext(frames, None)
         if first is None:
             raise Overloaded("draining")
-        return EventStream(_led_by(first, frames))
+        return EventStream(_with_first(first, frames))
 
-    # No slot of the calls: a watch lives as long as its Router and would only eat up their room.
+    # Takes no slot of the requests: a watch lasts as long as its Router and would hold the slot all the time.
     return [
         Route(
             "GET",
@@ -77,17 +77,17 @@ async def _frames(
             heartbeat_at = loop.time() + HEARTBEAT_SECONDS
             yield _framed(TopologyEvent(schema_version="1", kind=FrameKind.HEARTBEAT, revision=revision))
         elif not events:
-            await _set_or_passed(changed, min(left, LOOK_SECONDS))
+            await _wait(changed, min(left, POLL_SECONDS))
 
 
-async def _led_by(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+async def _with_first(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     async with aclosing(rest):
         yield first
         async for piece in rest:
             yield piece
 
 
-async def _set_or_passed(event: asyncio.Event, seconds: float) -> None:
+async def _wait(event: asyncio.Event, seconds: float) -> None:
     try:
         async with asyncio.timeout(seconds):
             await event.wait()

@@ -1,1 +1,1 @@
-"""Agent Cards, Endpoint Bindings, Challenges and Releases; never runs an Agent."""
+"""Agent Cards, Endpoint Bindings, Challenges and Releases. Runs no Agent."""

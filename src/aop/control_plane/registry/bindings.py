@@ -1,8 +1,7 @@
-"""Endpoint Bindings: which provider says it controls which endpoint of which Card version."""
+"""Endpoint Bindings: a provider claims to control the endpoint of a Card version."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -13,12 +12,12 @@ from aop.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound, Refus
 from aop.contracts.publication import BindingRequest, EndpointBinding
 from aop.control_plane.registry.entries import endpoint_binding
 from aop.control_plane.registry.store import bindings, cards
-from aop.net.origin import Endpoint
-from aop.net.origin import InvalidEndpoint as NoEndpoint
+from aop.control_plane.registry.store.bindings import BindingRow, NewBinding
+from aop.net.origin import Endpoint, InvalidEndpoint
 from aop.store.database import Connection, Database
 
 
-class InvalidEndpoint(Refusal):
+class EndpointRefused(Refusal):
     code = ErrorCode.INVALID_ENDPOINT
 
 
@@ -31,24 +30,31 @@ class Bindings:
         """Claims provider and Agent in the same transaction, so that a refusal claims nothing."""
         endpoint = _parsed(request.endpoint)
         async with self._database.transaction() as connection:
-            card = await cards.entry(connection, agent_id, request.version)
+            card = await cards.find(connection, agent_id, request.version)
             if card is None:
                 raise NotFound("no such version")
-            if card["owner_id"] != caller:
+            if card.owner_id != caller:
                 raise Forbidden("the Card belongs to another principal")
-            declared = msgspec.json.decode(card["document"], type=AgentCard).protocol.endpoint
+            declared = msgspec.json.decode(card.document, type=AgentCard).protocol.endpoint
             if _parsed(declared) != endpoint:
-                raise InvalidEndpoint("not the endpoint of the Card")
+                raise EndpointRefused("not the endpoint of the Card")
             now = self._clock()
             await bindings.claim_provider(connection, provider_id, caller, now)
             if await bindings.provider_owner(connection, provider_id) != caller:
                 raise Forbidden("the provider belongs to another principal")
             if await bindings.claim_agent(connection, agent_id, provider_id) != provider_id:
                 raise Conflict("the Agent belongs to another provider")
-            binding_id = new_id("bind")
-            values = (binding_id, provider_id, agent_id, request.version, endpoint.origin, endpoint.path)
-            await bindings.insert(connection, (*values, request.method, now))
-            return endpoint_binding(await bindings.find(connection, provider_id, binding_id))
+            binding = NewBinding(
+                new_id("bind"),
+                provider_id,
+                agent_id,
+                request.version,
+                endpoint.origin,
+                endpoint.path,
+                request.method,
+                now,
+            )
+            return endpoint_binding(await bindings.insert(connection, binding))
 
     async def read(self, caller: str, provider_id: str, binding_id: str) -> EndpointBinding:
         async with self._database.connection() as connection:
@@ -57,7 +63,7 @@ class Bindings:
     async def page(
         self, caller: str, provider_id: str, agent_id: str | None, after: tuple[datetime, str] | None, limit: int
     ) -> Sequence[EndpointBinding]:
-        """Up to one more than asked for, which tells whether there is a next page."""
+        """Returns up to one more than the limit, which tells whether there is a next page."""
         async with self._database.connection() as connection:
             await require_own_provider(connection, caller, provider_id)
             rows = await bindings.page(connection, provider_id, agent_id, after, limit + 1)
@@ -72,7 +78,7 @@ async def require_own_provider(connection: Connection, caller: str, provider_id:
         raise Forbidden("the provider belongs to another principal")
 
 
-async def own_binding(connection: Connection, caller: str, provider_id: str, binding_id: str) -> Any:
+async def own_binding(connection: Connection, caller: str, provider_id: str, binding_id: str) -> BindingRow:
     await require_own_provider(connection, caller, provider_id)
     row = await bindings.find(connection, provider_id, binding_id)
     if row is None:
@@ -83,5 +89,5 @@ async def own_binding(connection: Connection, caller: str, provider_id: str, bin
 def _parsed(text: str) -> Endpoint:
     try:
         return Endpoint.parse(text)
-    except NoEndpoint as problem:
-        raise InvalidEndpoint(str(problem)) from None
+    except InvalidEndpoint as problem:
+        raise EndpointRefused(str(problem)) from None

@@ -1,4 +1,4 @@
-"""Challenges: issued with a proof that is shown once, completed at most once, within their lifetime.
+"""Challenges: each is issued with a proof that is shown once, and is completed at most once, within its lifetime.
 
 Completion: 1. ids and rights; 2. not used yet; 3. Binding not verified yet; 4. not expired; 5. claim, committed;
 6. fetch; 7. still not expired; 8. the bytes; 9. the outcome, only while the Binding is open; 10. verified.
@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 
@@ -22,7 +21,6 @@ from aop.contracts.publication import (
     EndpointBinding,
     EndpointEvidence,
     IssuedChallenge,
-    VerificationMethod,
     VerificationStatus,
 )
 from aop.contracts.publication import VerificationFailureCode as Failure
@@ -31,6 +29,7 @@ from aop.control_plane.registry.entries import endpoint_binding
 from aop.control_plane.registry.lifecycle import CHALLENGEABLE
 from aop.control_plane.registry.proof_fetch import PROOF_PATH, ProofFetch, ServedProof
 from aop.control_plane.registry.store import bindings
+from aop.control_plane.registry.store.bindings import BindingRow, ChallengeRow, NewEvidence
 from aop.net.origin import Endpoint
 from aop.store.database import Database
 
@@ -88,33 +87,35 @@ class Challenges:
         expires_at = self._clock() + timedelta(seconds=self._policy.lifetime_seconds)
         async with self._database.transaction() as connection:
             binding = await own_binding(connection, caller, provider_id, binding_id)
-            if binding["status"] not in CHALLENGEABLE:
+            if binding.status not in CHALLENGEABLE:
                 raise Conflict("the Binding is verified")
             await bindings.insert_challenge(connection, challenge_id, binding_id, _sha256(proof.encode()), expires_at)
         return IssuedChallenge(
             challenge_id=challenge_id,
             binding_id=binding_id,
-            challenge_url=binding["endpoint_origin"] + PROOF_PATH + challenge_id,
+            challenge_url=binding.endpoint_origin + PROOF_PATH + challenge_id,
             proof=proof,
             expires_at=to_text(expires_at),
         )
 
     async def complete(self, caller: str, provider_id: str, binding_id: str, challenge_id: str) -> EndpointBinding:
         binding, challenge = await self._claim(caller, provider_id, binding_id, challenge_id)
-        expires_at: datetime = challenge["expires_at"]
+        expires_at = challenge.expires_at
         left = (expires_at - self._clock()).total_seconds()
         seconds = min(self._policy.verification_timeout_ms / 1000, left)
-        served = await self._proofs.fetch(Endpoint.parse(binding["endpoint_origin"]), challenge_id, seconds)
+        served = await self._proofs.fetch(Endpoint.parse(binding.endpoint_origin), challenge_id, seconds)
         now = self._clock()
         if now >= expires_at:
             served = Failure.CHALLENGE_EXPIRED
         elif isinstance(served, ServedProof):
-            if hmac.compare_digest(_sha256(served.content), challenge["proof_sha256"]):
+            if hmac.compare_digest(_sha256(served.content), challenge.proof_sha256):
                 return await self._verify(binding, challenge, now)
             served = Failure.WRONG_PROOF
         return await self._fail(binding_id, served)
 
-    async def _claim(self, caller: str, provider_id: str, binding_id: str, challenge_id: str) -> tuple[Any, Any]:
+    async def _claim(
+        self, caller: str, provider_id: str, binding_id: str, challenge_id: str
+    ) -> tuple[BindingRow, ChallengeRow]:
         # The claim commits before any network traffic: a crash or a race can waste a challenge, but can never let one
         # be used twice.
         async with self._database.transaction() as connection:
@@ -122,12 +123,12 @@ class Challenges:
             challenge = await bindings.find_challenge(connection, binding_id, challenge_id)
             if challenge is None:
                 raise NotFound("no such Challenge of this Binding")
-            if challenge["used_at"] is not None:
+            if challenge.used_at is not None:
                 raise ChallengeReused("used before")
-            if binding["status"] == VerificationStatus.VERIFIED:
+            if binding.status is VerificationStatus.VERIFIED:
                 raise Conflict("the Binding is verified")
             now = self._clock()
-            expired = now >= challenge["expires_at"]
+            expired = now >= challenge.expires_at
             if not expired and not await bindings.claim_challenge(connection, challenge_id, now):
                 raise ChallengeReused("used just now")
         if expired:
@@ -140,22 +141,33 @@ class Challenges:
                 raise Conflict("the Binding was verified just now")
         raise _REFUSALS[failure](f"Binding failed: {failure}")
 
-    async def _verify(self, binding: Any, challenge: Any, now: datetime) -> EndpointBinding:
+    async def _verify(self, binding: BindingRow, challenge: ChallengeRow, now: datetime) -> EndpointBinding:
         evidence = EndpointEvidence(
-            binding_id=binding["binding_id"],
-            challenge_id=challenge["challenge_id"],
-            endpoint_origin=binding["endpoint_origin"],
-            method=VerificationMethod(binding["method"]),
-            proof_sha256=challenge["proof_sha256"].hex(),
+            binding_id=binding.binding_id,
+            challenge_id=challenge.challenge_id,
+            endpoint_origin=binding.endpoint_origin,
+            method=binding.method,
+            proof_sha256=challenge.proof_sha256.hex(),
             verified_at=to_text(now),
         )
         sealed = digest(canonical(msgspec.to_builtins(evidence)))
         async with self._database.transaction() as connection:
-            if not await bindings.set_verified(connection, evidence.binding_id, sealed, now):
+            verified = await bindings.set_verified(connection, binding.binding_id, sealed, now)
+            if verified is None:
                 raise Conflict("the Binding was verified just now")
-            values = (evidence.binding_id, evidence.challenge_id, evidence.endpoint_origin, evidence.method)
-            await bindings.insert_evidence(connection, (*values, challenge["proof_sha256"], now, sealed))
-            return endpoint_binding(await bindings.find(connection, binding["provider_id"], evidence.binding_id))
+            await bindings.insert_evidence(
+                connection,
+                NewEvidence(
+                    binding.binding_id,
+                    challenge.challenge_id,
+                    binding.endpoint_origin,
+                    binding.method,
+                    challenge.proof_sha256,
+                    now,
+                    sealed,
+                ),
+            )
+        return endpoint_binding(verified)
 
 
 def _sha256(content: bytes) -> bytes:

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from typing import Any
+from contextlib import aclosing
 
 from aop.base.settings import Secret
-from aop.contracts.topology import FrameKind, TopologyEvent, WatchedRelease, WatchedState
-from aop.control_plane.registry.store import changes
-from aop.control_plane.registry.store.releases import CHANNEL
+from aop.contracts.topology import FrameKind, TopologyEvent, WatchedRelease
+from aop.control_plane.registry.store import releases
 from aop.store.database import Connection, Database, StoreUnavailable, connect, translated_failures
 
 FRAME_ENTRIES = 500
@@ -20,33 +19,33 @@ class Changes:
 
     async def revision(self) -> int:
         async with self._database.connection() as connection:
-            return await changes.current_revision(connection)
+            return await releases.current_revision(connection)
 
     async def after(self, revision: int) -> Sequence[TopologyEvent]:
         async with self._database.connection() as connection:
-            rows = await changes.after(connection, revision, FRAME_ENTRIES)
+            changes = await releases.changes_after(connection, revision, FRAME_ENTRIES)
         return [
-            TopologyEvent(schema_version="1", kind=FrameKind.CHANGE, revision=row["revision"], release=_entry(row))
-            for row in rows
+            TopologyEvent(schema_version="1", kind=FrameKind.CHANGE, revision=change.revision, release=change.release)
+            for change in changes
         ]
 
     async def snapshot(self) -> AsyncGenerator[TopologyEvent, None]:
-        """All frames are read in one transaction and bear the revision it was read at; only one batch is held."""
+        """Reads all frames in one transaction, whose revision they bear, and holds one batch at a time."""
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
-            revision = await changes.current_revision(connection)
-            rows = changes.all_watched(connection, FRAME_ENTRIES)
+            revision = await releases.current_revision(connection)
             batch: list[WatchedRelease] = []
-            async for row in rows:
-                if len(batch) == FRAME_ENTRIES:
-                    yield _snapshot_frame(revision, batch, complete=False)
-                    batch = []
-                batch.append(_entry(row))
+            async with aclosing(releases.all_watched(connection, FRAME_ENTRIES)) as watched:
+                async for release in watched:
+                    if len(batch) == FRAME_ENTRIES:
+                        yield _snapshot_frame(revision, batch, complete=False)
+                        batch = []
+                    batch.append(release)
             yield _snapshot_frame(revision, batch, complete=True)
 
 
 class ChangeSignal:
-    """Wakes readers of the feed when a change commits anywhere. A lost wake-up costs them a moment, never a change:
-    they look again by themselves."""
+    """Wakes readers of the feed when any process commits a change. A lost wake-up costs them a moment, never a change:
+    they also poll."""
 
     def __init__(self, database_url: Secret) -> None:
         self._database_url = database_url
@@ -54,7 +53,7 @@ class ChangeSignal:
         self.ended = False
 
     def end(self) -> None:
-        """Tells every reader to stop; nothing is woken any more."""
+        """Stops every reader."""
         self.ended = True
         self._wake()
 
@@ -73,14 +72,14 @@ class ChangeSignal:
             async with translated_failures():
                 await self._until_lost(connection)
         except StoreUnavailable:
-            pass  # readers look again by themselves, and readiness tells of a store that is gone
+            pass  # readers also poll, and readiness reports a store that is gone
         await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _until_lost(self, connection: Connection) -> None:
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         try:
-            await connection.add_listener(CHANNEL, self._wake)
+            await connection.add_listener(releases.CHANNEL, self._wake)
             self._wake()
             await lost.wait()
         finally:
@@ -90,14 +89,4 @@ class ChangeSignal:
 def _snapshot_frame(revision: int, releases: Sequence[WatchedRelease], *, complete: bool) -> TopologyEvent:
     return TopologyEvent(
         schema_version="1", kind=FrameKind.SNAPSHOT, revision=revision, releases=tuple(releases), complete=complete
-    )
-
-
-def _entry(row: Any) -> WatchedRelease:
-    return WatchedRelease(
-        agent_id=row["agent_id"],
-        version=row["version"],
-        release_id=row["release_id"],
-        card_digest=row["card_digest"],
-        state=WatchedState(row["state"]),
     )

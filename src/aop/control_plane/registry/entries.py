@@ -1,49 +1,41 @@
-"""How rows of the Registry look on the wire."""
+"""Turns rows of the Registry into documents of the wire."""
 
 from datetime import datetime
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
 from aop.base.clock import to_text
 from aop.cards.reading import ReadCard
 from aop.contracts.catalog import CatalogEntry, EntryRelease, PublicationStatus
-from aop.contracts.publication import (
-    EndpointBinding,
-    Release,
-    ReleaseState,
-    SuspendedBy,
-    VerificationFailureCode,
-    VerificationMethod,
-    VerificationStatus,
-)
+from aop.contracts.publication import EndpointBinding, Release, ReleaseState
+from aop.control_plane.registry.store.bindings import BindingRow
+from aop.control_plane.registry.store.cards import CardRow
+from aop.control_plane.registry.store.releases import ReleaseRow
 
-Row = Any
+T = TypeVar("T")
 
 
-def catalog_entry(row: Row, public_origin: str) -> CatalogEntry:
-    released = row["release_id"] is not None
-    installable = row["status"] == PublicationStatus.PUBLISHED and row["release_state"] == ReleaseState.PUBLISHED
+def catalog_entry(row: CardRow, public_origin: str) -> CatalogEntry:
+    installable = row.status is PublicationStatus.PUBLISHED and row.release_state is ReleaseState.PUBLISHED
     return CatalogEntry(
-        agent_id=row["agent_id"],
-        version=row["version"],
-        publication_status=PublicationStatus(row["status"]),
-        card_digest=row["digest"],
-        registered_at=to_text(row["registered_at"]),
-        published_at=_moment(row["published_at"]),
-        disabled_at=_moment(row["disabled_at"]),
-        public_agent_id=row["public_agent_id"],
-        public_url=public_url(public_origin, row["public_agent_id"]),
-        release=EntryRelease(release_id=row["release_id"], state=ReleaseState(row["release_state"]))
-        if released
-        else None,
+        agent_id=row.agent_id,
+        version=row.version,
+        publication_status=row.status,
+        card_digest=row.digest,
+        registered_at=to_text(row.registered_at),
+        published_at=_moment(row.published_at),
+        disabled_at=_moment(row.disabled_at),
+        public_agent_id=row.public_agent_id,
+        public_url=public_url(public_origin, row.public_agent_id),
+        release=entry_release(row.release_id, row.release_state),
         installable=installable,
-        card=msgspec.Raw(row["document"]),
+        card=msgspec.Raw(row.document),
     )
 
 
 def draft_entry(read: ReadCard, now: datetime, public_agent_id: str, public_origin: str) -> CatalogEntry:
-    """Of a version that has just been registered."""
+    """Describes a version that has just been registered."""
     return CatalogEntry(
         agent_id=read.card.agent_id,
         version=read.card.version,
@@ -58,49 +50,53 @@ def draft_entry(read: ReadCard, now: datetime, public_agent_id: str, public_orig
     )
 
 
+def entry_release(release_id: str | None, state: ReleaseState | None) -> EntryRelease | None:
+    if release_id is None or state is None:
+        return None
+    return EntryRelease(release_id=release_id, state=state)
+
+
 def public_url(origin: str, public_agent_id: str) -> str:
     return f"{origin}/a/{public_agent_id}"
 
 
-def endpoint_binding(row: Row) -> EndpointBinding:
-    failure = row["failure_code"]
+def endpoint_binding(row: BindingRow) -> EndpointBinding:
     return EndpointBinding(
-        binding_id=row["binding_id"],
-        provider_id=row["provider_id"],
-        agent_id=row["agent_id"],
-        version=row["version"],
-        endpoint=row["endpoint_origin"] + row["endpoint_path"],
-        method=VerificationMethod(row["method"]),
-        verification_status=VerificationStatus(row["status"]),
-        verification_failure_code=msgspec.UNSET if failure is None else VerificationFailureCode(failure),
-        verification_evidence_digest=_text(row["evidence_digest"]),
-        verified_at=_moment(row["verified_at"]),
-        created_at=to_text(row["created_at"]),
-        updated_at=to_text(row["updated_at"]),
+        binding_id=row.binding_id,
+        provider_id=row.provider_id,
+        agent_id=row.agent_id,
+        version=row.version,
+        endpoint=row.endpoint_origin + row.endpoint_path,
+        method=row.method,
+        verification_status=row.status,
+        verification_failure_code=_or_unset(row.failure_code),
+        verification_evidence_digest=_or_unset(row.evidence_digest),
+        verified_at=_moment(row.verified_at),
+        created_at=to_text(row.created_at),
+        updated_at=to_text(row.updated_at),
     )
 
 
-def release(row: Row) -> Release:
-    suspended_by = row["suspended_by"]
+def release(row: ReleaseRow) -> Release:
     return Release(
-        release_id=row["release_id"],
-        provider_id=row["provider_id"],
-        agent_id=row["agent_id"],
-        version=row["version"],
-        card_digest=row["card_digest"],
-        endpoint_binding_id=row["binding_id"],
-        endpoint_origin=row["endpoint_origin"],
-        endpoint_path=row["endpoint_path"],
-        verification_method=VerificationMethod(row["method"]),
-        verification_evidence_digest=_text(row["evidence_digest"]),
-        state=ReleaseState(row["state"]),
-        created_at=to_text(row["created_at"]),
-        updated_at=to_text(row["updated_at"]),
-        verified_at=_moment(row["verified_at"]),
-        published_at=_moment(row["published_at"]),
-        suspended_at=_moment(row["suspended_at"]),
-        suspended_by=msgspec.UNSET if suspended_by is None else SuspendedBy(suspended_by),
-        revoked_at=_moment(row["revoked_at"]),
+        release_id=row.release_id,
+        provider_id=row.provider_id,
+        agent_id=row.agent_id,
+        version=row.version,
+        card_digest=row.card_digest,
+        endpoint_binding_id=row.binding_id,
+        endpoint_origin=row.endpoint_origin,
+        endpoint_path=row.endpoint_path,
+        verification_method=row.method,
+        verification_evidence_digest=_or_unset(row.evidence_digest),
+        state=row.state,
+        created_at=to_text(row.created_at),
+        updated_at=to_text(row.updated_at),
+        verified_at=_moment(row.verified_at),
+        published_at=_moment(row.published_at),
+        suspended_at=_moment(row.suspended_at),
+        suspended_by=_or_unset(row.suspended_by),
+        revoked_at=_moment(row.revoked_at),
     )
 
 
@@ -108,5 +104,5 @@ def _moment(moment: datetime | None) -> str | msgspec.UnsetType:
     return msgspec.UNSET if moment is None else to_text(moment)
 
 
-def _text(text: str | None) -> str | msgspec.UnsetType:
-    return msgspec.UNSET if text is None else text
+def _or_unset(value: T | None) -> T | msgspec.UnsetType:
+    return msgspec.UNSET if value is None else value

@@ -1,4 +1,4 @@
-"""The state machines of Cards, Bindings and Releases, as tables: from which states an act leads where."""
+"""The state machines of Cards, Bindings and Releases as tables of transitions."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -32,7 +32,7 @@ SUSPEND_RELEASE = _from(Release.VERIFIED, Release.PUBLISHED, to=Release.SUSPENDE
 REVOKE_RELEASE = _from(Release.VERIFIED, Release.PUBLISHED, Release.SUSPENDED, to=Release.REVOKED)
 
 CREATED_RELEASE = {Binding.PENDING: Release.PENDING_VERIFICATION, Binding.VERIFIED: Release.VERIFIED}
-"""The first state of a Release by the state of its Binding; a failed Binding makes none."""
+"""The first state of a Release by the state of its Binding. There is none for a failed Binding."""
 
 CHALLENGEABLE = frozenset({Binding.PENDING, Binding.FAILED})
 WATCHED = frozenset({Release.PUBLISHED, Release.SUSPENDED, Release.REVOKED})

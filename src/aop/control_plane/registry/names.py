@@ -1,4 +1,4 @@
-"""Names that imitate others: nobody is refused one, and whoever looks at the Agent is told who was first."""
+"""Names that imitate other names: no name is refused, but the overview of the Agent says who used it first."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -7,7 +7,8 @@ import msgspec
 
 from aop.contracts.catalog import Resemblance, ResemblingPart
 from aop.contracts.text import skeleton
-from aop.control_plane.registry.store import cards, names
+from aop.control_plane.registry.store import cards
+from aop.control_plane.registry.store.cards import CardRow, PublishedName
 from aop.store.database import Connection
 
 
@@ -15,23 +16,25 @@ class _Named(msgspec.Struct):
     name: str
 
 
-async def record_published(connection: Connection, agent_id: str, version: str, now: datetime) -> None:
-    """In the transaction that publishes the version: what was never public is imitated by nobody."""
-    row = await cards.entry(connection, agent_id, version)
-    name = msgspec.json.decode(row["document"], type=_Named).name
-    found = [(part, skeleton(text), agent_id, row["owner_id"], text) for part, text in _texts(agent_id, name)]
-    await names.record(connection, [values for values in found if values[1]], now)
+async def record_published(connection: Connection, card: CardRow, now: datetime) -> None:
+    """Belongs into the transaction that publishes the version: nobody imitates what was never public."""
+    name = msgspec.json.decode(card.document, type=_Named).name
+    names = [
+        PublishedName(part, skeleton(text), card.agent_id, card.owner_id, text)
+        for part, text in _texts(card.agent_id, name)
+    ]
+    await cards.record_names(connection, [name for name in names if name.skeleton], now)
 
 
 async def resemblances(connection: Connection, agent_id: str) -> tuple[Resemblance, ...]:
     return tuple(
         Resemblance(
-            part=ResemblingPart(row["part"]),
-            text=row["text"],
-            owner_id=row["owner_id"],
-            agent_id=msgspec.UNSET if row["agent_id"] is None else row["agent_id"],
+            part=use.part,
+            text=use.text,
+            owner_id=use.owner_id,
+            agent_id=msgspec.UNSET if use.agent_id is None else use.agent_id,
         )
-        for row in await names.used_first_by_others(connection, agent_id)
+        for use in await cards.used_first_by_others(connection, agent_id)
     )
 
 

@@ -1,8 +1,8 @@
-"""Exact versions as others pin them: what may be chosen of an Agent, whether it may run, and what its Card asks for."""
+"""Exact versions that others pin: which may be chosen, whether one may run, and which rights its Card declares."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
@@ -12,14 +12,16 @@ from aop.cards.rights import CardRights, RightsByDigest, read_rights
 from aop.contracts.catalog import PublicationStatus
 from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal
 from aop.contracts.publication import ReleaseState
+from aop.control_plane.registry.index_keys import precedence_text
 from aop.control_plane.registry.store import pins
-from aop.control_plane.registry.version_order import precedence_text
+from aop.control_plane.registry.store.pins import Candidate
 from aop.store.database import Database
 
 PINNED_VERSION = pins.PINNED_VERSION
-"""A query of the Registry for whoever reads a pin together with facts of its own; give its rows to `PinnedVersion`."""
+PinRow = pins.PinRow
+"""A query of the Registry and its columns, for modules that read a pin together with facts of their own."""
 
-# Above every digit and every character of a version: no precedence and no version text comes behind it.
+# Greater than every digit and every character of a version, and so than every precedence and version text.
 _TOP = "~"
 
 
@@ -54,20 +56,19 @@ class PinnedVersion(msgspec.Struct, frozen=True):
     release: PinnedRelease | None
 
     @classmethod
-    def of(cls, row: Any) -> Self:
+    def of(cls, row: PinRow) -> Self:
         """Refuses a row whose Card and Release do not agree."""
         release = None
-        if row["release_id"] is not None:
-            release = PinnedRelease(row["release_id"], ReleaseState(row["release_state"]))
-            if row["release_digest"] != row["digest"]:
+        if row.release_id is not None and row.release_state is not None:
+            release = PinnedRelease(row.release_id, row.release_state)
+            if row.release_digest != row.digest:
                 raise DependencyFailed("the Release was made for another Card")
-        status = PublicationStatus(row["card_status"])
-        if status is PublicationStatus.DRAFT and release is not None and release.state is ReleaseState.PUBLISHED:
-            raise DependencyFailed("a published Release has a draft Card")
-        return cls(row["agent_id"], row["version"], row["digest"], status, release)
+            if row.card_status is PublicationStatus.DRAFT and release.state is ReleaseState.PUBLISHED:
+                raise DependencyFailed("a published Release has a draft Card")
+        return cls(row.agent_id, row.version, row.digest, row.card_status, release)
 
     def require_usable(self) -> PinnedRelease:
-        """The published Release of a Card that is not disabled. What the Release's state forbids is said first."""
+        """Returns the published Release of a Card that is not disabled. Checks the state of the Release first."""
         if self.release is None:
             raise AgentReleaseUnpublished("no Release")
         if self.release.state is ReleaseState.SUSPENDED:
@@ -82,36 +83,27 @@ class PinnedVersion(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A version that may be chosen, with its place in the order of precedence."""
-
-    version: str
-    precedence: str
-
-
-@dataclass(frozen=True, slots=True)
 class Walk:
-    """A way down through an Agent's versions: what comes next lies below this precedence and version."""
+    """A walk through an Agent's versions from the highest to the lowest: the next ones are lower than `upper`."""
 
-    precedence: str
-    version: str
+    upper: Candidate
     prereleases: bool
 
     @classmethod
     def down_from(cls, highest: Precedence | None, *, prereleases: bool) -> Self:
-        """From all versions with the numbers of this precedence on, or from the very top."""
+        """Starts with the versions that have the numbers of this precedence, or with the highest version."""
         try:
             top = _TOP if highest is None else precedence_text(Version.parse("{}.{}.{}".format(*highest[:3])))
         except VersionSyntax:  # numbers too long for any version to have them
             top = _TOP
-        return cls(top, _TOP, prereleases)
+        return cls(Candidate(_TOP, top), prereleases)
 
     def behind(self, candidate: Candidate) -> "Walk":
-        return Walk(candidate.precedence, candidate.version, self.prereleases)
+        return Walk(candidate, self.prereleases)
 
 
 class Pins:
-    """Reads only. States are read afresh each time; what a Card asks for is remembered, because a digest fixes it."""
+    """Reads only. Reads states again for each call, and caches the rights of a Card, which its digest fixes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -119,13 +111,11 @@ class Pins:
 
     async def candidates(self, agent_id: str, walk: Walk, limit: int) -> Sequence[Candidate]:
         """The next versions that are published or have a Release in any state, highest first."""
-        below = (walk.precedence, walk.version)
         async with self._database.connection() as connection:
-            rows = await pins.candidates(connection, agent_id, below, walk.prereleases, limit)
-        return [Candidate(row["version"], row["precedence"]) for row in rows]
+            return await pins.candidates(connection, agent_id, walk.upper, walk.prereleases, limit)
 
     async def pinned(self, agent_id: str, version: str) -> PinnedVersion:
-        """Of a version known to exist: Cards are never deleted."""
+        """Reads a version that exists: Cards are never deleted."""
         async with self._database.connection() as connection:
             row = await pins.pinned(connection, agent_id, version)
         if row is None:
@@ -141,8 +131,8 @@ class Pins:
         return document
 
     async def rights(self, pin: PinnedVersion) -> CardRights:
-        known = self._rights.get(pin.digest)
-        if known is None:
-            known = read_rights(await self.document(pin.agent_id, pin.version, pin.digest))
-            self._rights.keep(pin.digest, known)
-        return known
+        rights = self._rights.get(pin.digest)
+        if rights is None:
+            rights = read_rights(await self.document(pin.agent_id, pin.version, pin.digest))
+            self._rights.keep(pin.digest, rights)
+        return rights

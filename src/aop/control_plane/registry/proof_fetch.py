@@ -1,4 +1,4 @@
-"""Fetches the proof an Agent serves: one look-up, every address judged, the judged address dialed, exact bytes."""
+"""Fetches the proof that an Agent serves: one name look-up, a check of every address, one connection."""
 
 import asyncio
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
 
 PROOF_PATH = "/.well-known/platform/challenges/"
-MOST_PROOF_BYTES = 4096
-# The client would refuse a long body before it tells the status, and a redirect with a long body is a redirect.
+MAX_PROOF_BYTES = 4096
+# The client would refuse a long body before the status is read, but a redirect with a long body is a redirect.
 _ANY_LENGTH = 2**62
 _HEADERS = ((b"accept", b"text/plain"), (b"accept-encoding", b"identity"))
 
 
 @dataclass(frozen=True)
 class ServedProof:
-    """What stood at the proof path; the bytes stay out of every text form."""
+    """The body of the answer. Its text form hides the bytes."""
 
     content: bytes
 
@@ -26,7 +26,7 @@ class ServedProof:
 
 
 class ProofFetch:
-    """No redirect is followed, no proxy used, no second address or look-up tried."""
+    """Follows no redirect, uses no proxy, and tries no second address or look-up."""
 
     def __init__(self, policy: NetworkPolicy, client: HttpClient) -> None:
         self._policy = policy
@@ -52,7 +52,7 @@ class ProofFetch:
 
 
 async def _judged(answer: StreamedAnswer) -> ServedProof | Failure:
-    """The status decides first, whatever body follows it; of a body no more is read than can be a proof."""
+    """Checks the status before the body, and reads no more of a body than a proof can have."""
     if 300 <= answer.status < 400:
         return Failure.REDIRECT_NOT_ALLOWED
     if answer.status != 200:
@@ -60,6 +60,6 @@ async def _judged(answer: StreamedAnswer) -> ServedProof | Failure:
     content = b""
     async for piece in answer:
         content += piece
-        if len(content) > MOST_PROOF_BYTES:
+        if len(content) > MAX_PROOF_BYTES:
             return Failure.WRONG_PROOF
     return ServedProof(content)

@@ -1,8 +1,7 @@
-"""Releases: one per Card version, ever; their facts never change, only their state moves, and only forward."""
+"""Releases: at most one for each Card version. Its facts never change; its state moves forward only."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from aop.base.clock import Clock
 from aop.base.ids import new_id
@@ -21,6 +20,8 @@ from aop.control_plane.registry.lifecycle import (
 )
 from aop.control_plane.registry.names import record_published
 from aop.control_plane.registry.store import bindings, cards, releases
+from aop.control_plane.registry.store.bindings import BindingRow
+from aop.control_plane.registry.store.releases import NewRelease, ReleaseRow
 from aop.store.database import Connection, Database
 
 
@@ -32,51 +33,53 @@ class Releases:
     async def create(self, caller: str, provider_id: str, agent_id: str, request: ReleaseRequest) -> Release:
         async with self._database.transaction() as connection:
             binding = await own_binding(connection, caller, provider_id, request.endpoint_binding_id)
-            if (binding["agent_id"], binding["version"]) != (agent_id, request.version):
+            if (binding.agent_id, binding.version) != (agent_id, request.version):
                 raise InvalidRequest(Violation("/endpointBindingId", "binding_mismatch"))
             card = await cards.lock(connection, agent_id, request.version)
             if card is None:
                 raise NotFound("no such version")
             binding = await bindings.lock(connection, request.endpoint_binding_id)
-            state = CREATED_RELEASE.get(VerificationStatus(binding["status"]))
+            state = CREATED_RELEASE.get(binding.status)
             if state is None:
                 raise Conflict("the Binding failed")
-            release_id = new_id("rel")
-            if not await releases.insert(connection, self._values(release_id, binding, card["digest"], state)):
+            row = await releases.insert(connection, _new_release(binding, card.digest, state, self._clock()))
+            if row is None:
                 raise Conflict("the version has a Release")
-            if card["status"] == PublicationStatus.DISABLED:
-                await releases.record_change(connection, release_id)
-            return release(await releases.find(connection, release_id))
+            if card.status is PublicationStatus.DISABLED:
+                await releases.record_change(connection, row.release_id)
+        return release(row)
 
     async def verify(self, caller: str, release_id: str) -> Release:
         async with self._database.transaction() as connection:
             row = await _lock_own(connection, caller, release_id, VERIFY_RELEASE)
-            binding = await bindings.lock(connection, row["binding_id"])
-            if binding["status"] != VerificationStatus.VERIFIED:
+            binding = await bindings.lock(connection, row.binding_id)
+            if binding.status is not VerificationStatus.VERIFIED:
                 raise Conflict("the Binding is not verified")
-            await releases.move(
-                connection, release_id, VERIFY_RELEASE.target, self._clock(), binding["evidence_digest"]
+            now = self._clock()
+            return release(
+                await releases.move(connection, release_id, VERIFY_RELEASE.target, now, binding.evidence_digest)
             )
-            return release(await releases.find(connection, release_id))
 
     async def publish(self, caller: str, release_id: str) -> Release:
-        """A draft Card becomes published in the same transaction; either way it takes the next publication number."""
+        """Publishes a draft Card in the same transaction; either way the Card takes the next publication number."""
         async with self._database.transaction() as connection:
-            known = await releases.find(connection, release_id)
-            if known is not None:  # the Card is locked before its Release, always
-                card = await cards.lock(connection, known["agent_id"], known["version"])
+            unlocked = await releases.find(connection, release_id)
+            if unlocked is None:
+                raise NotFound("no such Release")
+            # The Card is locked before its Release, always.
+            card = await cards.lock(connection, unlocked.agent_id, unlocked.version)
             row = await _lock_own(connection, caller, release_id, PUBLISH_RELEASE)
-            if card["status"] == PublicationStatus.DISABLED:
+            if card is None or card.status is PublicationStatus.DISABLED:
                 raise Conflict("the Card is disabled")
-            binding = await bindings.lock(connection, row["binding_id"])
-            if binding["status"] != VerificationStatus.VERIFIED or binding["evidence_digest"] != row["evidence_digest"]:
+            binding = await bindings.lock(connection, row.binding_id)
+            if binding.status is not VerificationStatus.VERIFIED or binding.evidence_digest != row.evidence_digest:
                 raise Conflict("the Binding no longer bears the evidence")
             now = self._clock()
-            await releases.move(connection, release_id, PUBLISH_RELEASE.target, now)
-            await cards.set_published(connection, row["agent_id"], row["version"], now)
-            await record_published(connection, row["agent_id"], row["version"], now)
+            published = await releases.move(connection, release_id, PUBLISH_RELEASE.target, now)
+            await cards.set_published(connection, row.agent_id, row.version, now)
+            await record_published(connection, await cards.read(connection, row.agent_id, row.version), now)
             await releases.record_change(connection, release_id)
-            return release(await releases.find(connection, release_id))
+        return release(published)
 
     async def suspend(self, caller: str, release_id: str) -> Release:
         async with self._database.transaction() as connection:
@@ -84,7 +87,7 @@ class Releases:
             return await self._suspend(connection, release_id, SuspendedBy.PROVIDER)
 
     async def suspend_as_operator(self, release_id: str) -> Release:
-        """The same transition without an owner. No call of the Gateway leads here: access to the store is the right."""
+        """Suspends without a check of the owner. No Gateway route calls this: access to the store is the right."""
         async with self._database.transaction() as connection:
             _require_source(await _lock(connection, release_id), SUSPEND_RELEASE)
             return await self._suspend(connection, release_id, SuspendedBy.OPERATOR)
@@ -92,65 +95,73 @@ class Releases:
     async def revoke(self, caller: str, release_id: str) -> Release:
         async with self._database.transaction() as connection:
             await _lock_own(connection, caller, release_id, REVOKE_RELEASE)
-            await releases.move(connection, release_id, REVOKE_RELEASE.target, self._clock())
+            row = await releases.move(connection, release_id, REVOKE_RELEASE.target, self._clock())
             await releases.record_change(connection, release_id)
-            return release(await releases.find(connection, release_id))
+        return release(row)
 
     async def read(self, caller: str, release_id: str) -> Release:
         async with self._database.connection() as connection:
             row = await releases.find(connection, release_id)
             if row is None:
                 raise NotFound("no such Release")
-            if row["state"] != ReleaseState.PUBLISHED:
+            if row.state is not ReleaseState.PUBLISHED:
                 await _require_owner(connection, caller, row)
         return release(row)
 
     async def page(
         self, caller: str, provider_id: str, agent_id: str | None, after: tuple[datetime, str] | None, limit: int
     ) -> Sequence[Release]:
-        """Up to one more than asked for, which tells whether there is a next page."""
+        """Returns up to one more than the limit, which tells whether there is a next page."""
         async with self._database.connection() as connection:
             await require_own_provider(connection, caller, provider_id)
             rows = await releases.page(connection, provider_id, agent_id, after, limit + 1)
         return [release(row) for row in rows]
 
     async def _suspend(self, connection: Connection, release_id: str, suspended_by: SuspendedBy) -> Release:
-        await releases.suspend(connection, release_id, self._clock(), suspended_by)
+        row = await releases.suspend(connection, release_id, self._clock(), suspended_by)
         await releases.record_change(connection, release_id)
-        return release(await releases.find(connection, release_id))
-
-    def _values(self, release_id: str, binding: Any, card_digest: str, state: ReleaseState) -> Sequence[object]:
-        return (
-            release_id,
-            *(binding[name] for name in ("provider_id", "agent_id", "version")),
-            card_digest,
-            *(binding[name] for name in ("binding_id", "endpoint_origin", "endpoint_path", "method")),
-            state,
-            self._clock(),
-            binding["evidence_digest"],
-            binding["verified_at"],
-        )
+        return release(row)
 
 
-async def _lock_own(connection: Connection, caller: str, release_id: str, transition: Transition[ReleaseState]) -> Any:
+async def _lock_own(
+    connection: Connection, caller: str, release_id: str, transition: Transition[ReleaseState]
+) -> ReleaseRow:
     row = await _lock(connection, release_id)
     await _require_owner(connection, caller, row)
     _require_source(row, transition)
     return row
 
 
-async def _lock(connection: Connection, release_id: str) -> Any:
+async def _lock(connection: Connection, release_id: str) -> ReleaseRow:
     row = await releases.lock(connection, release_id)
     if row is None:
         raise NotFound("no such Release")
     return row
 
 
-async def _require_owner(connection: Connection, caller: str, row: Any) -> None:
-    if await bindings.provider_owner(connection, row["provider_id"]) != caller:
+async def _require_owner(connection: Connection, caller: str, row: ReleaseRow) -> None:
+    if await bindings.provider_owner(connection, row.provider_id) != caller:
         raise Forbidden("the Release belongs to another provider")
 
 
-def _require_source(row: Any, transition: Transition[ReleaseState]) -> None:
-    if row["state"] not in transition.sources:
-        raise Conflict(f"the Release is {row['state']}")
+def _require_source(row: ReleaseRow, transition: Transition[ReleaseState]) -> None:
+    if row.state not in transition.sources:
+        raise Conflict(f"the Release is {row.state}")
+
+
+def _new_release(binding: BindingRow, card_digest: str, state: ReleaseState, now: datetime) -> NewRelease:
+    return NewRelease(
+        new_id("rel"),
+        binding.provider_id,
+        binding.agent_id,
+        binding.version,
+        card_digest,
+        binding.binding_id,
+        binding.endpoint_origin,
+        binding.endpoint_path,
+        binding.method,
+        state,
+        now,
+        binding.evidence_digest,
+        binding.verified_at,
+    )

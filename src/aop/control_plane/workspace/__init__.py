@@ -1,1 +1,1 @@
-"""Workspaces, Installations and accepted permissions; never contacts an Agent."""
+"""Workspaces, Installations and accepted permissions. Contacts no Agent."""

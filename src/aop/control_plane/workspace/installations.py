@@ -1,8 +1,7 @@
-"""Installations: an Agent in a Workspace, pinned to one exact Release. No Agent is ever contacted here."""
+"""Installations: an Agent in a Workspace, pinned to one exact Release. Contacts no Agent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -13,21 +12,22 @@ from aop.contracts.workspace import Installation, InstallationStatus, InstallReq
 from aop.control_plane.registry.pins import PinnedVersion, Pins
 from aop.control_plane.workspace import store
 from aop.control_plane.workspace.selection import highest_version, read_constraint
-from aop.control_plane.workspace.store import Position
+from aop.control_plane.workspace.store import InstallationRow, NewInstallation, Position
 from aop.control_plane.workspace.workspaces import require_owner
 from aop.store.database import Database
+from aop.store.rows import PageSize
 
 _SOURCES = {
     InstallationStatus.ENABLED: (InstallationStatus.DISABLED,),
     InstallationStatus.DISABLED: (InstallationStatus.ENABLED,),
     InstallationStatus.UNINSTALLED: (InstallationStatus.ENABLED, InstallationStatus.DISABLED),
 }
-"""From which states an Installation may come into each state."""
+"""For each state, the states from which an Installation may move to it."""
 
 
 @dataclass(frozen=True)
 class InstallationPage:
-    """Some Installations, and where the next page begins when there is one."""
+    """Some Installations, and the position of the last one when there is a next page."""
 
     installations: Sequence[Installation]
     last: Position | None
@@ -40,23 +40,28 @@ class Installations:
         self._pins = pins
 
     async def install(self, caller: str, workspace_id: str, request: InstallRequest) -> Installation:
-        wanted = read_constraint(request.version_constraint)
+        constraint = read_constraint(request.version_constraint)
         async with self._database.connection() as connection:
             place = await store.place_for(connection, workspace_id, request.agent_id)
-        require_owner(place, caller)
-        if place["installed"]:
+        if require_owner(place, caller).installed:
             raise Conflict("the Agent is installed")
-        version = await highest_version(self._pins, request.agent_id, wanted)
+        version = await highest_version(self._pins, request.agent_id, constraint)
         pin = await self._pins.pinned(request.agent_id, version)
         release = pin.require_usable()
         await self._require_declared(pin, request.accepted_permissions)
-        accepted = sorted(request.accepted_permissions)
-        values = (pin.version, release.release_id, pin.digest, accepted, self._clock())
+        new = NewInstallation(
+            new_id("inst"),
+            workspace_id,
+            request.agent_id,
+            request.version_constraint,
+            pin.version,
+            release.release_id,
+            pin.digest,
+            sorted(request.accepted_permissions),
+            self._clock(),
+        )
         async with self._database.connection() as connection:
-            row = await store.insert_installation(
-                connection,
-                (new_id("inst"), workspace_id, request.agent_id, request.version_constraint, *values),
-            )
+            row = await store.insert_installation(connection, new)
         if row is None:
             raise Conflict("the Agent was installed just now")
         return _installation(row)
@@ -64,22 +69,19 @@ class Installations:
     async def read(self, caller: str, workspace_id: str, installation_id: str) -> Installation:
         return _installation(await self._own(caller, workspace_id, installation_id))
 
-    async def page(
-        self, caller: str, workspace_id: str, after: Position | None, limit: int, most_bytes: int
-    ) -> InstallationPage:
-        """Current ones and history, in the order they were installed."""
+    async def page(self, caller: str, workspace_id: str, after: Position | None, size: PageSize) -> InstallationPage:
+        """Returns current and former Installations in the order of installation."""
         async with self._database.connection() as connection:
             require_owner(await store.workspace(connection, workspace_id), caller)
-            rows = await store.installations_of(connection, workspace_id, after, (limit + 1, most_bytes))
-        shown = rows[:limit]
-        more = bool(shown) and shown[0]["found"] > len(shown)
-        last = (shown[-1]["installed_at"], shown[-1]["installation_id"]) if more else None
-        return InstallationPage([_installation(row) for row in shown], last)
+            page = await store.installations_of(connection, workspace_id, after, size)
+        last = None if page.is_last else page.rows[-1]
+        position = None if last is None else (last.installed_at, last.installation_id)
+        return InstallationPage([_installation(row) for row in page.rows], position)
 
     async def change(
         self, caller: str, workspace_id: str, installation_id: str, status: InstallationStatus
     ) -> Installation:
-        """Enables, disables or uninstalls; of calls that race each other one wins and the others are in conflict."""
+        """Enables, disables or uninstalls. One of several calls at once succeeds; the others raise Conflict."""
         await self._own(caller, workspace_id, installation_id)
         async with self._database.connection() as connection:
             row = await store.move(connection, installation_id, _SOURCES[status], status, self._clock())
@@ -87,13 +89,13 @@ class Installations:
             raise Conflict(f"the Installation cannot become {status}")
         return _installation(row)
 
-    async def _own(self, caller: str, workspace_id: str, installation_id: str) -> Any:
+    async def _own(self, caller: str, workspace_id: str, installation_id: str) -> InstallationRow:
         async with self._database.connection() as connection:
-            row = await store.installation(connection, workspace_id, installation_id)
-        require_owner(row, caller)
-        if row["installation_id"] is None:
+            row = await store.find_installation(connection, workspace_id, installation_id)
+        installation = require_owner(row, caller).installation
+        if installation is None:
             raise NotFound("no such Installation in this Workspace")
-        return row
+        return installation
 
     async def _require_declared(self, pin: PinnedVersion, accepted: Sequence[str]) -> None:
         if not accepted:
@@ -106,18 +108,17 @@ class Installations:
             )
 
 
-def _installation(row: Any) -> Installation:
-    uninstalled_at = row["uninstalled_at"]
+def _installation(row: InstallationRow) -> Installation:
     return Installation(
-        installation_id=row["installation_id"],
-        workspace_id=row["workspace_id"],
-        agent_id=row["agent_id"],
-        version_constraint=row["version_constraint"],
-        installed_version=row["installed_version"],
-        installed_release_id=row["installed_release_id"],
-        accepted_permissions=tuple(row["accepted_permissions"]),
-        status=InstallationStatus(row["status"]),
-        installed_at=to_text(row["installed_at"]),
-        updated_at=to_text(row["updated_at"]),
-        uninstalled_at=msgspec.UNSET if uninstalled_at is None else to_text(uninstalled_at),
+        installation_id=row.installation_id,
+        workspace_id=row.workspace_id,
+        agent_id=row.agent_id,
+        version_constraint=row.version_constraint,
+        installed_version=row.installed_version,
+        installed_release_id=row.installed_release_id,
+        accepted_permissions=row.accepted_permissions,
+        status=row.status,
+        installed_at=to_text(row.installed_at),
+        updated_at=to_text(row.updated_at),
+        uninstalled_at=msgspec.UNSET if row.uninstalled_at is None else to_text(row.uninstalled_at),
     )

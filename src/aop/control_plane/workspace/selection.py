@@ -1,4 +1,4 @@
-"""Version selection: the highest version in a range is judged alone; there is never a step down to a lower one."""
+"""Version selection: only the highest version in a range is a candidate; no lower version replaces it."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from aop.base.semver_range import Range, RangeSyntax
 from aop.contracts.errors import InvalidRequest, NotFound, Violation
 from aop.control_plane.registry.pins import Pins, Walk
 
-# Most ranges are met by one of the first versions looked at; the others are read in larger steps.
+# One of the first versions meets most ranges; the others are read in larger steps.
 _FIRST_STEP = 32
 _FURTHER_STEP = 512
 
@@ -19,18 +19,18 @@ def read_constraint(text: str) -> Range:
         raise InvalidRequest(Violation("/versionConstraint", "constraint_syntax")) from None
 
 
-async def highest_version(pins: Pins, agent_id: str, wanted: Range) -> str:
-    """Candidates come by precedence, then bytewise, highest first: so the first one the range permits is the winner.
+async def highest_version(pins: Pins, agent_id: str, constraint: Range) -> str:
+    """Candidates are sorted by precedence, then bytewise, highest first: the first one that the range permits wins.
 
-    Only what lies between the range's ends is looked at, however many versions the Agent has.
+    Reads only versions between the ends of the range, however many versions the Agent has.
     """
-    ends = _Ends.of(wanted)
-    walk = Walk.down_from(ends.high, prereleases=any(branch.names_prerelease for branch in wanted.branches))
+    ends = _Ends.of(constraint)
+    walk = Walk.down_from(ends.high, prereleases=any(branch.names_prerelease for branch in constraint.branches))
     step = _FIRST_STEP
     while candidates := await pins.candidates(agent_id, walk, step):
         for candidate in candidates:
             version = Version.parse(candidate.version)
-            if wanted.permits(version):
+            if constraint.permits(version):
                 return candidate.version
             if ends.low is not None and version.precedence < ends.low:
                 raise NotFound("no version in the range")
@@ -40,16 +40,16 @@ async def highest_version(pins: Pins, agent_id: str, wanted: Range) -> str:
 
 @dataclass(frozen=True)
 class _Ends:
-    """No permitted version lies outside of these; None where there is no end."""
+    """All permitted versions lie between these; None where there is no end."""
 
     low: Precedence | None
     high: Precedence | None
 
     @classmethod
-    def of(cls, wanted: Range) -> "_Ends":
+    def of(cls, constraint: Range) -> "_Ends":
         lows: list[Precedence | None] = []
         highs: list[Precedence | None] = []
-        for branch in wanted.branches:
+        for branch in constraint.branches:
             spans = [span for span in branch.spans if not span.excluded]
             lows.append(max((span.low for span in spans if span.low is not None), default=None))
             highs.append(min((span.high for span in spans if span.high is not None), default=None))

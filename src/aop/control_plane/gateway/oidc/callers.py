@@ -1,4 +1,4 @@
-"""Who calls with an access token of an OpenID provider: a closed check of our own.
+"""Finds the principal of an access token of an OpenID provider, and refuses everything that fails one of its checks.
 
 1. three canonical base64url segments; 2. the header names a known algorithm, a key id, no other kind of token and
 nothing critical; 3. the key of that id is of the algorithm and strong enough; 4. signature; 5. issuer, audience, times
@@ -20,9 +20,9 @@ from aop.control_plane.settings import OidcSettings
 
 _LEEWAY_SECONDS = 30
 _ACCESS_TOKEN_TYPES = frozenset({"jwt", "at+jwt"})
-"""Of the header, without `application/`. A token without one may be an access token as well."""
+"""Types in a token's header, without `application/`. A token without a type may be an access token as well."""
 _OTHER_KINDS = frozenset({"id", "refresh", "offline", "logout"})
-"""How the claim `typ` of Keycloak, whose header is the same for all of them, tells what is no access token."""
+"""Values of the claim `typ` for tokens of other kinds. Keycloak gives all kinds the same header."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _require_claims(claims: Mapping[str, Any], settings: OidcSettings, now: floa
 
 
 def _may_be_access_token(header: Mapping[str, Any]) -> bool:
-    """By its media type, whose letters may be of any case; ID and logout tokens have others."""
+    """Judges by the media type, whose letters may be of any case; ID and logout tokens have other types."""
     if "typ" not in header:
         return True
     kind = header["typ"]

@@ -1,7 +1,7 @@
-"""The provider's keys: one fetch at a time, which only those wait for whose key is not known.
+"""The provider's keys: one fetch at a time, and only callers whose key is not cached wait for it.
 
-Keys live ten minutes. Old ones are fetched anew before they end, while they are still used. An unknown key id asks at
-most once a minute. Nothing is remembered about key ids that strangers make up.
+Keys are valid for ten minutes. They are fetched again before they expire, and stay in use meanwhile. An unknown key id
+starts a fetch at most once a minute. Nothing is cached about key ids that strangers make up.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class KeySet:
         self._log = log
         self._monotonic = monotonic
         self._keys: Mapping[str, PublicKey] = {}
-        self._fetched_at = self._asked_at = float("-inf")
+        self._fetched_at = self._started_at = float("-inf")
         self._fetching: asyncio.Task[None] | None = None
         self._waiting = 0
         self._failure: str | None = None
@@ -44,7 +44,7 @@ class KeySet:
         live = age < KEYS_LIVE_SECONDS
         key = self._keys.get(key_id) if live else None
         if key is None or age >= RENEWED_AFTER_SECONDS:
-            self._ask(now, REFRESH_PAUSE_SECONDS if live else OUTAGE_PAUSE_SECONDS)
+            self._start_fetch(now, REFRESH_PAUSE_SECONDS if live else OUTAGE_PAUSE_SECONDS)
         return key or await self._find_fetched(key_id)
 
     async def close(self) -> None:
@@ -52,13 +52,13 @@ class KeySet:
             self._fetching.cancel()
             await asyncio.wait({self._fetching})
 
-    def _ask(self, now: float, pause: float) -> None:
-        if self._fetching is None and now - self._asked_at >= pause:
-            self._asked_at = now
+    def _start_fetch(self, now: float, pause: float) -> None:
+        if self._fetching is None and now - self._started_at >= pause:
+            self._started_at = now
             self._fetching = asyncio.create_task(self._fetch(now))
 
     async def _find_fetched(self, key_id: str) -> PublicKey:
-        """Of the fetch that runs, else of the last one. After a failure nobody can say that there is no such key."""
+        """Finds a key of the fetch that runs, else of the last one. After a failure the key may exist nevertheless."""
         if self._fetching is not None:
             await self._wait(self._fetching)
         if self._failure is not None:
@@ -68,7 +68,7 @@ class KeySet:
         return self._keys[key_id]
 
     async def _wait(self, fetching: "asyncio.Task[None]") -> None:
-        # Who calls is not known yet, so no other limit holds for those who wait here.
+        # The caller is not authenticated yet, so no other limit counts those who wait here.
         if self._waiting >= MAX_WAITING:
             raise Overloaded("too many wait for the key set")
         self._waiting += 1
@@ -78,7 +78,7 @@ class KeySet:
             self._waiting -= 1
 
     async def _fetch(self, now: float) -> None:
-        failed_before, self._failure = self._failure, "key set: the fetch was given up"
+        failed_before, self._failure = self._failure, "key set: the fetch was canceled"
         try:
             self._keys = await self._read()
         except DependencyFailed as failure:

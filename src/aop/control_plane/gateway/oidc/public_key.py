@@ -1,4 +1,4 @@
-"""One key of the provider: for which algorithm it is, and whether a signature is its own."""
+"""A key of the provider: its algorithm, and the check of a signature."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,19 +11,19 @@ _FORMS = {
 }
 ALGORITHMS = frozenset(_FORMS)
 _MIN_RSA_BITS = 2048
-# A private key does not belong into a key set; what would make it one is not looked at.
+# A key set should hold no private key; the members that would make one are not read.
 _PUBLIC_MEMBERS = ("kty", "crv", "n", "e", "x", "y")
 
 
 class PublicKey:
-    """A key that is weak or cannot be read verifies nothing."""
+    """Verifies nothing when the key is weak or cannot be read."""
 
     def __init__(self, algorithm: str, jwk: Mapping[str, Any]) -> None:
         self.algorithm = algorithm
         self._jwk = {member: jwk[member] for member in _PUBLIC_MEMBERS if member in jwk}
 
     def verifies(self, signed: bytes, signature: bytes) -> bool:
-        # Imported with the first such token: it is large, and most deployments have no OpenID provider.
+        # Imported with the first token: the library is large, and most deployments have no OpenID provider.
         import jwt  # noqa: PLC0415
 
         try:
@@ -44,7 +44,7 @@ class PublicKey:
 
 
 def signing_keys(document: object) -> Mapping[str, PublicKey] | None:
-    """The keys of a JWKS document that may have signed a token, by their ids; None when it is no such document."""
+    """Returns the signing keys of a JWKS document by their ids, or None when it is no such document."""
     entries = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(entries, list):
         return None

@@ -2,16 +2,62 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
+import msgspec
+
+from aop.contracts.publication import VerificationFailureCode, VerificationMethod, VerificationStatus
 from aop.store.database import Connection
+from aop.store.rows import Row, to_row, to_row_or_none, to_rows
 
-Row = Any
-
-_BINDING = (
-    "SELECT binding_id, provider_id, agent_id, version, endpoint_origin, endpoint_path, method, status, failure_code,"
-    " evidence_digest, verified_at, created_at, updated_at FROM registry.binding"
+_COLUMNS = (
+    "binding_id, provider_id, agent_id, version, endpoint_origin, endpoint_path, method, status, failure_code,"
+    " evidence_digest, verified_at, created_at, updated_at"
 )
+_BINDING = f"SELECT {_COLUMNS} FROM registry.binding"  # noqa: S608
+
+
+class BindingRow(Row, frozen=True):
+    binding_id: str
+    provider_id: str
+    agent_id: str
+    version: str
+    endpoint_origin: str
+    endpoint_path: str
+    method: VerificationMethod
+    status: VerificationStatus
+    failure_code: VerificationFailureCode | None
+    evidence_digest: str | None
+    verified_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class NewBinding(msgspec.Struct, frozen=True):
+    binding_id: str
+    provider_id: str
+    agent_id: str
+    version: str
+    endpoint_origin: str
+    endpoint_path: str
+    method: str
+    created_at: datetime
+
+
+class ChallengeRow(Row, frozen=True):
+    challenge_id: str
+    proof_sha256: bytes
+    expires_at: datetime
+    used_at: datetime | None
+
+
+class NewEvidence(msgspec.Struct, frozen=True):
+    binding_id: str
+    challenge_id: str
+    endpoint_origin: str
+    method: str
+    proof_sha256: bytes
+    verified_at: datetime
+    digest: str
 
 
 async def provider_owner(connection: Connection, provider_id: str) -> str | None:
@@ -31,7 +77,7 @@ async def claim_provider(connection: Connection, provider_id: str, owner_id: str
 
 
 async def claim_agent(connection: Connection, agent_id: str, provider_id: str) -> str:
-    """The provider the Agent belongs to, which is this one if it had none."""
+    """Returns the provider that the Agent belongs to: this one, if it had none."""
     await connection.execute(
         "UPDATE registry.agent SET provider_id = $2 WHERE agent_id = $1 AND provider_id IS NULL", agent_id, provider_id
     )
@@ -39,38 +85,41 @@ async def claim_agent(connection: Connection, agent_id: str, provider_id: str) -
     return provider
 
 
-async def insert(connection: Connection, values: Sequence[Any]) -> None:
-    await connection.execute(
-        "INSERT INTO registry.binding (binding_id, provider_id, agent_id, version, endpoint_origin, endpoint_path,"
-        " method, created_at, updated_at, status) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 'pending')",
-        *values,
+async def insert(connection: Connection, binding: NewBinding) -> BindingRow:
+    record = await connection.fetchrow(
+        "INSERT INTO registry.binding (binding_id, provider_id, agent_id, version, endpoint_origin, endpoint_path,"  # noqa: S608
+        " method, created_at, updated_at, status) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 'pending')"
+        f" RETURNING {_COLUMNS}",
+        *msgspec.structs.astuple(binding),
     )
+    return to_row(BindingRow, record)
 
 
-async def find(connection: Connection, provider_id: str, binding_id: str) -> Row:
-    return await connection.fetchrow(f"{_BINDING} WHERE binding_id = $1 AND provider_id = $2", binding_id, provider_id)
+async def find(connection: Connection, provider_id: str, binding_id: str) -> BindingRow | None:
+    record = await connection.fetchrow(
+        f"{_BINDING} WHERE binding_id = $1 AND provider_id = $2", binding_id, provider_id
+    )
+    return to_row_or_none(BindingRow, record)
 
 
-async def lock(connection: Connection, binding_id: str) -> Row:
-    """Keeps the Binding as it is until the transaction ends."""
-    return await connection.fetchrow(f"{_BINDING} WHERE binding_id = $1 FOR SHARE", binding_id)
+async def lock(connection: Connection, binding_id: str) -> BindingRow:
+    """Keeps a Binding that exists as it is until the transaction ends; Bindings are never deleted."""
+    return to_row(BindingRow, await connection.fetchrow(f"{_BINDING} WHERE binding_id = $1 FOR SHARE", binding_id))
 
 
 async def page(
     connection: Connection, provider_id: str, agent_id: str | None, after: tuple[datetime, str] | None, limit: int
-) -> Sequence[Row]:
-    moment, last = after or (None, None)
-    rows: Sequence[Row] = await connection.fetch(
+) -> Sequence[BindingRow]:
+    records = await connection.fetch(
         f"{_BINDING} WHERE provider_id = $1 AND ($2::text IS NULL OR agent_id = $2)"
         " AND ($3::timestamptz IS NULL OR created_at < $3 OR (created_at = $3 AND binding_id > $4))"
         " ORDER BY created_at DESC, binding_id LIMIT $5",
         provider_id,
         agent_id,
-        moment,
-        last,
+        *(after or (None, None)),
         limit,
     )
-    return rows
+    return to_rows(BindingRow, records)
 
 
 async def insert_challenge(
@@ -85,13 +134,14 @@ async def insert_challenge(
     )
 
 
-async def find_challenge(connection: Connection, binding_id: str, challenge_id: str) -> Row:
-    return await connection.fetchrow(
+async def find_challenge(connection: Connection, binding_id: str, challenge_id: str) -> ChallengeRow | None:
+    record = await connection.fetchrow(
         "SELECT challenge_id, proof_sha256, expires_at, used_at FROM registry.challenge"
         " WHERE challenge_id = $1 AND binding_id = $2",
         challenge_id,
         binding_id,
     )
+    return to_row_or_none(ChallengeRow, record)
 
 
 async def claim_challenge(connection: Connection, challenge_id: str, now: datetime) -> bool:
@@ -118,22 +168,24 @@ async def set_failed(connection: Connection, binding_id: str, failure_code: str,
     )
 
 
-async def set_verified(connection: Connection, binding_id: str, evidence_digest: str, now: datetime) -> bool:
-    return bool(
-        await connection.fetchval(
-            "UPDATE registry.binding SET status = 'verified', failure_code = NULL, evidence_digest = $2,"
-            " verified_at = $3, updated_at = $3 WHERE binding_id = $1 AND status IN ('pending', 'failed')"
-            " RETURNING true",
-            binding_id,
-            evidence_digest,
-            now,
-        )
+async def set_verified(
+    connection: Connection, binding_id: str, evidence_digest: str, now: datetime
+) -> BindingRow | None:
+    """None when the Binding has been verified in the meantime."""
+    record = await connection.fetchrow(
+        "UPDATE registry.binding SET status = 'verified', failure_code = NULL, evidence_digest = $2,"  # noqa: S608
+        " verified_at = $3, updated_at = $3 WHERE binding_id = $1 AND status IN ('pending', 'failed')"
+        f" RETURNING {_COLUMNS}",
+        binding_id,
+        evidence_digest,
+        now,
     )
+    return to_row_or_none(BindingRow, record)
 
 
-async def insert_evidence(connection: Connection, values: Sequence[Any]) -> None:
+async def insert_evidence(connection: Connection, evidence: NewEvidence) -> None:
     await connection.execute(
         "INSERT INTO registry.evidence (binding_id, challenge_id, endpoint_origin, method, proof_sha256, verified_at,"
         " digest) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        *values,
+        *msgspec.structs.astuple(evidence),
     )

@@ -1,12 +1,14 @@
-"""SQL of Agents and Card versions."""
+"""SQL of Agents, of Card versions, and of the names that Agents were published under."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
-from aop.store.database import Connection, weighed
+import msgspec
 
-Row = Any
+from aop.contracts.catalog import PublicationStatus, ResemblingPart
+from aop.contracts.publication import ReleaseState
+from aop.store.database import Connection
+from aop.store.rows import Page, PageSize, Row, fetch_page, to_row, to_row_or_none, to_rows
 
 _ENTRY = (
     "SELECT card.agent_id, card.version, card.document, card.digest, card.owner_id, card.status, card.registered_at,"
@@ -14,6 +16,7 @@ _ENTRY = (
     " octet_length(card.document) AS weight"
     " FROM registry.card JOIN registry.agent USING (agent_id) LEFT JOIN registry.release USING (agent_id, version)"
 )
+_ONE = f"{_ENTRY} WHERE card.agent_id = $1 AND card.version = $2"
 _VISIBLE = "card.agent_id = $1 AND (card.status = 'published' OR card.owner_id = $2)"
 _OVERVIEW = (
     f"{_ENTRY} WHERE {_VISIBLE}"
@@ -26,15 +29,84 @@ _OF_OWNER = (
     "      OR (card.registered_at = $3 AND (card.agent_id, card.version) > ($4, $5)))"
     " ORDER BY card.registered_at DESC, card.agent_id, card.version LIMIT $6"
 )
+_MAX_OWN_NAMES, _MAX_RESEMBLANCES = 200, 10
+"""An Agent may have a new name in every version: its newest are compared. A few resemblances are warning enough."""
+_USED_FIRST = (
+    f"WITH own AS (SELECT part, skeleton, text, owner_id FROM registry.published_name WHERE agent_id = $1"  # noqa: S608
+    f"  ORDER BY first_at DESC LIMIT {_MAX_OWN_NAMES}),"
+    " first AS (SELECT own.part, own.text, own.owner_id AS own_owner, used.agent_id, used.owner_id, used.first_at"
+    "  FROM own CROSS JOIN LATERAL (SELECT agent_id, owner_id, first_at FROM registry.published_name"
+    "   WHERE part = own.part AND skeleton = own.skeleton ORDER BY first_at, agent_id LIMIT 1) AS used"
+    "  UNION ALL"
+    "  SELECT own.part, own.text, own.owner_id, NULL, provider.owner_id, provider.claimed_at"
+    "  FROM own JOIN registry.provider ON own.part = 'prefix' AND provider.provider_id = own.text)"
+    " SELECT part, text, agent_id, owner_id FROM"
+    "  (SELECT DISTINCT ON (part, text) * FROM first ORDER BY part, text, first_at) AS earliest"
+    f" WHERE owner_id <> own_owner ORDER BY part DESC, text LIMIT {_MAX_RESEMBLANCES}"
+)
 
 
-async def register(connection: Connection, values: Sequence[Any], public_agent_id: str) -> str | None:
-    """Adds the version, and its Agent with this public id if it is the first, and tells the Agent's public id.
+class CardRow(Row, frozen=True):
+    """A Card version with its Agent's public id and its Release."""
 
-    None when the version is there, when the Agent belongs to somebody else, or when it was made just now by another
-    transaction; asked once more, None leaves only the first two.
+    agent_id: str
+    version: str
+    document: bytes
+    digest: str
+    owner_id: str
+    status: PublicationStatus
+    registered_at: datetime
+    published_at: datetime | None
+    disabled_at: datetime | None
+    public_agent_id: str
+    release_id: str | None
+    release_state: ReleaseState | None
+
+
+class LockedCard(Row, frozen=True):
+    owner_id: str
+    status: PublicationStatus
+    digest: str
+
+
+class NewCard(msgspec.Struct, frozen=True):
+    agent_id: str
+    version: str
+    document: bytes
+    digest: str
+    owner_id: str
+    precedence: str
+    folded_name: str
+    folded_text: str
+    grams: str
+    skill_ids: Sequence[str]
+    registered_at: datetime
+
+
+class PublishedName(msgspec.Struct, frozen=True):
+    part: ResemblingPart
+    skeleton: str
+    agent_id: str
+    owner_id: str
+    text: str
+
+
+class EarlierUse(Row, frozen=True):
+    """Another owner's Agent or provider that had a name first; a provider has no Agent id."""
+
+    part: ResemblingPart
+    text: str
+    agent_id: str | None
+    owner_id: str
+
+
+async def register(connection: Connection, card: NewCard, public_agent_id: str) -> str | None:
+    """Adds the version, and its Agent with this public id if it is the first. Returns the Agent's public id.
+
+    None when the version exists, when the Agent belongs to another owner, or when another transaction has just made
+    the Agent. In a second call the third cause is excluded.
     """
-    found: str | None = await connection.fetchval(
+    public_id: str | None = await connection.fetchval(
         "WITH made AS (INSERT INTO registry.agent (agent_id, owner_id, public_agent_id) VALUES ($1, $5, $12)"
         "  ON CONFLICT DO NOTHING RETURNING public_agent_id),"
         " own AS (SELECT public_agent_id FROM made UNION ALL"
@@ -43,16 +115,17 @@ async def register(connection: Connection, values: Sequence[Any], public_agent_i
         " folded_text, grams, skill_ids, registered_at, status)"
         " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9::text::integer[], $10, $11, 'draft' FROM own"
         " ON CONFLICT DO NOTHING RETURNING (SELECT public_agent_id FROM own)",
-        *values,
+        *msgspec.structs.astuple(card),
         public_agent_id,
     )
-    return found
+    return public_id
 
 
-async def agent(connection: Connection, agent_id: str) -> Row:
-    return await connection.fetchrow(
-        "SELECT agent_id, owner_id, public_agent_id, provider_id FROM registry.agent WHERE agent_id = $1", agent_id
+async def public_id_of(connection: Connection, agent_id: str) -> str | None:
+    public_id: str | None = await connection.fetchval(
+        "SELECT public_agent_id FROM registry.agent WHERE agent_id = $1", agent_id
     )
+    return public_id
 
 
 async def exists(connection: Connection, agent_id: str, version: str) -> bool:
@@ -63,17 +136,23 @@ async def exists(connection: Connection, agent_id: str, version: str) -> bool:
     )
 
 
-async def entry(connection: Connection, agent_id: str, version: str) -> Row:
-    return await connection.fetchrow(f"{_ENTRY} WHERE card.agent_id = $1 AND card.version = $2", agent_id, version)
+async def find(connection: Connection, agent_id: str, version: str) -> CardRow | None:
+    return to_row_or_none(CardRow, await connection.fetchrow(_ONE, agent_id, version))
 
 
-async def lock(connection: Connection, agent_id: str, version: str) -> Row:
+async def read(connection: Connection, agent_id: str, version: str) -> CardRow:
+    """Reads a version that exists; versions are never deleted."""
+    return to_row(CardRow, await connection.fetchrow(_ONE, agent_id, version))
+
+
+async def lock(connection: Connection, agent_id: str, version: str) -> LockedCard | None:
     """Locks the version until the transaction ends. Always taken before a lock on its Release."""
-    return await connection.fetchrow(
+    record = await connection.fetchrow(
         "SELECT owner_id, status, digest FROM registry.card WHERE agent_id = $1 AND version = $2 FOR NO KEY UPDATE",
         agent_id,
         version,
     )
+    return to_row_or_none(LockedCard, record)
 
 
 async def set_published(connection: Connection, agent_id: str, version: str, now: datetime) -> None:
@@ -98,18 +177,10 @@ async def set_disabled(connection: Connection, agent_id: str, version: str, now:
 
 
 async def versions_of(
-    connection: Connection, agent_id: str, caller: str, after: tuple[datetime, str] | None, page: tuple[int, int]
-) -> Sequence[Row]:
-    limit, most = page
-    order = "registered_at DESC, version DESC"
-    rows: Sequence[Row] = await connection.fetch(
-        weighed(_OVERVIEW, weight="weight", order=order, max_bytes=most),
-        agent_id,
-        caller,
-        *(after or (None, None)),
-        limit,
-    )
-    return rows
+    connection: Connection, agent_id: str, caller: str, after: tuple[datetime, str] | None, size: PageSize
+) -> Page[CardRow]:
+    values = (agent_id, caller, *(after or (None, None)), size.rows)
+    return await fetch_page(connection, CardRow, _OVERVIEW, values, size=size, order="registered_at DESC, version DESC")
 
 
 async def any_visible(connection: Connection, agent_id: str, caller: str) -> bool:
@@ -123,18 +194,24 @@ async def any_visible(connection: Connection, agent_id: str, caller: str) -> boo
 
 
 async def versions_of_owner(
-    connection: Connection,
-    owner: str,
-    provider_id: str,
-    after: tuple[datetime, str, str] | None,
-    page: tuple[int, int],
-) -> Sequence[Row]:
-    limit, most = page
-    rows: Sequence[Row] = await connection.fetch(
-        weighed(_OF_OWNER, weight="weight", order="registered_at DESC, agent_id, version", max_bytes=most),
-        owner,
-        provider_id,
-        *(after or (None, None, None)),
-        limit,
+    connection: Connection, owner: str, provider_id: str, after: tuple[datetime, str, str] | None, size: PageSize
+) -> Page[CardRow]:
+    values = (owner, provider_id, *(after or (None, None, None)), size.rows)
+    return await fetch_page(
+        connection, CardRow, _OF_OWNER, values, size=size, order="registered_at DESC, agent_id, version"
     )
-    return rows
+
+
+async def record_names(connection: Connection, names: Sequence[PublishedName], now: datetime) -> None:
+    """A name that the Agent has already keeps its time."""
+    for name in names:
+        await connection.execute(
+            "INSERT INTO registry.published_name (part, skeleton, agent_id, owner_id, text, first_at)"
+            " VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+            *msgspec.structs.astuple(name),
+            now,
+        )
+
+
+async def used_first_by_others(connection: Connection, agent_id: str) -> Sequence[EarlierUse]:
+    return to_rows(EarlierUse, await connection.fetch(_USED_FIRST, agent_id))

@@ -1,11 +1,11 @@
 """SQL of pins: which versions of an Agent may be chosen, and the facts of one exact version."""
 
 from collections.abc import Sequence
-from typing import Any
 
+from aop.contracts.catalog import PublicationStatus
+from aop.contracts.publication import ReleaseState
 from aop.store.database import Connection
-
-Row = Any
+from aop.store.rows import Row, to_row_or_none, to_rows
 
 PINNED_VERSION = (
     "SELECT card.agent_id, card.version, card.digest, card.status AS card_status, release.release_id,"
@@ -23,18 +23,38 @@ _CANDIDATES = (
 )
 
 
+class PinRow(Row, frozen=True):
+    """The columns of `PINNED_VERSION`."""
+
+    agent_id: str
+    version: str
+    digest: str
+    card_status: PublicationStatus
+    release_id: str | None
+    release_state: ReleaseState | None
+    release_digest: str | None
+
+
+class Candidate(Row, frozen=True):
+    """A version that may be chosen, with its place in the order of precedence."""
+
+    version: str
+    precedence: str
+
+
 async def candidates(
-    connection: Connection, agent_id: str, below: tuple[str, str], prereleases: bool, limit: int
-) -> Sequence[Row]:
-    """Versions that are published or have a Release, highest first, all below the given precedence and version."""
-    rows: Sequence[Row] = await connection.fetch(_CANDIDATES, agent_id, *below, prereleases, limit)
-    return rows
+    connection: Connection, agent_id: str, upper: Candidate, prereleases: bool, limit: int
+) -> Sequence[Candidate]:
+    """Versions that are published or have a Release, highest first, all lower than `upper`."""
+    records = await connection.fetch(_CANDIDATES, agent_id, upper.precedence, upper.version, prereleases, limit)
+    return to_rows(Candidate, records)
 
 
-async def pinned(connection: Connection, agent_id: str, version: str) -> Row:
-    return await connection.fetchrow(
+async def pinned(connection: Connection, agent_id: str, version: str) -> PinRow | None:
+    record = await connection.fetchrow(
         f"{PINNED_VERSION} WHERE card.agent_id = $1 AND card.version = $2", agent_id, version
     )
+    return to_row_or_none(PinRow, record)
 
 
 async def document(connection: Connection, agent_id: str, version: str) -> bytes | None:
