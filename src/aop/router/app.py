@@ -37,7 +37,7 @@ from aop.router.targets.topology_watch import TopologyWatch
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.background import Observed, schema_workers, start_telemetry, unit_loops
-from aop.serving.health import Readiness, health_routes
+from aop.serving.health import Check, Readiness, health_routes
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.routing import Route
@@ -140,22 +140,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     loops.start("epoch watch", epochs.turn)
     loops.start("checkpoints", Checkpoints(database, parts.journal).turn, needed=False)
 
-    async def ledger_store() -> None:
-        async with database.connection() as connection:
-            await require_store(connection, STORE)
-
-    async def topology_live() -> None:
-        if not topology.live:
-            raise TopologyNotLive
-
-    checks = {
-        STORE: ledger_store,
-        "epoch": epochs.check,
-        "ledger_settled": parts.journal.require_settled,
-        "topology": topology_live,
-        "loops": loops.check,
-    }
-    readiness = Readiness(checks, log, metrics)
+    readiness = Readiness(_checks(parts, topology, epochs), log, metrics)
     observed = Observed(log, metrics, loops, parts.resolver, settings.router_id)
     tracing = start_telemetry(settings.unit.telemetry, observed, opened)
     roots, children = Slots(settings.max_in_flight_invocations), Slots(settings.max_in_flight_children)
@@ -180,6 +165,24 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     )
 
 
+def _checks(parts: _Parts, topology: Topology, epochs: EpochWatch) -> dict[str, Check]:
+    async def ledger_store() -> None:
+        async with parts.database.connection() as connection:
+            await require_store(connection, STORE)
+
+    async def topology_live() -> None:
+        if not topology.live:
+            raise TopologyNotLive
+
+    return {
+        STORE: ledger_store,
+        "epoch": epochs.check,
+        "ledger_settled": parts.journal.require_settled,
+        "topology": topology_live,
+        "loops": parts.loops.check,
+    }
+
+
 def _invocation_routes(
     parts: _Parts,
     topology: Topology,
@@ -189,12 +192,9 @@ def _invocation_routes(
 ) -> Sequence[Route]:
     settings, unit, credential = parts.settings, parts.settings.unit, parts.settings.credential
     issuer = Issuer(credential.issuer, credential.key_id, settings.agent_origin, credential.ttl_seconds)
-    agents = Agents(
-        NetworkPolicy(unit.allowed_private_hosts, parts.resolver),
-        parts.agent_client,
-        Credentials(issuer, credential.private_key),
-        parts.checks,
-    )
+    policy = NetworkPolicy(unit.allowed_private_hosts, parts.resolver)
+    credentials = Credentials(issuer, credential.private_key)
+    agents = Agents(policy, parts.agent_client, credentials, parts.checks)
     resolution = Resolution(
         parts.peer,
         settings.control_plane_token,
