@@ -50,15 +50,15 @@ def _run(chosen: argparse.Namespace) -> int:
 
 
 async def _judged(mutants: dict[int, Mutant], chosen: argparse.Namespace) -> dict[int, Trial]:
-    known, waiting = reach.load(), list(mutants.items())
+    reached, waiting = reach.load(), list(mutants.items())
     trials = report.read_trials(chosen.report, mutants) if chosen.only else {}
 
     async def take(twin: Twin) -> None:
         await asyncio.to_thread(twin.renew)
-        judge = Judge(twin, known)
+        judge = Judge(twin, reached)
         while waiting:
             number, mutant = waiting.pop(0)
-            tests = await asyncio.to_thread(select_tests, mutant, known, everything=chosen.all_tests)
+            tests = await asyncio.to_thread(select_tests, mutant, reached, everything=chosen.all_tests)
             trials[number] = trial = await judge.judge(mutant, tests)
             _say(f"{number:3} {trial.outcome:16} {trial.seconds:6.0f} s  {mutant.name}  {trial.test or ''}")
             report.write_trials(chosen.report, trials)
@@ -68,8 +68,8 @@ async def _judged(mutants: dict[int, Mutant], chosen: argparse.Namespace) -> dic
 
 
 def _commit() -> str:
-    told = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
-    return told.stdout.strip()
+    only_then = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
+    return only_then.stdout.strip()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -85,8 +85,8 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument("list", type=Path, metavar="LIST")
     running.add_argument("--report", type=Path, required=True, help="a .json file; a .md file is written beside it")
     running.add_argument("--only", type=int, nargs="*", metavar="NUMBER", help="these mutants of the list again")
-    told = "before a mutant counts as survived, also the tests that do not reach it"
-    running.add_argument("--all-tests", action="store_true", help=told)
+    only_then = "before a mutant counts as survived, also the tests that do not reach it"
+    running.add_argument("--all-tests", action="store_true", help=only_then)
     for each in (recording, running):
         each.add_argument("--at-once", type=int, default=2, metavar="N", help="how many twins work at a time")
     return parser

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tests.mutants.mutant import ROOT, Mutant
-from tests.mutants.operators import Change, changes
+from tests.mutants.mutant import ROOT, Change, Mutant, mutant_of
+from tests.mutants.operators import changes
 
 SOURCE = ROOT / "src"
 _TYPES_ONLY = {"TYPE_CHECKING", "__name__"}
@@ -69,32 +69,8 @@ def _mutant_at(place: Place, choice: random.Random, drawn: Sequence[Mutant]) -> 
 
 
 def _mutant(place: Place, change: Change, source: bytes) -> Mutant | None:
-    """As a text that stands once in its file: whole lines, and as many around them as that takes."""
-    changed = source[: change.start] + change.new.encode() + source[change.end :]
-    if not _compiles(changed) or ast.dump(ast.parse(changed)) == ast.dump(ast.parse(source)):
-        return None
-    begin, end = source.rfind(b"\n", 0, change.start) + 1, _end_of_line(source, change.end)
-    while source.count(source[begin:end]) > 1:
-        begin, end = source.rfind(b"\n", 0, max(0, begin - 1)) + 1, _end_of_line(source, end)
-    old, new = source[begin:end], changed[begin : end + len(changed) - len(source)]
-    line = source.count(b"\n", 0, change.start) + 1
-    file = str(place.path.relative_to(ROOT))
-    return Mutant(
-        f"{file.removeprefix('src/aop/')}:{line} {change.operator}", file, old.decode(), new.decode(), change.operator
-    )
-
-
-def _end_of_line(source: bytes, place: int) -> int:
-    found = source.find(b"\n", place)
-    return len(source) if found < 0 else found + 1
-
-
-def _compiles(source: bytes) -> bool:
-    try:
-        compile(source, "mutant", "exec")
-    except (SyntaxError, ValueError):
-        return False
-    return True
+    line, file = source.count(b"\n", 0, change.start) + 1, str(place.path.relative_to(ROOT))
+    return mutant_of(f"{file.removeprefix('src/aop/')}:{line} {change.operator}", file, change, source)
 
 
 def _names(node: ast.AST) -> set[str]:

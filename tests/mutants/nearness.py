@@ -39,8 +39,8 @@ class Nearness:
         return {word: math.log(len(self._tests) / count) for word, count in often.items()}
 
     def to(self, mutant: Mutant) -> Near:
-        wanted = self._weighed(_words_of_change(mutant))
-        return {(test.file, test.function): _cosine(wanted, self._weighed(test.words)) for test in self._tests}
+        change = self._weighed(_words_of_change(mutant))
+        return {(test.file, test.function): _cosine(change, self._weighed(test.words)) for test in self._tests}
 
     def _weighed(self, words: Counter[str]) -> dict[str, float]:
         return {word: (1 + math.log(count)) * self._rarity.get(word, 0.0) for word, count in words.items()}

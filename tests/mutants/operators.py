@@ -4,7 +4,8 @@ import ast
 import copy
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from tests.mutants.mutant import Change, span
 
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -23,16 +24,6 @@ _LOGGED = frozenset({"debug", "info", "warning", "error", "exception", "say", "e
 _DECLARED = frozenset({"annotation", "returns", "type_comment", "type_params", "decorator_list", "keywords", "bases"})
 """Fields that say how a class or function is declared; `keywords` is one of a class alone."""
 _BY_TEN = 10
-
-
-@dataclass(frozen=True)
-class Change:
-    """The piece of a file between two byte offsets becomes another text."""
-
-    operator: str
-    start: int
-    end: int
-    new: str
 
 
 Found = Iterator[tuple[ast.AST, ast.AST]]
@@ -146,11 +137,8 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _as_text(name: str, old: ast.AST, new: ast.AST, source: bytes) -> Change:
-    starts = [0, *(place.end() for place in re.finditer(b"\n", source))]
-    start = starts[old.lineno - 1] + old.col_offset  # type: ignore[attr-defined]
-    end = starts[old.end_lineno - 1] + old.end_col_offset  # type: ignore[attr-defined]
     text = ast.unparse(new)
-    return Change(name, start, end, f"({text})" if isinstance(old, ast.expr) and _needs_brackets(new) else text)
+    return Change(name, *span(old, source), f"({text})" if isinstance(old, ast.expr) and _needs_brackets(new) else text)
 
 
 def _needs_brackets(node: ast.AST) -> bool:
