@@ -9,18 +9,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from proof import report
-from proof.lanes import Order, any_area, fill
-from proof.load.soak import HOURS, SOAK, TELLING_HOURS
-from proof.runner import Proved, area_names, summary
+from proof.index import PAGE, page
+from proof.load.soak import HOURS, JUDGED_HOURS, SOAK
+from proof.runner import Order, Proved, any_area, area_names, fill, summary
 
 _KEPT = Path(__file__).resolve().parents[1] / ".dev" / "prove"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    known = area_names()
-    chosen = _parser([*known, SOAK]).parse_args(arguments)
+    names = area_names()
+    chosen = _parser([*names, SOAK]).parse_args(arguments)
     if chosen.list:
-        _say("\n".join(f"{name:16}  {any_area(name).title}" for name in (*known, SOAK)))
+        _say("\n".join(f"{name:16}  {any_area(name).title}" for name in (*names, SOAK)))
+        return 0
+    if chosen.index:
+        PAGE.write_text(page(), "utf-8")
         return 0
     seed = random.SystemRandom().randrange(2**31) if chosen.seed is None else chosen.seed
     folder = _KEPT / time.strftime("%Y%m%dT%H%M%S")
@@ -28,10 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _say(f"seed {seed}, {'full' if chosen.full else 'quick'}")
     proved: list[Proved] = []
     try:
-        names = dict.fromkeys(chosen.areas or known)
-        for filled in fill([Order(name, chosen.hours, chosen.full, seed, folder) for name in names]):
+        listed = dict.fromkeys(chosen.areas or names)
+        for filled in fill([Order(name, chosen.hours, chosen.full, seed, folder) for name in listed]):
             proved.append(filled.proved)
-            if chosen.full or (filled.order.name == SOAK and chosen.hours >= TELLING_HOURS):
+            if chosen.full or (filled.order.name == SOAK and chosen.hours >= JUDGED_HOURS):
                 report.keep(filled.proved, seed, filled.postgres)
     except KeyboardInterrupt:
         _say(f"interrupted, seed {seed}")
@@ -54,19 +57,20 @@ def _parser(names: list[str]) -> argparse.ArgumentParser:
         prog="./dev prove", description="Proves what must hold under faults, load and hostile input."
     )
 
-    def known(name: str) -> str:
+    def area_name(name: str) -> str:
         if name not in names:
             raise argparse.ArgumentTypeError(f"there is no area {name!r}")
         return name
 
     listed = f"of {', '.join(names)}; all but {SOAK} when left out"
-    parser.add_argument("areas", nargs="*", metavar="AREA", type=known, help=listed)
+    parser.add_argument("areas", nargs="*", metavar="AREA", type=area_name, help=listed)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="the short form of each area, as in ./dev test (default)")
     size.add_argument("--full", action="store_true", help="at full scale; writes docs/reliability/report.md")
     parser.add_argument("--seed", type=int, metavar="N", help="repeats a run; a random one otherwise, always printed")
     hours = f"how long {SOAK} runs, {HOURS:g} when left out; it is no part of --quick or --full"
     parser.add_argument("--hours", type=float, default=HOURS, metavar="H", help=hours)
+    parser.add_argument("--index", action="store_true", help="write proof/INDEX.md, what proves which promise, and end")
     parser.add_argument("--list", action="store_true", help="show the areas and end")
     return parser
 

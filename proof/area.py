@@ -1,12 +1,18 @@
 """What every area of the proof is made of: what it is given, and what it found."""
 
+import asyncio
+import json
 import os
 import random
+import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
+from aop.local.state import DatabaseUrls
 from benchmarks.measure import Plot
 from tests.support.postgres import PostgresForTests
 from tests.support.waiting import generous
@@ -24,15 +30,23 @@ class Run:
 
     @property
     def random(self) -> random.Random:
-        """A new one at each look, so that parts that run side by side do not disturb each other's numbers."""
+        """A new one at each use, so that parts that run side by side do not disturb each other's numbers."""
         return random.Random(self.seed)
 
     def pick(self, quick: int, full: int) -> int:
         return full if self.full else quick
 
+    @asynccontextmanager
+    async def stores(self) -> AsyncIterator[tuple[DatabaseUrls, str]]:
+        """A database of its own, as the logins of the units and as its superuser see it; dropped when all went well."""
+        urls = await self.postgres.new_platform()
+        database = urls.migration.rpartition("/")[2]
+        yield urls, self.postgres.url(database)
+        await self.postgres.drop(database)
+
 
 def give_way() -> None:
-    """In a process that only computes: areas that run beside it and look at the clock go first."""
+    """In a process that only computes: areas that run beside it and measure time go first."""
     os.nice(10)
 
 
@@ -41,7 +55,7 @@ _CLOCK_UNITS = frozenset({"s", "ms"})
 
 @dataclass(frozen=True)
 class Figure:
-    """A number a reader of the report wants, with the bound it has to keep, when there is one."""
+    """A number for the reader of the report, with the bound it has to keep, when there is one."""
 
     name: str
     value: float
@@ -51,8 +65,8 @@ class Figure:
 
     def __str__(self) -> str:
         bounds = {"at most": self.at_most, "at least": self.at_least}
-        told = " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
-        return f"{self.name} is {self.value:.3g} {self.unit}, allowed is {told}"
+        allowed = " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
+        return f"{self.name} is {self.value:.3g} {self.unit}, allowed is {allowed}"
 
     @property
     def held(self) -> bool:
@@ -88,15 +102,72 @@ class Findings:
         return [*self.broken, *missed, *(f"out of bounds: {each}" for each in self.figures if not each.held)]
 
 
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def proves(*promises: str) -> Callable[[Function], Function]:
+    """Marks a function that fails the run when one of these promises is broken."""
+
+    def marked(function: Function) -> Function:
+        function.__dict__["promises"] = promises
+        return function
+
+    return marked
+
+
 @dataclass(frozen=True)
 class Area:
-    """`claims` are the sentences the report prints above the figures.
+    """`proofs` are the functions that prove its promises, in the order in which the report prints them.
 
     One that is to be `alone` has bounds, mostly of time, that work beside it would spoil.
     """
 
     name: str
     title: str
-    claims: tuple[str, ...]
     run: Callable[[Run], Awaitable[Findings]]
+    proofs: Sequence[Callable[..., object]]
     alone: bool = False
+
+    @property
+    def claims(self) -> dict[str, Callable[..., object]]:
+        """Each promise, and what proves it."""
+        return {promise: proof for proof in self.proofs for promise in proof.__dict__["promises"]}
+
+
+@asynccontextmanager
+async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Work that goes on beside the block; what it raised is raised at the end of the block."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        if not task.cancelled():
+            task.result()
+
+
+def print_json(found: object) -> None:
+    """One line, whole: without a buffer of its own, the interpreter drops what a pipe does not take at once."""
+    with open(sys.stdout.fileno(), "wb", closefd=False) as out:
+        out.write(json.dumps(found).encode() + b"\n")
+
+
+class ProgramFailed(Exception):
+    """A program that a run started ended with an error; its last words are the text."""
+
+
+async def program(*command: str, content: bytes = b"", **how: Any) -> bytes:
+    """What a program prints; `command` begins with the name of a module, or with the path of another program."""
+    start = () if os.sep in command[0] else (sys.executable, "-m")
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*start, *command, stdin=pipe, stdout=pipe, stderr=pipe, **how)
+    try:
+        printed, complaints = await process.communicate(content)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        raise ProgramFailed(f"{command[0]}: {(printed + complaints).decode(errors='replace')[-2000:]}")
+    return printed

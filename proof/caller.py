@@ -10,15 +10,13 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
-from proof.record import TERMINAL_EVENTS, Told
+from proof.record import TERMINAL_EVENTS, CallResult
 
 _AT_ONCE = 256 * 1024
 _SO_ATTACH_FILTER = 26
 _RETURN_NOTHING = struct.pack("HBBI", 6, 0, 0, 0)
 """One instruction of the kernel's packet filter: of every segment that arrives, keep no byte."""
-_OUTCOME_OF_CODE = {"CANCELED": "canceled", "TIMEOUT": "timed_out"}
 
 
 class Leaving(StrEnum):
@@ -55,13 +53,13 @@ class Caller:
                     return False
         return True
 
-    async def answer(self, seconds: float = 30.0) -> Told:
+    async def answer(self, seconds: float = 30.0) -> CallResult:
         """Reads one answer to its proper end, or as far as it comes within the time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while not _Answer.read(self.received).complete and await self._receive():
                     pass
-        return self.told()
+        return self.result()
 
     def leave(self, way: Leaving) -> None:
         self.left_at = time.time()
@@ -81,9 +79,11 @@ class Caller:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.sock.close()
 
-    def told(self) -> Told:
+    def result(self) -> CallResult:
         read = _Answer.read(self.received)
-        return read.told(self.began, self.pieces[-1][0] if self.pieces else time.time(), left=self.left_at is not None)
+        return read.result(
+            self.began, self.pieces[-1][0] if self.pieces else time.time(), left=self.left_at is not None
+        )
 
     async def _receive(self) -> bool:
         try:
@@ -119,48 +119,19 @@ class _Answer:
         length = int(headers.get("content-length", "0"))
         return cls(status, headers, rest[:length], len(rest) >= length)
 
-    def told(self, began: float, ended: float, *, left: bool) -> Told:
+    def result(self, began: float, ended: float, *, left: bool) -> CallResult:
+        trace_id = self.headers.get("x-platform-trace-id")
+        found = CallResult(began, ended, self.status, trace_id, complete=self.complete, left=left, body=self.body)
         if self.headers.get("content-type") == "text/event-stream":
-            return self._told_stream(began, ended, left=left)
-        found: dict[str, Any] = {}
-        if self.complete:
+            frames = [frame for frame in self.body.split(b"\n\n")[:-1] if frame.startswith(b"data: ")]
+            found.events = [json.loads(frame[6:]) for frame in frames]
+            last = found.events[-1] if found.events else {}
+            found.invocation_id = found.events[0]["invocationId"] if found.events else None
+            found.code, found.outcome = last.get("error", {}).get("code"), TERMINAL_EVENTS.get(last.get("type", ""))
+        elif self.complete:
             with suppress(ValueError):
-                found = json.loads(self.body)
-        code, invocation_id = found.get("code"), found.get("invocationId")
-        outcome = None
-        if self.complete and invocation_id is not None:
-            outcome = "succeeded" if self.status == 200 else _OUTCOME_OF_CODE.get(str(code), "failed")
-        return Told(
-            began,
-            ended,
-            self.status,
-            self.headers.get("x-platform-trace-id"),
-            invocation_id,
-            code,
-            outcome,
-            complete=self.complete,
-            left=left,
-            body=self.body,
-            reason=found.get("reason"),
-        )
-
-    def _told_stream(self, began: float, ended: float, *, left: bool) -> Told:
-        frames = [frame for frame in self.body.split(b"\n\n")[:-1] if frame.startswith(b"data: ")]
-        events = [json.loads(frame[6:]) for frame in frames]
-        last = events[-1] if events else {}
-        return Told(
-            began,
-            ended,
-            self.status,
-            self.headers.get("x-platform-trace-id"),
-            events[0]["invocationId"] if events else None,
-            last.get("error", {}).get("code"),
-            TERMINAL_EVENTS.get(last.get("type", "")),
-            events,
-            self.complete,
-            left,
-            self.body,
-        )
+                found.read_document(json.loads(self.body))
+        return found
 
 
 def _dechunked(content: bytes) -> tuple[bytes, bool]:

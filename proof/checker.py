@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from proof.record import TERMINAL_EVENTS, AgentCall, History, Recorded, Told
+from proof.record import TERMINAL_EVENTS, AgentCall, CallResult, History, Recorded
 from tests.support.canaries import spellings
 
 DEPENDENCY_ERROR = "DEPENDENCY_ERROR"
@@ -20,16 +20,18 @@ Check = Callable[[History], Iterator[str]]
 
 def violations(history: History) -> list[str]:
     """Every broken invariant, in words that name the Invocation, Trace or process."""
-    return [problem for check in _CHECKS for problem in check(history)]
+    return [problem for check in CHECKS for problem in check(history)]
 
 
 def _one_terminal_each(history: History) -> Iterator[str]:
+    """Every accepted Invocation has exactly one terminal."""
     for row in history.ledger:
         if len(row.terminals) != 1:
             yield f"{row.invocation_id}: accepted, but has {len(row.terminals)} terminals"
 
 
 def _no_gaps(history: History) -> Iterator[str]:
+    """Events and chunks are numbered without a gap, in the Ledger and in every stream; a terminal is the last."""
     for row in history.ledger:
         if [fact.sequence for fact in row.facts] != list(range(row.opening, row.opening + len(row.facts))):
             yield f"{row.invocation_id}: its events are not numbered without a gap"
@@ -39,12 +41,12 @@ def _no_gaps(history: History) -> Iterator[str]:
                 last += fact.chunk_count or 0
                 if fact.chunk_index != last:
                     yield f"{row.invocation_id}: its chunks are not counted without a gap"
-    for told in history.callers:
-        yield from _stream_problems(told)
+    for result in history.callers:
+        yield from _stream_problems(result)
 
 
-def _stream_problems(told: Told) -> Iterator[str]:
-    events, about = told.events, told.invocation_id or told.trace_id
+def _stream_problems(result: CallResult) -> Iterator[str]:
+    events, about = result.events, result.invocation_id or result.trace_id
     if [event["sequence"] for event in events] != list(range(len(events))):
         yield f"{about}: the stream's events are not numbered without a gap"
     chunks = [event["chunkIndex"] for event in events if event["type"] == "chunk"]
@@ -57,48 +59,51 @@ def _stream_problems(told: Told) -> Iterator[str]:
 
 
 def _callers_agree_with_ledger(history: History) -> Iterator[str]:
+    """What a caller was told is what the Ledger holds, and was durable before."""
     rows = {row.invocation_id: row for row in history.ledger}
-    for told in history.callers:
-        if told.outcome is None or told.invocation_id is None:
+    for result in history.callers:
+        if result.outcome is None or result.invocation_id is None:
             continue
-        row = rows.get(told.invocation_id)
+        row = rows.get(result.invocation_id)
         if row is None:
-            yield f"{told.invocation_id}: its caller was told {told.outcome}, the Ledger knows nothing of it"
-        elif told.code != DEPENDENCY_ERROR and row.terminals:
-            yield from _disagreements(told, row)
+            yield f"{result.invocation_id}: its caller was told {result.outcome}, the Ledger knows nothing of it"
+        elif result.code != DEPENDENCY_ERROR and row.terminals:
+            yield from _disagreements(result, row)
 
 
-def _disagreements(told: Told, row: Recorded) -> Iterator[str]:
+def _disagreements(result: CallResult, row: Recorded) -> Iterator[str]:
     terminal = row.terminals[0]
-    if (terminal.type, terminal.code) != (told.outcome, told.code):
-        yield f"{row.invocation_id}: told {told.outcome}/{told.code}, recorded {terminal.type}/{terminal.code}"
-    if told.trace_id is not None and told.trace_id != row.trace_id:
+    if (terminal.type, terminal.code) != (result.outcome, result.code):
+        yield f"{row.invocation_id}: told {result.outcome}/{result.code}, recorded {terminal.type}/{terminal.code}"
+    if result.trace_id is not None and result.trace_id != row.trace_id:
         yield f"{row.invocation_id}: told under another Trace than it is recorded"
-    if terminal.durable is not None and told.ended < terminal.durable - _CLOCK_GRAIN:
+    if terminal.durable is not None and result.ended < terminal.durable - _CLOCK_GRAIN:
         yield f"{row.invocation_id}: its terminal was told before it was durable"
-    chunks = sum(event["type"] == "chunk" for event in told.events)
-    if told.events and told.complete and chunks != row.chunks:
+    chunks = sum(event["type"] == "chunk" for event in result.events)
+    if result.events and result.complete and chunks != row.chunks:
         yield f"{row.invocation_id}: {chunks} chunks were delivered, {row.chunks} recorded"
 
 
 def _refusals_left_nothing(history: History) -> Iterator[str]:
+    """A refused call left nothing behind, or says that nobody can know yet."""
     by_trace = {row.trace_id: row for row in sorted(history.ledger, key=lambda row: -row.created)}  # the root stays
     contacted = {call.invocation_id for call in history.agents}
-    for told in history.callers:
-        row = by_trace.get(told.trace_id or "") if told.is_refusal else None
+    for result in history.callers:
+        row = by_trace.get(result.trace_id or "") if result.is_refusal else None
         if row is None:
             continue
-        if told.reason != ACCEPTANCE_UNKNOWN:
-            yield f"{row.invocation_id}: refused with {told.code} as if nobody had accepted it, yet recorded"
+        if result.reason != ACCEPTANCE_UNKNOWN:
+            yield f"{row.invocation_id}: refused with {result.code} as if nobody had accepted it, yet recorded"
         elif history.router_lost:
             continue
         if [(fact.type, fact.code) for fact in row.terminals] != [("failed", DEPENDENCY_ERROR)]:
-            yield f"{row.invocation_id}: refused with {told.code}, yet recorded other than failed/{DEPENDENCY_ERROR}"
+            yield f"{row.invocation_id}: refused with {result.code}, yet recorded other than failed/{DEPENDENCY_ERROR}"
         if row.invocation_id in contacted:
-            yield f"{row.invocation_id}: refused with {told.code}, yet its Agent was contacted"
+            yield f"{row.invocation_id}: refused with {result.code}, yet its Agent was contacted"
 
 
 def _agents_saw_one_message(history: History) -> Iterator[str]:
+    """An Agent gets one message and at most one cancel for an Invocation, never before its acceptance."""
     rows = {row.invocation_id: row for row in history.ledger}
     sent = Counter((call.invocation_id, _kind(call)) for call in history.agents)
     for (invocation_id, kind), count in sent.items():
@@ -113,10 +118,11 @@ def _agents_saw_one_message(history: History) -> Iterator[str]:
 
 
 def _kind(call: AgentCall) -> str:
-    return {"message/send": "message", "message/stream": "message", "tasks/cancel": "cancel"}.get(call.method, "look")
+    return {"message/send": "message", "message/stream": "message", "tasks/cancel": "cancel"}.get(call.method, "probe")
 
 
 def _credentials_are_distinct(history: History) -> Iterator[str]:
+    """No credential is used twice."""
     used = Counter(call.jti for call in history.agents)
     for call in history.agents:
         if used[call.jti] > 1:
@@ -124,6 +130,7 @@ def _credentials_are_distinct(history: History) -> Iterator[str]:
 
 
 def _one_release_each(history: History) -> Iterator[str]:
+    """An Invocation names one Release and one Card digest in all its events."""
     for detail in history.details:
         record, events = detail["invocation"], detail["events"]
         about = record["invocationId"]
@@ -137,6 +144,7 @@ def _one_release_each(history: History) -> Iterator[str]:
 
 
 def _no_canary(history: History) -> Iterator[str]:
+    """Nothing confidential is in a log, a table, a metric or an error."""
     for name, secret in history.canaries.items():
         for place, text in history.texts.items():
             if any(spelling in text for spelling in spellings(secret)):
@@ -144,23 +152,24 @@ def _no_canary(history: History) -> Iterator[str]:
 
 
 def _ledger_is_sound(history: History) -> Iterator[str]:
+    """`aop ledger check` finds nothing."""
     yield from (f"ledger check: {breach}" for breach in history.breaches)
 
 
 def _log_agrees(history: History) -> Iterator[str]:
-    """The Gateway's one record of a call says what its caller was told. It is written behind the answer."""
+    """The Gateway's one record of a call says what its caller was told."""
     if not history.log:
         return
     logged = {record["traceId"]: record for record in history.log if "traceId" in record}
-    for told in history.callers:
-        if not told.complete or told.trace_id is None or told.status is None:
+    for result in history.callers:
+        if not result.complete or result.trace_id is None or result.status is None:
             continue
-        record = logged.get(told.trace_id)
+        record = logged.get(result.trace_id)
         if record is None:
-            if not any(abs(told.ended - killed) < _LAST_WORDS_SECONDS for killed in history.gateway_killed):
-                yield f"trace {told.trace_id}: answered, but not in the log"
-        elif record["status"] != told.status or (told.status >= 400 and record.get("code") != told.code):
-            yield f"trace {told.trace_id}: told {told.status}/{told.code}, logged {_logged(record)}"
+            if not any(abs(result.ended - killed) < _LAST_WORDS_SECONDS for killed in history.gateway_killed):
+                yield f"trace {result.trace_id}: answered, but not in the log"
+        elif record["status"] != result.status or (result.status >= 400 and record.get("code") != result.code):
+            yield f"trace {result.trace_id}: told {result.status}/{result.code}, logged {_logged(record)}"
 
 
 def _logged(record: Mapping[str, object]) -> str:
@@ -168,6 +177,7 @@ def _logged(record: Mapping[str, object]) -> str:
 
 
 def _metrics_agree(history: History) -> Iterator[str]:
+    """The Routers count as many outcomes as the Ledger holds."""
     if history.counted is None:
         return
     recorded = Counter(row.terminals[0].type for row in history.ledger if row.terminals)
@@ -177,6 +187,7 @@ def _metrics_agree(history: History) -> Iterator[str]:
 
 
 def _resources_return(history: History) -> Iterator[str]:
+    """Descriptors and slots are given back."""
     for held in history.resources:
         if held.descriptors_after > held.descriptors_before + _SPARE_DESCRIPTORS:
             yield f"{held.process}: {held.descriptors_before} descriptors before, {held.descriptors_after} after quiet"
@@ -184,7 +195,8 @@ def _resources_return(history: History) -> Iterator[str]:
             yield f"{held.process}: {held.in_flight_after:.0f} invocations in flight after quiet"
 
 
-def _outage_is_told(history: History) -> Iterator[str]:
+def _outage_is_admitted(history: History) -> Iterator[str]:
+    """While something is down, nobody is told of success, absence or an empty list."""
     yield from (
         f"{answer.what}: answered {answer.status} while what it needs was down"
         for answer in history.outage
@@ -192,7 +204,7 @@ def _outage_is_told(history: History) -> Iterator[str]:
     )
 
 
-_CHECKS: Sequence[Check] = (
+CHECKS: Sequence[Check] = (
     _one_terminal_each,
     _no_gaps,
     _callers_agree_with_ledger,
@@ -205,5 +217,5 @@ _CHECKS: Sequence[Check] = (
     _log_agrees,
     _metrics_agree,
     _resources_return,
-    _outage_is_told,
+    _outage_is_admitted,
 )

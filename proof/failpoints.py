@@ -1,16 +1,19 @@
-"""The named stages of an invocation in the units, and how a unit under test comes to stop there.
+"""The named stages of an invocation in the units, its calls that leave the process, and how a unit stops at one.
 
 The product has no code for this: the launcher of the tests replaces the named functions in its own process before the
 unit starts. A name that leads nowhere is an error at once, so that a renamed function cannot silently disarm a stage.
+Of I/O calls, those of tasks that live as long as the unit are not counted; the Ledger's writers are.
 """
 
+import asyncio
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from aop.net.http.message import HttpTimeout, TransferBroken
 from proof.switchboard import Action, Provoked, Switchboard
 
 
@@ -80,8 +83,7 @@ def replace(place: str, wrapped: Callable[[Callable[..., Any]], Callable[..., An
 
 
 def _guarded(point: Failpoint, board: Switchboard, original: Callable[..., Any]) -> Callable[..., Any]:
-    if not inspect.iscoroutinefunction(original):
-        return _guarded_plain(point, board, original)
+    """A function that awaits nothing cannot pause; it can die, stop and raise."""
 
     @functools.wraps(original)
     async def passing(*positional: Any, **named: Any) -> Any:
@@ -93,14 +95,8 @@ def _guarded(point: Failpoint, board: Switchboard, original: Callable[..., Any])
             await board.pause(action)
         return result if point.side == "after" else await original(*positional, **named)
 
-    return passing
-
-
-def _guarded_plain(point: Failpoint, board: Switchboard, original: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that awaits nothing cannot pause; it can die, stop and raise."""
-
     @functools.wraps(original)
-    def passing(*positional: Any, **named: Any) -> Any:
+    def passing_plainly(*positional: Any, **named: Any) -> Any:
         if point.side == "before" and board.due(point.name) is not None:
             raise Provoked
         result = original(*positional, **named)
@@ -108,4 +104,97 @@ def _guarded_plain(point: Failpoint, board: Switchboard, original: Callable[...,
             raise Provoked
         return result
 
-    return passing
+    return passing if inspect.iscoroutinefunction(original) else passing_plainly
+
+
+_FOR_EVER = 86_400.0
+_BACKGROUND = {
+    "loop topology watch",
+    "loop checkpoints",
+    "loop epoch watch",
+    "loop parents",
+    "loop changes",
+    "loop ledger settle",
+}
+
+
+class _Call(NamedTuple):
+    """`broken` leaves behind what a failure leaves and gives what it raises; `hung` is how long a silent peer is waited
+    for, in seconds or for ever, and what is raised then."""
+
+    place: str
+    broken: Callable[[Any], Exception]
+    hung: Callable[[Any, dict[str, Any]], tuple[float | None, Exception]]
+
+
+def _store_lost(connection: Any) -> Exception:
+    connection.terminate()
+    return Provoked()
+
+
+def _peer_lost(_: Any) -> Exception:
+    return TransferBroken("provoked")
+
+
+def _stream_lost(opened: Any) -> Exception:
+    """Perhaps with its head already read."""
+    connection = None if opened._answer is None else opened._answer.detach()
+    if connection is not None:
+        connection.abort()
+    return TransferBroken("provoked")
+
+
+def _store_silent(connection: Any, _: dict[str, Any]) -> tuple[float | None, Exception]:
+    return connection._config.command_timeout, TimeoutError()
+
+
+def _until(deadline: float) -> tuple[float, Exception]:
+    return max(0.0, deadline - asyncio.get_running_loop().time()), HttpTimeout("provoked")
+
+
+_CALLS: Mapping[str, _Call] = {
+    "store fetch": _Call("asyncpg.connection:Connection.fetch", _store_lost, _store_silent),
+    "store fetchrow": _Call("asyncpg.connection:Connection.fetchrow", _store_lost, _store_silent),
+    "store fetchval": _Call("asyncpg.connection:Connection.fetchval", _store_lost, _store_silent),
+    "store execute": _Call("asyncpg.connection:Connection.execute", _store_lost, _store_silent),
+    "peer request": _Call(
+        "aop.net.http.client:HttpClient.request", _peer_lost, lambda _, named: _until(named["deadline"])
+    ),
+    "peer stream head": _Call(
+        "aop.net.http.client:AnswerStream.__aenter__",
+        _stream_lost,
+        lambda opened, _: _until(opened._exchange.deadline),
+    ),
+    "peer stream piece": _Call(
+        "aop.net.http.client:StreamedAnswer.__anext__", _peer_lost, lambda _, __: (None, HttpTimeout("provoked"))
+    ),
+}
+
+
+KINDS = tuple(_CALLS)
+"""The names of the points."""
+
+
+def install_io(board: Switchboard) -> None:
+    for label, call in _CALLS.items():
+        replace(call.place, functools.partial(_counted, board, label, call))
+
+
+def _counted(board: Switchboard, label: str, kind: _Call, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    async def call(subject: Any, *positional: Any, **named: Any) -> Any:
+        action = None if _is_background() else board.due(label)
+        if action is None:
+            return await original(subject, *positional, **named)
+        if action is Action.HANG:
+            seconds, failure = kind.hung(subject, named)
+            await asyncio.sleep(_FOR_EVER if seconds is None else seconds)
+            raise failure
+        return await board.around(action, lambda: original(subject, *positional, **named), lambda: kind.broken(subject))
+
+    return call
+
+
+def _is_background() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.get_name() in _BACKGROUND

@@ -1,8 +1,7 @@
-"""Puts together what was seen of a world, so that the checker can look at it."""
+"""Puts together what was seen of a world, so that the checker can judge it."""
 
 import asyncio
 import json
-import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,17 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from proof.checker import violations
-from proof.record import AgentCall, History, OutageAnswer, Recorded, Resources, Told
-from proof.world import World
+from proof.gauges import descriptors as descriptors_of
+from proof.record import TERMINAL_EVENTS, AgentCall, CallResult, History, OutageAnswer, Recorded, Resources
+from proof.world import INPUT_CANARY, OUTPUT_CANARY, World
 from tests.ledger.writing import breaches
 from tests.support.agent import ScriptedAgent, credential_of, invocation_of, method_of
 from tests.support.metrics import numbers
 from tests.support.replicas import Replica
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
 from tests.support.waiting import becomes_true
-
-INPUT_CANARY, OUTPUT_CANARY = "canary-of-an-input-41f7", "canary-of-an-output-93bd"
-"""Placed in what callers send and Agents answer: they belong nowhere else."""
 
 _QUIET_SECONDS = 10.0
 _DUMPS = ("invocation", "event", "cancel_request", "checkpoint", "epoch", "epoch_closed")
@@ -32,14 +29,14 @@ _DUMPS = ("invocation", "event", "cancel_request", "checkpoint", "epoch", "epoch
 class Seen:
     """What only the run itself knows."""
 
-    callers: Sequence[Told] = ()
+    callers: Sequence[CallResult] = ()
     outage: Sequence[OutageAnswer] = ()
     before: Mapping[str, int] | None = None
     """Descriptors of each unit before the work, as `descriptors` gives them."""
     gateway_killed: Sequence[float] = ()
     router_lost: bool = False
     counts: bool = False
-    """No Router began anew, so that their metrics tell of everything."""
+    """No Router began anew, so that their metrics count everything."""
     details: int = 3
 
 
@@ -89,7 +86,7 @@ def agent_calls(agent: ScriptedAgent) -> list[AgentCall]:
 
 
 def descriptors(made: World) -> dict[str, int]:
-    return {unit.log.stem: _descriptors(unit) for unit in _living(made)}
+    return {unit.log.stem: descriptors_of(unit.pid) for unit in _living(made)}
 
 
 def _living(made: World) -> list[Replica]:
@@ -104,14 +101,10 @@ def _state(unit: Replica) -> str:
         return ""
 
 
-def _descriptors(unit: Replica) -> int:
-    return len(os.listdir(f"/proc/{unit.pid}/fd"))
-
-
-async def _details(made: World, ledger: Sequence[Recorded], most: int) -> list[Any]:
+async def _details(made: World, ledger: Sequence[Recorded], number: int) -> list[Any]:
     """The newest ones, one of each outcome first."""
     newest = {row.terminals[0].type: row for row in ledger if row.terminals}
-    chosen = {row.invocation_id for row in (*newest.values(), *ledger[-most:])} if most else set()
+    chosen = {row.invocation_id for row in (*newest.values(), *ledger[-number:])} if number else set()
     replies = [await made.read(f"/invocations/{invocation_id}") for invocation_id in sorted(chosen)]
     return [reply.json for reply in replies if reply.status == 200]
 
@@ -122,21 +115,21 @@ def _gateway_records(made: World) -> list[Any]:
     return [record for record in records if str(record.get("route", "")).endswith("/invocations")]
 
 
-async def _texts(made: World, callers: Sequence[Told]) -> dict[str, str]:
+async def _texts(made: World, callers: Sequence[CallResult]) -> dict[str, str]:
     texts = {f"the log {unit.log.stem}": unit.said for unit in made.units}
     for table in _DUMPS:
         rows = await made.ledger.rows(f"SELECT {table}::text AS content FROM ledger.{table}")
         texts[f"ledger.{table}"] = "\n".join(row["content"] for row in rows)
     for unit in _living(made):
         texts[f"the metrics of {unit.log.stem}"] = (await unit.unit.get("/metrics")).body.decode()
-    texts["error bodies"] = "\n".join(told.body.decode() for told in callers if (told.status or 0) >= 400)
+    texts["error bodies"] = "\n".join(result.body.decode() for result in callers if (result.status or 0) >= 400)
     return texts
 
 
 def _canaries(made: World) -> dict[str, str]:
-    tokens = {"access token": made.first.token, "Gateway's service token": CONTROL_PLANE_TO_ROUTER}
     return {
-        **tokens,
+        "access token": made.first.token,
+        "Gateway's service token": CONTROL_PLANE_TO_ROUTER,
         "Router's service token": ROUTER_TO_CONTROL_PLANE,
         "input": INPUT_CANARY,
         "output": OUTPUT_CANARY,
@@ -147,23 +140,21 @@ async def _counted(made: World) -> dict[str, float]:
     total: Counter[str] = Counter()
     for unit in made.routers:
         for labels, value in (await numbers(unit.unit, "aop_invocations_total")).items():
-            total.update({label: int(value) for label in labels if label in _OUTCOMES})
+            total.update({label: int(value) for label in labels if label in TERMINAL_EVENTS.values()})
     return dict(total)
-
-
-_OUTCOMES = frozenset({"succeeded", "failed", "canceled", "timed_out"})
 
 
 async def _resources(made: World, before: Mapping[str, int]) -> list[Resources]:
     """After at most ten seconds of quiet."""
 
     async def back() -> bool:
-        return all(_descriptors(unit) <= before.get(unit.log.stem, 0) + 2 for unit in made.routers)
+        return all(descriptors_of(unit.pid) <= before.get(unit.log.stem, 0) + 2 for unit in made.routers)
 
     with suppress(TimeoutError):
         await becomes_true(back, _QUIET_SECONDS)
     found = []
     for unit in _living(made):
         running = await numbers(unit.unit, "aop_invocations_in_flight")
-        found.append(Resources(unit.log.stem, before.get(unit.log.stem, 0), _descriptors(unit), sum(running.values())))
+        name, held = unit.log.stem, descriptors_of(unit.pid)
+        found.append(Resources(name, before.get(name, 0), held, sum(running.values())))
     return found

@@ -1,4 +1,4 @@
-"""What a process of the platform takes of the machine: memory and its peak, descriptors, bytes waiting in sockets."""
+"""What a process of the platform takes of the machine: memory, descriptors, waiting bytes, time of its event loop."""
 
 import asyncio
 import os
@@ -12,22 +12,36 @@ from pathlib import Path
 
 from benchmarks._stream_platform import resident_kib
 from benchmarks.measure import Plot, Series
-from proof.area import Figure
+from proof.area import Figure, background, proves
 
 _PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 _FORGET_PEAK = "5"
+_ASK = b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 def resident_mib(pid: int) -> float:
     return resident_kib(pid) / 1024
 
 
-def forget_peak(pid: int) -> None:
-    """From here on the peak is counted anew."""
+@dataclass
+class Rise:
+    mib: float = 0.0
+
+
+@asynccontextmanager
+async def memory_rise(pid: int) -> AsyncIterator[Rise]:
+    """How far the memory of the process rose at its peak inside the block above what it held before."""
+    _forget_peak(pid)
+    before, rise = resident_mib(pid), Rise()
+    yield rise
+    rise.mib = _peak_mib(pid) - before
+
+
+def _forget_peak(pid: int) -> None:
     Path(f"/proc/{pid}/clear_refs").write_text(_FORGET_PEAK)
 
 
-def peak_mib(pid: int) -> float:
+def _peak_mib(pid: int) -> float:
     found = _PEAK.search(Path(f"/proc/{pid}/status").read_text())
     assert found is not None
     return int(found[1]) / 1024
@@ -85,7 +99,8 @@ class Gauges:
         """What is held now is what units hold that have worked and rest."""
         self._marked, self._marked_at = self._held(), time.monotonic()
 
-    def figures(self, most_rise: float) -> list[Figure]:
+    @proves("Memory and descriptors of the units return.")
+    def figures(self, max_rise: float) -> list[Figure]:
         """What is held now beside what was held at the mark. The last ones say how far times are to be believed."""
         passed, found = time.monotonic() - self._marked_at, list[Figure]()
         for name, now in self._held().items():
@@ -93,7 +108,7 @@ class Gauges:
             starved = (now.waited - then.waited) / passed
             found += [
                 Figure(f"{name}: memory before", then.memory, "MiB"),
-                Figure(f"{name}: memory after quiet", now.memory, "MiB", at_most=then.memory + most_rise),
+                Figure(f"{name}: memory after quiet", now.memory, "MiB", at_most=then.memory + max_rise),
                 Figure(f"{name}: descriptors before", then.descriptors),
                 Figure(f"{name}: descriptors after quiet", now.descriptors),
                 Figure(f"{name}: part of the time in which it waited for a processor", starved),
@@ -124,14 +139,8 @@ async def gauged(pids: Mapping[str, int], seconds: float = 1.0) -> AsyncIterator
             gauges.read()
             await asyncio.sleep(seconds)
 
-    reading = asyncio.create_task(go_on())
-    try:
+    async with background(go_on()):
         yield gauges
-    finally:
-        reading.cancel()
-        await asyncio.wait({reading})
-        if not reading.cancelled():
-            reading.result()
 
 
 def slope_per_hour(points: Sequence[tuple[float, float]]) -> float:
@@ -146,6 +155,51 @@ def percentile(values: Sequence[float], part: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))] if ordered else 0.0
 
 
-def _thinned(points: Sequence[tuple[float, float]], most: int = 120) -> list[tuple[float, float]]:
-    step = max(1, len(points) // most)
+def _thinned(points: Sequence[tuple[float, float]], count: int = 120) -> list[tuple[float, float]]:
+    step = max(1, len(points) // count)
     return list(points[::step])
+
+
+@dataclass
+class Probed:
+    """Milliseconds of processor time that the thread of the event loop took between a question and its answer."""
+
+    gaps: list[float] = field(default_factory=list)
+    during: str = ""
+    """What goes on now, set by whoever provokes it."""
+    max_gap: float = 0.0
+    max_during: str = ""
+
+    def take(self, gap: float) -> None:
+        self.gaps.append(gap)
+        if gap > self.max_gap:
+            self.max_gap, self.max_during = gap, self.during
+
+
+def loop_ms(pid: int) -> float:
+    """Processor time of the first thread, in which a unit has its event loop."""
+    return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[0]) / 1e6
+
+
+@asynccontextmanager
+async def probing(pid: int, port: int, seconds: float = 0.01) -> AsyncIterator[Probed]:
+    """A pause of the machine is no gap: time in which the unit did not run is not counted."""
+    probed = Probed()
+
+    async def go_on() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            while True:
+                before = loop_ms(pid)
+                writer.write(_ASK)
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+                await reader.readexactly(length)
+                assert head.startswith(b"HTTP/1.1 200"), head
+                probed.take(loop_ms(pid) - before)
+                await asyncio.sleep(seconds)
+        finally:
+            writer.close()
+
+    async with background(go_on()):
+        yield probed

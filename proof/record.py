@@ -7,24 +7,24 @@ from typing import Any
 
 TERMINAL_EVENTS = {"completed": "succeeded", "failed": "failed", "canceled": "canceled", "timed_out": "timed_out"}
 """The terminal of a stream, and how the Ledger names it."""
+_OUTCOME_OF_CODE = {"CANCELED": "canceled", "TIMEOUT": "timed_out"}
 
 
-@dataclass(frozen=True)
-class Told:
+@dataclass
+class CallResult:
     """What one caller saw of one call, as far as it stayed. Times are seconds of the real clock.
 
     `status` is None without a whole head; `complete` says that the answer came to its proper end; `left` that the
-    caller went away by itself before that.
+    caller went away by itself before that. `outcome` is the terminal in the Ledger's words, None without one.
     """
 
     began: float
-    ended: float
+    ended: float = 0.0
     status: int | None = None
     trace_id: str | None = None
     invocation_id: str | None = None
     code: str | None = None
     outcome: str | None = None
-    """The terminal it was told of, in the Ledger's words; None when it was told of none."""
     events: Sequence[Mapping[str, Any]] = ()
     complete: bool = False
     left: bool = False
@@ -35,6 +35,22 @@ class Told:
     def is_refusal(self) -> bool:
         """An error without ids."""
         return self.status is not None and self.status >= 400 and self.invocation_id is None
+
+    @property
+    def seconds(self) -> float:
+        return self.ended - self.began
+
+    @property
+    def chunk_values(self) -> list[Any]:
+        return [event["chunk"] for event in self.events if event["type"] == "chunk"]
+
+    def read_document(self, document: Mapping[str, Any]) -> None:
+        """Takes the ids and the outcome from a whole JSON answer."""
+        self.invocation_id, self.code = document.get("invocationId"), document.get("code")
+        self.reason = document.get("reason")
+        if self.invocation_id is not None:
+            failed = _OUTCOME_OF_CODE.get(str(self.code), "failed")
+            self.outcome = "succeeded" if self.status == 200 else failed
 
 
 @dataclass(frozen=True)
@@ -49,7 +65,8 @@ class AgentCall:
 
 @dataclass(frozen=True)
 class Fact:
-    """A row behind the opening: progress or a terminal. `durable` is when its transaction committed, where known."""
+    """A row behind the opening: progress or a terminal. `durable` is when its transaction committed, if the server
+    keeps that."""
 
     sequence: int
     type: str
@@ -111,25 +128,25 @@ class OutageAnswer:
 
 @dataclass(frozen=True)
 class History:
-    """Everything the checker looks at. An empty member is not looked at."""
+    """Everything the checker reads. An empty member is not checked.
 
-    callers: Sequence[Told] = ()
+    `details` are Invocations as the Gateway shows them, `{invocation, events}`; `breaches` the report of `aop ledger
+    check`; `log` records of the Gateway's log; `texts` by place all that was logged, stored, measured and answered;
+    `counted` ended Invocations by outcome as the Routers count them, None when one of them began anew.
+    A Gateway may not have logged what it answered just before a time in `gateway_killed`. With `router_lost` it may
+    have lost a Router that had accepted: then it cannot know the ids (contract 8.3).
+    """
+
+    callers: Sequence[CallResult] = ()
     agents: Sequence[AgentCall] = ()
     ledger: Sequence[Recorded] = ()
     details: Sequence[Mapping[str, Any]] = ()
-    """Invocations as the Gateway tells them: `{invocation, events}`."""
     breaches: Sequence[str] = ()
-    """What `aop ledger check` reports."""
     log: Sequence[Mapping[str, Any]] = ()
-    """Records of the Gateway's log."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """By place: all that was logged, stored, measured and answered."""
     canaries: Mapping[str, str] = field(default_factory=dict)
     counted: Mapping[str, float] | None = None
-    """Ended Invocations by outcome as the Routers count them; None when one of them began anew."""
     resources: Sequence[Resources] = ()
     outage: Sequence[OutageAnswer] = ()
     gateway_killed: Sequence[float] = ()
-    """When: what it answered just before may not be in its log."""
     router_lost: bool = False
-    """The Gateway may have lost a Router that had accepted: then it cannot know the ids (contract 8.3)."""

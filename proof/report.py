@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._pages import draw_all, machine
-from proof.runner import Proved
+from proof.runner import FOLDER, Proved
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reliability"
-_LONG_SECONDS = 3600
 _HEAD = """# Proof report
 
 Written by `./dev prove --full`, area by area; each section is the latest full run of its area. It tells what must hold,
@@ -42,12 +40,6 @@ def keep(proved: Proved, seed: int, postgres_version: str, folder: Path = FOLDER
     (areas / f"{area.name}.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     draw_all(areas, area.name, findings.plots)
     (folder / "report.md").write_text(_page([json.loads(path.read_text()) for path in sorted(areas.glob("*.json"))]))
-
-
-def seconds_of(name: str, folder: Path = FOLDER) -> int:
-    """How long the area took in its latest full run; one that never had any is taken for long."""
-    path = folder / "areas" / f"{name}.json"
-    return int(json.loads(path.read_text())["seconds"]) if path.exists() else _LONG_SECONDS
 
 
 def _page(found: list[dict[str, Any]]) -> str:
@@ -83,9 +75,9 @@ def _figure(figure: dict[str, Any]) -> str:
         for sign, name in (("≤", "at_most"), ("≥", "at_least"))
         if figure[name] is not None
     ]
-    verdict = ("held" if figure["held"] else "**missed**") if bounds else ""
+    mark = ("held" if figure["held"] else "**missed**") if bounds else ""
     value = f"{_number(figure['value'])} {figure['unit']}".rstrip()
-    return f"| {figure['name']} | {value} | {' and '.join(bounds)} | {verdict} |"
+    return f"| {figure['name']} | {value} | {' and '.join(bounds)} | {mark} |"
 
 
 def _number(value: float) -> str:

@@ -1,18 +1,31 @@
-"""Finds the areas of the proof and runs one, in a folder and a loop of its own."""
+"""Finds the areas of the proof and runs them, each in a folder, a process and with a PostgreSQL of its own."""
 
 import asyncio
 import importlib
+import json
 import pkgutil
 import shutil
+import tempfile
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
+
+import asyncpg
 
 from proof import areas
 from proof.area import Area, Findings, Run
-from tests.support.postgres import PostgresForTests
+from proof.load.soak import HOURS, SOAK, soak
+from tests.support.postgres import PostgresForTests, running_postgres
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reliability"
+_LONG_SECONDS = 3600
+_AT_ONCE = 3
+"""More than the cores: most areas wait more than they work."""
 
 
 @dataclass(frozen=True)
@@ -67,16 +80,15 @@ def prove(area: Area, proof: Proof) -> Proved:
 
 
 def _run(area: Area, run: Run) -> Findings:
+    async def awaited() -> Findings:
+        return await area.run(run)
+
     try:
-        return asyncio.run(_awaited(area, run))
+        return asyncio.run(awaited())
     except (Exception, BaseExceptionGroup):  # noqa: BLE001  one area that breaks off is a finding, and the others still run
         (run.folder / "broke-off.txt").write_text(traceback.format_exc())
         last = traceback.format_exc().strip().splitlines()[-1]
         return Findings(broken=[f"the run broke off: {last}"])
-
-
-async def _awaited(area: Area, run: Run) -> Findings:
-    return await area.run(run)
 
 
 def summary(proved: Sequence[Proved]) -> list[str]:
@@ -85,3 +97,79 @@ def summary(proved: Sequence[Proved]) -> list[str]:
         lines.append(f"{'held  ' if not one.findings.problems else 'BROKEN'}  {one.area.name} ({one.seconds:.0f} s)")
         lines += [f"        {problem}" for problem in one.findings.problems]
     return lines
+
+
+def any_area(name: str, hours: float = HOURS) -> Area:
+    """Also the one that is no part of the whole, which lasts for so many hours."""
+    return soak(hours) if name == SOAK else area_named(name)
+
+
+@dataclass(frozen=True)
+class Order:
+    name: str
+    hours: float
+    full: bool
+    seed: int
+    folder: Path
+
+    @property
+    def area(self) -> Area:
+        return any_area(self.name, self.hours)
+
+
+@dataclass(frozen=True)
+class Filled:
+    order: Order
+    proved: Proved
+    postgres: str
+    """The version that served it."""
+
+
+def fill(orders: Sequence[Order]) -> Iterator[Filled]:
+    """First those that need the machine to themselves, one after the other; then the others, the longest first."""
+    alone = [order for order in orders if order.area.alone]
+    beside = sorted((order for order in orders if order not in alone), key=lambda each: -seconds_of(each.name))
+    yield from _filled(alone, 1)
+    yield from _filled(beside, _AT_ONCE)
+
+
+def _filled(orders: Sequence[Order], at_once: int) -> Iterator[Filled]:
+    with ProcessPoolExecutor(at_once, get_context("spawn"), max_tasks_per_child=1) as workers:
+        waiting: dict[Future[tuple[Proved, str]], Order] = {workers.submit(_work, order): order for order in orders}
+        try:
+            for done in as_completed(waiting):
+                yield Filled(waiting[done], *_outcome(done, waiting[done]))
+        except BaseException:
+            workers.shutdown(cancel_futures=True)
+            raise
+
+
+def _outcome(done: "Future[tuple[Proved, str]]", order: Order) -> tuple[Proved, str]:
+    try:
+        return done.result()
+    except BrokenProcessPool as died:
+        return Proved(order.area, Findings(broken=[f"its process or one beside it died: {died}"]), 0.0), "unknown"
+
+
+def seconds_of(name: str, folder: Path = FOLDER) -> int:
+    """How long the area took in its latest full run; one that never had any is taken for long."""
+    path = folder / "areas" / f"{name}.json"
+    return int(json.loads(path.read_text())["seconds"]) if path.exists() else _LONG_SECONDS
+
+
+def _work(order: Order) -> tuple[Proved, str]:
+    with tempfile.TemporaryDirectory() as place, running_postgres(Path(place)) as postgres:
+        proved = prove(order.area, Proof(order.full, order.seed, order.folder, postgres, _say))
+        return proved, asyncio.run(_version(postgres))
+
+
+async def _version(postgres: PostgresForTests) -> str:
+    connection = await asyncpg.connect(postgres.url("postgres"))
+    try:
+        return str(await connection.fetchval("SHOW server_version"))
+    finally:
+        await connection.close()
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201  the screen is where a run reports

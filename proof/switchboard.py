@@ -1,4 +1,4 @@
-"""Inside a unit under test: what is to happen when a named point is passed, and its remote control."""
+"""What is to happen when a named point in a unit under test is passed, and the remote control of that."""
 
 import asyncio
 import json
@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 SLOW_SECONDS = 0.25
@@ -27,7 +28,7 @@ class Action(StrEnum):
 
 
 class Provoked(ConnectionResetError):
-    """Raised where a point is told to raise: what a broken connection raises too."""
+    """Raised where a point is to raise: what a broken connection raises too."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Switchboard:
 
     armed: Armed | None = None
     passed: Counter[str] = field(default_factory=Counter)
-    trail: list[str] = field(default_factory=list)
+    passings: list[str] = field(default_factory=list)
     """What was passed since the last arming, in order."""
     _hit: asyncio.Event = field(default_factory=asyncio.Event)
     _released: asyncio.Event = field(default_factory=asyncio.Event)
@@ -59,14 +60,14 @@ class Switchboard:
     def arm(self, armed: Armed | None) -> None:
         self.armed = armed
         self.passed.clear()
-        self.trail.clear()
+        self.passings.clear()
         self._hit.clear()
         self._released.clear()
 
     def due(self, point: str) -> Action | None:
         """What to do at this passing; a kill or a stop is done at once."""
         self.passed[point] += 1
-        self.trail.append(point)
+        self.passings.append(point)
         armed = self.armed
         if armed is None or armed.point != point or armed.at != self.passed[point]:
             return None
@@ -115,4 +116,41 @@ class Switchboard:
             await self._hit.wait()
         elif command.get("release"):
             self._released.set()
-        return {"trail": self.trail, "hit": self._hit.is_set()}
+        return {"passings": self.passings, "hit": self._hit.is_set()}
+
+
+@dataclass(frozen=True)
+class Remote:
+    """Of one unit that was started by `proof.unit --control`."""
+
+    socket: Path
+    log: Path
+
+    async def arm(self, armed: Armed | None) -> None:
+        text = None if armed is None else f"{armed.point}={armed.action}@{armed.at}"
+        await self._ask({"arm": text})
+
+    async def hit(self, seconds: float = 10.0) -> None:
+        """Waits until the armed point was passed."""
+        async with asyncio.timeout(seconds):
+            await self._ask({"await": "hit"})
+
+    async def release(self) -> None:
+        await self._ask({"release": True})
+
+    async def passings(self) -> list[str]:
+        """What was passed since the last arming."""
+        return list((await self._ask({}))["passings"])
+
+    def hits(self) -> list[str]:
+        """Every point that acted, also in processes that did not survive it."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return [line.removeprefix("failpoint ") for line in lines if line.startswith("failpoint ")]
+
+    async def _ask(self, command: dict[str, Any]) -> Any:
+        reader, writer = await asyncio.open_unix_connection(self.socket)
+        try:
+            writer.write(json.dumps(command).encode() + b"\n")
+            return json.loads(await reader.readline())
+        finally:
+            writer.close()

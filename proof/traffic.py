@@ -1,24 +1,28 @@
-"""Honest traffic while something breaks: callers that go on until told to stop, each keeping all it was told."""
+"""Honest traffic while something breaks, and an Invocation that is kept running for as long as a proof needs it."""
 
 import asyncio
-import json
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from proof.caller import calling, request
-from proof.gathering import INPUT_CANARY, OUTPUT_CANARY
-from proof.record import Told
-from proof.world import World
+from aop.net.http import HttpClient, Target
+from proof.gauges import percentile
+from proof.record import CallResult
+from proof.world import OUTPUT_CANARY, World
 from tests.support.agent import a_message, chosen, data, method_of
-from tests.support.loop import SPACE
-from tests.support.peers import Behaviour
+from tests.support.cards import some_limits
+from tests.support.loop import SPACE, Platform
+from tests.support.nested import Parent
+from tests.support.peers import Behaviour, hold
 from tests.support.streaming_agent import a_whole_stream, streamed
 
-PATH = f"/v1/workspaces/{SPACE}/invocations"
 _PAUSE = 0.05
 """What an honest caller waits after a failure, before its next own call."""
+PATIENCE_SECONDS = 600
+LONG_CARD = {"limits": some_limits(timeoutMs=PATIENCE_SECONDS * 1000)}
+LONG_DEADLINE = {"PLATFORM_INVOCATION_DEADLINE_MS": str(PATIENCE_SECONDS * 1000)}
+"""Of both units."""
 
 
 @dataclass(frozen=True)
@@ -35,67 +39,86 @@ class Load:
 class Traffic:
     made: World
     load: Load = Load()
-    told: list[Told] = field(default_factory=list)
-    _over: asyncio.Event = field(default_factory=asyncio.Event)
-    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    results: list[CallResult] = field(default_factory=list)
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def call(self, *, stream: bool, side: int = 0) -> Told:
-        """One call on a connection of its own; None of its failures is raised."""
-        body = self.made.sides[side].request(json.dumps({"secret": INPUT_CANARY}).encode(), stream=stream)
-        began = time.time()
-        try:
-            async with calling(self.made.gateway_port(side)) as caller:
-                await caller.send(request(PATH, body, self.made.sides[side].token, stream=stream))
-                told = await caller.answer(self.load.answer_seconds)
-        except OSError:
-            told = Told(began, time.time())
-        self.told.append(told)
-        return told
+    async def call(self, *, stream: bool, side: int = 0) -> CallResult:
+        """One call on a connection of its own; none of its failures is raised."""
+        self.results.append(await self.made.call(stream=stream, side=side, seconds=self.load.answer_seconds))
+        return self.results[-1]
 
-    def successes(self, since: float = 0.0) -> list[Told]:
-        return [told for told in self.told if told.outcome == "succeeded" and told.began >= since]
+    @property
+    def p99(self) -> float:
+        return percentile([result.seconds for result in self.results], 0.99)
+
+    @property
+    def failures(self) -> list[CallResult]:
+        return [result for result in self.results if result.outcome != "succeeded"]
 
     async def succeeds(self, seconds: float) -> float:
         """Waits for the success of a call that began from now on; how many seconds from now that was."""
-        since = time.time()
+        since, seen = time.time(), len(self.results)
         async with asyncio.timeout(seconds):
-            while not self.successes(since):  # noqa: ASYNC110  what is awaited tells nobody
+            while True:
+                for result in self.results[seen:]:
+                    if result.outcome == "succeeded" and result.began >= since:
+                        return result.ended - since
                 await asyncio.sleep(0.01)
-        return min(told.ended for told in self.successes(since)) - since
 
-    def start(self) -> None:
-        kinds = [False] * self.load.json + [True] * self.load.streams
-        sides = len(self.made.sides)
-        self._tasks = [
-            asyncio.create_task(self._go_on(stream=stream, side=number % sides)) for number, stream in enumerate(kinds)
-        ]
+    async def go_on(self, *, stream: bool, side: int) -> None:
+        while not self.stopped.is_set():
+            result = await self.call(stream=stream, side=side)
+            await asyncio.sleep(self.load.pause if result.outcome == "succeeded" else max(self.load.pause, _PAUSE))
 
-    async def stop(self) -> Sequence[Told]:
-        """Lets every call end."""
-        self._over.set()
-        if self._tasks:
-            await asyncio.gather(*self._tasks)
-        return self.told
 
-    async def _go_on(self, *, stream: bool, side: int) -> None:
-        while not self._over.is_set():
-            told = await self.call(stream=stream, side=side)
-            await asyncio.sleep(self.load.pause if told.outcome == "succeeded" else max(self.load.pause, _PAUSE))
+def by_mode(whole: Behaviour, stream: Behaviour) -> Behaviour:
+    """One for calls that want a whole answer, the other for those that want a stream."""
+    return chosen(lambda received: stream if method_of(received) == "message/stream" else whole)
 
 
 def answering(chunks: int = 3) -> Behaviour:
     """Both modes at once, with the output canary in each answer."""
-    whole = a_message(data({"secret": OUTPUT_CANARY}))
-    stream = streamed(*a_whole_stream(chunks))
-    return chosen(lambda received: stream if method_of(received) == "message/stream" else whole)
+    return by_mode(a_message(data({"secret": OUTPUT_CANARY})), streamed(*a_whole_stream(chunks)))
 
 
 @asynccontextmanager
 async def traffic(made: World, load: Load = Load()) -> AsyncIterator[Traffic]:  # noqa: B008
     """Goes on inside the scope; every call has ended behind it."""
-    going = Traffic(made, load)
-    going.start()
+    going, sides = Traffic(made, load), len(made.sides)
+    kinds = [False] * load.json + [True] * load.streams
+    tasks = [
+        asyncio.create_task(going.go_on(stream=stream, side=number % sides)) for number, stream in enumerate(kinds)
+    ]
     try:
         yield going
     finally:
-        await going.stop()
+        going.stopped.set()
+        await asyncio.gather(*tasks)
+
+
+@asynccontextmanager
+async def held_parent(platform: Platform) -> AsyncIterator[Parent]:
+    """Its Agent holds it and its caller waits; both units and its Card must allow that long."""
+    client, number = HttpClient(idle_seconds=0, connect_seconds=5), len(platform.agent.calls("message/send"))
+    platform.agent.script(hold)
+    caller = asyncio.create_task(_ask(platform, client))
+    try:
+        request = await platform.agent.arrival("message/send", number + 1, 20)
+        yield Parent(request, platform.router, platform.card["agentId"], caller)
+    finally:
+        caller.cancel()
+        await asyncio.wait({caller})
+        await client.close()
+
+
+async def _ask(platform: Platform, client: HttpClient) -> int:
+    answer = await client.request(
+        Target("http", "127.0.0.1", platform.gateway.port, "127.0.0.1"),
+        "POST",
+        f"/v1/workspaces/{SPACE}/invocations",
+        headers=[(b"authorization", f"Bearer {platform.token}".encode()), (b"content-type", b"application/json")],
+        body=platform.request(),
+        deadline=asyncio.get_running_loop().time() + PATIENCE_SECONDS,
+        max_body=2**20,
+    )
+    return answer.status

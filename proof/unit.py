@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from aop.cli import units
-from proof import failpoints, io_calls
+from proof import failpoints
 from proof.switchboard import Armed, Switchboard
 
 
@@ -25,7 +25,7 @@ def main() -> int:
     board = Switchboard()
     failpoints.install(failpoints.OF_UNIT[chosen.unit], board)
     if chosen.io:
-        io_calls.install(board)
+        failpoints.install_io(board)
     board.arm(chosen.failpoint)
     _accompany(board, chosen.control)
     return units.run_unit(chosen.unit)

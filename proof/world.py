@@ -2,21 +2,24 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 from urllib.parse import urlsplit
 
 from aop.control_plane.gateway.tokens import issue_token
 from aop.local.ports import any_free_port
 from aop.local.state import DatabaseUrls
+from proof.area import Run
+from proof.caller import Caller, calling, request
 from proof.fault_proxy import FaultProxy, fault_proxy
 from proof.ledger_view import LedgerView
-from proof.remote import Remote
+from proof.plan import Edge, Plan, control_of, launched
+from proof.record import CallResult
+from proof.switchboard import Remote
 from tests.support.agent import ScriptedAgent, scripted_agent
 from tests.support.catalog import opened_catalog
 from tests.support.loop import SILENT_HOST, SPACE, Platform, agent_card, published
@@ -27,31 +30,10 @@ from tests.support.units import Reply, RunningUnit
 from tests.support.workspaces import Owner
 
 ALLOWED = "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON"
-
-
-class Edge(StrEnum):
-    """Who dials whom."""
-
-    CALLER = "caller to Gateway"
-    DISPATCH = "Gateway to Router"
-    INTERNAL = "Router to Control Plane"
-    AGENT = "Router to Agent"
-    CONTROL_PLANE_STORE = "Control Plane to PostgreSQL"
-    ROUTER_STORE = "Router to PostgreSQL"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """`pairs` of a Control Plane and a Router; a proxy on each of the edges, one for each pair; settings beside the
-    usual ones; `failpoints` starts the units so that points in them can be armed, `launched` in any other way."""
-
-    pairs: int = 1
-    edges: frozenset[Edge] = frozenset()
-    control_plane: Mapping[str, str] = field(default_factory=dict)
-    router: Mapping[str, str] = field(default_factory=dict)
-    card: Mapping[str, Any] = field(default_factory=dict)
-    failpoints: bool = False
-    launched: Callable[[Replica], Replica] | None = None
+PATH = f"/v1/workspaces/{SPACE}/invocations"
+INPUT_CANARY, OUTPUT_CANARY = "canary-of-an-input-41f7", "canary-of-an-output-93bd"
+"""Placed in what callers send and Agents answer: they belong nowhere else."""
+_PORT_ELSEWHERE = 8080
 
 
 @dataclass
@@ -102,7 +84,27 @@ class World:
         return self.sides[number].gateway.port if proxy is None else proxy.port
 
     def remote(self, unit: Replica) -> Remote:
-        return Remote(_control_of(unit), unit.log)
+        return Remote(control_of(unit), unit.log)
+
+    @asynccontextmanager
+    async def asking(
+        self, content: object = None, *, stream: bool = False, side: int = 0, **members: Any
+    ) -> AsyncIterator[Caller]:
+        """A caller of its own connection that has sent its whole request."""
+        platform, sent = self.sides[side], {"secret": INPUT_CANARY} if content is None else content
+        body = platform.request(json.dumps(sent).encode(), stream=stream, **members)
+        async with calling(self.gateway_port(side)) as caller:
+            await caller.send(request(PATH, body, platform.token, stream=stream))
+            yield caller
+
+    async def call(self, content: object = None, *, seconds: float = 30.0, **how: Any) -> CallResult:
+        """One call, read as far as it comes; a connection that breaks is a result too."""
+        began = time.time()
+        try:
+            async with self.asking(content, **how) as caller:
+                return await caller.answer(seconds)
+        except OSError:
+            return CallResult(began, time.time())
 
     async def invoke(self, **content: Any) -> Reply:
         return await self.first.invoke(json.dumps(content).encode())
@@ -119,7 +121,7 @@ class World:
             other = replace(
                 self.router, unit=unit, settings=settings, log=self.folder / f"{name}.log", process=None, options=()
             )
-            self.successors.append(_launched(other) if self.plan.failpoints else other)
+            self.successors.append(launched(self.plan, other))
             try:
                 yield self.successors[-1]
             finally:
@@ -127,31 +129,37 @@ class World:
 
 
 @asynccontextmanager
+async def world_of(run: Run, plan: Plan = Plan()) -> AsyncIterator[World]:  # noqa: B008
+    """On a database of its own, which goes with it."""
+    async with run.stores() as (stores, superuser), world(stores, superuser, run.folder, plan) as made:
+        yield made
+
+
+@asynccontextmanager
 async def world(stores: DatabaseUrls, superuser: str, folder: Path, plan: Plan = Plan()) -> AsyncIterator[World]:  # noqa: B008
-    """All of it ready. `superuser` is the URL of the same database for looking at it past any proxy."""
+    """All of it ready. `superuser` is the URL of the same database for reading it past any proxy."""
     token = (await issue_token(stores.control_plane, "alice")).token.reveal()
     async with AsyncExitStack() as opened:
-        agent = await opened.enter_async_context(scripted_agent())
+        agent = await opened.enter_async_context(scripted_agent(plan.here, plan.here))
         catalog = await opened.enter_async_context(opened_catalog(stores))
         made = World(plan, folder, stores, LedgerView(superuser), agent)
-        units = [
-            [await opened.enter_async_context(process_on(any_free_port())) for _ in "ab"] for _ in range(plan.pairs)
-        ]
+        units = [await _pair(opened, plan) for _ in range(plan.pairs)]
         made.proxies = await _proxies(opened, made, units)
         card = agent_card(agent, **plan.card)
         if (Edge.AGENT, 0) in made.proxies:
             card["protocol"]["endpoint"] = f"{made.on(Edge.AGENT).origin}/a2a"
         release = await published(catalog, card)
-        made.control_planes = [_control_plane(made, number, units[number]) for number in range(plan.pairs)]
-        made.routers = [_router(made, number, units[number]) for number in range(plan.pairs)]
+        made.control_planes = [_control_plane(made, number, *pair) for number, pair in enumerate(units)]
+        made.routers = [_router(made, number, *pair) for number, pair in enumerate(units)]
         for group in (made.control_planes, made.routers):
             for unit in group:
                 opened.push_async_callback(unit.kill)
             await asyncio.gather(*(unit.start() for unit in group))
             await asyncio.gather(*(unit.ready() for unit in group))
+        owners = [Owner(gateway, token) for gateway, _ in units]
         made.sides = [
-            Platform(gateway, router, agent, catalog, Owner(gateway, token), stores, card, release)
-            for gateway, router in units
+            Platform(*pair, agent, catalog, owner, stores, card, release)
+            for pair, owner in zip(units, owners, strict=True)
         ]
         await made.first.owner.workspace(SPACE)
         await made.first.owner.install(card["agentId"], accepted=[])
@@ -161,7 +169,17 @@ async def world(stores: DatabaseUrls, superuser: str, folder: Path, plan: Plan =
             yield made
         finally:
             for unit in made.units:
-                _control_of(unit).unlink(missing_ok=True)
+                control_of(unit).unlink(missing_ok=True)
+
+
+async def _pair(opened: AsyncExitStack, plan: Plan) -> tuple[RunningUnit, RunningUnit]:
+    """Where a Gateway and a Router are found; those of other machines through a proxy to each."""
+    ports = [any_free_port(), any_free_port()]
+    if plan.elsewhere:
+        proxies = [fault_proxy(_PORT_ELSEWHERE, host) for host in plan.elsewhere]
+        ports = [(await opened.enter_async_context(proxy)).port for proxy in proxies]
+    gateway, router = [await opened.enter_async_context(process_on(port)) for port in ports]
+    return gateway, router
 
 
 async def _proxies(
@@ -182,50 +200,43 @@ async def _proxies(
     return found
 
 
-def _control_plane(made: World, number: int, units: Sequence[RunningUnit]) -> Replica:
-    gateway, router = units
-    dispatch, store = made.proxies.get((Edge.DISPATCH, number)), made.proxies.get((Edge.CONTROL_PLANE_STORE, number))
-    url = made.stores.control_plane
+def _control_plane(made: World, number: int, gateway: RunningUnit, router: RunningUnit) -> Replica:
+    listen, other = _addresses(made.plan, gateway, router)
     settings = control_plane_environment(
-        PLATFORM_DATABASE_URL=url if store is None else store.through(url),
-        PLATFORM_LISTEN_ADDRESS=f"127.0.0.1:{gateway.port}",
-        PLATFORM_ROUTER_INTERNAL_ORIGIN=(dispatch or router).origin,
+        PLATFORM_DATABASE_URL=_through(made, Edge.CONTROL_PLANE_STORE, number, made.stores.control_plane),
+        PLATFORM_LISTEN_ADDRESS=listen,
+        PLATFORM_ROUTER_INTERNAL_ORIGIN=_through(made, Edge.DISPATCH, number, f"http://{other}"),
         **{ALLOWED: _allowed(made), **made.plan.control_plane},
     )
-    return _replica(made, "control-plane", f"control-plane-{number + 1}", gateway, settings)
+    return launched(
+        made.plan, Replica("control-plane", gateway, settings, made.folder / f"control-plane-{number + 1}.log")
+    )
 
 
-def _router(made: World, number: int, units: Sequence[RunningUnit]) -> Replica:
-    gateway, router = units
-    internal, store = made.proxies.get((Edge.INTERNAL, number)), made.proxies.get((Edge.ROUTER_STORE, number))
-    url, router_id = made.stores.router, f"router-{number + 1}"
+def _router(made: World, number: int, gateway: RunningUnit, router: RunningUnit) -> Replica:
+    other, listen = _addresses(made.plan, gateway, router)
     settings = router_environment(
-        PLATFORM_ROUTER_ID=router_id,
-        PLATFORM_ROUTER_DATABASE_URL=url if store is None else store.through(url),
-        PLATFORM_ROUTER_LISTEN_ADDRESS=f"127.0.0.1:{router.port}",
-        PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=(internal or gateway).origin,
+        PLATFORM_ROUTER_ID=f"router-{number + 1}",
+        PLATFORM_ROUTER_DATABASE_URL=_through(made, Edge.ROUTER_STORE, number, made.stores.router),
+        PLATFORM_ROUTER_LISTEN_ADDRESS=listen,
+        PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=_through(made, Edge.INTERNAL, number, f"http://{other}"),
         **{ALLOWED: _allowed(made), **made.plan.router},
     )
-    return _replica(made, "router", router_id, router, settings)
+    return launched(made.plan, Replica("router", router, settings, made.folder / f"router-{number + 1}.log"))
 
 
-def _replica(made: World, name: str, title: str, unit: RunningUnit, settings: dict[str, str]) -> Replica:
-    made_unit = Replica(name, unit, settings, made.folder / f"{title}.log")
-    if made.plan.launched is not None:
-        return made.plan.launched(made_unit)
-    return _launched(made_unit) if made.plan.failpoints else made_unit
+def _addresses(plan: Plan, gateway: RunningUnit, router: RunningUnit) -> Sequence[str]:
+    """On which the two units listen."""
+    if plan.elsewhere:
+        return [f"{host}:{_PORT_ELSEWHERE}" for host in plan.elsewhere]
+    return [f"127.0.0.1:{unit.port}" for unit in (gateway, router)]
 
 
-def _launched(unit: Replica) -> Replica:
-    """By the launcher that puts failpoints in; without --io no call is counted."""
-    return replace(unit, command=("-m", "proof.unit"), options=("--io", "--control", str(_control_of(unit))))
-
-
-def _control_of(unit: Replica) -> Path:
-    """The path of a socket has to be short, which that of a test's folder is not."""
-    return Path(gettempdir()) / f"aop-control-{unit.unit.port}"
+def _through(made: World, edge: Edge, number: int, url: str) -> str:
+    proxy = made.proxies.get((edge, number))
+    return url if proxy is None else proxy.through(url)
 
 
 def _allowed(made: World) -> str:
-    ports = [made.agent.port, *(proxy.port for (edge, _), proxy in made.proxies.items() if edge is Edge.AGENT)]
-    return json.dumps([*(f"127.0.0.1:{port}" for port in ports), SILENT_HOST])
+    proxies = [f"127.0.0.1:{proxy.port}" for (edge, _), proxy in made.proxies.items() if edge is Edge.AGENT]
+    return json.dumps([f"{made.agent.name}:{made.agent.port}", *proxies, SILENT_HOST])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from proof.gathering import OUTPUT_CANARY
+from proof.world import OUTPUT_CANARY
 from tests.support.agent import (
     a_message,
     a_task,
@@ -41,7 +41,7 @@ class Met:
     behaviour: Behaviour
     code: str | None
     cancels: int = 0
-    look: Behaviour = _WORKING
+    probed: Behaviour = _WORKING
     """What it answers to tasks/get."""
 
 
@@ -95,8 +95,8 @@ def _in_time() -> list[Hostile]:
         _both("never answers", hold, TIMEOUT, hasty=True),
         Hostile(
             "trickles",
-            Met(_trickling(_JSON_HEAD + b"x-slow: "), TIMEOUT),
-            Met(_trickling(HEAD + b"fffff\r\ndata: "), TIMEOUT),
+            Met(_unending(_JSON_HEAD + b"x-slow: ", b"z", _TRICKLE_SECONDS), TIMEOUT),
+            Met(_unending(HEAD + b"fffff\r\ndata: ", b"z", _TRICKLE_SECONDS), TIMEOUT),
             hasty=True,
         ),
         Hostile(
@@ -156,7 +156,7 @@ def _in_content() -> list[Hostile]:
         ),
         Hostile(
             "changes its Task",
-            Met(a_task("working"), PROTOCOL, cancels=1, look=another),
+            Met(a_task("working"), PROTOCOL, cancels=1, probed=another),
             Met(changed, PROTOCOL, cancels=1),
         ),
         _both("gives its own words for an error", words, EXECUTION),
@@ -181,33 +181,20 @@ async def _answering_twice(received: Received) -> None:
     await received.send(b"".join(answers))
 
 
-def _trickling(start: bytes) -> Behaviour:
+def _unending(start: bytes, more: bytes, seconds: float = 0.0) -> Behaviour:
     async def behave(received: Received) -> None:
         await received.send(start)
         while not received.writer.is_closing():
-            await asyncio.sleep(_TRICKLE_SECONDS)
-            await received.send(b"z")
-
-    return behave
-
-
-def _unending(start: bytes, more: bytes) -> Behaviour:
-    async def behave(received: Received) -> None:
-        await received.send(start)
-        while not received.writer.is_closing():
+            await asyncio.sleep(seconds)
             await received.send(more)
 
     return behave
 
 
 def _unending_chunks(head: bytes, more: bytes, start: bytes = b"") -> Behaviour:
-    async def behave(received: Received) -> None:
-        await received.send(head + b"transfer-encoding: chunked\r\n\r\n")
-        await send_body(received, start or more)
-        while not received.writer.is_closing():
-            await send_body(received, more)
-
-    return behave
+    chunked = head + b"transfer-encoding: chunked\r\n\r\n"
+    first, rest = (b"%x\r\n%b\r\n" % (len(content), content) for content in (start or more, more))
+    return _unending(chunked + first, rest)
 
 
 async def _event_without_end(received: Received) -> None:
@@ -239,16 +226,16 @@ class HostileAgent:
 
     hostile: Mapping[str, Hostile]
     honest: Behaviour
-    _asked: dict[str, Hostile] = field(default_factory=dict)
+    _calls: dict[str, Hostile] = field(default_factory=dict)
 
     async def __call__(self, received: Received) -> None:
         await self._chosen(received)(received)
 
     def _chosen(self, received: Received) -> Behaviour:
         if method_of(received) == "tasks/get":
-            return self._asked[invocation_of(received)].json.look
-        wanted = json.loads(input_of(received)).get("behaviour")
-        if wanted is None:
+            return self._calls[invocation_of(received)].json.probed
+        name = json.loads(input_of(received)).get("behaviour")
+        if name is None:
             return self.honest
-        hostile = self._asked[invocation_of(received)] = self.hostile[wanted]
+        hostile = self._calls[invocation_of(received)] = self.hostile[name]
         return hostile.met(stream=method_of(received) == "message/stream").behaviour

@@ -2,27 +2,27 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from proof.agents.behaviours import FORGED, Hostile, HostileAgent, hostile_behaviours
-from proof.area import Area, Figure, Findings, Run
-from proof.caller import calling, request
-from proof.gathering import INPUT_CANARY, OUTPUT_CANARY, Seen, descriptors, problems_of
-from proof.gauges import forget_peak, peak_mib, percentile, resident_mib
-from proof.record import Told
-from proof.traffic import PATH, Load, traffic
-from proof.world import ALLOWED, Plan, World, world
+from proof.area import Area, Figure, Findings, Run, proves
+from proof.gathering import Seen, descriptors, problems_of
+from proof.gauges import memory_rise
+from proof.plan import Plan
+from proof.record import CallResult
+from proof.traffic import Load, Traffic, by_mode, traffic
+from proof.world import ALLOWED, INPUT_CANARY, OUTPUT_CANARY, World, world_of
 from tests.support.accepting import accepting
-from tests.support.agent import a_message, chosen, data, method_of
+from tests.support.agent import a_message, data
 from tests.support.cards import some_limits
 from tests.support.loop import SILENT_HOST, open_skill
 from tests.support.nested import ANY_PORT
 from tests.support.peers import Behaviour
 from tests.support.streaming_agent import piece, status, streamed, task
 
-_MOST_RISE_MIB = 20.0
+_MAX_RISE_MIB = 20.0
 _HASTY_MS = 1500
 _ROOMY = 64 * 1024 * 1024
 """So that the limits that hold are the Router's own."""
@@ -40,29 +40,33 @@ class Meeting:
 
     hostile: Hostile
     stream: bool
-    told: Told
+    result: CallResult
 
     def __str__(self) -> str:
         return f"{self.hostile.name}, {'stream' if self.stream else 'JSON'}"
 
+    @proves(
+        "Whatever an Agent does, in JSON and stream mode, its invocation has the exact outcome of contract 11.7.",
+        "The Agent gets one message, the cancels it must get and no more, and no message a second time.",
+    )
     def problems(self, sent: list[str]) -> list[str]:
         met = self.hostile.met(stream=self.stream)
         outcome = {None: "succeeded", "TIMEOUT": "timed_out"}.get(met.code, "failed")
         method = "message/stream" if self.stream else "message/send"
         found = []
-        if (self.told.outcome, self.told.code) != (outcome, met.code):
-            found.append(f"{self}: told {self.told.outcome}/{self.told.code} instead of {outcome}/{met.code}")
+        if (self.result.outcome, self.result.code) != (outcome, met.code):
+            found.append(f"{self}: told {self.result.outcome}/{self.result.code} instead of {outcome}/{met.code}")
         if sent.count(method) != (0 if self.hostile.absent else 1):
             found.append(f"{self}: the Agent got {sent.count(method)} messages")
         if sent.count("tasks/cancel") != met.cancels:
             found.append(f"{self}: {sent.count('tasks/cancel')} cancels instead of {met.cancels}")
-        if self.told.code is not None and OUTPUT_CANARY.encode() in self._error:
+        if self.result.code is not None and OUTPUT_CANARY.encode() in self._error:
             found.append(f"{self}: the Agent's own words reached the caller")
         return found
 
     @property
     def _error(self) -> bytes:
-        return json.dumps(self.told.events[-1]).encode() if self.told.events else self.told.body
+        return json.dumps(self.result.events[-1]).encode() if self.result.events else self.result.body
 
 
 @dataclass
@@ -75,34 +79,31 @@ class Encounters:
 
     async def meet(self, hostile: Hostile, *, stream: bool) -> None:
         kind = "absent" if hostile.absent else "hasty" if hostile.hasty else "usual"
-        content = json.dumps({"behaviour": hostile.name, "secret": INPUT_CANARY}).encode()
-        body = self.made.first.request(content, agentId=self.agents[kind], stream=stream)
-        async with calling(self.made.gateway_port()) as caller:
-            await caller.send(request(PATH, body, self.made.first.token, stream=stream))
-            self.held.append(Meeting(hostile, stream, await caller.answer()))
+        content = {"behaviour": hostile.name, "secret": INPUT_CANARY}
+        result = await self.made.call(content, stream=stream, agentId=self.agents[kind])
+        self.held.append(Meeting(hostile, stream, result))
 
+    @proves(
+        "What is after the Router's memory (heads, bodies and values without end, compression bombs, deep"
+        " nesting) makes it rise by at most 20 MiB."
+    )
     async def weigh(self, hostile: Hostile, *, stream: bool) -> None:
         """Alone, so that the peak of the Router's memory is its doing."""
-        pid = self.made.router.pid
-        forget_peak(pid)
-        before = resident_mib(pid)
-        await self.meet(hostile, stream=stream)
+        async with memory_rise(self.made.router.pid) as rise:
+            await self.meet(hostile, stream=stream)
         name = f"{hostile.name}, {'stream' if stream else 'JSON'}"
-        self.rises[name] = max(self.rises.get(name, 0.0), peak_mib(pid) - before)
+        self.rises[name] = max(self.rises.get(name, 0.0), rise.mib)
 
     def problems(self) -> list[str]:
-        agent = self.made.agent
         sent: dict[str, list[str]] = {}
-        for received in agent.received:
+        for received in self.made.agent.received:
             sent.setdefault(received.values("x-platform-invocation-id")[0], []).append(received.json["method"])
-        return [problem for one in self.held for problem in one.problems(sent.get(one.told.invocation_id or "", []))]
+        return [problem for one in self.held for problem in one.problems(sent.get(one.result.invocation_id or "", []))]
 
 
 async def run(run: Run) -> Findings:
     found, rounds = Findings(), run.pick(1, 20)
-    stores = await run.postgres.new_platform()
-    database = stores.migration.rpartition("/")[2]
-    async with world(stores, run.postgres.url(database), run.folder, _PLAN) as made, _elsewhere(found) as elsewhere:
+    async with world_of(run, _PLAN) as made, _elsewhere(found) as elsewhere:
         hostile = hostile_behaviours(elsewhere)
         made.agent.usual = (HostileAgent({each.name: each for each in hostile}, _honest()),)
         encounters = Encounters(made, await _cards(made))
@@ -118,39 +119,36 @@ async def run(run: Run) -> Findings:
             for each in hostile:
                 for mode in (False, True) if each.heavy else ():
                     await encounters.weigh(each, stream=mode)
-        told = [*first.told, *beside.told, *(one.told for one in encounters.held)]
-        found.broken += await problems_of(made, Seen(told, before=before, counts=True))
+        results = [*first.results, *beside.results, *(one.result for one in encounters.held)]
+        found.broken += await problems_of(made, Seen(results, before=before, counts=True))
         found.broken += encounters.problems()
-        found.require(not any(FORGED.encode() in one.body for one in told), "an answer nobody asked for was delivered")
-        honest = [one for one in beside.told if one.outcome == "succeeded"]
-        found.require(len(honest) == len(beside.told) > 0, f"{len(beside.told) - len(honest)} honest calls failed")
-    await run.postgres.drop(database)
+        _require_unharmed(found, beside, results)
     for meeting in encounters.held:
         found.hits[meeting.hostile.name] += 1
-    found.figures += _figures(encounters, [one.ended - one.began for one in honest])
+    found.figures += _figures(encounters, beside)
     return found
 
 
-def _figures(encounters: Encounters, honest: list[float]) -> list[Figure]:
-    greatest = max(encounters.rises, key=lambda name: encounters.rises[name])
+@proves("Honest callers beside them notice nothing, and the Agent's own words reach nobody.")
+def _require_unharmed(found: Findings, honest: Traffic, results: Sequence[CallResult]) -> None:
+    found.require(not any(FORGED.encode() in one.body for one in results), "a forged answer was delivered")
+    found.require(bool(honest.results) and not honest.failures, f"{len(honest.failures)} honest calls failed")
+
+
+def _figures(encounters: Encounters, honest: Traffic) -> list[Figure]:
+    rise, greatest = max((rise, name) for name, rise in encounters.rises.items())
     return [
         Figure("behaviours", len({one.hostile.name for one in encounters.held}), at_least=16),
         Figure("meetings", len(encounters.held)),
-        Figure(
-            f"greatest rise of the Router's memory ({greatest})",
-            encounters.rises[greatest],
-            "MiB",
-            at_most=_MOST_RISE_MIB,
-        ),
-        Figure("honest calls beside them", len(honest)),
-        Figure("an honest call beside them, 99th percentile", percentile(honest, 0.99), "s", at_most=1.0),
+        Figure(f"greatest rise of the Router's memory ({greatest})", rise, "MiB", at_most=_MAX_RISE_MIB),
+        Figure("honest calls beside them", len(honest.results)),
+        Figure("an honest call beside them, 99th percentile", honest.p99, "s", at_most=1.0),
     ]
 
 
 def _honest() -> Behaviour:
     value = {"secret": OUTPUT_CANARY}
-    whole, stream = a_message(data(value)), streamed(task(), piece(value, 0, 1), status("completed"))
-    return chosen(lambda received: stream if method_of(received) == "message/stream" else whole)
+    return by_mode(a_message(data(value)), streamed(task(), piece(value, 0, 1), status("completed")))
 
 
 async def _cards(made: World) -> dict[str, str]:
@@ -177,16 +175,4 @@ async def _elsewhere(found: Findings) -> AsyncIterator[str]:
     found.require(visits == 0, f"the redirect was followed {visits} times")
 
 
-AREA = Area(
-    "agents",
-    "Agents",
-    (
-        "Whatever an Agent does, in JSON and stream mode, its invocation has the exact outcome of contract 11.7.",
-        "The Agent gets one message, the cancels it must get and no more, and no message a second time.",
-        "What is after the Router's memory (heads, bodies and values without end, compression bombs, deep nesting)"
-        " makes it rise by at most 20 MiB.",
-        "Honest callers beside them notice nothing, and the Agent's own words reach nobody.",
-    ),
-    run,
-    alone=True,
-)
+AREA = Area("agents", "Agents", run, (Meeting.problems, Encounters.weigh, _require_unharmed), alone=True)

@@ -7,7 +7,7 @@ from itertools import count
 import asyncpg
 
 from aop.net.http import HttpClient
-from proof.area import Area, Figure, Findings, Run
+from proof.area import Area, Figure, Findings, Run, proves
 from proof.authorization.matrix import Cell, Doors, cells, digests, ordered_life
 from proof.authorization.world import World, opened_world
 
@@ -16,20 +16,18 @@ AT_ONCE = 16
 
 async def prove(run: Run) -> Findings:
     found = Findings()
-    stores = await run.postgres.new_platform()
-    database = stores.migration.rpartition("/")[2]
     client = HttpClient(idle_seconds=2, connect_seconds=5)
-    connection = await asyncpg.connect(run.postgres.url(database))
-    try:
-        async with opened_world(stores) as world:
+    async with run.stores() as (stores, superuser), opened_world(stores) as world:
+        connection = await asyncpg.connect(superuser)
+        try:
             await _go_through(run, world, Doors(world, client, count(1)), connection, found)
-    finally:
-        await connection.close()
-        await client.close()
-        await run.postgres.drop(database)
+        finally:
+            await connection.close()
+            await client.close()
     return found
 
 
+@proves("No refusal and no read changes a row of any table or writes a fact into the Ledger.")
 async def _go_through(
     run: Run, world: World, doors: Doors, connection: "asyncpg.Connection[asyncpg.Record]", found: Findings
 ) -> None:
@@ -43,7 +41,7 @@ async def _go_through(
             await _try(doors, harmless[start : start + AT_ONCE], found)
     for cell in filter(lambda cell: cell.is_plain, everything):
         found.hits["misplaced"] += 1
-        outcome = await doors.misplaced(cell)
+        outcome = await doors.outcome(cell, misplaced=True)
         found.require(outcome == (404, "NOT_FOUND"), f"at the other unit, {cell}: {outcome}")
     after = await digests(connection)
     changed = [table for table in before if before[table] != after[table]]
@@ -57,6 +55,10 @@ async def _go_through(
     await _spend(doors, [cell for cell in everything if cell.spends], connection, found)
 
 
+@proves(
+    "Every operation of the four OpenAPI documents gives every kind of visitor exactly the answer of the"
+    " table, for own, foreign, shared and absent objects in every combination."
+)
 async def _try(doors: Doors, some: Sequence[Cell], found: Findings) -> None:
     for cell, outcome in zip(some, await asyncio.gather(*map(doors.outcome, some)), strict=True):
         found.hits[str(cell.expected[0])] += 1
@@ -75,14 +77,4 @@ async def _spend(
         before = after
 
 
-AREA = Area(
-    name="authorization",
-    title="Authorization",
-    claims=(
-        "Every operation of the four OpenAPI documents gives every kind of visitor exactly the answer of the table, for"
-        " own, foreign, shared and absent objects in every combination.",
-        "No refusal and no read changes a row of any table or writes a fact into the Ledger.",
-        "An operation asked of the unit that does not serve it is unknown there.",
-    ),
-    run=prove,
-)
+AREA = Area("authorization", "Authorization", prove, (_try, _go_through, Doors.outcome))

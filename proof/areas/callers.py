@@ -1,18 +1,16 @@
 """Area `callers`: slow heads, slow bodies and stalled readers beside honest callers, who must not notice."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from proof.area import Area, Figure, Findings, Run
+from proof.area import Area, Figure, Findings, Run, background, proves
 from proof.caller import request
 from proof.callers.attackers import Attack, Borne, attacking
-from proof.gauges import descriptors, gauged, percentile, waiting_bytes
-from proof.load.agent import CAPABILITY
+from proof.gauges import gauged, percentile, waiting_bytes
 from proof.load.generator import Outcome
-from proof.load.platform import STORE_POOL, Loaded, loaded
+from proof.load.platform import Loaded, loaded
+from proof.world import PATH
 
 _HEAD_SECONDS, _BODY_SECONDS, _STALL_SECONDS = 5.0, 30.0, 34.0
 _GRACE_SECONDS = 2.0
@@ -24,7 +22,7 @@ _SPARE_MIB = 16.0
 _STALLED_BYTES = 64 * 1024
 """A reader has stalled once this much waits for it."""
 _CHUNK_BYTES = 16 * 1024
-_MOST_WAITING = 1.0
+_MAX_WAITING = 1.0
 """MiB in the sockets of a unit for each connection of an attacker."""
 
 
@@ -51,14 +49,14 @@ class Sockets:
     """The most that waited in the sockets of each unit, in MiB, and in any one of them."""
 
     pids: Mapping[str, int]
-    most: dict[str, float] = field(default_factory=dict)
+    peaks: dict[str, float] = field(default_factory=dict)
     largest: float = 0.0
 
     async def watch(self) -> None:
         while True:
             for name, pid in self.pids.items():
                 waiting = [count / 2**20 for count in waiting_bytes(pid)]
-                self.most[name] = max(self.most.get(name, 0.0), sum(waiting))
+                self.peaks[name] = max(self.peaks.get(name, 0.0), sum(waiting))
                 self.largest = max([self.largest, *waiting])
             await asyncio.sleep(0.5)
 
@@ -68,10 +66,11 @@ async def run(run: Run) -> Findings:
     async with loaded(run, scale.slots) as on, gauged(on.pids, 0.5) as gauges:
         await on.generate("calls", callers=_HONEST_CALLERS, seconds=1)
         alone = await on.generate("calls", callers=_HONEST_CALLERS, seconds=run.pick(1, 10), pause=0.01)
-        before = {unit.log.stem: descriptors(unit.pid) + STORE_POOL for unit in on.made.units}
+        before = on.descriptors()
         gauges.mark()
         run.say(f"{scale.slow_heads} slow heads, {scale.slow_bodies} slow bodies, {scale.stalled} stalled readers")
-        async with _watched(on.pids) as sockets:
+        sockets = Sockets(on.pids)
+        async with background(sockets.watch()):
             borne, beside = await asyncio.gather(
                 attacking(_attack(on, scale)),
                 on.generate("calls", callers=_HONEST_CALLERS, seconds=scale.seconds, pause=0.01),
@@ -85,27 +84,17 @@ async def run(run: Run) -> Findings:
     return found
 
 
-@asynccontextmanager
-async def _watched(pids: Mapping[str, int]) -> AsyncIterator[Sockets]:
-    sockets = Sockets(pids)
-    watching = asyncio.create_task(sockets.watch())
-    try:
-        yield sockets
-    finally:
-        watching.cancel()
-        await asyncio.wait({watching})
-        if not watching.cancelled():
-            watching.result()
-
-
 def _attack(on: Loaded, scale: Scale) -> Attack:
     order = {"number": 0, "chunks": 1 << 30, "pauseMs": 0, "pad": _CHUNK_BYTES}
-    wanted = {"agentId": on.place.agent_id, "capability": CAPABILITY, "input": order, "stream": True}
-    content = request(on.place.path, json.dumps(wanted).encode(), on.place.token, stream=True)
+    content = request(PATH, on.place.body(order, stream=True), on.place.token, stream=True)
     ports = [on.place.gateway_port, on.made.first.router.port]
     return Attack(ports, content.decode(), scale.seconds, scale.slow_heads, scale.slow_bodies, scale.stalled)
 
 
+@proves(
+    "They are cut off in time: a head after 5 s, a body after 30 s, a reader who takes nothing 30 s after its"
+    " buffers are full."
+)
 def _judge_attackers(found: Findings, borne: Mapping[str, Borne], scale: Scale) -> None:
     bounds = {"slow heads": _HEAD_SECONDS, "slow bodies": _BODY_SECONDS, "stalled readers": _STALL_SECONDS}
     for name, one in borne.items():
@@ -121,16 +110,18 @@ def _judge_attackers(found: Findings, borne: Mapping[str, Borne], scale: Scale) 
     found.require(not early, f"{len(early)} slow heads were ended before their time")
 
 
+@proves("What they make wait in sockets stays small, and everything they held is given back.")
 def _judge_sockets(found: Findings, sockets: Sockets, scale: Scale) -> None:
     found.require(sockets.largest * 2**20 >= _STALLED_BYTES, "no reader ever stalled")
-    found.figures.append(Figure("the most that waited in one socket", sockets.largest, "MiB", at_most=_MOST_WAITING))
-    bound = _MOST_WAITING * scale.stalled
+    found.figures.append(Figure("the most that waited in one socket", sockets.largest, "MiB", at_most=_MAX_WAITING))
+    bound = _MAX_WAITING * scale.stalled
     found.figures += [
-        Figure(f"{name}: the most that waited in its sockets", most, "MiB", at_most=bound)
-        for name, most in sockets.most.items()
+        Figure(f"{name}: the most that waited in its sockets", peak, "MiB", at_most=bound)
+        for name, peak in sockets.peaks.items()
     ]
 
 
+@proves("Callers who never finish their head or their body, or take nothing of their stream, harm no honest caller.")
 def _judge_honest(found: Findings, alone: Outcome, beside: Outcome, scale: Scale) -> None:
     failed = [call for call in beside.calls if call.outcome != "succeeded"]
     usual, attacked = (percentile([call.seconds for call in one.calls], 0.99) for one in (alone, beside))
@@ -143,15 +134,4 @@ def _judge_honest(found: Findings, alone: Outcome, beside: Outcome, scale: Scale
     ]
 
 
-AREA = Area(
-    "callers",
-    "Slow and hostile callers",
-    (
-        "Callers who never finish their head or their body, or take nothing of their stream, harm no honest caller.",
-        "They are cut off in time: a head after 5 s, a body after 30 s, a reader who takes nothing 30 s after its"
-        " buffers are full.",
-        "What they make wait in sockets stays small, and everything they held is given back.",
-    ),
-    run,
-    alone=True,
-)
+AREA = Area("callers", "Slow and hostile callers", run, (_judge_honest, _judge_attackers, _judge_sockets), alone=True)

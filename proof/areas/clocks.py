@@ -21,21 +21,9 @@ async def run(run: Run) -> Findings:
         await unaffected(stage)
         await storm(stage, run.pick(2, 120))
         await restart_into_the_past(stage)
-        found.broken += await problems_of(stage.made, Seen(stage.told, router_lost=True))
-    found.figures.append(Figure("credentials judged", len(stage.agent.verdicts)))
+        found.broken += await problems_of(stage.made, Seen(stage.results, router_lost=True))
+    found.figures.append(Figure("credentials judged", len(stage.agent.judgements)))
     return found
 
 
-AREA = Area(
-    "clocks",
-    "Clocks",
-    (
-        "However the clocks of Agent and Router disagree, exactly the credentials outside their window are refused,"
-        " to the microsecond.",
-        "A clock that went an hour ahead and came back leaves nothing refused that is in its window.",
-        "Deadlines, streams, readiness and the topology watch go by time that passed.",
-        "An access token is good until the very moment of its expiry, and a Challenge until its own.",
-        "The Ledger's order stays legal, and every step of a publication works, with clocks that go back.",
-    ),
-    run,
-)
+AREA = Area("clocks", "Clocks", run, (credentials, unaffected, access_tokens, publication))

@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from benchmarks.measure import Plot, Series
-from proof.area import Area, Figure, Findings, Run
+from proof.area import Area, Figure, Findings, Run, proves
 from proof.caller import Leaving
-from proof.disconnects.leavers import Cell, Leavers, held
-from proof.disconnects.stages import FATES, WAITING, HoldingAgent, Stage
+from proof.disconnects.leavers import FATES, WAITING, Cell, HoldingAgent, Leavers, Stage, held
 from proof.gathering import Seen, descriptors, problems_of
+from proof.plan import Edge, Plan
 from proof.record import Recorded
-from proof.world import Edge, Plan, world
+from proof.world import world_of
 from tests.support.cards import some_limits
 
 _AT_ONCE = 2
 """Rounds of all stages and ways that run beside each other."""
 _AT_ONCE_WAITING = 10
-_MOST_OUTPUT = 8 * 1024 * 1024
+_MAX_OUTPUT = 8 * 1024 * 1024
 """More than what lies in buffers between an Agent and a caller that does not read."""
 
 
@@ -34,10 +34,8 @@ _ALONE, _BESIDE_OTHERS = Bounds(300.0, 8.0), Bounds(2000.0, 12.0)
 
 async def run(run: Run) -> Findings:
     found, times = Findings(), run.pick(1, 40)
-    stores = await run.postgres.new_platform()
-    database = stores.migration.rpartition("/")[2]
-    plan = Plan(edges=frozenset({Edge.CONTROL_PLANE_STORE}), card={"limits": some_limits(maxOutputBytes=_MOST_OUTPUT)})
-    async with world(stores, run.postgres.url(database), run.folder, plan) as made:
+    plan = Plan(edges=frozenset({Edge.CONTROL_PLANE_STORE}), card={"limits": some_limits(maxOutputBytes=_MAX_OUTPUT)})
+    async with world_of(run, plan) as made:
         leavers = Leavers(made, HoldingAgent())
         made.agent.usual = (leavers.agent.behave,)
         # What the pools keep is no leak: they are filled before anything is counted.
@@ -47,9 +45,8 @@ async def run(run: Run) -> Findings:
         rows = await made.ledger.recorded()
         _judge(found, leavers, rows, _ALONE if run.full else _BESIDE_OTHERS)
         _require_cancels(found, leavers)
-        told = [left.told for left in leavers.left]
-        found.broken += await problems_of(made, Seen(told, before=before, counts=True))
-    await run.postgres.drop(database)
+        results = [left.result for left in leavers.left]
+        found.broken += await problems_of(made, Seen(results, before=before, counts=True))
     return found
 
 
@@ -70,6 +67,10 @@ async def _all_rounds(run: Run, leavers: Leavers, times: int) -> None:
             await leavers.all_leave(cells, during=held(leavers.made, stage))
 
 
+@proves(
+    "A caller that leaves after acceptance is recorded as `canceled`, whatever the stage and however it leaves.",
+    "One that leaves before leaves nothing behind; one that has its whole answer changes nothing.",
+)
 def _judge(found: Findings, leavers: Leavers, rows: Sequence[Recorded], bounds: Bounds) -> None:
     """Each caller's own record; what no Agent heard of can only be a call that left before or while it was accepted."""
     by_id = {row.invocation_id: row for row in rows}
@@ -77,50 +78,44 @@ def _judge(found: Findings, leavers: Leavers, rows: Sequence[Recorded], bounds: 
     for left in leavers.left:
         found.hits[f"{left.cell.stage}: {left.cell.way}"] += 1
         row = by_id.pop(leavers.agent.invocations.get(left.number, ""), None)
-        outcome = row.terminals[0].type if row is not None and row.terminals else None
-        code = row.terminals[0].code if row is not None and row.terminals else None
+        terminal = row.terminals[0] if row is not None and row.terminals else None
         if row is None and left.cell.stage in WAITING:
             continue
+        outcome = None if terminal is None else terminal.type
         allowed = FATES[left.cell.stage].outcomes
-        found.require(outcome in allowed, f"{left.cell.stage}, {left.cell.way}: recorded {outcome} {code}")
-        if outcome == "canceled" and row is not None and left.cell.stage not in WAITING:  # there the store was held
-            delays[left.cell.way].append(max(0.0, (row.terminals[0].durable or 0.0) - left.at))
+        found.require(outcome in allowed, f"{left.cell.stage}, {left.cell.way}: recorded {terminal}")
+        if (
+            terminal is not None and outcome == "canceled" and left.cell.stage not in WAITING
+        ):  # there the store was held
+            delays[left.cell.way].append(max(0.0, (terminal.durable or 0.0) - left.at))
     strays = [row for row in by_id.values() if [fact.type for fact in row.terminals] != ["canceled"]]
     found.require(not strays, f"{len(strays)} records of nobody's call")
     found.broken += leavers.missed
     _measure(found, delays, bounds)
 
 
+@proves("`canceled` is durable within 300 ms, after a machine that died silently within 8 s.")
 def _measure(found: Findings, delays: dict[Leaving, list[float]], bounds: Bounds) -> None:
     for way, seconds in delays.items():
+        name = f"canceled is durable after {way}, longest"
         if way is Leaving.SILENT:
-            name = f"canceled is durable after {way}, longest"
             found.figures.append(Figure(name, max(seconds), "s", at_most=bounds.silent_seconds))
         else:
-            name = f"canceled is durable after {way}, longest"
             found.figures.append(Figure(name, max(seconds) * 1000, "ms", at_most=bounds.milliseconds))
             found.figures.append(Figure(f"canceled is durable after {way}, median", _median_ms(seconds), "ms"))
-    shown = [way for way in Leaving if way is not Leaving.SILENT]
-    points = [(float(place), _median_ms(delays[way])) for place, way in enumerate(shown)]
-    found.plots.append(
-        Plot(
-            "durable",
-            "Median time from leaving to a durable `canceled`",
-            "",
-            "ms",
-            [Series("median", points)],
-            kind="bars",
-            places=[way.value for way in shown],
-        )
-    )
+    ways = [way for way in Leaving if way is not Leaving.SILENT]
+    medians = Series("median", [(float(place), _median_ms(delays[way])) for place, way in enumerate(ways)])
+    title, names = "Median time from leaving to a durable `canceled`", [way.value for way in ways]
+    found.plots.append(Plot("durable", title, "", "ms", [medians], kind="bars", places=names))
 
 
 def _median_ms(seconds: Sequence[float]) -> float:
     return statistics.median(seconds) * 1000
 
 
+@proves("An Agent whose Task is known is told to stop exactly once, any other never.")
 def _require_cancels(found: Findings, leavers: Leavers) -> None:
-    """A Task the Router knew of is told to stop exactly once, anything else never."""
+    """A Task the Router knew of gets one cancel, any other none."""
     for left in leavers.left:
         invocation_id = leavers.agent.invocations.get(left.number)
         if invocation_id is not None:
@@ -129,15 +124,4 @@ def _require_cancels(found: Findings, leavers: Leavers) -> None:
             found.require(cancels == expected, f"{left.cell.stage}, {left.cell.way}: {cancels} tasks/cancel")
 
 
-AREA = Area(
-    "disconnects",
-    "Disconnects",
-    (
-        "A caller that leaves after acceptance is recorded as `canceled`, whatever the stage and however it leaves.",
-        "One that leaves before leaves nothing behind; one that has its whole answer changes nothing.",
-        "`canceled` is durable within 300 ms, after a machine that died silently within 8 s.",
-        "An Agent whose Task is known is told to stop exactly once, any other never.",
-    ),
-    run,
-    alone=True,
-)
+AREA = Area("disconnects", "Disconnects", run, (_judge, _measure, _require_cancels), alone=True)

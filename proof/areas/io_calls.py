@@ -1,7 +1,6 @@
 """Area `io-calls`: each I/O call of an invocation, in both units and both modes, fails in each of six ways."""
 
 import asyncio
-import json
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -9,15 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from proof.area import Area, Figure, Findings, Run
-from proof.caller import Caller, Leaving, calling, request
-from proof.gathering import INPUT_CANARY, OUTPUT_CANARY, Seen, problems_of
-from proof.io_calls import KINDS
-from proof.record import Told
+from proof.area import Area, Figure, Findings, Run, proves
+from proof.caller import Leaving
+from proof.failpoints import KINDS
+from proof.gathering import Seen, problems_of
+from proof.plan import Plan
+from proof.record import CallResult
 from proof.switchboard import Action, Armed
-from proof.traffic import PATH
-from proof.world import Plan, World, world
-from tests.support.agent import a_message, chosen, data, method_of
+from proof.traffic import by_mode
+from proof.world import OUTPUT_CANARY, World, world_of
+from tests.support.agent import a_message, data
 from tests.support.cards import some_limits
 from tests.support.peers import Behaviour
 from tests.support.replicas import Replica
@@ -25,8 +25,7 @@ from tests.support.streaming_agent import piece, status, streamed, task
 
 Mode = Literal["JSON", "JSON, Card not cached", "stream"]
 MODES: tuple[Mode, ...] = ("JSON", "JSON, Card not cached", "stream")
-Way = Literal["raise", "do then raise", "hang", "slow", "cancel", "kill"]
-WAYS: dict[Way, Action] = {
+WAYS: dict[str, Action] = {
     "raise": Action.RAISE,
     "do then raise": Action.DO_THEN_RAISE,
     "hang": Action.HANG,
@@ -34,17 +33,17 @@ WAYS: dict[Way, Action] = {
     "cancel": Action.HOLD,
     "kill": Action.KILL,
 }
-_LONGEST_MS = 1500
-_MOST_TRIES = 5
+_DEADLINE_MS = 1500
+_MAX_TRIES = 5
 _PLAN = Plan(
     failpoints=True,
-    control_plane={"PLATFORM_INVOCATION_DEADLINE_MS": str(_LONGEST_MS)},
+    control_plane={"PLATFORM_INVOCATION_DEADLINE_MS": str(_DEADLINE_MS)},
     router={
-        "PLATFORM_INVOCATION_DEADLINE_MS": str(_LONGEST_MS),
+        "PLATFORM_INVOCATION_DEADLINE_MS": str(_DEADLINE_MS),
         "PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "600",
         "PLATFORM_ROUTER_RESOLVE_TIMEOUT_MS": "800",
     },
-    card={"limits": some_limits(timeoutMs=_LONGEST_MS)},
+    card={"limits": some_limits(timeoutMs=_DEADLINE_MS)},
 )
 
 
@@ -55,7 +54,7 @@ class Cell:
     call: str
     number: int
     """The how-manieth of this kind of call, from 1."""
-    way: Way
+    way: str
 
     def __str__(self) -> str:
         return f"{self.unit}, {self.mode}, {self.call} {self.number}: {self.way}"
@@ -71,7 +70,7 @@ class Table:
     made: World
     run: Run
     found: Findings
-    told: list[Told] = field(default_factory=list)
+    results: list[CallResult] = field(default_factory=list)
     slowest: float = 0.0
 
     def unit(self, name: str) -> Replica:
@@ -98,19 +97,24 @@ class Table:
         agent_id, remote = await self._agent(mode), self.made.remote(self.unit(name))
         await remote.arm(None)
         await self._call(mode, agent_id)
-        return Counter(point for point in await remote.trail() if point in KINDS)
+        return Counter(point for point in await remote.passings() if point in KINDS)
 
+    @proves(
+        "Each call of an invocation that leaves a process is made to fail in six ways: it raises, it works"
+        " and then raises, it hangs, it is slow, its caller leaves meanwhile, its process is killed."
+    )
     async def provoke(self, cell: Cell) -> None:
         """How many pieces a stream travels in varies: a call that did not come by is waited for in a further one.
 
         A busy machine joins the last pieces in every try. Then the piece before it is disturbed in the same way.
         """
         for number in range(cell.number, 0, -1):
-            for _ in range(_MOST_TRIES):
+            for _ in range(_MAX_TRIES):
                 if await self._strikes(replace(cell, number=number)):
                     return
         self.found.broken.append(f"never came by: {cell}")
 
+    @proves("In every cell all invariants hold, and the next call succeeds.")
     async def _strikes(self, cell: Cell) -> bool:
         """One cell, with a call before it that must succeed: the unit has recovered from the one before."""
         agent_id, unit = await self._agent(cell.mode), self.unit(cell.unit)
@@ -119,7 +123,10 @@ class Table:
         remote = self.made.remote(unit)
         before, started = len(remote.hits()), time.monotonic()
         await remote.arm(Armed(cell.call, WAYS[cell.way], cell.number))
-        await (self._leave_at_hit if cell.way == "cancel" else self._ask_and_wait)(cell, agent_id)
+        if cell.way == "cancel":
+            await self._leave_at_hit(cell, agent_id)
+        else:
+            await self._call(cell.mode, agent_id)
         self.slowest = max(self.slowest, 0.0 if cell.is_long else time.monotonic() - started)
         hits = len(remote.hits()) - before
         self.found.hits[f"{cell.unit}: {cell.way}"] += hits
@@ -130,60 +137,47 @@ class Table:
         await remote.arm(None)
         return hits > 0
 
-    async def _ask_and_wait(self, cell: Cell, agent_id: str) -> None:
-        await self._call(cell.mode, agent_id)
-
     async def _agent(self, mode: Mode) -> str:
         if mode != "JSON, Card not cached":
             return str(self.made.first.card["agentId"])
-        card, _, _ = await self.made.first.installed(limits=some_limits(timeoutMs=_LONGEST_MS))
+        card, _, _ = await self.made.first.installed(limits=some_limits(timeoutMs=_DEADLINE_MS))
         return str(card["agentId"])
 
-    async def _call(self, mode: Mode, agent_id: str) -> Told:
-        async with calling(self.made.gateway_port()) as caller:
-            await self._ask(caller, mode, agent_id)
-            self.told.append(await caller.answer(25))
-        return self.told[-1]
+    async def _call(self, mode: Mode, agent_id: str) -> CallResult:
+        self.results.append(await self.made.call(stream=mode == "stream", seconds=25, agentId=agent_id))
+        return self.results[-1]
 
     async def _leave_at_hit(self, cell: Cell, agent_id: str) -> None:
         remote = self.made.remote(self.unit(cell.unit))
-        async with calling(self.made.gateway_port()) as caller:
-            await self._ask(caller, cell.mode, agent_id)
+        async with self.made.asking(stream=cell.mode == "stream", agentId=agent_id) as caller:
             with suppress(TimeoutError):
                 await remote.hit(4)
             caller.leave(Leaving.FIN)
-            self.told.append(caller.told())
+            self.results.append(caller.result())
             await asyncio.sleep(0.1)
             await remote.release()
-
-    async def _ask(self, caller: Caller, mode: Mode, agent_id: str) -> None:
-        content = json.dumps({"secret": INPUT_CANARY}).encode()
-        body = self.made.first.request(content, agentId=agent_id, stream=mode == "stream")
-        await caller.send(request(PATH, body, self.made.first.token, stream=mode == "stream"))
 
 
 def _answering() -> Behaviour:
     """Streams for long enough that progress is recorded, with a pause before each event: each travels alone."""
     chunks = [step for number in range(3) for step in (0.13, piece({"secret": OUTPUT_CANARY}, number, 3))]
     stream, whole = streamed(task(), *chunks, 0.13, status("completed")), a_message(data({"secret": OUTPUT_CANARY}))
-    return chosen(lambda received: stream if method_of(received) == "message/stream" else whole)
+    return by_mode(whole, stream)
 
 
-def _chosen(run: Run, cells: Sequence[Cell], most: int) -> list[Cell]:
+def _chosen(run: Run, cells: Sequence[Cell], number: int) -> list[Cell]:
     """In a quick run a few of each way, none of the long ones."""
     if run.full:
         return list(cells)
     short = [cell for cell in cells if not cell.is_long]
     ways = {way: [cell for cell in short if cell.way == way] for way in WAYS}
     chance = run.random
-    return [cell for of_way in ways.values() for cell in chance.sample(of_way, min(most, len(of_way)))]
+    return [cell for of_way in ways.values() for cell in chance.sample(of_way, min(number, len(of_way)))]
 
 
 async def run(run: Run) -> Findings:
     found = Findings()
-    stores = await run.postgres.new_platform()
-    database = stores.migration.rpartition("/")[2]
-    async with world(stores, run.postgres.url(database), run.folder, _PLAN) as made:
+    async with world_of(run, _PLAN) as made:
         made.agent.usual = (_answering(),)
         table = Table(made, run, found)
         cells = await table.cells()
@@ -191,8 +185,7 @@ async def run(run: Run) -> Findings:
         for number, cell in enumerate(chosen_cells, 1):
             run.say(f"{number} of {len(chosen_cells)}: {cell}")
             await table.provoke(cell)
-        found.broken += await problems_of(made, Seen(table.told, router_lost=True))
-    await run.postgres.drop(database)
+        found.broken += await problems_of(made, Seen(table.results, router_lost=True))
     found.figures += [
         Figure("I/O calls in all units and modes", len(cells) / len(WAYS)),
         Figure("cells provoked", len(chosen_cells)),
@@ -201,13 +194,4 @@ async def run(run: Run) -> Findings:
     return found
 
 
-AREA = Area(
-    "io-calls",
-    "Every I/O call",
-    (
-        "Each call of an invocation that leaves a process is made to fail in six ways: it raises, it works and then"
-        " raises, it hangs, it is slow, its caller leaves meanwhile, its process is killed.",
-        "In every cell all invariants hold, and the next call succeeds.",
-    ),
-    run,
-)
+AREA = Area("io-calls", "Every I/O call", run, (Table.provoke, Table._strikes))

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from proof.area import Area, Figure, Findings, Run
+from proof.area import Area, Figure, Findings, Run, proves
 from tests.support.openid import ScriptedMonotonic, a_token, gateway_with, usual_keys
 from tests.support.units import RunningUnit
 
@@ -20,12 +20,12 @@ _HEAD = b"HTTP/1.1 %d x\r\ncontent-length: %d\r\n\r\n"
 
 
 class Provider:
-    """A key server that answers as its mode says; `asked` counts the requests that reached it."""
+    """A key server that answers as its mode says; `requests` counts those that reached it."""
 
     def __init__(self) -> None:
         self.mode = "well"
         self.port = 0
-        self.asked = 0
+        self.requests = 0
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.StreamWriter] = set()
 
@@ -44,7 +44,7 @@ class Provider:
         self._connections.add(writer)
         try:
             while await reader.readuntil(b"\r\n\r\n"):
-                self.asked += 1
+                self.requests += 1
                 await self._answer(writer, self.mode)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
@@ -103,34 +103,35 @@ class Scene:
 
 
 async def run(run: Run) -> Findings:
-    stores = await run.postgres.new_platform()
     found, monotonic = Findings(), ScriptedMonotonic()
-    try:
-        async with _running_provider() as provider, gateway_with(stores, provider.port, monotonic) as gateway:
-            scene = Scene(gateway, provider, monotonic, found)
-            for _ in range(run.pick(1, 5)):
-                for outage in run.random.sample(_OUTAGES, len(_OUTAGES)):
-                    run.say(outage)
-                    await _known_beside_unknown(scene, outage, run.pick(20, 200))
-                    await _nobody_known(scene, outage, run.pick(20, 200))
-            await _recovered(scene)
-    finally:
-        await run.postgres.drop(stores.migration.rpartition("/")[2])
+    async with (
+        run.stores() as (stores, _),
+        _running_provider() as provider,
+        gateway_with(stores, provider.port, monotonic) as gateway,
+    ):
+        scene = Scene(gateway, provider, monotonic, found)
+        for _ in range(run.pick(1, 5)):
+            for outage in run.random.sample(_OUTAGES, len(_OUTAGES)):
+                run.say(outage)
+                await _known_beside_unknown(scene, outage, run.pick(20, 200))
+                await _nobody_known(scene, outage, run.pick(20, 200))
+        await _recovered(scene)
     # The quick form runs beside other tests, where only the order counts.
-    known, waiting = (_FETCH_SECONDS / 2, _FETCH_SECONDS + _GRACE_SECONDS) if run.full else (None, None)
+    bound, waiting = (_FETCH_SECONDS / 2, _FETCH_SECONDS + _GRACE_SECONDS) if run.full else (None, None)
     found.figures += [
-        Figure("slowest call with a known key during an outage", scene.known_seconds, "s", at_most=known),
+        Figure("slowest call with a known key during an outage", scene.known_seconds, "s", at_most=bound),
         Figure("slowest answer to who needed new keys", scene.waiting_seconds, "s", at_most=waiting),
     ]
     return found
 
 
+@proves("Whatever its key server does, callers whose key is known and fresh are served and never wait for it.")
 async def _known_beside_unknown(scene: Scene, outage: str, callers: int) -> None:
     found, provider = scene.found, scene.provider
     await _recovered(scene)
     scene.begin(outage)
     scene.monotonic.advance(_REFRESH_SECONDS)
-    before = provider.asked
+    before = provider.requests
     strangers = [asyncio.create_task(scene.call(f"made-up-{number}")) for number in range(callers)]
     await asyncio.sleep(0.1)  # the fetch has begun, and in a short outage has failed
     for status, seconds in await asyncio.gather(*(scene.call() for _ in range(callers))):
@@ -140,16 +141,19 @@ async def _known_beside_unknown(scene: Scene, outage: str, callers: int) -> None
         answered = any(stranger.done() for stranger in strangers)
         found.require(not answered, f"{outage}: callers with a known key waited for the fetch")
     _judge(scene, outage, await asyncio.gather(*strangers))
-    found.require(provider.asked - before <= 1, f"{outage}: the key server was asked {provider.asked - before} times")
-    found.hits[f"{outage}, keys known"] += outage == "gone" or provider.asked > before
+    found.require(
+        provider.requests - before <= 1, f"{outage}: the key server was asked {provider.requests - before} times"
+    )
+    found.hits[f"{outage}, keys known"] += outage == "gone" or provider.requests > before
 
 
+@proves("Callers who need new keys are answered together within the time of one fetch, with DEPENDENCY_ERROR.")
 async def _nobody_known(scene: Scene, outage: str, callers: int) -> None:
     """The keys are over, and their server still fails: all wait together."""
     scene.monotonic.advance(_LIFE_SECONDS)
-    before = scene.provider.asked
+    before = scene.provider.requests
     _judge(scene, outage, await asyncio.gather(*(scene.call() for _ in range(callers))))
-    scene.found.hits[f"{outage}, keys over"] += outage == "gone" or scene.provider.asked > before
+    scene.found.hits[f"{outage}, keys over"] += outage == "gone" or scene.provider.requests > before
 
 
 def _judge(scene: Scene, outage: str, answers: list[tuple[int, float]]) -> None:
@@ -158,6 +162,7 @@ def _judge(scene: Scene, outage: str, answers: list[tuple[int, float]]) -> None:
     scene.waiting_seconds = max([scene.waiting_seconds, *(seconds for _, seconds in answers)])
 
 
+@proves("A made-up key id costs at most one fetch a minute, and a provider that is back is believed at once.")
 async def _recovered(scene: Scene) -> None:
     await scene.end_outage()
     scene.monotonic.advance(_OUTAGE_SECONDS)
@@ -166,13 +171,5 @@ async def _recovered(scene: Scene) -> None:
 
 
 AREA = Area(
-    "openid",
-    "An OpenID provider that fails",
-    (
-        "Whatever its key server does, callers whose key is known and fresh are served and never wait for it.",
-        "Callers who need new keys are answered together within the time of one fetch, with DEPENDENCY_ERROR.",
-        "A made-up key id costs at most one fetch a minute, and a provider that is back is believed at once.",
-    ),
-    run,
-    alone=True,
+    "openid", "An OpenID provider that fails", run, (_known_beside_unknown, _nobody_known, _recovered), alone=True
 )

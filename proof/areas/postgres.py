@@ -4,14 +4,15 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from proof.area import Area, Figure, Findings, Run
+from proof.area import Area, Figure, Findings, Run, proves
+from proof.fault_proxy import Direction
 from proof.gathering import Seen, problems_of
-from proof.record import OutageAnswer, Told
-from proof.store.cuts import cut_everywhere
+from proof.plan import Edge, Plan
+from proof.record import CallResult, OutageAnswer
 from proof.store.harm import ALWAYS, EDGES, EITHER, FAULTS, HARMLESS, LONG, NEED_VOLUMES, Harm
 from proof.store.server import StoreServer, store_server
 from proof.traffic import Load, Traffic, answering, traffic
-from proof.world import Plan, World, world
+from proof.world import World, world
 
 _FIRST_SUCCESS_SECONDS = 2.0
 _BESIDE_OTHERS_SECONDS = 6.0
@@ -23,8 +24,9 @@ _ANSWER_SECONDS = 16.0
 """A write and its probe, five seconds each, as much for the store of the Control Plane, and a second for the way."""
 
 
+@proves("Nothing that was acknowledged is lost, whatever happens to the store.")
 async def run(run: Run) -> Findings:
-    found, outage, told = Findings(), list[OutageAnswer](), list[Told]()
+    found, outage, results = Findings(), list[OutageAnswer](), list[CallResult]()
     async with store_server(run.folder) as (server, postgres):
         stores = await postgres.new_platform()
         superuser = postgres.url(stores.migration.rpartition("/")[2])
@@ -33,10 +35,10 @@ async def run(run: Run) -> Findings:
             harm = Harm(made, server, superuser, found, run.random, run.full, outage)
             for name in _chosen(run, server):
                 run.say(name)
-                told += await _repeated(name, harm, run.pick(1, _REPEATED))
-            told += (await cut_everywhere(run, made, found)).told
-            found.broken += await problems_of(made, Seen(told, outage, router_lost=True))
-            found.figures += await _figures(made, told)
+                results += await _repeated(name, harm, run.pick(1, _REPEATED))
+            results += await _cut_everywhere(run, made, found)
+            found.broken += await problems_of(made, Seen(results, outage, router_lost=True))
+            found.figures += await _figures(made, results)
     return found
 
 
@@ -49,68 +51,90 @@ def _chosen(run: Run, server: StoreServer) -> list[str]:
     return [*ALWAYS, *run.random.sample([name for name in possible if name not in (*ALWAYS, *LONG)], 2)]
 
 
-async def _repeated(name: str, harm: Harm, times: int) -> Sequence[Told]:
-    told, longest = list[Told](), 0.0
+@proves("All of that holds for each fault ten times in a full run, at random moments under load.")
+async def _repeated(name: str, harm: Harm, times: int) -> Sequence[CallResult]:
+    results, slowest = list[CallResult](), 0.0
     for _ in range(times):
         seen, seconds = await _provoked(name, harm)
-        told += seen
-        longest = max(longest, seconds)
+        results += seen
+        slowest = max(slowest, seconds)
     bound = _FIRST_SUCCESS_SECONDS if harm.full else _BESIDE_OTHERS_SECONDS
-    harm.found.figures.append(Figure(f"{name}: first success afterwards", longest, "s", at_most=bound))
-    return told
+    harm.found.figures.append(Figure(f"{name}: first success afterwards", slowest, "s", at_most=bound))
+    return results
 
 
-async def _provoked(name: str, harm: Harm) -> tuple[Sequence[Told], float]:
+@proves("The first call succeeds within 2 s after the store is back.")
+async def _provoked(name: str, harm: Harm) -> tuple[Sequence[CallResult], float]:
     """What callers were told, and how long after it the first call succeeded."""
     async with traffic(harm.made, Load(json=6, streams=2, pause=0.01)) as going:
         await going.succeeds(10)
         await asyncio.sleep(harm.chance.uniform(0, _MOMENT_SECONDS))
         began = time.time()
         await FAULTS[name](harm)
-        over = time.time()
+        ended = time.time()
         harm.found.hits[name] += 1
         try:
             seconds = await going.succeeds(30)
         except TimeoutError:
             seconds = 30.0
-    _require_felt(name, harm, going, began, over)
-    return going.told, seconds
+    _require_felt(name, harm, going, began, ended)
+    return going.results, seconds
 
 
-def _require_felt(name: str, harm: Harm, going: Traffic, began: float, over: float) -> None:
+def _require_felt(name: str, harm: Harm, going: Traffic, began: float, ended: float) -> None:
     """A fault that nobody felt has not happened; a harmless one makes no call fail."""
-    failed = [told for told in going.told if told.outcome != "succeeded" and told.ended > began]
+    failed = [result for result in going.failures if result.ended > began]
     if name in HARMLESS:
-        slow = [told for told in going.told if told.ended - told.began > 0.15]
-        harm.found.require(bool(slow), f"{name}: no call was slower")
+        harm.found.require(any(result.seconds > 0.15 for result in going.results), f"{name}: no call was slower")
         harm.found.require(not failed, f"{name}: {len(failed)} calls failed")
     elif name not in EITHER:
         harm.found.require(bool(failed), f"{name}: no call failed")
-    late = [told for told in failed if told.began > over + _BESIDE_OTHERS_SECONDS]
+    late = [result for result in failed if result.began > ended + _BESIDE_OTHERS_SECONDS]
     harm.found.require(not late, f"{name}: {len(late)} calls that began well after it failed")
 
 
-async def _figures(made: World, told: Sequence[Told]) -> list[Figure]:
-    refused = [one for one in told if one.code == "DEPENDENCY_ERROR"]
+@proves("A write whose outcome nobody knows is found out: the invocation exists with one terminal, or not at all.")
+async def _cut_everywhere(run: Run, made: World, found: Findings) -> Sequence[CallResult]:
+    """Behind every byte of one invocation's transactions, in either direction. One call at a time, so that the byte is
+    that of this call."""
+    proxy, calls = made.on(Edge.ROUTER_STORE), Traffic(made)
+    for _ in range(3):
+        await calls.call(stream=False)
+    up, down = proxy.up, proxy.down
+    await calls.call(stream=False)
+    points: dict[Direction, range] = {"up": range(1, proxy.up - up + 1), "down": range(1, proxy.down - down + 1)}
+    chance, samples = run.random, {"up": 14, "down": 6}
+    chosen = [
+        (way, byte)
+        for way, bytes_ in points.items()
+        for byte in (bytes_ if run.full else chance.sample(bytes_, samples[way]))
+    ]
+    for number, (way, behind) in enumerate(chosen):
+        if number % 250 == 0:
+            run.say(f"cut behind a byte of the accepting or ending transaction: {number} of {len(chosen)}")
+        # The connections that were cut are new again, so that nothing but the transactions passes.
+        warm = await calls.call(stream=False)
+        found.require(warm.outcome == "succeeded", f"after a cut {way} behind byte {behind}: {warm.status} {warm.code}")
+        before = proxy.hits["cut"]
+        proxy.cut(way, behind)
+        await calls.call(stream=False)
+        proxy.disarm()
+        await proxy.cut_done()
+        found.hits[f"cut at an exact byte, {way}"] += proxy.hits["cut"] - before
+    return calls.results
+
+
+@proves("Callers are told DEPENDENCY_ERROR within 16 s, never that something does not exist.")
+async def _figures(made: World, results: Sequence[CallResult]) -> list[Figure]:
+    refused = [one for one in results if one.code == "DEPENDENCY_ERROR"]
     rows = await made.ledger.recorded()
     return [
-        Figure("longest wait for an answer", max(one.ended - one.began for one in told), "s", at_most=_ANSWER_SECONDS),
-        Figure("calls", len(told)),
+        Figure("longest wait for an answer", max(one.seconds for one in results), "s", at_most=_ANSWER_SECONDS),
+        Figure("calls", len(results)),
         Figure("calls told DEPENDENCY_ERROR", len(refused)),
-        Figure("calls that got no answer", sum(one.status is None for one in told), at_most=0),
+        Figure("calls that got no answer", sum(one.status is None for one in results), at_most=0),
         Figure("invocations recorded", len(rows)),
     ]
 
 
-AREA = Area(
-    "postgres",
-    "PostgreSQL",
-    (
-        "Nothing that was acknowledged is lost, whatever happens to the store.",
-        "A write whose outcome nobody knows is found out: the invocation exists with one terminal, or not at all.",
-        "Callers are told DEPENDENCY_ERROR within 16 s, never that something does not exist.",
-        "The first call succeeds within 2 s after the store is back.",
-        "All of that holds for each fault ten times in a full run, at random moments under load.",
-    ),
-    run,
-)
+AREA = Area("postgres", "PostgreSQL", run, (run, _cut_everywhere, _figures, _provoked, _repeated))

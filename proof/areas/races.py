@@ -3,29 +3,23 @@
 import asyncio
 from collections.abc import Iterator
 
-from proof.area import Area, Figure, Findings, Run
-from proof.held_parent import LONG_CARD, LONG_DEADLINE
-from proof.races.contests import CONTESTS, Contest
+from proof.area import Area, Figure, Findings, Run, proves
+from proof.plan import Plan
 from proof.races.last_word import WORDS, hear
-from proof.races.ring import Corner, Ring
-from proof.world import Plan, world
+from proof.races.ring import CONTESTS, Contest, Corner, Ring
+from proof.traffic import LONG_CARD, LONG_DEADLINE
+from proof.world import world_of
 from tests.ledger.writing import breaches
 
-LANES = 4
-_MOST_TRIES = 200
+AT_ONCE = 4
+_MAX_TRIES = 200
 """For acts to meet and every possible answer to be given; beyond that something is wrong with the meeting."""
 
 
 async def prove(run: Run) -> Findings:
     found = Findings()
-    stores = await run.postgres.new_platform()
-    database = stores.migration.rpartition("/")[2]
-    async with world(
-        stores,
-        run.postgres.url(database),
-        run.folder,
-        Plan(pairs=2, control_plane=LONG_DEADLINE, router=LONG_DEADLINE, card=LONG_CARD),
-    ) as made:
+    plan = Plan(pairs=2, control_plane=LONG_DEADLINE, router=LONG_DEADLINE, card=LONG_CARD)
+    async with world_of(run, plan) as made:
         ring = Ring(made.first, [Corner.of(side) for side in made.sides], run.random)
         for contest in CONTESTS:
             await _rounds(ring, contest, run.pick(10, 1000), found)
@@ -33,8 +27,7 @@ async def prove(run: Run) -> Findings:
         for act in WORDS:
             await hear(ring, act, run.pick(20, 2000), found)
             run.say(f"calls after {act}: done")
-    found.require(not await breaches(stores.router), "the Ledger breaks its own rules")
-    await run.postgres.drop(database)
+        found.require(not await breaches(made.stores.router), "the Ledger breaks its own rules")
     found.figures += [
         Figure("contests whose acts met", sum(found.hits[_name(contest)] for contest in CONTESTS)),
         Figure("calls after the last word", sum(found.hits[f"calls after: {act}"] for act in WORDS)),
@@ -46,21 +39,25 @@ async def _rounds(ring: Ring, contest: Contest, number: int, found: Findings) ->
     """Several side by side, each over its own object."""
     found.hits.update(dict.fromkeys((f"{contest.name}: {answers}" for answers in contest.possible), 0))
     rounds = _until_seen(contest, number, found)
-    async with asyncio.TaskGroup() as lanes:
-        for _ in range(LANES):
-            lanes.create_task(_lane(ring, contest, rounds, found))
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(AT_ONCE):
+            tasks.create_task(_hold(ring, contest, rounds, found))
 
 
 def _until_seen(contest: Contest, number: int, found: Findings) -> Iterator[int]:
     """So many rounds, and more if in none of them the acts met, or an answer that is possible was not given."""
-    wanted = (_name(contest), *(f"{contest.name}: {answers}" for answers in contest.possible))
-    for at in range(max(number, _MOST_TRIES)):
-        if at >= number and all(found.hits[name] for name in wanted):
+    needed = (_name(contest), *(f"{contest.name}: {answers}" for answers in contest.possible))
+    for at in range(max(number, _MAX_TRIES)):
+        if at >= number and all(found.hits[name] for name in needed):
             return
         yield at
 
 
-async def _lane(ring: Ring, contest: Contest, rounds: Iterator[int], found: Findings) -> None:
+@proves(
+    "Acts that meet over one object through two Control Planes have one winner: some order of them explains"
+    " every answer, the loser's exact code and the state everybody reads afterwards."
+)
+async def _hold(ring: Ring, contest: Contest, rounds: Iterator[int], found: Findings) -> None:
     for number in rounds:
         prize = await ring.prize(contest)
         meeting = await ring.hold(contest, prize, number)
@@ -68,22 +65,12 @@ async def _lane(ring: Ring, contest: Contest, rounds: Iterator[int], found: Find
         found.hits[_name(contest)] += meeting.met
         found.hits[f"{contest.name}: {meeting.answers}"] += 1
         possible = contest.possible.get(meeting.answers, frozenset())
-        told = f"{contest.name}: {meeting.answers} ended {state}"
-        found.require(state in possible, f"{told}, which no order of the acts explains")
+        ended = f"{contest.name}: {meeting.answers} ended {state}"
+        found.require(state in possible, f"{ended}, which no order of the acts explains")
 
 
 def _name(contest: Contest) -> str:
     return f"acts that met: {contest.name}"
 
 
-AREA = Area(
-    name="races",
-    title="Races",
-    claims=(
-        "Acts that meet over one object through two Control Planes have one winner: some order of them explains every"
-        " answer, the loser's exact code and the state everybody reads afterwards.",
-        "Once a revoke, a suspend, a disable or an uninstall was answered, no later call is accepted, neither through a"
-        " Gateway nor from within a running Invocation; what was accepted before is what the Ledger holds.",
-    ),
-    run=prove,
-)
+AREA = Area("races", "Races", prove, (_hold, hear))

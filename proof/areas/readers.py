@@ -3,14 +3,15 @@
 import asyncio
 import json
 import socket
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from proof.area import Area, Figure, Findings, Run
-from proof.gauges import descriptors, forget_peak, peak_mib, resident_mib
-from proof.readers.trickle import Reader, trickle
-from proof.world import Plan, World, world
+from proof.area import Area, Figure, Findings, Run, background, proves
+from proof.gauges import descriptors, memory_rise
+from proof.plan import Plan
+from proof.world import World, world_of
 from tests.support.cards import a_skill
 from tests.support.loop import agent_card, published
 
@@ -18,6 +19,9 @@ _MAX_RISE_MIB = 64.0
 _CUT_SECONDS = 40.0
 _ANONYMOUS_SLOTS = 64
 _MAX_CONNECTIONS = 400
+_TAKEN_BYTES, _MORE_TAKEN_BYTES = 2048, 6144
+"""By every other reader with the smallest window, and by the others in segments as on a network."""
+_PAUSE_SECONDS, _SMALL_WINDOW, _SEGMENT = 0.5, 4096, 1400
 _SHARE = "public share"
 _LIVEZ = b"GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"
 
@@ -29,15 +33,26 @@ class Scale:
     seconds: float
 
 
+@dataclass
+class Reader:
+    """How one reader fared: its first line, how much it took, and how old it was when the platform cut it."""
+
+    status: str = ""
+    taken: int = 0
+    cut_after: float | None = None
+
+    @property
+    def refused(self) -> bool:
+        return self.status.startswith("HTTP/1.1 503")
+
+
 _QUICK, _FULL = Scale(6, 80, 4.0), Scale(100, 200, 55.0)
 
 
 async def run(run: Run) -> Findings:
     scale, found = _FULL if run.full else _QUICK, Findings()
-    stores = await run.postgres.new_platform()
-    database = stores.migration.rpartition("/")[2]
     plan = Plan(control_plane={"PLATFORM_MAX_CONNECTIONS": str(_MAX_CONNECTIONS)})
-    async with world(stores, run.postgres.url(database), run.folder, plan) as made:
+    async with world_of(run, plan) as made:
         run.say(f"{scale.versions} versions of 1 MiB")
         paths = await _large_answers(made, scale.versions)
         run.say(f"{scale.readers} slow readers of the public share")
@@ -51,7 +66,6 @@ async def run(run: Run) -> Findings:
             found.require("connections.slow_reader" in made.control_plane.said, "the unit itself cut no slow reader")
         records = made.control_plane.said.count('"event":"connections.idle_closed"')
         found.require(0 < records < 60, f"{records} records say that idle connections were closed")
-    await run.postgres.drop(database)
     return found
 
 
@@ -76,31 +90,35 @@ def _asking(made: World, path: str, *, anonymous: bool) -> bytes:
     return f"GET {path} HTTP/1.1\r\nhost: a\r\n{token}\r\n".encode()
 
 
+@proves(
+    "Readers without a token who take 2 KB every half second of the public share, with Cards of 1 MiB, cost"
+    " the Control Plane at most 64 MiB, and at most 64 of them are served at once."
+)
 async def _attack(found: Findings, made: World, name: str, requests: Sequence[bytes], seconds: float) -> None:
-    pid = made.control_plane.pid
-    before, begun = resident_mib(pid), len(made.control_plane.said)
-    forget_peak(pid)
-    async with _honest(made) as failed:
+    begun = len(made.control_plane.said)
+    async with memory_rise(made.control_plane.pid) as rise, _honest(made) as failed:
         readers = await trickle(made.gateway_port(), requests, seconds)
-    rise = peak_mib(pid) - before
     reading = [reader for reader in readers if not reader.refused]
     found.hits[f"slow readers of the {name}"] += len(reading)
     found.require(not failed, f"honest calls beside the {name} failed: {failed[:3]}")
     bound = _MAX_RISE_MIB if name == _SHARE else None
-    found.figures.append(Figure(f"memory for {len(readers)} slow readers of the {name}", rise, "MiB", at_most=bound))
+    found.figures.append(
+        Figure(f"memory for {len(readers)} slow readers of the {name}", rise.mib, "MiB", at_most=bound)
+    )
     if name == _SHARE:
         found.figures.append(Figure("of them served at once", len(reading), at_most=_ANONYMOUS_SLOTS))
     if seconds > _CUT_SECONDS:
         _judge_cuts(found, name, reading, made.control_plane.said[begun:])
 
 
+@proves("A reader of any large answer that takes fewer than 480 KiB in 30 s is cut after 30 s.")
 def _judge_cuts(found: Findings, name: str, reading: Sequence[Reader], records: str) -> None:
     """By the unit's own records: a reader that was cut still takes what lies in the buffers of its own system."""
     left = sum(reader.cut_after is None for reader in reading)
     found.require(not left, f"{left} slow readers of the {name} were not cut")
     lines = [json.loads(line) for line in records.splitlines() if '"event":"request"' in line]
-    longest = max(line["milliseconds"] for line in lines if line["method"] == "GET") / 1000
-    found.figures.append(Figure(f"longest answer to a slow reader of the {name}", longest, "s", at_most=_CUT_SECONDS))
+    slowest = max(line["milliseconds"] for line in lines if line["method"] == "GET") / 1000
+    found.figures.append(Figure(f"longest answer to a slow reader of the {name}", slowest, "s", at_most=_CUT_SECONDS))
 
 
 @asynccontextmanager
@@ -115,16 +133,11 @@ async def _honest(made: World) -> AsyncIterator[list[str]]:
                 failed.append(json.dumps(reply.json))
             await asyncio.sleep(0.05)
 
-    calling = asyncio.create_task(call())
-    try:
+    async with background(call()):
         yield failed
-    finally:
-        calling.cancel()
-        await asyncio.wait({calling})
-        if not calling.cancelled():
-            calling.result()
 
 
+@proves("At the limit of connections the longest idle one gives way: new callers are served, others do not notice.")
 async def _flood(found: Findings, made: World) -> None:
     """Idle connections beyond the limit, from one peer: new callers are served, and descriptors stay bounded."""
     pid, held = made.control_plane.pid, list[socket.socket]()
@@ -133,10 +146,10 @@ async def _flood(found: Findings, made: World) -> None:
         async with _honest(made) as failed:
             for _ in range(_MAX_CONNECTIONS + 100):
                 held.append(await asyncio.to_thread(_idle, made.gateway_port()))
-            most = descriptors(pid)
+            peak = descriptors(pid)
         found.hits["idle connections"] += len(held)
         found.require(not failed, f"honest calls beside idle connections failed: {failed[:3]}")
-        found.figures.append(Figure("descriptors under idle connections", most, at_most=usual + _MAX_CONNECTIONS + 40))
+        found.figures.append(Figure("descriptors under idle connections", peak, at_most=usual + _MAX_CONNECTIONS + 40))
     finally:
         for one in held:
             one.close()
@@ -150,14 +163,43 @@ def _idle(port: int) -> socket.socket:
     return one
 
 
-AREA = Area(
-    "readers",
-    "Slow readers and idle connections",
-    (
-        "Readers without a token who take 2 KB every half second of the public share, with Cards of 1 MiB, cost the"
-        " Control Plane at most 64 MiB, and at most 64 of them are served at once.",
-        "A reader of any large answer that takes fewer than 480 KiB in 30 s is cut after 30 s.",
-        "At the limit of connections the longest idle one gives way: new callers are served, others do not notice.",
-    ),
-    run,
-)
+async def trickle(port: int, requests: Sequence[bytes], seconds: float) -> list[Reader]:
+    """One reader for each request, all at once, for so long."""
+    reading = [_read(port, request, seconds, small=number % 2 == 0) for number, request in enumerate(requests)]
+    return await asyncio.gather(*reading)
+
+
+async def _read(port: int, request: bytes, seconds: float, *, small: bool) -> Reader:
+    found, loop, begun = Reader(), asyncio.get_running_loop(), time.monotonic()
+    with socket.socket() as reader:
+        if small:
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SMALL_WINDOW)
+        else:
+            reader.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, _SEGMENT)
+        reader.setblocking(False)
+        try:
+            await loop.sock_connect(reader, ("127.0.0.1", port))
+            await loop.sock_sendall(reader, request)
+            while time.monotonic() - begun < seconds:
+                if not _take(reader, found, _TAKEN_BYTES if small else _MORE_TAKEN_BYTES):
+                    break
+                await asyncio.sleep(_PAUSE_SECONDS)
+            else:
+                return found
+        except ConnectionError:
+            pass
+    found.cut_after = time.monotonic() - begun
+    return found
+
+
+def _take(reader: socket.socket, found: Reader, size: int) -> bool:
+    try:
+        piece = reader.recv(size)
+    except BlockingIOError:
+        return True
+    found.status = found.status or piece.split(b"\r\n")[0].decode("latin-1")
+    found.taken += len(piece)
+    return bool(piece)
+
+
+AREA = Area("readers", "Slow readers and idle connections", run, (_attack, _judge_cuts, _flood))

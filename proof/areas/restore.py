@@ -8,12 +8,10 @@ from aop.store.database import connect
 from aop.store.migrations import OWNERS
 from aop.store.store_check import require_store
 from benchmarks import ledger as ledger_benchmark
-from proof.area import Area, Figure, Findings, Run
+from proof.area import Area, Figure, Findings, Run, proves
 from proof.gathering import settled
-from proof.record import Told
-from proof.restore.facts import Facts
 from proof.restore.next_version import migrated
-from proof.restore.server import Store, archiving_store, base_backup, dump, recovered, undumped
+from proof.restore.stores import Facts, Store, archiving_store, base_backup, dump, recovered, undumped
 from proof.traffic import Load, answering, traffic
 from proof.world import World, world
 from tests.ledger.writing import breaches
@@ -45,6 +43,10 @@ async def _seed(store: Store, events: int) -> None:
     await ledger_benchmark._seed(store.superuser, 0, events)
 
 
+@proves(
+    "A dump that was taken under load gives exactly the facts of its moment, the same guards and the same"
+    " rights, and the units work on it."
+)
 async def _back_up(run: Run, found: Findings, made: World, store: Store, backup: Path) -> None:
     """Both kinds while callers work; the dump is restored at once, into a database of its own, and looked at."""
     async with traffic(made, Load(json=3, streams=1, pause=0.02)) as going:
@@ -55,8 +57,8 @@ async def _back_up(run: Run, found: Findings, made: World, store: Store, backup:
         found.hits["dump under load"] += 1
         await going.succeeds(20)
     run.say("backed up")
-    found.require(all(told.outcome == "succeeded" for told in going.told), "a call failed while a backup was taken")
-    found.figures.append(Figure("calls while backups were taken", len(going.told)))
+    found.require(not going.failures, "a call failed while a backup was taken")
+    found.figures.append(Figure("calls while backups were taken", len(going.results)))
     restored = await undumped(store, run.folder / "platform.dump")
     await _require_same(found, "dump and restore", dumped, restored)
     await _require_usable(found, made, restored)
@@ -78,13 +80,13 @@ async def _require_same(found: Findings, what: str, before: Facts, store: Store)
 
 
 async def _require_usable(found: Findings, made: World, store: Store) -> None:
-    """The same units on the restored store: ready, all that was recorded is told, and new calls are accepted."""
+    """The same units on the restored store: ready, all that was recorded is shown, and new calls are accepted."""
     newest = (await made.first.read("/invocations"))["items"][0]["invocationId"]
     before = await made.first.read(f"/invocations/{newest}")
     await _set_store(made, store)
     again = await made.read(f"/invocations/{newest}")
-    known = again.status == 404 or again.json == before
-    found.require(known, f"{newest} is told differently by the restored store")
+    same = again.status == 404 or again.json == before
+    found.require(same, f"{newest} is shown differently by the restored store")
     reply = await made.invoke(secret="x")
     found.require(reply.status == 200, f"the restored store serves no call: {reply.status}")
     found.hits["units started on a restored store"] += 1
@@ -103,6 +105,10 @@ async def _set_store(made: World, store: Store) -> None:
             await unit.restart()
 
 
+@proves(
+    "A migration of a large Ledger under load fails no call and blocks no write for longer than a second,"
+    " also when a long reader is in its way."
+)
 async def _migrate(run: Run, found: Findings, made: World, store: Store) -> None:
     """To a next version while callers work: once with a long reader in its way, which must not become theirs."""
     async with traffic(made, Load(json=4, streams=2)) as going:
@@ -122,17 +128,13 @@ async def _migrate(run: Run, found: Findings, made: World, store: Store) -> None
         await going.succeeds(20)
     await settled(made)
     run.say("migrated")
-    found.require(all(told.outcome == "succeeded" for told in going.told), "a call failed while the store was migrated")
-    longest = max(_seconds(told) for told in going.told)
+    found.require(not going.failures, "a call failed while the store was migrated")
+    slowest = max(result.seconds for result in going.results)
     found.figures += [
         Figure("events in the Ledger", await _count(store)),
-        Figure("calls during the migrations", len(going.told)),
-        Figure("longest call during the migrations, with both its writes", longest, "s", at_most=BLOCKED_SECONDS),
+        Figure("calls during the migrations", len(going.results)),
+        Figure("longest call during the migrations, with both its writes", slowest, "s", at_most=BLOCKED_SECONDS),
     ]
-
-
-def _seconds(told: Told) -> float:
-    return told.ended - told.began
 
 
 async def _count(store: Store) -> int:
@@ -143,6 +145,10 @@ async def _count(store: Store) -> int:
         return int(rows["events"])
 
 
+@proves(
+    "A base backup that was taken under load gives, with the archived log, exactly the facts and guards of a"
+    " named point and of the end."
+)
 async def _recover(found: Findings, store: Store, backup: Path) -> None:
     """To a named point and to the end, from one backup and the archive; nothing that was committed is missing."""
     before = await store.facts()
@@ -152,24 +158,11 @@ async def _recover(found: Findings, store: Store, backup: Path) -> None:
     after = await store.facts()
     found.require(bool(before.differences(after)), "the two points to recover to do not differ")
     await store.archived()
-    for name, until, wanted in (("to_the_point", POINT, before), ("to_the_end", None, after)):
+    for name, until, facts in (("to_the_point", POINT, before), ("to_the_end", None, after)):
         async with recovered(store, backup, name, until) as other:
-            found.broken += [f"recovered {name}: different {each}" for each in wanted.differences(await other.facts())]
+            found.broken += [f"recovered {name}: different {each}" for each in facts.differences(await other.facts())]
             found.broken += [f"recovered {name}: {each}" for each in await breaches(other.urls.router)]
             found.hits[f"recovered {name}"] += 1
 
 
-AREA = Area(
-    "restore",
-    "Restore",
-    (
-        "A base backup that was taken under load gives, with the archived log, exactly the facts and guards of a named"
-        " point and of the end.",
-        "A dump that was taken under load gives exactly the facts of its moment, the same guards and the same rights,"
-        " and the units work on it.",
-        "A migration of a large Ledger under load fails no call and blocks no write for longer than a second, also when"
-        " a long reader is in its way.",
-    ),
-    run,
-    alone=True,
-)
+AREA = Area("restore", "Restore", run, (_recover, _back_up, _migrate), alone=True)

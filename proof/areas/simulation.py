@@ -2,15 +2,16 @@
 
 import asyncio
 import json
-import sys
 import time
 from collections import Counter
 from itertools import product
 from typing import Any
 
-from proof.area import Area, Figure, Findings, Run, give_way
+from proof.area import Area, Figure, Findings, ProgramFailed, Run, give_way, program
+from proof.simulation.invariants import violations
 from proof.simulation.plan import Ending
 from proof.simulation.scripts import JSON, STREAMS
+from proof.simulation.seeds import run_seed
 from proof.simulation.store import FAULTED, STALLED, STATEMENT_FAULTS, StoreFault
 
 QUICK_SEEDS = 10_000
@@ -44,10 +45,10 @@ async def prove(run: Run) -> Findings:
 
     async def seeds(first: int) -> int:
         async with free:
-            told = await _run_seeds(first, min(_AT_ONCE, run.seed + count - first), beside=run.full)
-            findings.hits.update(told["hits"])
-            findings.broken.extend(told["failing"])
-            return int(told["count"])
+            found = await _run_seeds(first, min(_AT_ONCE, run.seed + count - first), beside=run.full)
+            findings.hits.update(found["hits"])
+            findings.broken.extend(found["failing"])
+            return int(found["count"])
 
     done = sum(await asyncio.gather(*map(seeds, firsts)))
     seconds = time.monotonic() - started
@@ -62,28 +63,13 @@ async def prove(run: Run) -> Findings:
 
 
 async def _run_seeds(first: int, count: int, *, beside: bool) -> dict[str, Any]:
-    command = [sys.executable, "-m", "proof.simulation", str(first), str(count)]
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        preexec_fn=give_way if beside else None,
-    )
-    out, complaints = await process.communicate()
-    if process.returncode:
-        return {"count": 0, "hits": {}, "failing": [f"seeds from {first} ended with: {complaints.decode()[-2000:]}"]}
-    told: dict[str, Any] = json.loads(out)
-    return told
+    before = give_way if beside else None
+    try:
+        printed = await program("proof.simulation", str(first), str(count), preexec_fn=before)
+    except ProgramFailed as failed:
+        return {"count": 0, "hits": {}, "failing": [f"seeds from {first} ended with: {failed}"]}
+    found: dict[str, Any] = json.loads(printed)
+    return found
 
 
-AREA = Area(
-    "simulation",
-    "The Router's own code under a seeded scheduler",
-    (
-        "Every accepted Invocation has exactly one terminal, whatever Agent, store, caller, clock and shutdown do, in"
-        " whatever order it happens.",
-        "Nobody is told what is not recorded, and no Agent is asked before the acceptance is.",
-        "A seed is a whole history: `python -m proof.simulation SEED` tells it again.",
-    ),
-    prove,
-)
+AREA = Area("simulation", "The Router's own code under a seeded scheduler", prove, (violations, run_seed))

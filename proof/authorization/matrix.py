@@ -11,6 +11,7 @@ import asyncpg
 
 from aop.base.ids import new_id, new_trace_id
 from aop.net.http import HttpClient, Target
+from proof.area import proves
 from proof.authorization.rules import OWN, RULES, Access, Outcome, Relation, Rule
 from proof.authorization.world import Named, Visitor, World
 from tests.support.cards import a_card
@@ -85,34 +86,20 @@ class Doors:
     client: HttpClient
     _numbers: "count[int]"
 
-    async def outcome(self, cell: Cell) -> Outcome:
-        named = self.world.named[cell.visitor.owner]
-        method, path = self._request_line(cell, named)
-        headers = [(b"authorization", value.encode()) for value in cell.visitor.authorization]
-        if cell.operation == WATCH:
-            return await self._watch(path, headers)
-        reply = await self._unit(cell).ask(method, path, self._body(cell, named), headers=headers)
-        return reply.status, reply.code if reply.status >= 400 else ""
-
-    async def misplaced(self, cell: Cell) -> Outcome:
-        """The same request at the unit that does not serve it, which is no operation any document describes."""
+    @proves("An operation asked of the unit that does not serve it is unknown there.")
+    async def outcome(self, cell: Cell, *, misplaced: bool = False) -> Outcome:
+        """A misplaced request goes to the unit that does not serve it, which no document describes."""
         named, platform = self.world.named[cell.visitor.owner], self.world.platform
         method, path = self._request_line(cell, named)
         headers = [(b"authorization", value.encode()) for value in cell.visitor.authorization]
-        other = platform.router if self._unit(cell) is platform.gateway else platform.gateway
-        answer = await self.client.request(
-            Target("http", "127.0.0.1", other.port, "127.0.0.1"),
-            method,
-            path,
-            headers=headers,
-            deadline=asyncio.get_running_loop().time() + 10,
-            max_body=2**20,
-        )
-        return answer.status, json.loads(answer.body)["code"]
-
-    def _unit(self, cell: Cell) -> RunningUnit:
-        platform = self.world.platform
-        return platform.gateway if UNITS[cell.document] == "control plane" else platform.router
+        at_gateway = UNITS[cell.document] == "control plane"
+        if misplaced:
+            return await self._head(platform.router if at_gateway else platform.gateway, method, path, headers)
+        if cell.operation == WATCH:
+            return await self._head(platform.gateway, method, path, headers)
+        unit = platform.gateway if at_gateway else platform.router
+        reply = await unit.ask(method, path, self._body(cell, named), headers=headers)
+        return reply.status, reply.code if reply.status >= 400 else ""
 
     def _request_line(self, cell: Cell, named: Named) -> tuple[str, str]:
         method, path = cell.operation.split(" ")
@@ -120,12 +107,12 @@ class Doors:
             path = path.replace(f"{{{name}}}", named[name, relation])
         return method, path
 
-    async def _watch(self, path: str, headers: Headers) -> Outcome:
-        """The answer is endless when it is a good one: its head is enough."""
-        target = Target("http", "127.0.0.1", self.world.platform.gateway.port, "127.0.0.1")
+    async def _head(self, unit: RunningUnit, method: str, path: str, headers: Headers) -> Outcome:
+        """For an answer that may be endless when it is a good one: its head is enough."""
+        target = Target("http", "127.0.0.1", unit.port, "127.0.0.1")
         deadline = asyncio.get_running_loop().time() + 10
         async with self.client.stream(
-            target, "GET", path, headers=headers, deadline=deadline, max_body=2**20
+            target, method, path, headers=headers, deadline=deadline, max_body=2**20
         ) as answer:
             if answer.status < 300:
                 return answer.status, ""
@@ -135,31 +122,22 @@ class Doors:
         def of(name: str) -> str:
             return named[name, cell.relations.get(name, OWN)]
 
+        def space() -> dict[str, str]:
+            return {"workspaceId": of("workspaceId")}
+
+        url = self.world.platform.agent.url
         made: dict[str, Callable[[], Any]] = {
             "/v1/agents": lambda: a_card(agent_id=f"new:agent-{next(self._numbers)}", owner=of("owner")),
-            "/endpoint-bindings": lambda: {
-                "endpoint": self.world.platform.agent.url,
-                "method": "http_well_known",
-                "version": "1.0.0",
-            },
+            "/endpoint-bindings": lambda: {"endpoint": url, "method": "http_well_known", "version": "1.0.0"},
             "/agents/{agentId}/releases": lambda: {"version": "1.0.0", "endpointBindingId": of("binding")},
             "/v1/workspaces": lambda: {"workspaceId": f"new-space-{next(self._numbers)}"},
-            "/installations": lambda: {
-                "agentId": of("target"),
-                "versionConstraint": "*",
-                "acceptedPermissions": [],
-            },
+            "/installations": lambda: {"agentId": of("target"), "versionConstraint": "*", "acceptedPermissions": []},
             "/installations/{installationId}": lambda: {"status": "disabled"},
             "/agent/v1/invocations": lambda: nested_body(of("target")),
             "/internal/v1/invocations": lambda: dispatch_body(self.world.platform.card, self.world.platform.release),
-            "/v1/workspaces/{workspaceId}/invocations": lambda: {
-                "agentId": of("target"),
-                "capability": CAPABILITY,
-                "input": {},
-                "stream": False,
-            },
-            "/resolve-agent": lambda: {**_lineage(), **_installed(of), "version": "1.0.0"},
-            "/resolve-installed-version": lambda: {**_lineage(), **_installed(of)},
+            "/v1/workspaces/{workspaceId}/invocations": lambda: {**_call(of("target")), "input": {}, "stream": False},
+            "/resolve-agent": lambda: {**_lineage(), **_call(of("target")), **space(), "version": "1.0.0"},
+            "/resolve-installed-version": lambda: {**_lineage(), **_call(of("target")), **space()},
         }
         method, path = cell.operation.split(" ")
         found = [make for ending, make in made.items() if path.endswith(ending)]
@@ -170,8 +148,8 @@ def _lineage() -> dict[str, str]:
     return {"invocationId": new_id("inv"), "rootTaskId": new_id("task"), "traceId": new_trace_id()}
 
 
-def _installed(of: Any) -> dict[str, str]:
-    return {"workspaceId": of("workspaceId"), "agentId": of("target"), "capability": CAPABILITY}
+def _call(agent_id: str) -> dict[str, Any]:
+    return {"agentId": agent_id, "capability": CAPABILITY}
 
 
 async def digests(connection: "asyncpg.Connection[Any]") -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The table of the matrix: for every operation whom it serves, and which objects it refuses, in the order it looks."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -66,109 +67,95 @@ class Rule:
         return next(met, (self.success, ""))
 
 
-def _absent(name: str) -> tuple[str, Relation, Outcome]:
+Refusal = tuple[str, Relation, Outcome]
+
+
+def _absent(name: str) -> Refusal:
     return name, ABSENT, NOT_FOUND
 
 
-def _hidden(name: str) -> tuple[str, Relation, Outcome]:
+def _hidden(name: str) -> Refusal:
     return name, FOREIGN, FORBIDDEN
 
 
-def _theirs(name: str) -> Sequence[tuple[str, Relation, Outcome]]:
+def _theirs(name: str) -> Sequence[Refusal]:
     return (_hidden(name), (name, SHARED, FORBIDDEN))
 
 
-def _one_of(parent: str, child: str) -> Sequence[tuple[str, Relation, Outcome]]:
+def _one_of(parent: str, child: str) -> Sequence[Refusal]:
     return (_absent(parent), _hidden(parent), (child, FOREIGN, NOT_FOUND), _absent(child))
 
 
-def _gateway(success: int, *refusals: tuple[str, Relation, Outcome], objects: str = "", changes: bool = False) -> Rule:
-    return Rule(Access.CALLER, success, refusals, tuple(objects.split()), changes)
-
-
-def _move(verb: str) -> tuple[str, Rule]:
-    rule = _gateway(200, _absent("releaseId"), *_theirs("releaseId"), objects="releaseId", changes=True)
-    return f"POST /v1/releases/{{releaseId}}/{verb}", rule
+def _gateway(operation: str, success: int, *refusals: Refusal, body: Sequence[str] = ()) -> tuple[str, Rule]:
+    """Its objects are those of the path and those named of the body; whatever is no read changes something."""
+    objects = (*re.findall(r"\{(\w+)\}", operation), *body)
+    return operation, Rule(Access.CALLER, success, refusals, objects, not operation.startswith("GET "))
 
 
 _VERSION = (_absent("agentId"), _absent("version"))
 _WORKSPACE = (_absent("workspaceId"), _hidden("workspaceId"))
 _PROVIDER = (_absent("providerId"), _hidden("providerId"))
 _BINDING = _one_of("providerId", "bindingId")
+_CHALLENGE = (*_BINDING, ("challengeId", FOREIGN, NOT_FOUND), _absent("challengeId"))
 _INSTALLATION = _one_of("workspaceId", "installationId")
+_RELEASE = (_absent("releaseId"), *_theirs("releaseId"))
 _NOT_INSTALLED = tuple(("target", relation, NOT_INSTALLED) for relation in (FOREIGN, SHARED, ABSENT))
 _RESOLVED = (_absent("workspaceId"), ("workspaceId", FOREIGN, NOT_INSTALLED), *_NOT_INSTALLED)
 _RESOLUTION = Rule(Access.ROUTER, 200, _RESOLVED, ("workspaceId", "target"), found=((FOREIGN, SHARED),))
 _CARD = "/v1/agents/{agentId}/versions/{version}"
+_AGENT = "/v1/providers/{providerId}/agents/{agentId}"
 _BINDINGS = "/v1/providers/{providerId}/endpoint-bindings"
-_INSTALLATIONS = "/v1/workspaces/{workspaceId}/installations"
+_CHALLENGES = f"{_BINDINGS}/{{bindingId}}/challenges"
 _SPACE = "/v1/workspaces/{workspaceId}"
+_INSTALLATIONS = f"{_SPACE}/installations"
 _OPEN = Rule(Access.ANYONE)
+_NEW_BINDING = (_absent("agentId"), *_theirs("agentId"), _hidden("providerId"), ("providerId", ABSENT, CONFLICT))
+_NEW_RELEASE = (
+    *_one_of("providerId", "binding"),
+    *(("agentId", other, MISMATCH) for other in (FOREIGN, SHARED, ABSENT)),
+)
+_INSTALLED = (*_WORKSPACE, ("target", OWN, CONFLICT), ("target", FOREIGN, NOT_FOUND), _absent("target"))
 
 GATEWAY: Mapping[str, Rule] = {
-    "POST /v1/agents": _gateway(201, _hidden("owner"), objects="owner", changes=True),
-    "GET /v1/agents": _gateway(200),
-    "GET /v1/agents/{agentId}": _gateway(200, _absent("agentId"), _hidden("agentId"), objects="agentId"),
-    f"GET {_CARD}": _gateway(200, *_VERSION, _hidden("agentId"), objects="agentId version"),
-    f"POST {_CARD}/publish": _gateway(200, *_VERSION, *_theirs("agentId"), objects="agentId version", changes=True),
-    f"POST {_CARD}/disable": _gateway(200, *_VERSION, *_theirs("agentId"), objects="agentId version", changes=True),
+    **dict(
+        [
+            _gateway("POST /v1/agents", 201, _hidden("owner"), body=["owner"]),
+            _gateway("GET /v1/agents", 200),
+            _gateway("GET /v1/agents/{agentId}", 200, _absent("agentId"), _hidden("agentId")),
+            _gateway(f"GET {_CARD}", 200, *_VERSION, _hidden("agentId")),
+            _gateway(f"POST {_CARD}/publish", 200, *_VERSION, *_theirs("agentId")),
+            _gateway(f"POST {_CARD}/disable", 200, *_VERSION, *_theirs("agentId")),
+            _gateway(f"POST {_AGENT}/endpoint-bindings", 201, *_NEW_BINDING),
+            _gateway(f"GET {_BINDINGS}", 200, *_PROVIDER),
+            _gateway(f"GET {_BINDINGS}/{{bindingId}}", 200, *_BINDING),
+            _gateway(f"POST {_CHALLENGES}", 201, *_BINDING),
+            _gateway(f"POST {_CHALLENGES}/{{challengeId}}/complete", 200, *_CHALLENGE),
+            _gateway(f"POST {_AGENT}/releases", 201, *_NEW_RELEASE, body=["binding"]),
+            _gateway("GET /v1/providers/{providerId}/releases", 200, *_PROVIDER),
+            _gateway("GET /v1/providers/{providerId}/agents", 200, _hidden("providerId")),
+            *(
+                _gateway(f"POST /v1/releases/{{releaseId}}/{verb}", 200, *_RELEASE)
+                for verb in ("verify", "publish", "suspend", "revoke")
+            ),
+            _gateway("GET /v1/releases/{releaseId}", 200, _absent("releaseId"), _hidden("releaseId")),
+            _gateway("GET /v1/status", 200),
+            _gateway("POST /v1/workspaces", 201),
+            _gateway("GET /v1/workspaces", 200),
+            _gateway(f"GET {_SPACE}", 200, *_WORKSPACE),
+            _gateway(f"POST {_INSTALLATIONS}", 201, *_INSTALLED, body=["target"]),
+            _gateway(f"GET {_INSTALLATIONS}", 200, *_WORKSPACE),
+            *(
+                _gateway(f"{method} {_INSTALLATIONS}/{{installationId}}", 200, *_INSTALLATION)
+                for method in ("GET", "PATCH", "DELETE")
+            ),
+            _gateway(f"POST {_SPACE}/invocations", 200, *_WORKSPACE, *_NOT_INSTALLED, body=["target"]),
+            _gateway(f"GET {_SPACE}/invocations", 200, *_WORKSPACE),
+            _gateway(f"GET {_SPACE}/invocations/{{invocationId}}", 200, *_one_of("workspaceId", "invocationId")),
+            _gateway(f"GET {_SPACE}/traces/{{traceId}}", 200, *_one_of("workspaceId", "traceId")),
+        ]
+    ),
     "GET /v1/public/agents/{publicAgentId}": Rule(
         Access.ANYONE, 200, (_absent("publicAgentId"),), objects=("publicAgentId",)
-    ),
-    "POST /v1/providers/{providerId}/agents/{agentId}/endpoint-bindings": _gateway(
-        201,
-        *(_absent("agentId"), *_theirs("agentId"), _hidden("providerId"), ("providerId", ABSENT, CONFLICT)),
-        objects="providerId agentId",
-        changes=True,
-    ),
-    f"GET {_BINDINGS}": _gateway(200, *_PROVIDER, objects="providerId"),
-    f"GET {_BINDINGS}/{{bindingId}}": _gateway(200, *_BINDING, objects="providerId bindingId"),
-    f"POST {_BINDINGS}/{{bindingId}}/challenges": _gateway(
-        201, *_BINDING, objects="providerId bindingId", changes=True
-    ),
-    f"POST {_BINDINGS}/{{bindingId}}/challenges/{{challengeId}}/complete": _gateway(
-        200,
-        *(*_BINDING, ("challengeId", FOREIGN, NOT_FOUND), _absent("challengeId")),
-        objects="providerId bindingId challengeId",
-        changes=True,
-    ),
-    "POST /v1/providers/{providerId}/agents/{agentId}/releases": _gateway(
-        201,
-        *(*_one_of("providerId", "binding"), *(("agentId", other, MISMATCH) for other in (FOREIGN, SHARED, ABSENT))),
-        objects="providerId agentId binding",
-        changes=True,
-    ),
-    "GET /v1/providers/{providerId}/releases": _gateway(200, *_PROVIDER, objects="providerId"),
-    "GET /v1/providers/{providerId}/agents": _gateway(200, _hidden("providerId"), objects="providerId"),
-    **dict(map(_move, ("verify", "publish", "suspend", "revoke"))),
-    "GET /v1/releases/{releaseId}": _gateway(200, _absent("releaseId"), _hidden("releaseId"), objects="releaseId"),
-    "GET /v1/status": _gateway(200),
-    "POST /v1/workspaces": _gateway(201, changes=True),
-    "GET /v1/workspaces": _gateway(200),
-    f"GET {_SPACE}": _gateway(200, *_WORKSPACE, objects="workspaceId"),
-    f"POST {_INSTALLATIONS}": _gateway(
-        201,
-        *(*_WORKSPACE, ("target", OWN, CONFLICT), ("target", FOREIGN, NOT_FOUND), _absent("target")),
-        objects="workspaceId target",
-        changes=True,
-    ),
-    f"GET {_INSTALLATIONS}": _gateway(200, *_WORKSPACE, objects="workspaceId"),
-    f"GET {_INSTALLATIONS}/{{installationId}}": _gateway(200, *_INSTALLATION, objects="workspaceId installationId"),
-    f"PATCH {_INSTALLATIONS}/{{installationId}}": _gateway(
-        200, *_INSTALLATION, objects="workspaceId installationId", changes=True
-    ),
-    f"DELETE {_INSTALLATIONS}/{{installationId}}": _gateway(
-        200, *_INSTALLATION, objects="workspaceId installationId", changes=True
-    ),
-    f"POST {_SPACE}/invocations": _gateway(
-        200, *_WORKSPACE, *_NOT_INSTALLED, objects="workspaceId target", changes=True
-    ),
-    f"GET {_SPACE}/invocations": _gateway(200, *_WORKSPACE, objects="workspaceId"),
-    f"GET {_SPACE}/invocations/{{invocationId}}": _gateway(
-        200, *_one_of("workspaceId", "invocationId"), objects="workspaceId invocationId"
-    ),
-    f"GET {_SPACE}/traces/{{traceId}}": _gateway(
-        200, *_one_of("workspaceId", "traceId"), objects="workspaceId traceId"
     ),
     **{f"GET {path}": _OPEN for path in ("/livez", "/readyz", "/metrics")},
 }

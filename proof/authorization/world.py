@@ -12,7 +12,7 @@ from aop.control_plane.gateway.tokens import Tokens, issue_token, new_token_text
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from proof.authorization.rules import ABSENT, FOREIGN, OWN, SHARED, Access, Relation
-from proof.held_parent import LONG_CARD, LONG_DEADLINE, held_parent
+from proof.traffic import LONG_CARD, LONG_DEADLINE, held_parent
 from tests.support.agent import credential_of, echo
 from tests.support.catalog import provider_of
 from tests.support.loop import SPACE, Changes, Platform, agent_card, published, running_platform
@@ -67,7 +67,7 @@ async def opened_world(stores: DatabaseUrls) -> AsyncIterator[World]:
         async with held_parent(platform) as parent:
             visitors = [
                 *(await _strangers(stores)),
-                *_known(platform.token, bobs, parent.request),
+                *_registered(platform.token, bobs, parent.request),
                 Visitor(
                     "ended delegation",
                     [f"Bearer {ended.values('x-platform-delegation')[0]}"],
@@ -103,7 +103,7 @@ async def _strangers(stores: DatabaseUrls) -> list[Visitor]:
     ]
 
 
-def _known(alices: str, bobs: str, parent: Received) -> list[Visitor]:
+def _registered(alices: str, bobs: str, parent: Received) -> list[Visitor]:
     (credential,) = parent.values("authorization")
     (delegation,) = parent.values("x-platform-delegation")
     assert credential_of(parent).header["typ"] == "platform-router+jwt"

@@ -1,6 +1,6 @@
 """Hostile callers as a program: slow heads, slow bodies and readers who take nothing, each kind kept at its number.
 
-Reads one attack, attacks for as long as it says, and tells how long each connection was borne.
+Reads one attack, attacks for as long as it says, and prints how long each connection was borne.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import cast
 
 import uvloop
 
-from proof.load.telling import tell
+from proof.area import print_json, program
 
 _BYTE_SECONDS = 1.0
 _TICK_SECONDS = 0.2
@@ -172,20 +172,13 @@ async def attacked(attack: Attack) -> dict[str, Borne]:
 
 async def attacking(attack: Attack) -> dict[str, Borne]:
     """The same in a process of its own."""
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(sys.executable, "-m", __name__, stdin=pipe, stdout=pipe)
-    try:
-        said, _ = await process.communicate(json.dumps(asdict(attack)).encode())
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return {name: Borne(**borne) for name, borne in json.loads(said).items()}
+    printed = await program(__name__, content=json.dumps(asdict(attack)).encode())
+    return {name: Borne(**borne) for name, borne in json.loads(printed).items()}
 
 
 def main() -> int:
     found = uvloop.run(attacked(Attack(**json.load(sys.stdin))))
-    tell({name: asdict(borne) for name, borne in found.items()})
+    print_json({name: asdict(borne) for name, borne in found.items()})
     return 0
 
 

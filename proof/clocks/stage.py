@@ -1,21 +1,98 @@
 """Two of each unit whose clocks can be set, around an Agent that checks credentials by its own clock."""
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
 
+from nacl.signing import SigningKey
+
+from aop.agent import ReplayMemory, Trust, Verifier
+from aop.agent.verifier import Rejected
+from aop.base.canonical import to_base64url
+from aop.base.clock import utc_now
+from aop.contracts.signing import VerifyKey
 from proof.area import Findings, Run
-from proof.caller import calling, request
-from proof.clocks.agent import CheckingAgent
-from proof.clocks.shifted import ClockFile
-from proof.gathering import INPUT_CANARY
-from proof.record import Told
-from proof.traffic import PATH, answering
-from proof.world import Plan, World, world
+from proof.clocks.unit import ClockFile
+from proof.plan import Plan
+from proof.record import CallResult
+from proof.traffic import answering
+from proof.world import World, world_of
+from tests.support.agent import credential_of
+from tests.support.nested import ISSUER
+from tests.support.peers import Behaviour, Received
 from tests.support.replicas import Replica
+from tests.support.settings import ROUTER_SEED
 
 HOUR = 3600.0
+REJECTION = b'{"code":"UNAUTHENTICATED","message":"A valid credential is required."}'
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """`after_issue` and `to_expiry` are seconds; a credential is valid from its issue until before its expiry."""
+
+    after_issue: float
+    to_expiry: float
+    accepted: bool
+    passed: bool
+    """This Agent's clock has been past the expiry before: the credential may be one that was forgotten."""
+
+    @property
+    def expected(self) -> bool:
+        return self.after_issue >= 0 and self.to_expiry > 0
+
+    @property
+    def right(self) -> bool:
+        return self.accepted == self.expected or (self.passed and not self.accepted)
+
+
+@dataclass
+class CheckingAgent:
+    """`ahead` is its clock against the machine's; `after_issue` and `before_expiry` set an exact moment instead."""
+
+    audience: str
+    does: Behaviour
+    ahead: float = 0.0
+    after_issue: float | None = None
+    before_expiry: float | None = None
+    judgements: list[Judgement] = field(default_factory=list)
+    _now: datetime = field(default_factory=utc_now)
+    _latest: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """As an Agent that was just started, which has seen no credential yet."""
+        self._latest = 0.0
+        key = VerifyKey.parse(to_base64url(bytes(SigningKey(ROUTER_SEED).verify_key)))
+        self._verifier = Verifier(Trust(ISSUER, self.audience, "router-1", key), ReplayMemory(), lambda: self._now)
+
+    async def meet(self, request: Received) -> None:
+        claims = credential_of(request).claims
+        self._now = datetime.fromtimestamp(self._moment(claims["iat"], claims["exp"]), UTC)
+        accepted = self._accepts(request)
+        now, passed = self._now.timestamp(), self._latest >= claims["exp"]
+        self._latest = max(self._latest, now)
+        self.judgements.append(Judgement(now - claims["iat"], claims["exp"] - now, accepted, passed))
+        await (self.does(request) if accepted else request.answer(REJECTION, 401))
+
+    def _moment(self, issued: int, expires: int) -> float:
+        if self.after_issue is not None:
+            return issued + self.after_issue
+        if self.before_expiry is not None:
+            return expires - self.before_expiry
+        return utc_now().timestamp() + self.ahead
+
+    def _accepts(self, request: Received) -> bool:
+        headers = [(name.encode(), value.encode()) for name, value in request.headers]
+        try:
+            self._verifier.verify(headers, request.body)
+        except Rejected:
+            return False
+        return True
 
 
 @dataclass
@@ -25,10 +102,10 @@ class Stage:
     found: Findings
     agent: CheckingAgent
     clocks: Mapping[str, ClockFile]
-    told: list[Told] = field(default_factory=list)
+    results: list[CallResult] = field(default_factory=list)
 
     def set(self, unit: Replica, ahead: float) -> None:
-        """The clock of the unit, from its next look on."""
+        """The clock of the unit, from its next use on."""
         self.clocks[unit.log.stem].ahead(ahead)
         self.found.hits[f"clock of {unit.name} {'set right' if ahead == 0 else 'set wrong'}"] += 1
 
@@ -37,27 +114,20 @@ class Stage:
             self.set(unit, 0)
         self.agent.ahead, self.agent.after_issue, self.agent.before_expiry = 0.0, None, None
 
-    async def call(self, *, stream: bool = False, side: int = 0, **members: object) -> Told:
-        platform = self.made.sides[side]
-        body = platform.request(json.dumps({"secret": INPUT_CANARY}).encode(), stream=stream, **members)
-        async with calling(self.made.gateway_port(side)) as caller:
-            await caller.send(request(PATH, body, platform.token, stream=stream))
-            self.told.append(await caller.answer())
-        return self.told[-1]
+    async def call(self, **how: Any) -> CallResult:
+        self.results.append(await self.made.call(**how))
+        return self.results[-1]
 
 
 @asynccontextmanager
 async def staged(run: Run, found: Findings) -> AsyncIterator[Stage]:
-    stores = await run.postgres.new_platform()
-    database = stores.migration.rpartition("/")[2]
     clocks: dict[str, ClockFile] = {}
 
     def launched(unit: Replica) -> Replica:
         clocks[unit.log.stem] = clock = ClockFile.made(unit.log.with_suffix(".clock"))
         return replace(unit, command=("-m", "proof.clocks.unit"), options=(str(clock.path),))
 
-    async with world(stores, run.postgres.url(database), run.folder, Plan(pairs=2, launched=launched)) as made:
+    async with world_of(run, Plan(pairs=2, launched=launched)) as made:
         agent = CheckingAgent(made.agent.origin, answering())
         made.agent.usual = (agent.meet,)
         yield Stage(run, made, found, agent, clocks)
-    await run.postgres.drop(database)

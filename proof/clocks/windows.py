@@ -6,7 +6,7 @@ from typing import Any
 
 from aop.control_plane.gateway.tokens import Tokens
 from aop.store.database import connect
-from proof.area import Figure
+from proof.area import Figure, proves
 from proof.clocks.stage import HOUR, Stage
 from tests.support.agent import a_message, data
 from tests.support.loop import agent_card
@@ -19,6 +19,11 @@ EDGES = (-HOUR, -1e-6, 0.0, 1e-6, 1.0)
 _DAY = 86_400.0
 
 
+@proves(
+    "However the clocks of Agent and Router disagree, exactly the credentials outside their window are"
+    " refused, to the microsecond.",
+    "A clock that went an hour ahead and came back leaves nothing refused that is in its window.",
+)
 async def credentials(stage: Stage) -> None:
     """Every difference between the two clocks, made by either of them, and both wrong alike."""
     for size in STEPS:
@@ -41,14 +46,16 @@ async def credentials(stage: Stage) -> None:
 
 
 async def _present(stage: Stage, what: str) -> None:
-    count = len(stage.agent.verdicts)
+    count = len(stage.agent.judgements)
     stage.agent.forget()
-    told = await stage.call()
-    (verdict,) = stage.agent.verdicts[count:]
-    stage.found.hits["credential accepted" if verdict.accepted else "credential refused"] += 1
-    stage.found.require(verdict.accepted == verdict.expected, f"{what}: {verdict}")
-    wanted = ("succeeded", None) if verdict.accepted else ("failed", "AGENT_UNAVAILABLE")
-    stage.found.require((told.outcome, told.code) == wanted, f"{what}: the caller is told {told.outcome}/{told.code}")
+    result = await stage.call()
+    (judgement,) = stage.agent.judgements[count:]
+    stage.found.hits["credential accepted" if judgement.accepted else "credential refused"] += 1
+    stage.found.require(judgement.accepted == judgement.expected, f"{what}: {judgement}")
+    expected = ("succeeded", None) if judgement.accepted else ("failed", "AGENT_UNAVAILABLE")
+    stage.found.require(
+        (result.outcome, result.code) == expected, f"{what}: the caller is told {result.outcome}/{result.code}"
+    )
 
 
 async def delegations(stage: Stage) -> None:
@@ -64,6 +71,7 @@ async def delegations(stage: Stage) -> None:
         stage.set_right()
 
 
+@proves("An access token is good until the very moment of its expiry, and a Challenge until its own.")
 async def access_tokens(stage: Stage) -> None:
     """Asked without pause across the expiry: good until that very moment of the Control Plane's clock, never after."""
     connection = await connect(stage.made.stores.control_plane, application="test")
@@ -91,13 +99,14 @@ async def access_tokens(stage: Stage) -> None:
             first_bad = first_bad or ended
             stage.found.require(ended >= expires, f"a token was refused {expires - ended:.6f} s before its expiry")
     stage.found.figures.append(Figure("between the last good and the first refused use", first_bad - last_good, "s"))
-    for moved, wanted in ((-HOUR, 200), (_DAY, 401), (_DAY - HOUR, 200), (_DAY + HOUR, 401), (0.0, 200)):
+    for moved, expected in ((-HOUR, 200), (_DAY, 401), (_DAY - HOUR, 200), (_DAY + HOUR, 401), (0.0, 200)):
         stage.set(stage.made.control_plane, moved)
         found = await status()
-        stage.found.require(found == wanted, f"token with the clock {moved:+g} s: {found}")
+        stage.found.require(found == expected, f"token with the clock {moved:+g} s: {found}")
     stage.set_right()
 
 
+@proves("The Ledger's order stays legal, and every step of a publication works, with clocks that go back.")
 async def publication(stage: Stage) -> None:
     """Each step of a whole publication an hour before the one ahead of it, and a Challenge that runs out by a jump."""
     made, clock = stage.made, stage.made.control_plane
@@ -129,14 +138,14 @@ async def publication(stage: Stage) -> None:
 async def _installation(stage: Stage) -> None:
     owner, moved = stage.made.first.owner, []
     await owner.workspace("clocks")
-    shown = await owner.install(stage.made.first.card["agentId"], accepted=[], space="clocks")
-    name = shown["installationId"]
+    installed = await owner.install(stage.made.first.card["agentId"], accepted=[], space="clocks")
+    name = installed["installationId"]
     for number, status in enumerate(("disabled", "enabled"), 9):
         stage.set(stage.made.control_plane, -number * HOUR)
         moved.append(_good(stage, await owner.set_status(name, status, "clocks"), 200, status))
     stage.set(stage.made.control_plane, -12 * HOUR)
     moved.append(_good(stage, await owner.uninstall(name, "clocks"), 200, "uninstall"))
-    times = [each["updatedAt"] for each in (shown, *moved)]
+    times = [each["updatedAt"] for each in (installed, *moved)]
     stage.found.require(times == sorted(set(times)), f"updatedAt goes back with the clock: {times}")
 
 

@@ -24,9 +24,9 @@ def measure() -> dict[str, float]:
         ids = [new_id("jti") for _ in range(PIECE)]
         began = time.perf_counter()
         for number, jti in enumerate(ids, start):
-            told = time.perf_counter()
+            asking = time.perf_counter()
             refused += not memory.admits(jti, int(NOW) + 1 + TTL_SECONDS * number // MAX_LIVE, NOW)
-            slowest = max(slowest, time.perf_counter() - told)
+            slowest = max(slowest, time.perf_counter() - asking)
         pieces.append((time.perf_counter() - began) / PIECE)
     del ids
     gc.collect()

@@ -13,23 +13,12 @@ from aop.agent.testing import Draft, SignedRouter, sealed
 from aop.agent.verifier import Rejected
 from aop.contracts.credential import CONTEXT_HEADERS, CredentialClaims
 from aop.contracts.documents import document
-from proof.inputs.fuzzing import require
-from proof.inputs.mutation import Mutator
+from proof.inputs.mutation import Mutator, require
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
 _CLAIM_VALUES: Sequence[Any] = (
-    1,
-    1.5,
-    None,
-    "",
-    "x",
-    [],
-    {},
-    "a" * 129,
-    "https://router.invalid",
-    ["https://agent.invalid"],
-    2**70,
-    True,
+    *(1, 1.5, None, "", "x", [], {}, "a" * 129, 2**70, True),
+    *("https://router.invalid", ["https://agent.invalid"]),
 )
 
 
@@ -69,31 +58,31 @@ class Credentials:
         body = near.near(draft.body) if self._chance.random() < 0.05 else draft.body
         return Presented(lines, body, draft, token)
 
-    def attempt(self, given: Presented) -> bool:
+    def attempt(self, sample: Presented) -> bool:
         verifier = Verifier(self._trust, ReplayMemory(), clock=lambda: NOW)
         try:
-            claims = verifier.verify(given.lines, given.body)
+            claims = verifier.verify(sample.lines, sample.body)
         except Rejected as rejected:
             require(rejected.status in {401, 403}, f"status {rejected.status}")
             return False
-        self._require_untouched(given, claims)
+        self._require_untouched(sample, claims)
         try:
-            verifier.verify(given.lines, given.body)
+            verifier.verify(sample.lines, sample.body)
         except Rejected as rejected:
             require((rejected.status, rejected.step) == (401, 11), "a replay")
             return True
         raise AssertionError("accepted twice")
 
-    def _require_untouched(self, given: Presented, claims: CredentialClaims) -> None:
-        signed = given.draft.claims
-        require(dict(given.lines)[b"authorization"] == b"Bearer " + given.token, "a token nobody signed")
+    def _require_untouched(self, sample: Presented, claims: CredentialClaims) -> None:
+        signed = sample.draft.claims
+        require(dict(sample.lines)[b"authorization"] == b"Bearer " + sample.token, "a token nobody signed")
         require(document("router-agent-credential/1").is_valid(signed), "claims the schema refuses")
         require(msgspec.json.decode(msgspec.json.encode(claims)) == signed, "other claims than were signed")
-        require(given.body == given.draft.body and claims.aud == (self._trust.audience,), "another body or audience")
+        require(sample.body == sample.draft.body and claims.aud == (self._trust.audience,), "another body or audience")
         require(claims.iat <= NOW.timestamp() < claims.exp <= claims.iat + 300, "another time")
-        wanted = given.draft.context()
-        sent = [line for line in given.lines if line[0].decode() in CONTEXT_HEADERS]
-        require(sorted(sent) == sorted(wanted), "another context")
+        signed_context = sample.draft.context()
+        sent = [line for line in sample.lines if line[0].decode() in CONTEXT_HEADERS]
+        require(sorted(sent) == sorted(signed_context), "another context")
 
     def _change(self, draft: Draft) -> None:
         """Signed as the Router would sign it, but saying something else."""

@@ -17,9 +17,8 @@ from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.stream_rules import STREAM_KINDS
 from aop.router.a2a.values import artifacts_of, value_of, value_of_message, value_of_status
-from proof.inputs.fuzzing import require
-from proof.inputs.mutation import JSON_TOKENS, JsonMutator, Mutator
-from proof.inputs.plain_json import NotStrict, reading
+from proof.inputs.mutation import JSON_TOKENS, JsonMutator, Mutator, require
+from proof.inputs.oracles import NotStrict, reading
 from tests.support.cards import a_card, a_skill
 from tests.support.vectors import cases
 
@@ -68,21 +67,21 @@ class Answers:
     def invent(self) -> bytes:
         return self._again.near() if self._chance.random() < 0.3 else self._near.near()
 
-    def attempt(self, given: bytes) -> bool:
+    def attempt(self, sample: bytes) -> bool:
         try:
-            result = read_result(given, REQUEST_ID, STREAM_KINDS)
+            result = read_result(sample, REQUEST_ID, STREAM_KINDS)
             _use(result)
         except AgentFault as fault:
-            require(not self._is_sound(given), f"{fault.code} for a sound answer")
-            require(self._repetition.value(given) is None, "taken as a repetition of what is refused")
+            require(not self._is_sound(sample), f"{fault.code} for a sound answer")
+            require(self._repetition.value(sample) is None, "taken as a repetition of what is refused")
             return False
-        require(self._is_sound(given), "an answer that the profile refuses")
-        self._require_same(given, result)
+        require(self._is_sound(sample), "an answer that the profile refuses")
+        self._require_same(sample, result)
         return True
 
-    def _require_same(self, given: bytes, result: Result) -> None:
+    def _require_same(self, sample: bytes, result: Result) -> None:
         """What is read as a repetition of the event before is what the full reading gives."""
-        repeated = self._repetition.value(given)
+        repeated = self._repetition.value(sample)
         if repeated is not None:
             value = value_of(result.artifact.parts) if isinstance(result, ArtifactUpdate) else b""
             require(repeated == (value, strict_json.parse(value)), "a repetition of another value")
@@ -121,13 +120,13 @@ class Cards:
     def invent(self) -> bytes:
         return self._near.near()
 
-    def attempt(self, given: bytes) -> bool:
+    def attempt(self, sample: bytes) -> bool:
         try:
-            read = _registered(given)
+            read = _registered(sample)
         except (strict_json.JsonRefused, InvalidRequest):
             return False
-        value = json.loads(given)
-        reading(given, strict_json.REQUEST_DEPTH)
+        value = json.loads(sample)
+        reading(sample, strict_json.REQUEST_DEPTH)
         require(read.document == rfc8785.dumps(value), "other canonical bytes")
         require(_registered(read.document).digest == read.digest, "another digest for the canonical bytes")
         return True

@@ -86,9 +86,9 @@ class Wire:
     token: bytes
     hidden: bytes
 
-    def head(self, path: bytes | None = None) -> bytes:
+    def head(self) -> bytes:
         lines = b"POST %b HTTP/1.1\r\nhost: a\r\nauthorization: Bearer %b\r\ncontent-type: application/json\r\n"
-        return lines % (path or self.path, self.token)
+        return lines % (self.path, self.token)
 
     @property
     def smuggled(self) -> bytes:
@@ -97,24 +97,12 @@ class Wire:
     def broken(self) -> Iterator[tuple[str, bytes]]:
         for name, text in NOT_HTTP.items():
             line, mark, rest = text.partition(b"\r\n")
-            known = line.replace(b" / ", b" %b " % self.path)
-            yield (
-                name,
-                known
-                + mark
-                + (b"authorization: Bearer %b\r\n" % self.token) * (b"host" in rest)
-                + rest
-                + self.smuggled,
-            )
-        for name, text in _HEADS.items():
-            yield name, self.head() + text.replace(b"%b", self.smuggled)
+            token = b"authorization: Bearer %b\r\n" % self.token if b"host" in rest else b""
+            yield name, line.replace(b" / ", b" %b " % self.path) + mark + token + rest + self.smuggled
+        yield from self.hiding(_HEADS)
 
-    def ambiguous(self) -> Iterator[tuple[str, bytes]]:
-        for name, text in _AMBIGUOUS.items():
-            yield name, self.head() + text.replace(b"%b", self.smuggled)
-
-    def pipelined(self) -> Iterator[tuple[str, bytes]]:
-        for name, text in _PIPELINED.items():
+    def hiding(self, heads: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+        for name, text in heads.items():
             yield name, self.head() + text.replace(b"%b", self.smuggled)
 
 
@@ -138,12 +126,12 @@ async def send_all(wire: Wire, chance: random.Random, rounds: int, found: Findin
 
     Pipelined ones whole alone: what arrives behind an answer is a request of its own.
     """
-    for name, data in wire.pipelined():
+    for name, data in wire.hiding(_PIPELINED):
         answer = await _exchange(wire.port, [data])
         found.hits[f"pipelined at the {wire.name}"] += 1
         found.require(_served(answer) in ([], [b"400"]), f"{wire.name}, {name}: {answer!r:.200}")
     for number in range(rounds):
-        for name, data in wire.ambiguous():
+        for name, data in wire.hiding(_AMBIGUOUS):
             answer = await _exchange(wire.port, _pieces(data, number, len(wire.smuggled), chance))
             found.hits[f"ambiguous framing at the {wire.name}"] += 1
             found.require(_served(answer) in ([], [b"400"]), f"{wire.name}, {name}: {answer!r:.200}")

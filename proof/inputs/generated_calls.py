@@ -100,8 +100,8 @@ class Calls:
         try:
             one()
         except (Exception, BaseExceptionGroup) as problem:  # noqa: BLE001  whatever it is, it is what is looked for
-            told = "; ".join(_reasons(problem))
-            self.broken.append(f"{document} {operation.label}: {told:.2500}")
+            reasons = "; ".join(_reasons(problem))
+            self.broken.append(f"{document} {operation.label}: {reasons:.2500}")
 
     def _send(self, document: str, operation: Operation, case: Case[Any], session: requests.Session) -> None:
         platform = self.world.platform

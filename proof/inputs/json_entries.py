@@ -9,7 +9,7 @@ from aop.base.json import AGENT_DEPTH, REQUEST_DEPTH, UNIT_DEPTH
 from proof.area import Findings
 from proof.authorization.rules import OWN
 from proof.authorization.world import World
-from proof.inputs.plain_json import NotStrict, reading
+from proof.inputs.oracles import NotStrict, reading
 from tests.base.json_corpus import CORPUS, Case
 from tests.support.agent import echo, saying
 from tests.support.loop import Platform
@@ -87,11 +87,11 @@ class JsonEntries:
             events = [reading(frame, UNIT_DEPTH) for frame in frames]
             self._count("event", expected is not None)
             self.accepted += 1
-            told = [(event["type"], event.get("error", {}).get("code")) for event in events[1:]]
+            seen = [(event["type"], event.get("error", {}).get("code")) for event in events[1:]]
             failed = [("failed", "A2A_PROTOCOL_ERROR")]
             right = failed if expected is None else [("chunk", None), ("completed", None)]
-            self._require(told == right, "event", case, reply)
-            if expected is not None and told == right:
+            self._require(seen == right, "event", case, reply)
+            if expected is not None and seen == right:
                 self._require(events[1]["chunk"] == expected[0], "the same value in an event", case, reply)
 
     async def _invoked(self, behaviour: Behaviour) -> Reply:

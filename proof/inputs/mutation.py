@@ -1,10 +1,12 @@
-"""Seeded mutators: bytes, texts and JSON values near valid ones, from a corpus and the tokens of its grammar."""
+"""The fuzzer: seeded mutators of valid inputs, and one reader run on many of them within bounded time."""
 
 import json
 import random
+import time
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import msgspec
 
@@ -26,22 +28,12 @@ class Mutator:
         self._chance = chance
         self._corpus = corpus
         self._tokens = tokens
-        self._ways: Sequence[Callable[[bytes], bytes]] = (
-            self._with_token,
-            self._with_token,
-            self._with_byte,
-            self._without,
-            self._twice,
-            self._spliced,
-            self._cut,
-            self._swapped,
-        )
 
     def near(self, valid: bytes | None = None) -> bytes:
         """A few changes away from a valid input, or that input itself."""
         changed = self._chance.choice(self._corpus) if valid is None else valid
         for _ in range(self._chance.choice((0, 1, 1, 1, 2, 3, 6))):
-            changed = self._chance.choice(self._ways)(changed)
+            changed = self._changed(changed)
         return changed
 
     def pieces(self, data: bytes) -> list[bytes]:
@@ -49,37 +41,24 @@ class Mutator:
         places = sorted(self._chance.randrange(len(data) + 1) for _ in range(self._chance.randrange(6)))
         return [data[start:end] for start, end in zip([0, *places], [*places, len(data)], strict=True)]
 
-    def _span(self, data: bytes) -> tuple[int, int]:
-        start = self._chance.randrange(len(data) + 1)
-        return start, min(len(data), start + self._chance.choice((1, 1, 2, 4, 8, 32)))
-
-    def _with_token(self, data: bytes) -> bytes:
-        start, end = self._span(data)
-        end = start if self._chance.random() < 0.7 else end
-        return data[:start] + self._chance.choice(self._tokens) + data[end:]
-
-    def _with_byte(self, data: bytes) -> bytes:
-        start, end = self._span(data)
-        return data[:start] + self._chance.randbytes(1) + data[end:]
-
-    def _without(self, data: bytes) -> bytes:
-        start, end = self._span(data)
-        return data[:start] + data[end:]
-
-    def _twice(self, data: bytes) -> bytes:
-        start, end = self._span(data)
-        return data[:end] + data[start:end] * self._chance.choice((1, 1, 2, 40)) + data[end:]
-
-    def _spliced(self, data: bytes) -> bytes:
-        other = self._chance.choice(self._corpus)
-        return data[: self._span(data)[0]] + other[self._span(other)[0] :]
-
-    def _cut(self, data: bytes) -> bytes:
-        return data[: self._span(data)[0]]
-
-    def _swapped(self, data: bytes) -> bytes:
-        start, end = self._span(data)
-        return data[:start] + data[start:end].swapcase() + data[end:]
+    def _changed(self, data: bytes) -> bytes:
+        """In one of eight ways."""
+        chance, way = self._chance, self._chance.randrange(8)
+        start = chance.randrange(len(data) + 1)
+        end = min(len(data), start + chance.choice((1, 1, 2, 4, 8, 32)))
+        before, span, rest = data[:start], data[start:end], data[end:]
+        if way <= 1:
+            return before + chance.choice(self._tokens) + (span + rest if chance.random() < 0.7 else rest)
+        if way == 2:
+            return before + chance.randbytes(1) + rest
+        if way == 3:
+            return before + span + span * chance.choice((1, 1, 2, 40)) + rest
+        if way == 4:
+            other = chance.choice(self._corpus)
+            return before + other[chance.randrange(len(other) + 1) :]
+        if way == 5:
+            return before + span.swapcase() + rest
+        return before if way == 6 else before + rest
 
 
 class JsonMutator:
@@ -135,3 +114,53 @@ def _places(root: Any) -> list[tuple[Any, Any]]:
             found.append((holder, key))
             waiting.append(holder[key])
     return found
+
+
+class Reader(Protocol):
+    """`attempt` gives True for an accepted input and False for a refused one; anything it raises is a find."""
+
+    name: str
+
+    def invent(self) -> Any: ...
+
+    def attempt(self, sample: Any) -> bool: ...
+
+
+Make = Callable[[random.Random], Reader]
+
+
+class Disagreement(AssertionError):
+    """The reader and its oracle do not say the same."""
+
+
+@dataclass
+class Fuzzed:
+    name: str
+    executions: int = 0
+    accepted: int = 0
+    slowest_seconds: float = 0.0
+    finds: list[str] = field(default_factory=list)
+
+
+def require(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise Disagreement(otherwise)
+
+
+def fuzz(make: Make, seed: int, count: int, max_seconds: float) -> Fuzzed:
+    """Stops after that many inputs, that much time, or ten finds."""
+    reader = make(random.Random(seed))
+    done, began = Fuzzed(reader.name), time.thread_time()
+    while done.executions < count and len(done.finds) < 10:
+        sample = reader.invent()
+        started = time.thread_time()
+        try:
+            done.accepted += reader.attempt(sample)
+        except Exception as problem:  # noqa: BLE001  whatever it is, it is what is looked for
+            done.finds.append(f"{reader.name}, {sample!r:.2000}: {type(problem).__name__} {problem}")
+        now = time.thread_time()
+        done.slowest_seconds = max(done.slowest_seconds, now - started)
+        done.executions += 1
+        if now - began > max_seconds:
+            break
+    return done

@@ -7,9 +7,8 @@ from urllib.parse import urlsplit
 from aop.net.accept import allows_event_stream, allows_json
 from aop.net.origin import Endpoint, InvalidEndpoint, card_endpoint_problem, parse_origin
 from aop.net.sse import EventParser, EventTooLarge, FrameReader, FramingBroken
-from proof.inputs.accept_oracle import acceptable
-from proof.inputs.fuzzing import require
-from proof.inputs.mutation import Mutator
+from proof.inputs.mutation import Mutator, require
+from proof.inputs.oracles import acceptable
 from tests.net.sse_standard import by_the_standard
 
 _STREAMS = (
@@ -18,18 +17,8 @@ _STREAMS = (
     b"\xef\xbb\xbfdata: a\r\n\r\ndata: b\r\rdata:c\n\n",
 )
 _STREAM_TOKENS = (
-    b"data: ",
-    b"data:",
-    b"data",
-    b"\n",
-    b"\r",
-    b"\r\n",
-    b"\n\n",
-    b":",
-    b":\n\n",
-    b" ",
-    b"\x00",
-    b"\xef\xbb\xbf",
+    *(b"data: ", b"data:", b"data", b"\n", b"\r", b"\r\n", b"\n\n"),
+    *(b":", b":\n\n", b" ", b"\x00", b"\xef\xbb\xbf"),
 )
 _FRAME = re.compile(rb"(?:data: [^\r\n]*|:)\n\n")
 _LIMITS = (1 << 20, 1 << 20, 12, 40)
@@ -48,8 +37,8 @@ class Streams:
         data = self._near.near()
         return data, self._near.pieces(data), self._chance.choice(_LIMITS)
 
-    def attempt(self, given: tuple[bytes, list[bytes], int]) -> bool:
-        data, pieces, limit = given
+    def attempt(self, sample: tuple[bytes, list[bytes], int]) -> bool:
+        data, pieces, limit = sample
         parser, events, whole = EventParser(limit), list[bytes](), True
         try:
             for piece in pieces:
@@ -101,16 +90,16 @@ class Endpoints:
     def invent(self) -> str:
         return self._near.near().decode("utf-8", "replace")
 
-    def attempt(self, given: str) -> bool:
-        card_endpoint_problem(given)
+    def attempt(self, sample: str) -> bool:
+        card_endpoint_problem(sample)
         try:
-            endpoint = Endpoint.parse(given)
+            endpoint = Endpoint.parse(sample)
         except InvalidEndpoint:
             return False
-        require(card_endpoint_problem(given) is None, "a Binding takes what a Card does not")
+        require(card_endpoint_problem(sample) is None, "a Binding takes what a Card does not")
         require(Endpoint.parse(endpoint.canonical) == endpoint, "not canonical for good")
         require(parse_origin(endpoint.origin).origin == endpoint.origin, "its origin is not one")
-        seen = urlsplit(given)
+        seen = urlsplit(sample)
         port = seen.port or {"http": 80, "https": 443}[seen.scheme]
         require(seen.username is None and not seen.query and not seen.fragment, "more than an endpoint")
         require(
@@ -146,7 +135,7 @@ class Accepts:
     def invent(self) -> list[bytes]:
         return [self._near.near() for _ in range(self._chance.choice((0, 1, 1, 1, 1, 2, 3)))]
 
-    def attempt(self, given: list[bytes]) -> bool:
-        verdicts, expected = (allows_json(given), allows_event_stream(given)), acceptable(given)
-        require(verdicts == expected, f"{verdicts} is not {expected}")
-        return any(verdicts)
+    def attempt(self, sample: list[bytes]) -> bool:
+        readings, expected = (allows_json(sample), allows_event_stream(sample)), acceptable(sample)
+        require(readings == expected, f"{readings} is not {expected}")
+        return any(readings)

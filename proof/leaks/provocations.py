@@ -2,15 +2,15 @@
 
 import json
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from proof.caller import Leaving, calling
 from proof.gathering import settled
-from proof.leaks.canaries import Channel, Provocation
+from proof.leaks.places import Channel, Provocation
 from proof.leaks.scene import SLOTS, Scene
+from proof.plan import Edge
 from proof.switchboard import Action, Armed
-from proof.traffic import PATH
-from proof.world import Edge
+from proof.world import PATH
 from tests.support.agent import a_task, data, rpc_error, saying, text
 from tests.support.cards import some_limits
 from tests.support.loop import agent_card, invoking
@@ -20,10 +20,10 @@ from tests.support.publication import Provider
 from tests.support.streaming_agent import artifact, status, streamed, task
 
 
-def answer(scene: Scene, provocation: Provocation) -> Behaviour:
+def answer(scene: Scene) -> Behaviour:
     """A good result with a canary in it, and one in a header."""
-    secret = scene.canaries.of(Channel.RESULT, provocation)
-    header = b"x-secret: " + scene.canaries.of(Channel.HEADER, provocation).encode()
+    secret = scene.secret(Channel.RESULT)
+    header = b"x-secret: " + scene.secret(Channel.HEADER).encode()
 
     async def behave(received: Received) -> None:
         message = {"kind": "message", "messageId": secret, "role": "agent", "parts": [data({"secret": secret})]}
@@ -34,39 +34,39 @@ def answer(scene: Scene, provocation: Provocation) -> Behaviour:
 
 
 async def success(scene: Scene) -> None:
-    scene.made.agent.script(answer(scene, Provocation.SUCCESS))
-    told = await scene.call(Provocation.SUCCESS)
-    scene.found.require(scene.canaries.mark.encode() in told.body, "the caller did not get the result's canary")
-    secret = scene.canaries.of(Channel.CHUNK, Provocation.SUCCESS)
+    scene.made.agent.script(answer(scene))
+    result = await scene.call()
+    scene.found.require(scene.canaries.mark.encode() in result.body, "the caller did not get the result's canary")
+    secret = scene.secret(Channel.CHUNK)
     scene.made.agent.script(streamed(task(), artifact(secret, last=True), status("completed")))
-    told = await scene.call(Provocation.SUCCESS, stream=True)
-    scene.found.require(secret in told.body.decode(), "the caller did not get the chunk's canary")
+    result = await scene.call(stream=True)
+    scene.found.require(secret in result.body.decode(), "the caller did not get the chunk's canary")
 
 
 async def refusal(scene: Scene) -> None:
-    await scene.call(Provocation.REFUSAL, capability="none")
-    await scene.call(Provocation.REFUSAL, agentId="acme:none")
-    whole = scene.request(Provocation.REFUSAL, scene.body(Provocation.REFUSAL))
-    unknown = "aop_" + scene.canaries.of(Channel.ACCESS_TOKEN, Provocation.REFUSAL)
-    await scene.send(Provocation.REFUSAL, whole.replace(scene.made.first.token.encode(), unknown.encode()))
-    await scene.send(Provocation.REFUSAL, whole.replace(b"accept: application/json", b"accept: text/html"))
-    address = scene.canaries.of(Channel.ADDRESS, Provocation.REFUSAL)
+    await scene.call(capability="none")
+    await scene.call(agentId="acme:none")
+    whole = scene.request(scene.body())
+    unknown = "aop_" + scene.secret(Channel.ACCESS_TOKEN)
+    await scene.send(whole.replace(scene.made.first.token.encode(), unknown.encode()))
+    await scene.send(whole.replace(b"accept: application/json", b"accept: text/html"))
+    address = scene.secret(Channel.ADDRESS)
     for path in (f"{PATH}/!{address}", f"{PATH}?cursor={address}", f"/v1/agents?query=%zz{address}", f"/{address}"):
-        asked = scene.request(Provocation.REFUSAL, b"", path=path).replace(b"POST", b"GET", 1)
-        await scene.send(Provocation.REFUSAL, asked)
+        sent = scene.request(b"", path=path).replace(b"POST", b"GET", 1)
+        await scene.send(sent)
 
 
 async def time_out(scene: Scene) -> None:
     card, _, _ = await scene.made.first.installed(limits=some_limits(timeoutMs=300))
-    half = streamed(task(), artifact(scene.canaries.of(Channel.CHUNK, Provocation.TIME_OUT)), end="open")
+    half = streamed(task(), artifact(scene.secret(Channel.CHUNK)), end="open")
     for stream, behaviour in ((False, hold), (True, half)):
         scene.made.agent.script(behaviour)
-        told = await scene.call(Provocation.TIME_OUT, stream=stream, agentId=card["agentId"])
-        scene.found.require(told.code == "TIMEOUT", f"time-out: told {told.code}")
+        result = await scene.call(stream=stream, agentId=card["agentId"])
+        scene.found.require(result.code == "TIMEOUT", f"time-out: told {result.code}")
 
 
 async def agent_failure(scene: Scene) -> None:
-    secret = scene.canaries.of(Channel.ERROR_TEXT, Provocation.AGENT_FAILURE)
+    secret = scene.secret(Channel.ERROR_TEXT)
     said = {"kind": "message", "messageId": "m", "role": "agent", "parts": [text(secret)]}
     location = b"location: http://127.0.0.1/" + secret.encode()
     for behaviour in (
@@ -79,28 +79,28 @@ async def agent_failure(scene: Scene) -> None:
         saying(b'{"jsonrpc":"2.0","id":"%id%","result":{"kind":"' + secret.encode() + b'"}}'),
     ):
         scene.made.agent.script(behaviour)
-        told = await scene.call(Provocation.AGENT_FAILURE)
-        scene.found.require(told.outcome == "failed", f"Agent failure: told {told.outcome}")
+        result = await scene.call()
+        scene.found.require(result.outcome == "failed", f"Agent failure: told {result.outcome}")
     scene.made.agent.script(streamed(task(), b"data: {" + secret.encode() + b"\n\n"))
-    await scene.call(Provocation.AGENT_FAILURE, stream=True)
+    await scene.call(stream=True)
 
 
 async def dependency_failure(scene: Scene) -> None:
     """The store goes away under the Router, then under the Gateway, each time while a stream runs."""
-    secret = scene.canaries.of(Channel.CHUNK, Provocation.DEPENDENCY_FAILURE)
+    secret = scene.secret(Channel.CHUNK)
     for edge, unit in ((Edge.ROUTER_STORE, scene.made.router), (Edge.CONTROL_PLANE_STORE, scene.made.control_plane)):
         scene.made.agent.script(streamed(task(), artifact(secret), 0.4, artifact(secret, append=True), end="open"))
         proxy = scene.made.on(edge)
         async with calling(scene.made.gateway_port()) as caller:
-            body = scene.body(Provocation.DEPENDENCY_FAILURE, stream=True)
-            await caller.send(scene.request(Provocation.DEPENDENCY_FAILURE, body, stream=True))
+            body = scene.body(stream=True)
+            await caller.send(scene.request(body, stream=True))
             await caller.until(secret.encode())
             proxy.close()
             for stream in (False, True):
-                told = await scene.call(Provocation.DEPENDENCY_FAILURE, stream=stream)
-                scene.found.require(told.code == "DEPENDENCY_ERROR", f"{edge}: told {told.code}")
+                result = await scene.call(stream=stream)
+                scene.found.require(result.code == "DEPENDENCY_ERROR", f"{edge}: told {result.code}")
             caller.leave(Leaving.FIN)
-        scene.took(Provocation.DEPENDENCY_FAILURE, caller.told())
+        scene.took(caller.result())
         scene.found.require(proxy.hits["refused"] + proxy.hits["reset"] > 0, f"{edge} was not cut")
         proxy.open()
         await unit.ready()
@@ -110,20 +110,22 @@ async def crash(scene: Scene) -> None:
     """Faults nobody foresaw, with a traceback each, and a Router that dies while a canary is in its hands."""
     remote = scene.made.remote(scene.made.router)
     for point in ("resolve.before", "exchange.before", "message.answered", "answer.before"):
-        scene.made.agent.script(answer(scene, Provocation.CRASH))
+        scene.made.agent.script(answer(scene))
         await remote.arm(Armed(point, Action.RAISE))
-        told = await scene.call(Provocation.CRASH)
-        scene.found.require(told.status is not None and told.status >= 500, f"crash at {point}: told {told.status}")
+        result = await scene.call()
+        scene.found.require(
+            result.status is not None and result.status >= 500, f"crash at {point}: told {result.status}"
+        )
     await remote.arm(None)
     gateway = scene.made.remote(scene.made.control_plane)
     await gateway.arm(Armed("dispatch.before", Action.RAISE))
-    await scene.call(Provocation.CRASH)
+    await scene.call()
     await gateway.arm(None)
-    scene.made.agent.script(answer(scene, Provocation.CRASH))
+    scene.made.agent.script(answer(scene))
     await remote.arm(Armed("terminal.before", Action.KILL))
-    await scene.call(Provocation.CRASH)
+    await scene.call()
     await scene.made.router.ended()
-    await scene.call(Provocation.CRASH)
+    await scene.call()
     await scene.made.router.restart()
 
 
@@ -134,14 +136,14 @@ async def overload(scene: Scene) -> None:
     async with invoking(scene.made.first), invoking(scene.made.first), invoking(scene.made.first):
         await scene.made.agent.arrival("message/send", count + SLOTS)
         for stream in (False, True):
-            told = await scene.call(Provocation.OVERLOAD, stream=stream)
-            scene.found.require(told.code == "OVERLOADED", f"overload: told {told.code}")
+            result = await scene.call(stream=stream)
+            scene.found.require(result.code == "OVERLOADED", f"overload: told {result.code}")
     await settled(scene.made)
 
 
 async def malformed(scene: Scene) -> None:
-    secret = scene.canaries.of(Channel.INPUT, Provocation.MALFORMED)
-    good = scene.body(Provocation.MALFORMED)
+    secret = scene.secret(Channel.INPUT)
+    good = scene.body()
     for body in (
         good[:-1],
         good[:-1] + b',"%b":1}' % secret.encode(),
@@ -151,38 +153,38 @@ async def malformed(scene: Scene) -> None:
         b'"\\ud800%b"' % secret.encode(),
         b"\xff" + secret.encode(),
     ):
-        told = await scene.send(Provocation.MALFORMED, scene.request(Provocation.MALFORMED, body))
-        scene.found.require(told.code == "VALIDATION_ERROR", f"malformed: told {told.code}")
+        result = await scene.send(scene.request(body))
+        scene.found.require(result.code == "VALIDATION_ERROR", f"malformed: told {result.code}")
     scene.canaries.add(Channel.ACCESS_TOKEN, "a form that is no token", f"{scene.canaries.mark}no-token")
     router = scene.made.first.router.port
-    nested = scene.request(Provocation.MALFORMED, nested_body("acme:agent"), path=NESTED)
-    await scene.send(Provocation.MALFORMED, nested, router)
+    nested = scene.request(nested_body("acme:agent"), path=NESTED)
+    await scene.send(nested, router)
     for raw in (b"GET /%b HTTP/9.9\r\n\r\n" % secret.encode(), b"%b\r\n\r\n" % secret.encode()):
         for port in (scene.made.gateway_port(), router):
             async with calling(port) as caller:
                 await caller.send(raw)
                 await caller.until(b"never", 5)
-    crossed = scene.request(Provocation.MALFORMED, good, path="/internal/v1/invocations")
-    await scene.send(Provocation.MALFORMED, crossed, router)
+    crossed = scene.request(good, path="/internal/v1/invocations")
+    await scene.send(crossed, router)
 
 
 async def cancel(scene: Scene) -> None:
-    secret = scene.canaries.of(Channel.CHUNK, Provocation.CANCEL)
+    secret = scene.secret(Channel.CHUNK)
     for way in (Leaving.FIN, Leaving.RST):
         scene.made.agent.script(streamed(task(), artifact(secret), end="open"))
-        body = scene.body(Provocation.CANCEL, stream=True)
+        body = scene.body(stream=True)
         async with calling(scene.made.gateway_port()) as caller:
-            await caller.send(scene.request(Provocation.CANCEL, body, stream=True))
+            await caller.send(scene.request(body, stream=True))
             await caller.until(secret.encode())
             caller.leave(way)
-        scene.took(Provocation.CANCEL, caller.told())
+        scene.took(caller.result())
     count = len(scene.made.agent.calls("message/send"))
     scene.made.agent.script(hold)
     async with calling(scene.made.gateway_port()) as caller:
-        await caller.send(scene.request(Provocation.CANCEL, scene.body(Provocation.CANCEL)))
+        await caller.send(scene.request(scene.body()))
         await scene.made.agent.arrival("message/send", count + 1)
         caller.leave(Leaving.FIN)
-    scene.took(Provocation.CANCEL, caller.told())
+    scene.took(caller.result())
 
 
 async def debug(scene: Scene) -> None:
@@ -193,15 +195,15 @@ async def debug(scene: Scene) -> None:
     binding = (await provider.bind(scene.made.agent.url, "acme:leaks")).json
     for served in (None, "wrong", "right"):
         challenge = await provider.challenge(binding)
-        wrong = scene.canaries.of(Channel.PROOF, Provocation.DEBUG)
+        wrong = scene.secret(Channel.PROOF)
         if served is not None:
             scene.made.agent.serve(challenge["challengeId"], challenge["proof"] if served == "right" else wrong)
         scene.canaries.add(Channel.PROOF, f"proof {served}", challenge["proof"])
         reply = await provider.complete(challenge)
         scene.found.require((reply.status == 200) == (served == "right"), f"proof {served}: {reply.status}")
-        scene.found.hits[Provocation.DEBUG] += 1
+        scene.found.hits[scene.provocation] += 1
     async with running_parent(scene.made.first) as parent:
-        scene.made.agent.script(answer(scene, Provocation.DEBUG))
+        scene.made.agent.script(answer(scene))
         child = await parent.call(scene.made.first.card["agentId"])
         scene.found.require(child.status == 200, f"child: {child.status}")
         forged = parent.delegation[:-4] + "AAAA"
@@ -212,15 +214,7 @@ async def debug(scene: Scene) -> None:
     await scene.made.control_plane.restart()
 
 
-ALL: dict[Provocation, Callable[[Scene], Awaitable[None]]] = {
-    Provocation.SUCCESS: success,
-    Provocation.REFUSAL: refusal,
-    Provocation.TIME_OUT: time_out,
-    Provocation.AGENT_FAILURE: agent_failure,
-    Provocation.DEPENDENCY_FAILURE: dependency_failure,
-    Provocation.CRASH: crash,
-    Provocation.OVERLOAD: overload,
-    Provocation.MALFORMED: malformed,
-    Provocation.CANCEL: cancel,
-    Provocation.DEBUG: debug,
+_ALL = (success, refusal, time_out, agent_failure, dependency_failure, crash, overload, malformed, cancel, debug)
+ALL: Mapping[Provocation, Callable[[Scene], Awaitable[None]]] = {
+    Provocation(provoke.__name__.replace("_", "-")): provoke for provoke in _ALL
 }

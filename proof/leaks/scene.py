@@ -13,11 +13,10 @@ from aop.contracts.signing import SigningKey
 from aop.local.state import DatabaseUrls
 from proof.area import Findings, Run
 from proof.caller import calling, request
-from proof.leaks.canaries import Canaries, Channel, Provocation
-from proof.leaks.places import LOGGING, Places, StoreFiles
-from proof.record import Told
-from proof.traffic import PATH
-from proof.world import Edge, Plan, World, world
+from proof.leaks.places import LOGGING, Canaries, Channel, Places, Provocation, StoreFiles
+from proof.plan import Edge, Plan
+from proof.record import CallResult
+from proof.world import PATH, World, world
 from tests.support.agent import credential_of
 from tests.support.collector import running_collector
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
@@ -33,38 +32,41 @@ class Scene:
     found: Findings
     canaries: Canaries
     places: Places
-    told: list[Told] = field(default_factory=list)
+    results: list[CallResult] = field(default_factory=list)
 
-    def body(self, provocation: Provocation, **members: object) -> bytes:
-        content = {"secret": f'é"\\/ {self.canaries.of(Channel.INPUT, provocation)}'}
+    provocation: Provocation = Provocation.SUCCESS
+    """The one that runs now: all that is sent carries its canaries."""
+
+    def secret(self, channel: Channel) -> str:
+        return self.canaries.of(channel, self.provocation)
+
+    def body(self, **members: object) -> bytes:
+        content = {"secret": f'é"\\/ {self.secret(Channel.INPUT)}'}
         return self.made.first.request(json.dumps(content, ensure_ascii=False).encode(), **members)
 
-    def request(self, provocation: Provocation, body: bytes, *, stream: bool = False, path: str = PATH) -> bytes:
+    def request(self, body: bytes, *, stream: bool = False, path: str = PATH) -> bytes:
         """With a canary in headers of several kinds."""
-        secret = self.canaries.of(Channel.HEADER, provocation).encode()
+        secret = self.secret(Channel.HEADER).encode()
         more = b"x-secret: %b\r\ncookie: session=%b\r\nx-platform-trace-id: %b\r\nuser-agent: %b" % ((secret,) * 4)
-        return request(path, body, self.made.first.token, stream=stream).replace(
-            b"host: test", b"host: test\r\n" + more, 1
-        )
+        whole = request(path, body, self.made.first.token, stream=stream)
+        return whole.replace(b"host: test", b"host: test\r\n" + more, 1)
 
-    async def call(self, provocation: Provocation, *, stream: bool = False, **members: object) -> Told:
-        return await self.send(
-            provocation, self.request(provocation, self.body(provocation, stream=stream, **members), stream=stream)
-        )
+    async def call(self, *, stream: bool = False, **members: object) -> CallResult:
+        return await self.send(self.request(self.body(stream=stream, **members), stream=stream))
 
-    async def send(self, provocation: Provocation, content: bytes, port: int | None = None) -> Told:
+    async def send(self, content: bytes, port: int | None = None) -> CallResult:
         try:
             async with calling(port or self.made.gateway_port()) as caller:
                 await caller.send(content)
-                told = await caller.answer()
+                result = await caller.answer()
         except OSError:
-            told = Told(time.time(), time.time())
-        self.took(provocation, told)
-        return told
+            result = CallResult(time.time(), time.time())
+        self.took(result)
+        return result
 
-    def took(self, provocation: Provocation, told: Told) -> None:
-        self.told.append(told)
-        self.found.hits[provocation] += 1
+    def took(self, result: CallResult) -> None:
+        self.results.append(result)
+        self.found.hits[self.provocation] += 1
 
     def collect(self) -> None:
         """What the platform itself made and gave to the Agent."""
@@ -96,11 +98,11 @@ async def opened_scene(run: Run, found: Findings) -> AsyncIterator[Scene]:
     for name, value in LOGGING.items():
         await run.postgres.execute(f"ALTER DATABASE {database} SET {name} = '{value}'")
     async with running_collector() as collector:
-        telling = collector.settings(PLATFORM_LOG_LEVEL="debug")
+        verbose = collector.settings(PLATFORM_LOG_LEVEL="debug")
         few = {"PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": str(SLOTS)}
         key = SigningKey.generate()
         signing = {"PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": key.text}
-        plan = Plan(edges=_STORES, control_plane=telling, router=telling | few | signing, failpoints=True)
+        plan = Plan(edges=_STORES, control_plane=verbose, router=verbose | few | signing, failpoints=True)
         async with world(stores, run.postgres.url(database), run.folder, plan) as made:
             canaries = Canaries(f"cnry{run.random.getrandbits(64):016x}{os.getpid():08x}")
             _own(canaries, made, password, key)

@@ -31,7 +31,7 @@ FAULTS = {
 
 _ACCEPTS_A_TURN = 16
 _NESTED_PATH = "/agent/v1/invocations"
-_MOST_UNSENT, _UNSENT_SECONDS = 256 * 1024, 0.05
+_MAX_UNSENT, _UNSENT_SECONDS = 256 * 1024, 0.05
 _TASK = '"taskId":"t-1","contextId":"c-1"'
 _WHOLE = b"HTTP/1.1 %d Said\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
 _STREAM = b"HTTP/1.1 200 Said\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -76,7 +76,7 @@ class Connection(asyncio.Protocol):
         self._unread = b""
         verb, target, _ = first.split(" ")
         if verb == "POST":
-            self._asked(json.loads(body), headers)
+            self._serve(json.loads(body), headers)
         else:
             self._proved(verb, target, body)
 
@@ -86,7 +86,7 @@ class Connection(asyncio.Protocol):
         proof = self._record.proofs.get(target, b"")
         self._transport.write(_WHOLE % (200 if proof else 404, len(proof), proof))
 
-    def _asked(self, request: Any, headers: dict[str, str]) -> None:
+    def _serve(self, request: Any, headers: dict[str, str]) -> None:
         method = request["method"]
         self._record.keep(method, headers)
         if method == "tasks/cancel":
@@ -114,14 +114,12 @@ class Connection(asyncio.Protocol):
         elif fault == "garbage":
             self._transport.write(_WHOLE % (200, 7, b"garbage"))
         else:
-            error = {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32000, "message": "no"}}
-            content = json.dumps(error).encode()
-            self._transport.write(_WHOLE % (200, len(content), content))
+            self._say(request, {"code": -32000, "message": "no"}, "error")
 
     async def _call_others(self, request: Any, order: Any, headers: dict[str, str]) -> None:
         count, *deeper = order["fan"]
-        wanted = {"number": order["number"], "fan": deeper}
-        body = {"targetAgentId": headers["x-platform-target-agent-id"], "capability": CAPABILITY, "input": wanted}
+        child = {"targetAgentId": headers["x-platform-target-agent-id"], "capability": CAPABILITY, "stream": False}
+        body = json.dumps({**child, "input": {"number": order["number"], "fan": deeper}}).encode()
         sent = [
             (b"authorization", b"Bearer " + headers["x-platform-delegation"].encode()),
             (b"content-type", b"application/json"),
@@ -133,7 +131,7 @@ class Connection(asyncio.Protocol):
                     "POST",
                     _NESTED_PATH,
                     headers=sent,
-                    body=json.dumps({**body, "stream": False}).encode(),
+                    body=body,
                     deadline=self._loop.time() + 60,
                     max_body=1 << 20,
                 )
@@ -147,8 +145,8 @@ class Connection(asyncio.Protocol):
         parts = [{"kind": "data", "data": value}]
         self._say(request, {"kind": "message", "messageId": "m-1", "role": "agent", "parts": parts})
 
-    def _say(self, request: Any, result: Any) -> None:
-        content = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
+    def _say(self, request: Any, result: Any, member: str = "result") -> None:
+        content = json.dumps({"jsonrpc": "2.0", "id": request["id"], member: result}).encode()
         self._transport.write(_WHOLE % (200, len(content), content))
 
 
@@ -176,7 +174,7 @@ class Chunks:
             self._send(f'"kind":"status-update",{_TASK},"status":{{"state":"completed"}},"final":true')
             self.transport.write(b"0\r\n\r\n")
             return
-        if self.transport.get_write_buffer_size() > _MOST_UNSENT:
+        if self.transport.get_write_buffer_size() > _MAX_UNSENT:
             loop.call_later(_UNSENT_SECONDS, self._next, number)
             return
         value = f'{{"of":{self.order["number"]},"chunk":{number},"at":{time.time():.6f},"pad":"{self._pad}"}}'

@@ -1,4 +1,4 @@
-"""A generator of load as a program: does one job after another and tells what came of every call; and how to run it."""
+"""A generator of load as a program: does one job after another and prints what came of every call."""
 
 import asyncio
 import json
@@ -10,13 +10,13 @@ from typing import Any
 
 import uvloop
 
+from proof.area import print_json
 from proof.gauges import percentile
 from proof.load.calls import Call, Caller, Place
 from proof.load.jobs import JOBS
-from proof.load.telling import tell
 
 _WINDOW_SECONDS = 5.0
-_LONGEST_LINE = 1 << 30
+_MAX_LINE = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,7 @@ class Lateness:
 
     at: float
     median: float
-    most: float
-    """The 99th percentile."""
+    p99: float
 
 
 @dataclass(frozen=True)
@@ -51,18 +50,18 @@ class Generators:
     _all: list[asyncio.subprocess.Process] = field(default_factory=list)
     _idle: list[asyncio.subprocess.Process] = field(default_factory=list)
 
-    async def do(self, what: str, **wanted: Any) -> Outcome:
+    async def do(self, what: str, **job: Any) -> Outcome:
         process = self._idle.pop() if self._idle else await self._started()
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(json.dumps({"what": what, "wanted": wanted}).encode() + b"\n")
+        process.stdin.write(json.dumps({"what": what, **job}).encode() + b"\n")
         said = await process.stdout.readline()
         if not said:
             raise RuntimeError(f"the generator broke off at {what}: {await process.wait()}")
         self._idle.append(process)
         found = json.loads(said)
-        late, (median, most) = [Lateness(*window) for window in found["late"]], found["all"]
-        return Outcome([Call(*row) for row in found["calls"]], late, median, most, found["counted"])
+        late, (median, p99) = [Lateness(*window) for window in found["late"]], found["all"]
+        return Outcome([Call(**row) for row in found["calls"]], late, median, p99, found["counted"])
 
     async def close(self) -> None:
         for process in self._all:
@@ -73,7 +72,7 @@ class Generators:
     async def _started(self) -> asyncio.subprocess.Process:
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", __name__, stdin=pipe, stdout=pipe, limit=_LONGEST_LINE
+            sys.executable, "-m", __name__, stdin=pipe, stdout=pipe, limit=_MAX_LINE
         )
         self._all.append(process)
         assert process.stdin is not None
@@ -95,19 +94,19 @@ def main() -> int:
     place = Place(**json.loads(sys.stdin.readline()))
     for line in sys.stdin:
         job = json.loads(line)
-        tell(uvloop.run(_done(place, job["what"], job["wanted"])))
+        print_json(uvloop.run(_done(place, job.pop("what"), job)))
     return 0
 
 
-async def _done(place: Place, what: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+async def _done(place: Place, what: str, job: Mapping[str, Any]) -> dict[str, Any]:
     caller = Caller(place)
     try:
-        counted = await JOBS[what](caller, wanted)
+        counted = await JOBS[what](caller, job)
     finally:
         await caller.close()
     late = [value for _, value in caller.late]
     return {
-        "calls": [astuple(call) for call in caller.made],
+        "calls": [{name: value for name, value in vars(call).items() if value} for call in caller.made],
         "late": [astuple(window) for window in _windows(caller.late)],
         "all": (percentile(late, 0.5), percentile(late, 0.99)),
         "counted": counted,

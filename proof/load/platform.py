@@ -12,22 +12,23 @@ from typing import Any
 from proof.area import Run
 from proof.checker import violations
 from proof.gathering import Seen, history_of, settled
+from proof.gauges import descriptors
 from proof.load.calls import Call, Place
 from proof.load.generator import Generators, Outcome, generators
+from proof.plan import Plan
 from proof.record import AgentCall
-from proof.traffic import PATH
-from proof.world import ALLOWED, Plan, World, world
+from proof.world import ALLOWED, World, world_of
 from tests.support.cards import some_limits
 from tests.support.metrics import numbers
 from tests.support.nested import ANY_PORT
 from tests.support.waiting import becomes_true
 
-STORE_POOL = 20
+_STORE_POOL = 20
 """So many connections to its store a unit opens when it first needs them, and keeps."""
-LONGEST_SECONDS = 600
+MAX_SECONDS = 600
 """The greatest that an invocation may be given."""
 
-_LOOK_SECONDS = 0.5
+_PROBE_SECONDS = 0.5
 
 
 @dataclass
@@ -44,11 +45,15 @@ class Loaded:
     def pids(self) -> dict[str, int]:
         return {"Control Plane": self.made.control_plane.pid, "Router": self.made.router.pid}
 
-    async def generate(self, what: str, **wanted: Any) -> Outcome:
+    async def generate(self, what: str, **job: Any) -> Outcome:
         """A part of the load, done by a process of its own."""
-        outcome = await self.generators.do(what, **wanted)
+        outcome = await self.generators.do(what, **job)
         self.calls += outcome.calls
         return outcome
+
+    def descriptors(self) -> dict[str, int]:
+        """Of each unit, with the connections to its store that it may still open."""
+        return {unit.log.stem: descriptors(unit.pid) + _STORE_POOL for unit in self.made.units}
 
     async def end_agent(self) -> None:
         """From here on all that it was asked can be read."""
@@ -65,9 +70,7 @@ class Loaded:
         """Every invariant that is broken, and whatever a caller got otherwise than it ordered."""
         await self._quiet()
         await settled(self.made, 60)
-        history = await history_of(
-            self.made, Seen([call.told() for call in self.calls], before=before, counts=True, details=20)
-        )
+        history = await history_of(self.made, Seen(self.calls, before=before, counts=True, details=20))
         history = replace(history, agents=await self.agent_calls())
         recorded = {row.invocation_id: row.chunks for row in history.ledger}
         miscounted = [
@@ -85,7 +88,7 @@ class Loaded:
 
         async def is_so() -> bool:
             nonlocal last
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_PROBE_SECONDS)
             running = sum([sum((await numbers(unit, "aop_invocations_in_flight")).values()) for unit in units])
             before, last = last, (await self.made.ledger.rows("SELECT count(*) FROM ledger.invocation"))[0]["count"]
             return running == 0 and before == last
@@ -99,25 +102,22 @@ async def loaded(run: Run, slots: int, log_level: str = "info") -> AsyncIterator
     """`slots` invocations at a time; the Router has room for more, so that the Gateway is the one to refuse."""
     both = {
         ALLOWED: ANY_PORT,
-        "PLATFORM_INVOCATION_DEADLINE_MS": str(LONGEST_SECONDS * 1000),
+        "PLATFORM_INVOCATION_DEADLINE_MS": str(MAX_SECONDS * 1000),
         "PLATFORM_LOG_LEVEL": log_level,
     }
     plan = Plan(
         control_plane={**both, "PLATFORM_GATEWAY_MAX_IN_FLIGHT_INVOCATIONS": str(slots)},
         router={**both, "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": str(2 * slots)},
     )
-    stores = await run.postgres.new_platform()
-    database = stores.migration.rpartition("/")[2]
-    async with world(stores, run.postgres.url(database), run.folder, plan) as made:
+    async with world_of(run, plan) as made:
         seen = run.folder / "agent.seen"
         async with _agent(made.first.router.port, seen) as (process, port):
             protocol = {**made.first.card["protocol"], "endpoint": f"http://127.0.0.1:{port}/a2a"}
-            limits = some_limits(timeoutMs=LONGEST_SECONDS * 1000, maxOutputBytes=1 << 30)
+            limits = some_limits(timeoutMs=MAX_SECONDS * 1000, maxOutputBytes=1 << 30)
             card, _, _ = await made.first.installed(protocol=protocol, limits=limits)
-            place = Place(made.gateway_port(), port, PATH, made.first.token, card["agentId"])
+            place = Place(made.gateway_port(), port, made.first.token, card["agentId"])
             async with generators(place) as ready:
                 yield Loaded(made, place, seen, process, ready)
-    await run.postgres.drop(database)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from proof.area import Area, Figure, Findings, Run
+from proof.area import Area, Figure, Findings, Run, proves
 from proof.gauges import Gauges, gauged, percentile, slope_per_hour
 from proof.load.generator import Outcome
 from proof.load.platform import Loaded, loaded
@@ -18,13 +18,13 @@ from tests.ledger.writing import breaches
 
 SOAK = "soak"
 HOURS = 2.0
-TELLING_HOURS = 1.0
+JUDGED_HOURS = 1.0
 """Of a shorter run the slope is shown and not judged: it is noise."""
 _CALLERS = 32
 _CALIBRATION_SECONDS = 10.0
 _ROUND_SECONDS = 300.0
 _FAULTS_IN_A_HUNDRED = 5.0
-_MOST_SLOPE = 2.0
+_MAX_SLOPE = 2.0
 _WARMING = 0.25
 """The part of the time in which caches and pools still fill."""
 _QUIET_SECONDS = 10.0
@@ -35,23 +35,9 @@ _UNSOUND = (
 _OUTCOMES = "SELECT type, count(*) AS number FROM ledger.event WHERE type <> 'stream' GROUP BY type"
 
 
-def soak(hours: float = HOURS) -> Area:
-    return Area(
-        SOAK,
-        "Soak",
-        (
-            f"For {hours:g} hours at half of what the platform can do, 5 % of the calls meeting a failing Agent, every"
-            " call is told exactly what became of it, and the Ledger holds the same.",
-            "The memory of the units grows by at most 2 MB an hour.",
-        ),
-        partial(_soaked, hours=hours),
-        alone=True,
-    )
-
-
 @dataclass
 class Tally:
-    """What callers were told in all rounds so far, kept small."""
+    """What callers got in all rounds so far, kept small."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
@@ -67,6 +53,10 @@ class Tally:
         self.slowest = max(self.slowest, percentile([call.seconds for call in outcome.calls], 0.99))
 
 
+def soak(hours: float = HOURS) -> Area:
+    return Area(SOAK, "Soak", partial(_soaked, hours=hours), (_disagreements, _slopes), alone=True)
+
+
 async def _soaked(run: Run, hours: float) -> Findings:
     found, tally, left = Findings(), Tally(), hours * 3600
     async with loaded(run, 512, log_level="warning") as on, gauged(on.pids, max(1.0, hours * 5)) as gauges:
@@ -76,8 +66,8 @@ async def _soaked(run: Run, hours: float) -> Findings:
         run.say(f"{rate:.0f} calls a second for {hours:g} h")
         while left > 0:
             number, seconds = number + 1, min(left, _ROUND_SECONDS)
-            wanted = {"rate": rate, "seconds": seconds, "faults": _FAULTS_IN_A_HUNDRED, "seed": f"{run.seed} {number}"}
-            tally.add(await on.generators.do("faulty", **wanted))
+            job = {"rate": rate, "seconds": seconds, "faults": _FAULTS_IN_A_HUNDRED, "seed": f"{run.seed} {number}"}
+            tally.add(await on.generators.do("faulty", **job))
             left -= seconds
             run.say(f"{sum(tally.outcomes.values())} calls, {len(tally.wrong)} wrong, {max(left, 0) / 60:.0f} min left")
         await asyncio.sleep(_QUIET_SECONDS)
@@ -95,22 +85,27 @@ async def _soaked(run: Run, hours: float) -> Findings:
     return found
 
 
+@proves("The memory of the units grows by at most 2 MB an hour.")
 def _slopes(gauges: Gauges, hours: float) -> Iterable[Figure]:
     for name, points in gauges.memory.items():
         settled = [point for point in points if point[0] >= points[-1][0] * _WARMING]
-        bound = _MOST_SLOPE if hours >= TELLING_HOURS else None
+        bound = _MAX_SLOPE if hours >= JUDGED_HOURS else None
         yield Figure(f"{name}: growth of its memory", slope_per_hour(settled), "MiB/h", at_most=bound)
         yield Figure(f"{name}: memory in the end", points[-1][1], "MiB")
 
 
+@proves(
+    "For hours at half of what the platform can do, 5 % of the calls meeting a failing Agent, every call gets exactly"
+    " what became of it, and the Ledger holds the same."
+)
 async def _disagreements(on: Loaded, tally: Tally) -> Iterable[str]:
-    """Too much for a look at every call: the Ledger's totals beside the callers'."""
+    """Too much to check every call: the Ledger's totals beside the callers'."""
     ledger = on.made.ledger
     recorded = {row["type"]: row["number"] for row in await ledger.rows(_OUTCOMES)}
-    told = {outcome: count for outcome, count in tally.outcomes.items() if outcome != "refused"}
+    answered = {outcome: count for outcome, count in tally.outcomes.items() if outcome != "refused"}
     problems = [f"ledger check: {breach}" for breach in await breaches(on.made.stores.router)]
-    if recorded != told:
-        problems.append(f"told {told}, recorded {recorded}")
+    if recorded != answered:
+        problems.append(f"answered {answered}, recorded {recorded}")
     unsound = (await ledger.rows(_UNSOUND))[0]["count"]
     if unsound:
         problems.append(f"{unsound} invocations have not exactly one terminal")

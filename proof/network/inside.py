@@ -11,16 +11,14 @@ from typing import Any
 import certifi
 
 from aop.local.state import DatabaseUrls
-from proof.area import Figure, Findings
+from proof.area import Figure, Findings, print_json
 from proof.network import kernel
-from proof.network.machines import machines
-from proof.network.names import name_server
-from proof.network.partitions import PARTITIONS, partition, rough_weather
-from proof.network.rebinding import require_one_judgement
-from proof.network.refused import Way, addresses, cases, require_refused
-from proof.network.traps import set_traps
+from proof.network.partitions import PARTITIONS, machines, partition, rough_weather
+from proof.network.refused import Way, addresses, cases, require_one_judgement, require_refused
+from proof.network.traps import name_server, set_traps
 from proof.network.wire import wired
-from proof.world import ALLOWED, Plan, world
+from proof.plan import Plan
+from proof.world import ALLOWED, world
 from tests.ledger.writing import breaches
 from tests.support.authority import Authority
 
@@ -62,7 +60,7 @@ async def lost_packets(spec: dict[str, Any], found: Findings) -> None:
     kernel.loopback_up()
     async with (
         wired(random.Random(spec["seed"]), Path(spec["exchange"])) as wire,
-        machines(wire, Path(spec["exchange"]), stores, folder) as made,
+        machines(wire, Path(spec["exchange"]), stores, spec["superuser"], folder) as made,
     ):
         await rough_weather(made, 300 if spec["full"] else 32, found)
         for lost in PARTITIONS if spec["full"] else PARTITIONS[:3:2] + PARTITIONS[3:4]:
@@ -77,8 +75,7 @@ def main(path: str) -> int:
     spec = json.loads(Path(path).read_text())
     found = Findings()
     asyncio.run(PARTS[spec["part"]](spec, found))
-    told = {"hits": dict(found.hits), "figures": [asdict(each) for each in found.figures], "broken": found.broken}
-    sys.stdout.write(json.dumps(told) + "\n")
+    print_json({"hits": found.hits, "figures": [asdict(each) for each in found.figures], "broken": found.broken})
     return 0
 
 

@@ -1,4 +1,5 @@
-"""What a network namespace is told by the kernel's own interface: interfaces up, addresses, routes, packet devices.
+"""Network namespaces by the kernel's own interface, and a unit in one: `python -m proof.network.kernel router EXCHANGE
+ADDRESS` starts it with loopback and one interface, whose other end is handed in at the exchange.
 
 No program and no package is needed for it, only the right to have a namespace at all.
 """
@@ -8,7 +9,10 @@ import fcntl
 import os
 import socket
 import struct
+import sys
 from pathlib import Path
+
+from aop.cli import units
 
 _CLONE_NEWNET = 0x40000000
 _MS_BIND = 0x1000
@@ -18,11 +22,6 @@ _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 _RTM_NEWROUTE, _NLM_REQUEST_ACK_CREATE, _RTA_OIF = 24, 0x405, 4
 _TABLE_LOCAL, _PROTOCOL_BOOT, _SCOPE_HOST, _TYPE_LOCAL = 255, 3, 254, 2
 _libc = ctypes.CDLL(None, use_errno=True)
-
-
-def new_network() -> None:
-    """For this process and all it starts."""
-    _require(_libc.unshare(_CLONE_NEWNET))
 
 
 def bind_over(source: Path, target: Path) -> None:
@@ -67,3 +66,19 @@ def _require(result: int) -> None:
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
+
+
+def main(name: str, exchange: str, address: str) -> int:
+    _require(_libc.unshare(_CLONE_NEWNET))
+    loopback_up()
+    device = packet_device(address)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as handing:
+        handing.connect(exchange)
+        socket.send_fds(handing, [address.encode()], [device])
+        handing.recv(2)
+    os.close(device)
+    return units.run_unit(name)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,20 +1,31 @@
 """Machines that lose each other, in one and in both directions, and links that lose, delay and reorder packets."""
 
 import asyncio
-import json
 import time
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from proof.area import Figure, Findings
-from proof.caller import calling, request
-from proof.network.machines import CONTROL_PLANE, DEADLINE_SECONDS, HERE, ROUTER, Machines
-from proof.network.wire import CUT, Weather
-from proof.record import Told
-from proof.traffic import PATH
-from tests.support.agent import chosen, echo, method_of
+from aop.local.state import DatabaseUrls
+from proof.area import Figure, Findings, proves
+from proof.network import kernel
+from proof.network.wire import CUT, Weather, Wire
+from proof.plan import Plan
+from proof.record import CallResult
+from proof.traffic import by_mode
+from proof.world import World, world
+from tests.support.agent import echo
+from tests.support.cards import some_limits
 from tests.support.peers import Behaviour, after
-from tests.support.streaming_agent import piece, status, streamed, task
+from tests.support.replicas import Replica
+from tests.support.streaming_agent import a_whole_stream, streamed
 
+HERE, CONTROL_PLANE, ROUTER = "10.99.0.1", "10.99.0.2", "10.99.0.3"
+DEADLINE_SECONDS = 3.0
+PATIENT_SECONDS = 30.0
+"""The deadline of the Agent that is called in rough weather."""
 ROUGH = Weather(loss=0.01, delay=(0.002, 0.03))
 AT_ONCE = 16
 _SPARE_SECONDS = 2.0
@@ -26,7 +37,7 @@ Way = tuple[str, str]
 
 @dataclass(frozen=True)
 class Partition:
-    """`codes` are what a call may be told that begins in it; `seconds` the longest it may take to be told.
+    """`codes` are those a call may get that begins in it, within `seconds`.
 
     The answer of a call that began before travels against the first way, and arrives unless that is lost too.
     """
@@ -50,67 +61,88 @@ PARTITIONS = (
 )
 
 
-async def rough_weather(made: Machines, calls: int, found: Findings) -> None:
+@dataclass(frozen=True)
+class Machines:
+    """The platform on three machines: callers and the Agent on one, the Control Plane and the Router on one each."""
+
+    wire: Wire
+    made: World
+    patient: str
+
+    async def call(self, number: int, *, stream: bool = False, **members: Any) -> CallResult:
+        return await self.made.call({"number": number}, stream=stream, **members)
+
+
+@asynccontextmanager
+async def machines(
+    wire: Wire, exchange: Path, stores: DatabaseUrls, superuser: str, folder: Path
+) -> AsyncIterator[Machines]:
+    """This process is in a namespace of its own already, and gets its end of the wire here."""
+    wire.plug_in(HERE, kernel.packet_device(HERE))
+    hosts = {"control-plane": CONTROL_PLANE, "router": ROUTER}
+
+    def launched(unit: Replica) -> Replica:
+        return replace(unit, command=("-m", "proof.network.kernel"), options=(str(exchange), hosts[unit.name]))
+
+    card = {"limits": some_limits(timeoutMs=int(DEADLINE_SECONDS * 1000))}
+    plan = Plan(launched=launched, here=HERE, elsewhere=(CONTROL_PLANE, ROUTER), card=card)
+    async with world(stores, superuser, folder, plan) as made:
+        limits = some_limits(timeoutMs=int(PATIENT_SECONDS * 1000))
+        patient, _, _ = await made.first.installed(limits=limits)
+        yield Machines(wire, made, patient["agentId"])
+
+
+@proves("Lost, late and reordered packets change nothing but the time a call takes.")
+async def rough_weather(on: Machines, calls: int, found: Findings) -> None:
     """Every link loses, delays and reorders: slower, and otherwise as ever."""
-    made.platform.agent.usual = (answering(),)
+    on.made.agent.usual = (answering(),)
     hosts = (HERE, CONTROL_PLANE, ROUTER)
-    made.wire.set(ROUGH, *((near, far) for near in hosts for far in hosts if near != far))
+    on.wire.set(ROUGH, *((near, far) for near in hosts for far in hosts if near != far))
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def call(number: int) -> Told:
+    async def call(number: int) -> CallResult:
         async with gate:
-            return await _call(made, stream=number % 2 == 1, number=number, agentId=made.patient)
+            return await on.call(number, stream=number % 2 == 1, agentId=on.patient)
 
-    told = await asyncio.gather(*(call(number) for number in range(calls)))
-    made.wire.clear()
-    for number, one in enumerate(told):
-        chunks = [event["chunk"] for event in one.events if event["type"] == "chunk"]
+    results = await asyncio.gather(*(call(number) for number in range(calls)))
+    on.wire.clear()
+    for number, one in enumerate(results):
+        chunks = one.chunk_values
         whole = chunks == list(range(_CHUNKS)) if number % 2 else f'"number": {number}'.encode() in one.body
         found.require(one.outcome == "succeeded" and whole, f"in rough weather: {one.outcome}/{one.code} {chunks}")
     for harm in ("packet lost", "packet late", "packet out of order"):
-        found.hits[harm] += made.wire.hits[harm]
-    found.figures.append(Figure("slowest call in rough weather", max(one.ended - one.began for one in told), "s"))
+        found.hits[harm] += on.wire.hits[harm]
+    found.figures.append(Figure("slowest call in rough weather", max(one.seconds for one in results), "s"))
 
 
-async def partition(made: Machines, lost: Partition, found: Findings) -> None:
-    """One call runs into it and one begins in it; both are told in time, and once it is over calls succeed again."""
-    made.platform.agent.usual = (after(0.4, answering()),)
-    running = asyncio.create_task(_call(made, stream=False, number=0))
-    await made.platform.agent.arrival("message/send", len(made.platform.agent.calls("message/send")) + 1)
-    made.wire.set(CUT, *lost.ways)
-    before = made.wire.hits["packet lost"]
-    told = await asyncio.gather(running, _call(made, stream=False, number=1), _call(made, stream=True, number=2))
-    made.wire.clear()
-    found.hits[f"packets lost, {lost.name}"] += made.wire.hits["packet lost"] - before
-    arrived = told[0].outcome == "succeeded" and not lost.answer_lost
-    for one in told[1:] if arrived else told:
-        found.require(one.code in lost.codes, f"{lost.name}: told {one.status}/{one.code}")
-    longest = max(one.ended - one.began for one in told)
-    bound = lost.seconds + _SPARE_SECONDS
-    found.figures.append(Figure(f"told of the loss, {lost.name}", longest, "s", at_most=bound))
-    await _recovers(made, lost, found)
-
-
-async def _recovers(made: Machines, lost: Partition, found: Findings) -> None:
-    made.platform.agent.usual = (answering(),)
+@proves(
+    "Machines that lose each other in one or both directions get typed failures in time, and work again once"
+    " they are back."
+)
+async def partition(on: Machines, lost: Partition, found: Findings) -> None:
+    """One call runs into it and two begin in it; all are answered in time, and once it is over calls succeed again."""
+    agent = on.made.agent
+    agent.usual = (after(0.4, answering()),)
+    running = asyncio.create_task(on.call(0))
+    await agent.arrival("message/send", len(agent.calls("message/send")) + 1)
+    on.wire.set(CUT, *lost.ways)
+    before = on.wire.hits["packet lost"]
+    results = await asyncio.gather(running, on.call(1), on.call(2, stream=True))
+    on.wire.clear()
+    found.hits[f"packets lost, {lost.name}"] += on.wire.hits["packet lost"] - before
+    arrived = results[0].outcome == "succeeded" and not lost.answer_lost
+    for one in results[1:] if arrived else results:
+        found.require(one.code in lost.codes, f"{lost.name}: answered {one.status}/{one.code}")
+    slowest, bound = max(one.seconds for one in results), lost.seconds + _SPARE_SECONDS
+    found.figures.append(Figure(f"told of the loss, {lost.name}", slowest, "s", at_most=bound))
+    agent.usual = (answering(),)
     healed = time.monotonic()
-    await asyncio.gather(*(unit.ready() for unit in made.units))
-    while (await _call(made, stream=False, number=3)).outcome != "succeeded":
-        if time.monotonic() > healed + 10:
-            break
-    found.figures.append(
-        Figure(f"first success after it, {lost.name}", time.monotonic() - healed, "s", at_most=8 + _SPARE_SECONDS)
-    )
+    await asyncio.gather(*(unit.ready() for unit in on.made.units))
+    while (await on.call(3)).outcome != "succeeded" and time.monotonic() < healed + 10:
+        pass
+    name, seconds = f"first success after it, {lost.name}", time.monotonic() - healed
+    found.figures.append(Figure(name, seconds, "s", at_most=8 + _SPARE_SECONDS))
 
 
 def answering() -> Behaviour:
-    pieces = [piece(number, number, _CHUNKS) for number in range(_CHUNKS)]
-    stream = streamed(task(), *pieces, status("completed"))
-    return chosen(lambda received: stream if method_of(received) == "message/stream" else echo)
-
-
-async def _call(made: Machines, *, stream: bool, number: int, **members: str) -> Told:
-    body = made.platform.request(json.dumps({"number": number}).encode(), stream=stream, **members)
-    async with calling(made.platform.gateway.port) as caller:
-        await caller.send(request(PATH, body, made.platform.token, stream=stream))
-        return await caller.answer()
+    return by_mode(echo, streamed(*a_whole_stream(_CHUNKS)))

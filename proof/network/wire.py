@@ -1,4 +1,4 @@
-"""The network between machines of the tests' own: each packet is carried, dropped, held back or overtaken, as told."""
+"""The network between machines of the tests' own: each packet is carried, dropped, held back or overtaken, as set."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_MOST_BYTES = 65536
+_MAX_BYTES = 65536
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Wire:
 
     def _carry(self, device: int) -> None:
         with suppress(BlockingIOError):
-            while packet := os.read(device, _MOST_BYTES):
+            while packet := os.read(device, _MAX_BYTES):
                 if packet[0] >> 4 == 4:
                     self._send(packet)
 

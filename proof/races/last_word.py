@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
-from proof.area import Findings
-from proof.held_parent import held_parent
-from proof.races.contests import Outcome
-from proof.races.ring import Corner, Prize, Ring
+from proof.area import Findings, proves
+from proof.races.ring import Corner, Outcome, Prize, Ring
+from proof.traffic import held_parent
 from tests.support.nested import Parent
 
 CALLERS = 6
@@ -28,29 +27,34 @@ WORDS: Mapping[str, Outcome] = {
 class Crowd:
     """Counts answers; a call is `later` when it was sent after the act had been answered."""
 
-    wanted: int
+    number: int
     said: asyncio.Event = field(default_factory=asyncio.Event)
     before: Counter[Outcome] = field(default_factory=Counter)
     later: Counter[Outcome] = field(default_factory=Counter)
 
     async def call(self, corner: Corner, prize: Prize) -> None:
-        while self.later.total() < self.wanted:
+        while self.later.total() < self.number:
             counted = self.later if self.said.is_set() else self.before
             counted[await corner.act("invoke", prize)] += 1
 
     async def call_nested(self, parent: Parent, prize: Prize) -> None:
-        while self.later.total() < self.wanted:
+        while self.later.total() < self.number:
             counted = self.later if self.said.is_set() else self.before
             reply = await parent.call(prize.agent_id)
             counted[reply.status, reply.code if reply.status >= 400 else ""] += 1
 
 
-async def hear(ring: Ring, act: str, wanted: int, found: Findings) -> None:
+@proves(
+    "Once a revoke, a suspend, a disable or an uninstall was answered, no later call is accepted, neither"
+    " through a Gateway nor from within a running Invocation; what was accepted before is what the Ledger"
+    " holds."
+)
+async def hear(ring: Ring, act: str, number: int, found: Findings) -> None:
     """One Agent, in full use through both Gateways and from within an Invocation, is taken away."""
-    prize, crowd = await ring.released(f"word:{act.replace(' ', '-').lower()}"), Crowd(wanted)
+    prize, crowd = await ring.released(f"word:{act.replace(' ', '-').lower()}"), Crowd(number)
     async with held_parent(ring.platform) as parent, asyncio.TaskGroup() as tasks:
-        for number in range(CALLERS):
-            tasks.create_task(crowd.call(ring.corners[number % len(ring.corners)], prize))
+        for place in range(CALLERS):
+            tasks.create_task(crowd.call(ring.corners[place % len(ring.corners)], prize))
         tasks.create_task(crowd.call_nested(parent, prize))
         while crowd.before[200, ""] < 3 * CALLERS:  # noqa: ASYNC110  in full use first; the callers tell nobody
             await asyncio.sleep(0.01)

@@ -1,22 +1,100 @@
-"""The ring the contests are held in: makes the object, sends each act through its own Gateway, reads what became."""
+"""Contests over one object, the answers that some order of the acts explains, and the ring they are held in."""
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count, pairwise, permutations
 from typing import Any
 
 from aop.contracts.publication import Release, ReleaseState
-from proof.races.contests import Contest, Outcome
 from tests.support.catalog import provider_of
 from tests.support.loop import CAPABILITY, SPACE, Platform, agent_card
 from tests.support.publication import Json, Provider
 from tests.support.units import Reply
 from tests.support.workspaces import Owner
 
-MOST_APART_SECONDS = 0.012
+Outcome = tuple[int, str]
+"""The status, and the code of an error."""
+DONE, CREATED, CONFLICT = (200, ""), (201, ""), (409, "CONFLICT")
+SUSPENDED, REUSED = (409, "AGENT_RELEASE_SUSPENDED"), (409, "CHALLENGE_REUSED")
+MAX_APART_SECONDS = 0.012
 """Somewhat longer than an act takes: the one sent first is sometimes done before the next, mostly they meet."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """`table` says for a state and an act the state that follows and the answer."""
+
+    name: str
+    start: str
+    acts: Sequence[str]
+    table: Mapping[tuple[str, str], tuple[str, Outcome]]
+
+    @cached_property
+    def possible(self) -> Mapping[tuple[Outcome, ...], frozenset[str]]:
+        """The answers of the acts, in their own order, that some order of them has, with the states it may end in."""
+        found: dict[tuple[Outcome, ...], set[str]] = {}
+        for order in permutations(range(len(self.acts))):
+            state, answers = self.start, dict[int, Outcome]()
+            for index in order:
+                state, answers[index] = self.table[state, self.acts[index]]
+            found.setdefault(tuple(answers[index] for index in range(len(self.acts))), set()).add(state)
+        return {answers: frozenset(states) for answers, states in found.items()}
+
+
+def _installation_table() -> Mapping[tuple[str, str], tuple[str, Outcome]]:
+    moves = {"enable": ("disabled", "enabled"), "disable": ("enabled", "disabled")}
+    table: dict[tuple[str, str], tuple[str, Outcome]] = {}
+    for state in ("enabled", "disabled", "uninstalled"):
+        for act, (source, target) in moves.items():
+            table[state, act] = (target, DONE) if state == source else (state, CONFLICT)
+        table[state, "delete"] = ("uninstalled", CONFLICT if state == "uninstalled" else DONE)
+    return table
+
+
+CONTESTS: Sequence[Contest] = (
+    Contest(
+        "publish or revoke",
+        "verified",
+        ("publish", "revoke"),
+        {
+            ("verified", "publish"): ("published", DONE),
+            ("verified", "revoke"): ("revoked", DONE),
+            ("published", "revoke"): ("revoked", DONE),
+            ("revoked", "publish"): ("revoked", CONFLICT),
+        },
+    ),
+    Contest(
+        "suspend or invoke",
+        "published",
+        ("suspend", "invoke"),
+        {
+            ("published", "suspend"): ("suspended", DONE),
+            ("published", "invoke"): ("published", DONE),
+            ("suspended", "invoke"): ("suspended", SUSPENDED),
+        },
+    ),
+    Contest(
+        "complete or complete",
+        "pending",
+        ("complete", "complete"),
+        {("pending", "complete"): ("verified", DONE), ("verified", "complete"): ("verified", REUSED)},
+    ),
+    Contest("enable, disable or delete", "enabled", ("enable", "disable", "delete"), _installation_table()),
+    Contest(
+        "install or suspend",
+        "published",
+        ("install", "suspend"),
+        {
+            ("published", "install"): ("installed", CREATED),
+            ("published", "suspend"): ("suspended", DONE),
+            ("installed", "suspend"): ("installed and suspended", DONE),
+            ("suspended", "install"): ("suspended", SUSPENDED),
+        },
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -115,7 +193,7 @@ class Ring:
         async with asyncio.TaskGroup() as tasks:
             for index in order:
                 task = tasks.create_task(send(index, delay))
-                delay += self.chance.uniform(0, MOST_APART_SECONDS)
+                delay += self.chance.uniform(0, MAX_APART_SECONDS)
                 if not at_once:
                     delay = 0.0
                     await asyncio.wait({task})

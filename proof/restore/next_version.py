@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from aop.store import migrations
 from aop.store.migrations import Migration, migrate, migrations_of
+from proof.area import ProgramFailed, program
 
 SQL = """
 ALTER TABLE ledger.event ADD COLUMN cost bigint;
@@ -22,22 +23,19 @@ GRANT SELECT ON ledger.note TO aop_router;
 
 async def migrated(url: str) -> tuple[int, str]:
     """By this program in a process of its own: its exit code, and what it said."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", __name__),
-        env={"PLATFORM_MIGRATION_DATABASE_URL": url, "PATH": os.defpath},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    said, _ = await process.communicate()
-    return process.returncode or 0, said.decode().strip()
+    try:
+        said = await program(__name__, env={"PLATFORM_MIGRATION_DATABASE_URL": url, "PATH": os.defpath})
+    except ProgramFailed as failed:
+        return 1, str(failed).partition(": ")[2].strip()
+    return 0, said.decode().strip()
 
 
 def main(url: str) -> int:
-    known = {owner: migrations_of(owner) for owner in migrations.OWNERS}
-    known["ledger"] = [*known["ledger"], Migration("ledger", len(known["ledger"]) + 1, "next", SQL)]
+    all_of = {owner: migrations_of(owner) for owner in migrations.OWNERS}
+    all_of["ledger"] = [*all_of["ledger"], Migration("ledger", len(all_of["ledger"]) + 1, "next", SQL)]
 
     def of_next_version(owner: str) -> Sequence[Migration]:
-        return known[owner]
+        return all_of[owner]
 
     migrations.migrations_of = of_next_version  # type: ignore[assignment]
     try:

@@ -17,8 +17,8 @@ def main(arguments: Sequence[str]) -> int:
         print(run)  # noqa: T201  whoever reads it asked for it
         return 1 if run.broken else 0
     runs = run_seeds(range(first, first + int(arguments[1])))
-    told = {"count": runs.count, "hits": runs.hits, "failing": [str(run) for run in runs.failing]}
-    print(json.dumps(told))  # noqa: T201
+    found = {"count": runs.count, "hits": runs.hits, "failing": [str(run) for run in runs.failing]}
+    print(json.dumps(found))  # noqa: T201
     return 0
 
 

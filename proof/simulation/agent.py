@@ -13,7 +13,7 @@ import msgspec
 from aop.base.canonical import from_base64url
 from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, HttpTimeout, TransferBroken
 from aop.net.http.message import HeaderLookup
-from proof.simulation.history import History
+from proof.simulation.loop import History
 
 _JSON = ((b"content-type", b"application/json"),)
 _EVENTS = ((b"content-type", b"text/event-stream"),)
@@ -90,7 +90,7 @@ class SimulatedAgents:
         await _pause(step.pause, sent["deadline"])
         if step.says in BREAKS:
             raise BREAKS[step.says]()
-        self.told(name, step.says, is_last=self._next_step[name] >= len(script.steps))
+        self.note_answer(name, step.says, is_last=self._next_step[name] >= len(script.steps))
         status = int(step.says[1:]) if step.says[:1] == "#" else 200
         return Answer(status, _JSON, step.says.replace("%id%", str(call)).encode())
 
@@ -99,14 +99,14 @@ class SimulatedAgents:
 
     def _receive(self, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> tuple[str, str, str]:
         """The name of the Invocation, the id of the request, the JSON-RPC method."""
-        told, call = dict(headers), msgspec.json.decode(body)
-        invocation, rpc = told[b"x-platform-invocation-id"], call["method"]
+        lines, call = dict(headers), msgspec.json.decode(body)
+        invocation, rpc = lines[b"x-platform-invocation-id"], call["method"]
         if invocation not in self._names:
             self._names[invocation] = call["params"]["message"]["parts"][0]["data"]["name"]
         name = self._names[invocation]
         seen = self.seen.setdefault(name, Seen())
         if not self._history.is_over:
-            claims = msgspec.json.decode(from_base64url(told[b"authorization"].decode().split(".")[1]))
+            claims = msgspec.json.decode(from_base64url(lines[b"authorization"].decode().split(".")[1]))
             seen.methods["message" if rpc.startswith("message/") else rpc] += 1
             seen.credentials.add(claims["jti"])
             seen.requests += 1
@@ -114,7 +114,7 @@ class SimulatedAgents:
         self._history.note(name, "agent got", rpc)
         return name, call["id"], rpc
 
-    def told(self, name: str, says: str, *, is_last: bool) -> None:
+    def note_answer(self, name: str, says: str, *, is_last: bool) -> None:
         seen, now = self.seen[name], self._history.loop.time()
         if seen.named_at is None and any(mark in says for mark in _NAMES_TASK):
             seen.named_at = now
@@ -165,7 +165,7 @@ class SimulatedStream(HeaderLookup):
         self._place += 1
         if step.says in BREAKS:
             raise BREAKS[step.says]()
-        self._agents.told(self._name, step.says, is_last=self._place == len(self._script.steps))
+        self._agents.note_answer(self._name, step.says, is_last=self._place == len(self._script.steps))
         return step.says.replace("%id%", str(self._id)).encode()
 
 

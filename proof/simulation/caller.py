@@ -7,18 +7,18 @@ from typing import Any
 import msgspec
 
 from aop.net.asgi import Disconnect
-from proof.simulation.history import History
+from proof.record import TERMINAL_EVENTS
+from proof.simulation.loop import History
 
-_TERMINALS = {"completed": "succeeded", "failed": "failed", "canceled": "canceled", "timed_out": "timed_out"}
 _TYPES = {"CANCELED": "canceled", "TIMEOUT": "timed_out"}
 
 
 class Caller:
-    """`told` is how its Invocation ended, as the caller knows it, in the words of the Ledger."""
+    """`outcome` is how its Invocation ended, as the caller knows it, in the words of the Ledger."""
 
     def __init__(self, name: str, stalls: float, history: History) -> None:
         self.name = name
-        self.told: str | None = None
+        self.outcome: str | None = None
         self.refused: str | None = None
         self.reason: str | None = None
         """Of the refusal."""
@@ -95,9 +95,9 @@ class Caller:
     def _read_frame(self, event: dict[str, Any]) -> None:
         self.frames.append(event)
         self.ids.add((event["invocationId"], event["rootTaskId"], event["traceId"]))
-        if event["type"] in _TERMINALS:
+        if event["type"] in TERMINAL_EVENTS:
             code = event.get("error", {}).get("code", "")
-            self._learn(f"{_TERMINALS[event['type']]} {code}".strip())
+            self._learn(f"{TERMINAL_EVENTS[event['type']]} {code}".strip())
         else:
             self._history.note(self.name, "caller got", event["type"])
 
@@ -112,9 +112,9 @@ class Caller:
         else:
             self._learn(f"{_TYPES.get(answer['code'], 'failed')} {answer['code']}")
 
-    def _learn(self, told: str) -> None:
+    def _learn(self, outcome: str) -> None:
         if self._history.is_over:
             return
-        self.told = told
+        self.outcome = outcome
         self.answered_at = self._history.loop.time()
-        self._history.note(self.name, "caller was told", told)
+        self._history.note(self.name, "caller was told", outcome)

@@ -61,12 +61,12 @@ class SimulatedControlPlane:
         self._seconds = seconds
 
     async def request(self, target: Any, method: str, path: str, **sent: Any) -> Answer:
-        asked = msgspec.json.decode(sent["body"])
-        release = _BY_AGENT[asked["agentId"]]
-        await asyncio.sleep(self._seconds.get(asked["invocationId"], 0.001))
+        question = msgspec.json.decode(sent["body"])
+        release = _BY_AGENT[question["agentId"]]
+        await asyncio.sleep(self._seconds.get(question["invocationId"], 0.001))
         pin = {"version": "1.0.0", "releaseId": release.release_id, "agentCardDigest": release.digest}
         body = json.dumps(pin).encode() if path.endswith("resolve-installed-version") else _resolved(release)
-        trace = (b"x-platform-trace-id", asked["traceId"].encode("ascii"))
+        trace = (b"x-platform-trace-id", question["traceId"].encode("ascii"))
         return Answer(200, ((b"content-type", b"application/json"), trace), body)
 
 

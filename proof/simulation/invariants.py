@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from uuid import UUID
 
+from proof.area import proves
 from proof.simulation.caller import Caller
 from proof.simulation.control_plane import RELEASES
 from proof.simulation.plan import CallPlan, Ending, Kind
@@ -18,6 +19,11 @@ _WRITES = 4
 """So many times as long as one write may take, after its deadline, a caller may wait for its answer."""
 
 
+@proves(
+    "Every accepted Invocation has exactly one terminal, whatever Agent, store, caller, clock and shutdown"
+    " do, in whatever order it happens.",
+    "Nobody is told what is not recorded, and no Agent is asked before the acceptance is.",
+)
 def violations(world: World) -> Iterator[str]:
     yield from world.broken
     yield from world.faults
@@ -29,8 +35,8 @@ def violations(world: World) -> Iterator[str]:
     for call in world.plan.calls:
         caller = world.callers.get(call.name)
         if caller is not None:
-            told = Told(world, call, caller, named.get(call.name))
-            yield from (f"{call.name}: {text}" for text in told.violations())
+            check = InvocationCheck(world, call, caller, named.get(call.name))
+            yield from (f"{call.name}: {text}" for text in check.violations())
 
 
 def terminal_of(world: World, key: UUID | None) -> str | None:
@@ -39,7 +45,7 @@ def terminal_of(world: World, key: UUID | None) -> str | None:
     return None if row is None else f"{row['type']} {row['error_code'] or ''}".strip()
 
 
-class Told:
+class InvocationCheck:
     """One Invocation as its caller, its Agent and the Ledger tell it; `key` is None when the Ledger does not."""
 
     def __init__(self, world: World, call: CallPlan, caller: Caller, key: UUID | None) -> None:
@@ -67,8 +73,8 @@ class Told:
         yield from self._agent()
 
     def _unrecorded(self) -> Iterator[str]:
-        if self._caller.told is not None or self._caller.frames:
-            yield f"told {self._caller.told}, but nothing is recorded"
+        if self._caller.outcome is not None or self._caller.frames:
+            yield f"told {self._caller.outcome}, but nothing is recorded"
         if self._seen is not None:
             yield "the Agent was contacted, but nothing is recorded"
 
@@ -133,7 +139,7 @@ class Told:
     def _caller_agrees(self) -> Iterator[str]:
         caller, ending = self._caller, self._world.plan.ending
         cut = caller.gone.is_set() or ending in {Ending.KILLED, Ending.FENCED}
-        if caller.refused is None and caller.told is None and not cut:
+        if caller.refused is None and caller.outcome is None and not cut:
             yield "its caller waits for ever"
         if caller.refused == "INTERNAL_ERROR":
             yield "a fault nobody thought of: INTERNAL_ERROR"
@@ -141,15 +147,15 @@ class Told:
             yield f"refused with {caller.refused}, but ended {self._terminal}"
         if caller.refused is not None and self._key is not None and caller.reason != "acceptance_unknown":
             yield f"refused with {caller.refused} as if nobody had accepted it, but recorded"
-        if caller.told not in {None, self._terminal, LOST}:
-            yield f"told {caller.told}, but ended {self._terminal}"
-        if caller.told is None:
+        if caller.outcome not in {None, self._terminal, LOST}:
+            yield f"told {caller.outcome}, but ended {self._terminal}"
+        if caller.outcome is None:
             return
-        at = self._moments["caller was told", caller.told]
-        if caller.told != LOST and self._moments.get(("recorded terminal", caller.told), at) >= at:
-            yield f"told {caller.told} before it was recorded"
-        longest = self._deadline + _WRITES * self._world.store.write_seconds
-        if not self._call.stalls and caller.answered_at is not None and caller.answered_at > longest:
+        at = self._moments["caller was told", caller.outcome]
+        if caller.outcome != LOST and self._moments.get(("recorded terminal", caller.outcome), at) >= at:
+            yield f"told {caller.outcome} before it was recorded"
+        limit = self._deadline + _WRITES * self._world.store.write_seconds
+        if not self._call.stalls and caller.answered_at is not None and caller.answered_at > limit:
             yield f"answered only {caller.answered_at - self._deadline:.1f} s after its deadline"
 
     def _was_in_doubt(self, key: UUID) -> bool:
@@ -169,7 +175,7 @@ class Told:
             yield "the frames are not accepted, chunks, one terminal"
         if len(self._caller.ids) != 1:
             yield "the frames name several Invocations"
-        if self._caller.told == self._terminal != LOST and len(chunks) != self._recorded_chunks():
+        if self._caller.outcome == self._terminal != LOST and len(chunks) != self._recorded_chunks():
             yield f"{len(chunks)} chunks were told, {self._recorded_chunks()} are recorded"
 
     def _recorded_chunks(self) -> int:
@@ -196,12 +202,12 @@ class Told:
     def _cancel(self, count: int) -> Iterator[str]:
         if count > 1:
             yield f"the Agent got {count} cancels"
-        if count and self._terminal == SUCCEEDED and self._caller.told == SUCCEEDED:
+        if count and self._terminal == SUCCEEDED and self._caller.outcome == SUCCEEDED:
             yield "a Task that had ended was canceled"
-        told = self._moments.get(("agent got", "tasks/cancel"))
+        check = self._moments.get(("agent got", "tasks/cancel"))
         recorded = self._moments.get(("recorded terminal", self._terminal or ""))
         in_doubt = self._world.store_failed or self._world.plan.ending is Ending.FENCED
-        if told is not None and not in_doubt and (recorded is None or told < recorded):
+        if check is not None and not in_doubt and (recorded is None or check < recorded):
             yield "the cancel came before the terminal"
         named = None if self._seen is None else self._seen.named_at
         stopped = self._terminal in _ENDS_CHILDREN and self._call.script.ends != self._terminal

@@ -1,19 +1,66 @@
-"""An event loop without a world: its time jumps to the next timer, and a seed chooses which ready callback runs."""
+"""An event loop without a world, whose time jumps and whose order a seed chooses, and the history of what happened."""
 
 import asyncio
 import contextvars
 import heapq
 import random
+from collections import Counter
 from collections.abc import Callable, Coroutine, Generator
+from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple
+from uuid import UUID
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-MOST_STEPS = 100_000
+MAX_STEPS = 100_000
 _SHUFFLED = 0.6
 """How many of the seeds choose freely among ready callbacks; the others keep the order of a real loop."""
+
+
+class Happening(NamedTuple):
+    time: float
+    who: str
+    what: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.time:9.4f}  {self.who:<14} {self.what} {self.detail}".rstrip()
+
+
+@dataclass
+class History:
+    """Ids differ from run to run, so an Invocation is called by its name, or by when it was first seen."""
+
+    loop: asyncio.AbstractEventLoop
+    happened: list[Happening] = field(default_factory=list)
+    hits: Counter[str] = field(default_factory=Counter)
+    is_over: bool = False
+    """Set when the process under test is dead: what its remains do is seen by nobody."""
+    _names: dict[UUID, str] = field(default_factory=dict)
+
+    def note(self, who: str, what: str, detail: str = "") -> None:
+        if not self.is_over:
+            self.happened.append(Happening(self.loop.time(), who, what, detail))
+
+    def hit(self, name: str) -> None:
+        if not self.is_over:
+            self.hits[name] += 1
+
+    def name(self, invocation: UUID, name: str) -> None:
+        self._names[invocation] = name
+
+    def name_of(self, invocation: UUID) -> str:
+        return self._names.setdefault(invocation, f"unnamed-{len(self._names)}")
+
+    def row(self, kind: str, row: Any) -> None:
+        """A row of the Ledger has become a fact; the store goes on though the Router be dead."""
+        if kind == "accepted" and row["parent_invocation_id"] is not None:
+            self.name(row["invocation_id"], f"{self.name_of(row['parent_invocation_id'])}-child")
+        detail = f"{row['type']} {row['error_code'] or ''}".strip() if kind == "terminal" else ""
+        who = self.name_of(row["invocation_id"])
+        self.happened.append(Happening(self.loop.time(), who, f"recorded {kind}", detail))
 
 
 class NeverRests(Exception):
@@ -33,15 +80,15 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self._end = 0.0
         self._random = random.Random()
         self._shuffled = False
-        self.most_steps = MOST_STEPS
+        self.max_steps = MAX_STEPS
         self.faults: list[str] = []
         self.set_exception_handler(self._note_fault)
 
-    def begin(self, seed: int, most_seconds: float) -> None:
+    def begin(self, seed: int, max_seconds: float) -> None:
         self._tasks.clear()
         self._ready.clear()
         self._timers.clear()
-        self._now, self._end = 0.0, most_seconds
+        self._now, self._end = 0.0, max_seconds
         self._random.seed(seed)
         self._shuffled = self._random.random() < _SHUFFLED
         self.faults.clear()
@@ -104,7 +151,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     def _run_once(self) -> None:
         ready, choose = self._ready, self._random.random
-        for _ in range(self.most_steps):
+        for _ in range(self.max_steps):
             if not ready:
                 self._advance()
             place = int(choose() * len(ready)) if self._shuffled else 0

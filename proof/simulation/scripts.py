@@ -119,5 +119,5 @@ def stream_script(source: random.Random, child: str | None) -> Script:
 
 
 def _pauses(source: random.Random) -> Callable[[], float]:
-    longest = source.choice((0.0, 0.05, 0.4))
-    return lambda: source.random() * longest
+    max_pause = source.choice((0.0, 0.05, 0.4))
+    return lambda: source.random() * max_pause

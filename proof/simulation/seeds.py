@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from aop.ledger.journal import Journal
-from proof.simulation.history import Happening
+from proof.area import proves
 from proof.simulation.invariants import terminal_of, violations
-from proof.simulation.loop import NeverRests, SimulatedLoop
+from proof.simulation.loop import Happening, NeverRests, SimulatedLoop
 from proof.simulation.plan import Plan, plan_of
-from proof.simulation.world import MOST_SECONDS, World
+from proof.simulation.world import MAX_SECONDS, World
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class SeedRun:
     hits: Counter[str]
 
     def __str__(self) -> str:
-        told = [f"seed {self.plan.seed}: {'; '.join(self.broken) or 'everything held'}", *map(str, self.happened)]
-        return "\n".join(told)
+        lines = [f"seed {self.plan.seed}: {'; '.join(self.broken) or 'everything held'}", *map(str, self.happened)]
+        return "\n".join(lines)
 
 
 @dataclass
@@ -31,9 +31,10 @@ class SeedRuns:
     failing: list[SeedRun] = field(default_factory=list)
 
 
+@proves("A seed is a whole history: `python -m proof.simulation SEED` tells it again.")
 def run_seed(seed: int, loop: SimulatedLoop, journal: type[Journal] = Journal) -> SeedRun:
     plan = plan_of(seed)
-    loop.begin(seed, MOST_SECONDS)
+    loop.begin(seed, MAX_SECONDS)
     world = World(plan, loop, journal)
     try:
         loop.run(world.run())
@@ -49,7 +50,7 @@ def run_seed(seed: int, loop: SimulatedLoop, journal: type[Journal] = Journal) -
     return SeedRun(plan, world.history.happened, broken, hits)
 
 
-def run_seeds(seeds: Iterable[int], most_failing: int = 3, journal: type[Journal] = Journal) -> SeedRuns:
+def run_seeds(seeds: Iterable[int], max_failing: int = 3, journal: type[Journal] = Journal) -> SeedRuns:
     """Stops early once so many seeds have failed."""
     loop, runs = SimulatedLoop(), SeedRuns()
     try:
@@ -59,7 +60,7 @@ def run_seeds(seeds: Iterable[int], most_failing: int = 3, journal: type[Journal
             runs.hits += run.hits
             if run.broken:
                 runs.failing.append(run)
-                if len(runs.failing) == most_failing:
+                if len(runs.failing) == max_failing:
                     break
     finally:
         loop.close()

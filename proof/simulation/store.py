@@ -10,7 +10,7 @@ from typing import Any
 
 import asyncpg
 
-from proof.simulation.history import History
+from proof.simulation.loop import History
 from proof.simulation.tables import Row, Tables, refusal
 
 QUICK = 0.002
@@ -105,8 +105,8 @@ class Store:
             return None
         return self._random.choice(STATEMENT_FAULTS) if self._random.random() < self._plan.fault_rate else None
 
-    def within(self, longest: float) -> float:
-        return self._random.random() * longest
+    def within(self, seconds: float) -> float:
+        return self._random.random() * seconds
 
     def refusal_seconds(self) -> float:
         """How long a client that cannot connect has to wait to learn so."""

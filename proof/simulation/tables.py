@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import asyncpg
@@ -42,8 +42,7 @@ _FIXED_CODES = {"canceled": "CANCELED", "timed_out": "TIMEOUT"}
 
 
 def refusal(sqlstate: str) -> Exception:
-    error: Exception = asyncpg.PostgresError.new({"C": sqlstate, "M": "refused", "S": "ERROR", "V": "ERROR"})
-    return error
+    return cast("Exception", asyncpg.PostgresError.new({"C": sqlstate, "M": "refused", "S": "ERROR", "V": "ERROR"}))
 
 
 @dataclass
@@ -138,8 +137,8 @@ class Tables:
         if row["previous_sequence"] is None:
             return True
         before = self.events[row["invocation_id"]].get(row["previous_sequence"])
-        told = (row["previous_chunk_index"], row["previous_at"])
-        return before is not None and told == (before["chunk_index"], before["occurred_at"])
+        named_values = (row["previous_chunk_index"], row["previous_at"])
+        return before is not None and named_values == (before["chunk_index"], before["occurred_at"])
 
     def request_cancel(self, router: str, epoch: int, invocations: Sequence[str]) -> Sequence[Row]:
         self.require_epoch(router, epoch)
@@ -191,8 +190,8 @@ class Tables:
     def _with_last(self, row: Row) -> Row:
         events = self.events.get(row["invocation_id"], {})
         last = events[max(events)] if events else dict.fromkeys(("sequence", "chunk_index", "occurred_at"))
-        told = {name: last[name] for name in ("sequence", "chunk_index", "occurred_at")}
-        return {**row, **told, "cancel_requested": row["invocation_id"] in self.cancels}
+        named_values = {name: last[name] for name in ("sequence", "chunk_index", "occurred_at")}
+        return {**row, **named_values, "cancel_requested": row["invocation_id"] in self.cancels}
 
     def close_epoch(self, router: str, epoch: int) -> Sequence[Row]:
         if self.epochs.get(router, 0) <= epoch or self.open_rows(router, epoch, 1):
@@ -235,9 +234,9 @@ def _check(row: Row) -> None:
     counted = (row["chunk_count"] or 0) > 0 and (row["chunk_bytes"] or 0) > 0
     reaches = (-1 if row["previous_chunk_index"] is None else row["previous_chunk_index"]) + (row["chunk_count"] or 0)
     progress = counted and row["chunk_index"] == reaches if kind == "stream" else row["chunk_index"] is None
-    told = code == _FIXED_CODES.get(kind) if kind != "failed" else code not in {None, *_FIXED_CODES.values()}
-    told = told and (reason is None or (code, reason) in reason_pairs())
-    if not (chained and progress and told and kind in _TRANSITIONS[row["previous_status"]]):
+    named_values = code == _FIXED_CODES.get(kind) if kind != "failed" else code not in {None, *_FIXED_CODES.values()}
+    named_values = named_values and (reason is None or (code, reason) in reason_pairs())
+    if not (chained and progress and named_values and kind in _TRANSITIONS[row["previous_status"]]):
         raise refusal("23514")
 
 
@@ -255,7 +254,7 @@ def _column(kind: Callable[[str], Any], values: Any) -> list[Any]:
 def _items(text: str) -> list[str | None]:
     if '"' not in text:
         return [None if item == "NULL" else item for item in text[1:-1].split(",")]
-    found = [(quoted, plain) for quoted, plain in _ITEM.findall(text)]
     return [
-        re.sub(r"\\(.)", r"\1", quoted) if quoted else None if plain == "NULL" else plain for quoted, plain in found
+        re.sub(r"\\(.)", r"\1", quoted) if quoted else None if plain == "NULL" else plain
+        for quoted, plain in _ITEM.findall(text)
     ]

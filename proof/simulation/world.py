@@ -13,14 +13,13 @@ from aop.store.database import StoreUnavailable
 from proof.simulation.agent import SimulatedAgents
 from proof.simulation.caller import Caller
 from proof.simulation.control_plane import CAPABILITY, RELEASES, WORKSPACE, SimulatedControlPlane
-from proof.simulation.history import History
-from proof.simulation.loop import SimulatedLoop
+from proof.simulation.loop import History, SimulatedLoop
 from proof.simulation.plan import CallPlan, Ending, Kind, Plan
 from proof.simulation.router import Doubles, SimulatedRouter, epoch_of_new_life
 from proof.simulation.store import Store
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
 
-MOST_SECONDS = 400.0
+MAX_SECONDS = 400.0
 CANARY = "canary-in-the-input"
 _SETTLE_SECONDS = 30.0
 _START_SECONDS = 3.0

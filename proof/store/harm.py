@@ -1,8 +1,8 @@
 """What can happen to the store: each fault is done, lasts, and is over when its function returns."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 
@@ -10,13 +10,14 @@ import asyncpg
 
 from proof.area import Findings
 from proof.fault_proxy import Direction, Pace
+from proof.plan import Edge
 from proof.record import OutageAnswer
-from proof.store.server import StoreServer
-from proof.store.stall import stalled_commits
-from proof.world import Edge, World
+from proof.store.server import StoreServer, stalled_commits
+from proof.world import World
 
 _STALLED_SECONDS = 7 * 5.0
 """Seven times as long as a Ledger write may take by default."""
+_NARROW = Pace(bytes_per_second=10_000, slice_bytes=1000)
 EDGES = (Edge.CONTROL_PLANE_STORE, Edge.ROUTER_STORE)
 _END_WRITER = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -48,22 +49,17 @@ class Harm:
 
     async def one_backend(self) -> None:
         """One the Router writes with, while it writes; so many times, or as long as it takes to catch it at that."""
-        caught, wanted = 0, 3
-        for _ in range(100 * wanted):
-            rows = await self.made.ledger.rows(_END_WRITER)
-            caught += len(rows)
-            if caught >= wanted:
+        caught = 0
+        for _ in range(300):
+            caught += len(await self.made.ledger.rows(_END_WRITER))
+            if caught >= 3:
                 break
             await asyncio.sleep(self.chance.uniform(0.01, 0.03))
         self.found.hits["a backend ended in the middle of a Ledger write"] += caught
 
-    async def frozen_briefly(self) -> None:
+    async def frozen(self, seconds: float) -> None:
         async with self.server.frozen():
-            await asyncio.sleep(2)
-
-    async def frozen_long(self) -> None:
-        async with self.server.frozen():
-            await asyncio.sleep(20)
+            await asyncio.sleep(seconds)
 
     async def stalled(self) -> None:
         """Commits wait for seven write timeouts, in backends that nobody can end."""
@@ -71,13 +67,12 @@ class Harm:
             await asyncio.sleep(_STALLED_SECONDS)
         self.found.hits["a backend stalled in the middle of a commit"] += len(caught)
 
-    async def far_away(self) -> None:
-        async with self._paced(Pace(delay=0.2)):
-            await asyncio.sleep(2)
-
-    async def narrow(self) -> None:
-        async with self._paced(Pace(bytes_per_second=10_000, slice_bytes=1000)):
-            await asyncio.sleep(5 if self.full else 3)
+    async def paced(self, pace: Pace, seconds: float) -> None:
+        for edge in EDGES:
+            self.made.on(edge).pace = pace
+        await asyncio.sleep(seconds)
+        for edge in EDGES:
+            self.made.on(edge).pace = Pace()
 
     async def reset_at_random(self) -> None:
         for _ in range(10 if self.full else 6):
@@ -97,45 +92,34 @@ class Harm:
 
     async def exhausted(self) -> None:
         """Others hold every connection, and the platform's own are ended."""
-        others = []
+        others = list[asyncpg.Connection]()
+
+        async def take_all() -> None:
+            with suppress(asyncpg.TooManyConnectionsError):
+                while True:
+                    others.append(await asyncpg.connect(self.made.stores.router))
+
         try:
-            with suppress(asyncpg.TooManyConnectionsError):
-                while True:
-                    others.append(await asyncpg.connect(self.made.stores.router))
+            await take_all()
             await self.made.ledger.rows(f"SELECT pg_terminate_backend(pid) {_UNITS}")
-            with suppress(asyncpg.TooManyConnectionsError):
-                while True:
-                    others.append(await asyncpg.connect(self.made.stores.router))
+            await take_all()
             await asyncio.sleep(2)
         finally:
             for connection in others:
                 connection.terminate()
 
-    async def data_full(self) -> None:
-        await self._full("data")
-
     async def log_full(self) -> None:
         """The server cannot write its log of changes: it gives up, and is started again when there is room."""
-        await self._full("wal")
+        await self.full_volume("wal")
         with suppress(Exception):
             await self.server.stop()
         await self.server.start()
 
-    async def _full(self, volume: str) -> None:
+    async def full_volume(self, volume: str) -> None:
         if volume == "wal":
             await self.made.ledger.rows("SELECT pg_switch_wal()")
         with self.server.full(volume):
             await asyncio.sleep(3 if self.full else 1.5)
-
-    @asynccontextmanager
-    async def _paced(self, pace: Pace) -> AsyncIterator[None]:
-        for edge in EDGES:
-            self.made.on(edge).pace = pace
-        try:
-            yield
-        finally:
-            for edge in EDGES:
-                self.made.on(edge).pace = Pace()
 
     async def _ask_down(self, when: str) -> None:
         """Reads of both stores: whatever they answer, it is not that there is nothing."""
@@ -147,17 +131,17 @@ class Harm:
 Fault = Callable[[Harm], Awaitable[None]]
 FAULTS: Mapping[str, Fault] = {
     "SIGKILL": Harm.killed,
-    "frozen for 2 s": Harm.frozen_briefly,
+    "frozen for 2 s": lambda harm: harm.frozen(2),
     "connections reset at random bytes": Harm.reset_at_random,
     "fast restart": Harm.restarted,
     "the Router's backend ended while it writes": Harm.one_backend,
-    "200 ms away": Harm.far_away,
-    "10 KB/s": Harm.narrow,
+    "200 ms away": lambda harm: harm.paced(Pace(delay=0.2), 2),
+    "10 KB/s": lambda harm: harm.paced(_NARROW, 5 if harm.full else 3),
     "a lock held on the Ledger": Harm.locked,
     "connections exhausted": Harm.exhausted,
-    "data volume full": Harm.data_full,
+    "data volume full": lambda harm: harm.full_volume("data"),
     "log volume full": Harm.log_full,
-    "frozen for 20 s": Harm.frozen_long,
+    "frozen for 20 s": lambda harm: harm.frozen(20),
     "commits stalled for seven write timeouts": Harm.stalled,
 }
 ALWAYS = ("SIGKILL", "frozen for 2 s", "connections reset at random bytes")

@@ -1,4 +1,4 @@
-"""A PostgreSQL of the proof's own, always on one port: killed, frozen, restarted, filled up where that is allowed."""
+"""A PostgreSQL of the proof's own, always on one port: killed, frozen, stalled, restarted and filled up."""
 
 import asyncio
 import logging
@@ -11,8 +11,11 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import asyncpg
+
 from aop.local.ports import any_free_port
 from aop.local.postgres import EmbeddedPostgres
+from proof.area import background
 from tests.support.postgres import PostgresForTests
 
 # Acknowledged is durable against a death of the server; the machine itself stays up, so nothing waits for the disk.
@@ -23,18 +26,20 @@ _SETTINGS = {
     "max_connections": "80",
     "log_statement": "none",
 }
+_IN_COMMIT = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+_PAUSE_SECONDS = 0.02
 _VOLUME_BYTES = {"data": "160m", "wal": "112m"}
 
 
 class _OnPort(EmbeddedPostgres):
     """`wal` is where its log of changes goes, when it has a volume of its own."""
 
-    wanted_port: int
+    fixed_port: int
     wal: Path | None = None
 
     async def prepare(self) -> None:
         await super().prepare()
-        self.port = self.wanted_port
+        self.port = self.fixed_port
         files = self._cluster.files
         if self.wal is not None and not (files / "pg_wal").is_symlink():
             place = self.wal / "pg_wal"
@@ -56,11 +61,11 @@ class StoreServer:
     async def start(self) -> None:
         home = self.volumes.get("data", self.folder) / "postgres"
         server = _OnPort(home, self.folder / "postgres.log", settings=_SETTINGS)
-        server.wanted_port, server.wal = self.port, self.volumes.get("wal")
+        server.fixed_port, server.wal = self.port, self.volumes.get("wal")
         self.running = await server.__aenter__()
 
     async def stop(self) -> None:
-        """Fast: every client is told."""
+        """Fast: every client gets to know."""
         if self.running is not None:
             await self.running.stop()
 
@@ -77,13 +82,11 @@ class StoreServer:
     @asynccontextmanager
     async def frozen(self) -> AsyncIterator[None]:
         stopped = self.processes()
-        for pid in stopped:
-            _signal(pid, signal.SIGSTOP)
+        _signal(signal.SIGSTOP, *stopped)
         try:
             yield
         finally:
-            for pid in stopped:
-                _signal(pid, signal.SIGCONT)
+            _signal(signal.SIGCONT, *stopped)
 
     @contextmanager
     def full(self, volume: str) -> Iterator[int]:
@@ -99,9 +102,10 @@ class StoreServer:
             ballast.unlink()
 
 
-def _signal(pid: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, number)
+def _signal(number: signal.Signals, *pids: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 @asynccontextmanager
@@ -140,3 +144,32 @@ def _mounted(folder: Path) -> dict[str, Path]:
             break
         volumes[name] = place
     return volumes
+
+
+@asynccontextmanager
+async def stalled_commits(administrator: str) -> AsyncIterator[set[int]]:
+    """Gives the backends that were caught in a commit so far. Only sessions that wait for their commits are met."""
+    connection, caught = await asyncpg.connect(administrator), set[int]()
+    try:
+        async with background(_catch(administrator, caught)):
+            await connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+            await connection.execute("SELECT pg_reload_conf()")
+            yield caught
+    finally:
+        await connection.execute("ALTER SYSTEM RESET synchronous_standby_names")
+        await connection.execute("SELECT pg_reload_conf()")
+        await connection.close()
+        _signal(signal.SIGCONT, *caught)
+
+
+async def _catch(administrator: str, caught: set[int]) -> None:
+    connection = await asyncpg.connect(administrator)
+    try:
+        while True:
+            for row in await connection.fetch(_IN_COMMIT):
+                if row["pid"] not in caught:
+                    os.kill(row["pid"], signal.SIGSTOP)
+                    caught.add(row["pid"])
+            await asyncio.sleep(_PAUSE_SECONDS)
+    finally:
+        connection.terminate()

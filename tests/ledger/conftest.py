@@ -86,5 +86,5 @@ async def target(stores: DatabaseUrls, postgres: PostgresForTests) -> AsyncItera
 @pytest.fixture
 def loop() -> Iterator[SimulatedLoop]:
     with closing(SimulatedLoop()) as made:
-        made.begin(1, most_seconds=1000)
+        made.begin(1, max_seconds=1000)
         yield made

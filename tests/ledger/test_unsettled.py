@@ -17,8 +17,7 @@ from aop.ledger.open_invocations import MAX_UNCONFIRMED
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
 from proof.simulation.connection import connect as connect_simulated
-from proof.simulation.history import History
-from proof.simulation.loop import SimulatedLoop
+from proof.simulation.loop import History, SimulatedLoop
 from proof.simulation.store import Store, StorePlan
 from tests.ledger.writing import ROUTER, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.waiting import becomes_true
@@ -142,7 +141,7 @@ def test_with_too_many_unconfirmed_nothing_more_is_sent_and_none_is_forgotten(lo
         assert await journal.accept(an_acceptance())
         await journal.close()
 
-    loop.most_steps = 10_000_000
+    loop.max_steps = 10_000_000
     loop.run(lives())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proof.checker import violations
-from proof.record import AgentCall, Fact, History, OutageAnswer, Recorded, Resources, Told
+from proof.record import AgentCall, CallResult, Fact, History, OutageAnswer, Recorded, Resources
 
 JSON_ID, STREAM_ID, LOST_ID = "inv_1", "inv_2", "inv_3"
 
@@ -31,15 +31,15 @@ DETAIL: dict[str, Any] = {
 }
 SOUND = History(
     callers=(
-        Told(10.0, 11.0, 200, "t1", JSON_ID, None, "succeeded", complete=True),
-        Told(10.0, 12.0, 200, "t2", STREAM_ID, None, "succeeded", STREAM, complete=True),
-        Told(
+        CallResult(10.0, 11.0, 200, "t1", JSON_ID, None, "succeeded", complete=True),
+        CallResult(10.0, 12.0, 200, "t2", STREAM_ID, None, "succeeded", STREAM, complete=True),
+        CallResult(
             *(10.0, 10.5, 503, "t3", None, "DEPENDENCY_ERROR"),
             complete=True,
             body=b"{}",
             reason="acceptance_unknown",
         ),
-        Told(10.0, 10.5, 409, "t4", None, "INSTALLATION_DISABLED", complete=True, body=b"{}"),
+        CallResult(10.0, 10.5, 409, "t4", None, "INSTALLATION_DISABLED", complete=True, body=b"{}"),
     ),
     agents=(
         AgentCall(10.3, "message/send", JSON_ID, "j1"),
@@ -77,7 +77,7 @@ SOUND = History(
 )
 
 
-def told(number: int, **changes: Any) -> History:
+def with_caller(number: int, **changes: Any) -> History:
     callers = list(SOUND.callers)
     callers[number] = replace(callers[number], **changes)
     return replace(SOUND, callers=callers)
@@ -107,26 +107,29 @@ BROKEN: dict[str, tuple[Callable[[], History], str]] = {
         lambda: row(1, facts=(Fact(3, "stream", None, 11.0, 11.0, 2, 2), replace(ENDED, sequence=4))),
         "its chunks are not counted",
     ),
-    "a gap in a stream": (lambda: told(1, events=STREAM[:1] + STREAM[2:]), "the stream's events are not numbered"),
+    "a gap in a stream": (
+        lambda: with_caller(1, events=STREAM[:1] + STREAM[2:]),
+        "the stream's events are not numbered",
+    ),
     "a gap in delivered chunks": (
-        lambda: told(1, events=(*STREAM[:2], event(2, "chunk", chunkIndex=2), STREAM[3])),
+        lambda: with_caller(1, events=(*STREAM[:2], event(2, "chunk", chunkIndex=2), STREAM[3])),
         "the stream's chunks are not numbered",
     ),
     "no accepted first": (
-        lambda: told(1, events=(event(0, "chunk", chunkIndex=0), event(1, "completed"))),
+        lambda: with_caller(1, events=(event(0, "chunk", chunkIndex=0), event(1, "completed"))),
         "`accepted` is not the first",
     ),
     "an event behind the terminal": (
-        lambda: told(1, events=(*STREAM, event(4, "failed"))),
+        lambda: with_caller(1, events=(*STREAM, event(4, "failed"))),
         "an event behind the terminal",
     ),
     "told otherwise than recorded": (
-        lambda: told(0, outcome="failed", code="AGENT_UNAVAILABLE", status=503),
+        lambda: with_caller(0, outcome="failed", code="AGENT_UNAVAILABLE", status=503),
         "told failed/AGENT_UNAVAILABLE, recorded succeeded/None",
     ),
-    "a result without a record": (lambda: told(0, invocation_id="inv_9"), "the Ledger knows nothing of it"),
-    "another Trace": (lambda: told(0, trace_id="t9"), "told under another Trace"),
-    "told before durable": (lambda: told(0, ended=10.85), "told before it was durable"),
+    "a result without a record": (lambda: with_caller(0, invocation_id="inv_9"), "the Ledger knows nothing of it"),
+    "another Trace": (lambda: with_caller(0, trace_id="t9"), "told under another Trace"),
+    "told before durable": (lambda: with_caller(0, ended=10.85), "told before it was durable"),
     "a chunk not recorded": (
         lambda: row(1, facts=(Fact(3, "stream", None, 11.0, 11.0, 0, 1), replace(ENDED, sequence=4))),
         "2 chunks were delivered, 1 recorded",
@@ -135,7 +138,7 @@ BROKEN: dict[str, tuple[Callable[[], History], str]] = {
         lambda: row(2, facts=(Fact(3, "succeeded", None, 10.8, 10.9),)),
         "yet recorded other than failed/DEPENDENCY_ERROR",
     ),
-    "a refusal that was recorded": (lambda: told(2, reason=None), "as if nobody had accepted it, yet recorded"),
+    "a refusal that was recorded": (lambda: with_caller(2, reason=None), "as if nobody had accepted it, yet recorded"),
     "a refusal that reached the Agent": (
         lambda: call(invocation_id=LOST_ID, jti="j9"),
         "yet its Agent was contacted",
@@ -209,7 +212,7 @@ def test_each_broken_history_is_found(name: str) -> None:
 
 
 def test_a_caller_told_of_a_failed_dependency_may_find_a_terminal_that_had_been_committed() -> None:
-    assert violations(told(0, outcome="failed", code="DEPENDENCY_ERROR", status=503, complete=False)) == []
+    assert violations(with_caller(0, outcome="failed", code="DEPENDENCY_ERROR", status=503, complete=False)) == []
 
 
 def test_a_gateway_that_lost_its_router_cannot_know_the_ids() -> None:

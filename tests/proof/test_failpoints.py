@@ -11,8 +11,8 @@ from proof.switchboard import Action, Armed, Switchboard
 
 ROOT = Path(__file__).resolve().parents[2]
 FIND_ALL = (
-    "from proof import failpoints, io_calls; from proof.switchboard import Switchboard;"
-    " board = Switchboard(); io_calls.install(board);"
+    "from proof import failpoints; from proof.switchboard import Switchboard;"
+    " board = Switchboard(); failpoints.install_io(board);"
     " failpoints.install([*failpoints.ROUTER, *failpoints.CONTROL_PLANE], board)"
 )
 
@@ -51,4 +51,4 @@ def test_a_point_acts_at_its_passing_and_once() -> None:
     board = Switchboard()
     board.arm(Armed("here", Action.HOLD, 2))
     assert [board.due(name) for name in ("here", "there", "here", "here")] == [None, None, Action.HOLD, None]
-    assert board.trail == ["here", "there", "here", "here"]
+    assert board.passings == ["here", "there", "here", "here"]

@@ -7,7 +7,7 @@ from urllib.parse import quote_from_bytes
 
 import pytest
 
-from proof.leaks.canaries import Canaries, Channel, Provocation, occurrences
+from proof.leaks.places import Canaries, Channel, Provocation, occurrences
 from tests.support.canaries import found_in, require_absent, spellings
 
 SECRET = 'cnry-7f3a"é/+ 91bd'

@@ -7,9 +7,10 @@ import pytest
 
 from benchmarks.measure import Plot, Series
 from proof.__main__ import main
-from proof.area import Area, Figure, Findings, Run
+from proof.area import Area, Figure, Findings, Run, proves
+from proof.index import PAGE, page
 from proof.report import keep
-from proof.runner import Proof, Proved, area_names, prove, summary
+from proof.runner import Proof, Proved, area_named, area_names, prove, summary
 from tests.support.postgres import PostgresForTests
 
 
@@ -20,7 +21,7 @@ def an_area(name: str, findings: Findings | Exception) -> Area:
             raise findings
         return findings
 
-    return Area(name, f"Title of {name}", ("A claim.",), run)
+    return Area(name, f"Title of {name}", run, (proves("A claim.")(run),))
 
 
 def proof(folder: Path, postgres: PostgresForTests, said: list[str]) -> Proof:
@@ -83,3 +84,9 @@ def test_areas_are_listed_and_an_unknown_one_is_refused(capsys: pytest.CaptureFi
         main(["no-such-area"])
     assert ended.value.code == 2
     assert "there is no area 'no-such-area'" in capsys.readouterr().err
+
+
+def test_the_index_says_what_proves_each_promise() -> None:
+    assert PAGE.read_text("utf-8") == page(), "run: ./dev prove --index"
+    for name in area_names():
+        assert area_named(name).claims, f"{name} promises nothing"

@@ -14,7 +14,8 @@ import pytest
 import pytest_asyncio
 
 from aop.contracts.publication import Release, ReleaseState
-from proof.world import Plan, World, world
+from proof.plan import Plan
+from proof.world import World, world
 from tests.ledger.writing import breaches
 from tests.support.agent import a_message, a_task, data, echo, invocation_of
 from tests.support.cards import Card, some_limits
@@ -91,11 +92,8 @@ async def test_descendants_on_other_routers_are_canceled_within_two_seconds(repl
         replies = await asyncio.gather(child_call, grandchild_call)
     assert [(reply.status, reply.code) for reply in replies] == [(409, "CANCELED")] * 2
     records = (await second.read(f"/traces/{parent.claims['traceId']}"))["invocations"]
-    assert [record["invocationId"] for record in records] == [
-        parent.invocation_id,
-        child.invocation_id,
-        invocation_of(grandchild),
-    ]
+    expected = [parent.invocation_id, child.invocation_id, invocation_of(grandchild)]
+    assert [record["invocationId"] for record in records] == expected
     assert {record["status"] for record in records} == {"canceled"}
     for above, below in pairwise(records):
         assert (moment(below) - moment(above)).total_seconds() < generous(2)

@@ -1,7 +1,6 @@
-"""The store fails around a write: whatever was acknowledged is there, and whatever was accepted ends exactly once."""
+"""The store fails around a write of the Ledger: what was acknowledged is there, what was accepted ends exactly once."""
 
 import asyncio
-import json
 import os
 import random
 import signal
@@ -22,10 +21,6 @@ from aop.store.database import Connection, connect
 from aop.store.migrations import migrate
 from proof.fault_proxy import Direction, FaultProxy, store_proxy
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, digits, new_epoch, writing
-from tests.support.errors import require_error
-from tests.support.loop import Changes, Platform, running_platform
-from tests.support.metrics import numbers
-from tests.support.peers import Received
 from tests.support.waiting import becomes_true
 
 WORKERS = 8
@@ -53,15 +48,15 @@ async def accepted(journal: Journal, acceptance: Acceptance) -> tuple[str, Place
         return "unknown", None
 
 
-async def require_agreement(look: Connection, acceptance: Acceptance, told: str) -> None:
+async def require_agreement(reader: Connection, acceptance: Acceptance, outcome: str) -> None:
     """The store holds what was told: an Invocation, an Invocation that failed at once, or nothing."""
-    rows = await look.fetch(
+    rows = await reader.fetch(
         "SELECT type, error_code FROM ledger.invocation LEFT JOIN ledger.event USING (invocation_id)"
         " WHERE invocation_id = $1",
         digits(acceptance.context.lineage.invocation),
     )
     expected = {"accepted": [(None, None)], "lost": [(LOST.type, LOST.error)], "failed": []}
-    assert [tuple(row) for row in rows] == expected[told]
+    assert [tuple(row) for row in rows] == expected[outcome]
 
 
 @pytest.mark.rows("OPS-15")
@@ -72,15 +67,17 @@ async def test_the_first_write_cut_at_any_byte_leaves_nothing_or_one_terminal(
     sys.stdout.write(f"every {step}th byte from {first} on\n")
     tellings: dict[str, set[str]] = {"up": set(), "down": set()}
 
-    async def cut_at(proxy: FaultProxy, written: Writing, look: Connection, direction: Direction, behind: int) -> None:
+    async def cut_at(
+        proxy: FaultProxy, written: Writing, reader: Connection, direction: Direction, behind: int
+    ) -> None:
         await written.journal.accept(an_acceptance())
         acceptance = an_acceptance()
         proxy.cut(direction, behind)
-        told, _ = await accepted(written.journal, acceptance)
+        outcome, _ = await accepted(written.journal, acceptance)
         proxy.disarm()
         await proxy.cut_done()
-        await require_agreement(look, acceptance, told)
-        tellings[direction].add(told)
+        await require_agreement(reader, acceptance, outcome)
+        tellings[direction].add(outcome)
 
     async def worker(number: int) -> None:
         async with (
@@ -89,7 +86,7 @@ async def test_the_first_write_cut_at_any_byte_leaves_nothing_or_one_terminal(
                 stores.router, connect_by=way_through(proxy, stores.router), router_id=f"router-{number}"
             ) as written,
         ):
-            look = await connect(stores.router, application="test")
+            reader = await connect(stores.router, application="test")
             await written.journal.accept(an_acceptance())
             up, down = proxy.up, proxy.down
             await written.journal.accept(an_acceptance())
@@ -100,8 +97,8 @@ async def test_the_first_write_cut_at_any_byte_leaves_nothing_or_one_terminal(
             ends = [(way, byte) for way, most in ways.items() for byte in range(most - 10, most + 1)]
             points = sorted({*whole[first::step], *ends})
             for direction, behind in points[number::WORKERS]:
-                await cut_at(proxy, written, look, direction, behind)
-            await look.close()
+                await cut_at(proxy, written, reader, direction, behind)
+            await reader.close()
 
     await asyncio.gather(*(worker(number) for number in range(WORKERS)))
     # Each way it can go was met: nothing recorded, recorded but learned too late, recorded and answered.
@@ -125,8 +122,8 @@ async def test_an_acceptance_nobody_can_decide_is_answered_without_ids_and_ends_
         acceptance = an_acceptance()
         proxy.cut("up", whole)
         proxy.is_open = False
-        told, _ = await accepted(written.journal, acceptance)
-        assert (told, written.journal.unsettled().count) == ("unknown", 1)
+        outcome, _ = await accepted(written.journal, acceptance)
+        assert (outcome, written.journal.unsettled().count) == ("unknown", 1)
         proxy.open()
 
         async def paid() -> bool:
@@ -139,109 +136,15 @@ async def test_an_acceptance_nobody_can_decide_is_answered_without_ids_and_ends_
         assert await written.journal.end(an_end(place, SUCCEEDED))
 
 
-async def in_ledger(platform: Platform, invocation_id: str) -> list[tuple[str, str | None]]:
-    connection = await connect(platform.stores.migration, application="test")
-    try:
-        await connection.execute("SET ROLE aop_owner")
-        rows = await connection.fetch(
-            "SELECT type, error_code FROM ledger.event WHERE invocation_id = $1", invocation_id.removeprefix("inv_")
-        )
-    finally:
-        await connection.close()
-    return [(row["type"], row["error_code"]) for row in rows]
-
-
-@pytest.mark.rows("INV-25", "LED-15")
-async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recorded_when_it_is_back(
-    stores: DatabaseUrls, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    async with store_proxy(stores.router) as proxy:
-        changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "800"})
-        through = DatabaseUrls(stores.control_plane, proxy.through(stores.router), stores.migration)
-        async with running_platform(through, changes) as platform:
-
-            async def cut_then_answer(received: Received) -> None:
-                proxy.close()
-                await received.answer(
-                    b'{"jsonrpc":"2.0","id":"1","result":{"kind":"message","messageId":"m","role":"agent",'
-                    b'"parts":[{"kind":"data","data":{}}]}}'
-                )
-
-            platform.agent.script(cut_then_answer)
-            reply = await platform.invoke()
-            require_error(reply, 503, "DEPENDENCY_ERROR", "4")
-            assert set(reply.json) == {"code", "message", "traceId", "invocationId", "rootTaskId"}
-            invocation_id = reply.json["invocationId"]
-            for path in (f"/invocations/{invocation_id}", f"/traces/{reply.json['traceId']}", "/invocations"):
-                read = await platform.gateway.get(f"/v1/workspaces/space{path}", token=platform.token)
-                require_error(read, 503, "DEPENDENCY_ERROR", "4")
-            refused = await platform.invoke()
-            require_error(refused, 503, "DEPENDENCY_ERROR", "4", None)  # nothing was sent to the store: that is known
-            assert "invocationId" not in refused.json
-            assert await in_ledger(platform, invocation_id) == []
-            assert await waits_for_the_store(platform) == 1
-            proxy.open()
-
-            async def ended() -> bool:
-                return bool(await in_ledger(platform, invocation_id))
-
-            await becomes_true(ended)
-            assert await in_ledger(platform, invocation_id) == [("failed", "DEPENDENCY_ERROR")]
-            await becomes_true(lambda: _ready(platform))
-            assert await waits_for_the_store(platform) == 0
-            assert (await platform.invoke()).status == 200
-    told = [json.loads(line) for line in capfdbinary.readouterr().err.splitlines()]
-    records = [(record["event"], record["level"]) for record in told if record["event"].startswith("ledger.")]
-    assert records == [("ledger.unsettled", "warning"), ("ledger.settled", "info")]
-    assert await breaches(stores.router) == []
-
-
-@pytest.mark.rows("SAFE-12", "OPS-15")
-async def test_a_first_write_that_nobody_can_decide_is_told_as_an_unknown_acceptance(stores: DatabaseUrls) -> None:
-    async with store_proxy(stores.router) as proxy:
-        changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "400"})
-        through = DatabaseUrls(stores.control_plane, proxy.through(stores.router), stores.migration)
-        async with running_platform(through, changes) as platform:
-            assert (await platform.invoke()).status == 200
-            proxy.freeze()
-            reply = await platform.invoke()
-            proxy.thaw()
-            require_error(reply, 503, "DEPENDENCY_ERROR", "4", "acceptance_unknown")
-            assert set(reply.json) == {"code", "message", "reason", "traceId"}
-            assert len(platform.agent.calls("message/send")) == 1, "the Agent was not contacted"
-            await becomes_true(lambda: _ready(platform))
-            await becomes_true(lambda: _decided(platform, reply.json["traceId"]))
-    assert await breaches(stores.router) == []
-
-
-async def _decided(platform: Platform, trace_id: str) -> bool:
-    """The Trace read tells of a failed Invocation, or of none."""
-    read = await platform.gateway.get(f"/v1/workspaces/space/traces/{trace_id}", token=platform.token)
-    return read.status == 404 or [item["status"] for item in read.json.get("invocations", ())] == ["failed"]
-
-
-async def waits_for_the_store(platform: Platform) -> float:
-    """How many terminals, as the metrics tell it."""
-    names = ("aop_ledger_unconfirmed_acceptances", "aop_ledger_deferred_terminals", "aop_ledger_denied_terminals")
-    unconfirmed, deferred, denied = [(await numbers(platform.router, name))[()] for name in names]
-    seconds = (await numbers(platform.router, "aop_ledger_unsettled_seconds"))[()]
-    assert (unconfirmed, denied, seconds > 0) == (0, 0, deferred > 0)
-    return deferred
-
-
-async def _ready(platform: Platform) -> bool:
-    return (await platform.router.get("/readyz")).status == 200
-
-
 async def _load(journal: Journal, acknowledged: dict[str, bool], until: asyncio.Event) -> None:
     """Accepts and ends until told to stop, and keeps what was acknowledged: accepted, and whether ended too."""
     while not until.is_set():
         acceptance = an_acceptance()
-        told, place = await accepted(journal, acceptance)
-        if told == "failed" or place is None:
+        outcome, place = await accepted(journal, acceptance)
+        if outcome == "failed" or place is None:
             await asyncio.sleep(0.01)
             continue
-        acknowledged[acceptance.context.lineage.invocation] = told == "accepted" and await journal.end(
+        acknowledged[acceptance.context.lineage.invocation] = outcome == "accepted" and await journal.end(
             an_end(place, SUCCEEDED)
         )
 

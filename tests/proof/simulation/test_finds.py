@@ -20,8 +20,7 @@ from aop.net.asgi import Disconnect
 from aop.serving.request import Request
 from aop.serving.streaming import EventStream
 from proof.simulation.connection import connect
-from proof.simulation.history import History
-from proof.simulation.loop import SimulatedLoop
+from proof.simulation.loop import History, SimulatedLoop
 from proof.simulation.store import Store, StoreFault, StorePlan
 
 ROUTER = "router-1"
@@ -30,7 +29,7 @@ ROUTER = "router-1"
 @pytest.fixture
 def loop() -> Iterator[SimulatedLoop]:
     with closing(SimulatedLoop()) as made:
-        made.begin(1, most_seconds=100)
+        made.begin(1, max_seconds=100)
         yield made
 
 
@@ -122,7 +121,7 @@ def test_a_reader_who_stalls_for_long_costs_a_few_comments_and_no_spinning(loop:
     assert len(comments) == 6, "one for each 8 s of 50, which a server leaves out while the piece waits"
 
 
-def _within_steps(loop: SimulatedLoop, work: Coroutine[Any, Any, None], most: int) -> None:
+def _within_steps(loop: SimulatedLoop, work: Coroutine[Any, Any, None], steps: int) -> None:
     """Fails with NeverRests once more than that many callbacks ran."""
-    loop.most_steps = most
+    loop.max_steps = steps
     loop.run(work)

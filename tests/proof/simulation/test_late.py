@@ -11,7 +11,7 @@ from proof.simulation.loop import SimulatedLoop
 from proof.simulation.plan import CallPlan, Ending, Kind, Plan
 from proof.simulation.scripts import json_script, stream_script
 from proof.simulation.store import StorePlan
-from proof.simulation.world import MOST_SECONDS, World
+from proof.simulation.world import MAX_SECONDS, World
 
 DEADLINE = 5.0
 """Of the usual Card."""
@@ -22,8 +22,8 @@ class SlowToRead(SimulatedAgents):
 
     seconds = 0.0
 
-    def told(self, name: str, says: str, *, is_last: bool) -> None:
-        super().told(name, says, is_last=is_last)
+    def note_answer(self, name: str, says: str, *, is_last: bool) -> None:
+        super().note_answer(name, says, is_last=is_last)
         loop = asyncio.get_running_loop()
         if is_last and isinstance(loop, SimulatedLoop):
             loop.work(self.seconds)
@@ -36,14 +36,14 @@ class SlowToRead(SimulatedAgents):
 )
 def test_an_answer_whose_reading_ends_after_the_deadline_is_timed_out(stream: bool, seconds: float, ends: str) -> None:
     with closing(SimulatedLoop()) as loop:
-        loop.begin(1, most_seconds=MOST_SECONDS)
+        loop.begin(1, max_seconds=MAX_SECONDS)
         call = CallPlan("call-0", 0.0, stream, Kind.USUAL, _succeeding(stream=stream), None, 0.0, 0.0)
         world = World(Plan(1, (call,), StorePlan(), Ending.QUIET, 0.0, 0.0, None, None), loop)
         world.agents = SlowToRead({call.name: call.script}, 1, world.history, world._call_child)
         world.agents.seconds = seconds
         loop.run(world.run())
-    told, tables = world.callers[call.name].told or "", world.store.tables
-    assert told.split()[0] == ends
+    outcome, tables = world.callers[call.name].outcome or "", world.store.tables
+    assert outcome.split()[0] == ends
     assert [(tables.terminal(key) or {})["type"] for key in tables.invocations] == [ends]
     assert world.broken == []
 

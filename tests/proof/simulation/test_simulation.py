@@ -44,7 +44,7 @@ class SwallowsFailures(Journal):
 
 @pytest.mark.parametrize("journal", [SpeaksTooEarly, SwallowsFailures])
 def test_a_planted_bug_is_found_within_a_thousand_seeds(journal: type[Journal]) -> None:
-    assert run_seeds(range(1000), most_failing=1, journal=journal).failing
+    assert run_seeds(range(1000), max_failing=1, journal=journal).failing
 
 
 def test_who_waits_for_ever_is_noticed() -> None:
@@ -58,7 +58,7 @@ def test_who_waits_for_ever_is_noticed() -> None:
             async def waits(wait: Callable[[], Awaitable[None]] = wait) -> None:
                 await wait()
 
-            loop.begin(1, most_seconds=10)
+            loop.begin(1, max_seconds=10)
             with pytest.raises(NeverRests, match=told):
                 loop.run(waits())
             loop.abandon()
@@ -68,7 +68,7 @@ def test_time_passes_at_once_and_ready_callbacks_come_in_the_order_of_the_seed()
     def order(seed: int) -> tuple[int, ...]:
         ran: list[int] = []
         with closing(SimulatedLoop()) as loop:
-            loop.begin(seed, most_seconds=10_000)
+            loop.begin(seed, max_seconds=10_000)
 
             async def all_of_them() -> None:
                 for number in range(8):

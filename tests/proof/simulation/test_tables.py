@@ -13,7 +13,7 @@ from aop.local.state import DatabaseUrls
 from proof.simulation.loop import SimulatedLoop
 from proof.simulation.plan import plan_of
 from proof.simulation.tables import Row, Tables
-from proof.simulation.world import MOST_SECONDS, World
+from proof.simulation.world import MAX_SECONDS, World
 
 SEEDS = range(5000, 5025)
 
@@ -41,7 +41,7 @@ class RecordedTables(Tables):
 
 
 def told_by(seed: int, loop: SimulatedLoop) -> Sequence[Said]:
-    loop.begin(seed, MOST_SECONDS)
+    loop.begin(seed, MAX_SECONDS)
     world = World(plan_of(seed), loop)
     recorded = world.store.tables = RecordedTables(world.history.row)
     loop.run(world.run())

@@ -1,9 +1,66 @@
-"""A second reader of the Accept header, straight from the grammar of RFC 9110, one character after the other."""
+"""Independent readings to compare the platform's own with: strict JSON, and the Accept header by its characters."""
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
 
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)', re.DOTALL)
 _TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+class NotStrict(ValueError):
+    """The text is no strict JSON."""
+
+
+def reading(body: bytes, depth: int) -> Any:
+    """The value with every number as it is written, so that two spellings of one number differ."""
+    try:
+        text = body.decode("utf-8")
+        if text.startswith("\ufeff") or _deepest(text) > depth:
+            raise NotStrict
+        value = json.loads(
+            text, object_pairs_hook=_unique, parse_constant=_refused, parse_float=_Spelled, parse_int=_Spelled
+        )
+        _written(value).encode("utf-8")
+    except (ValueError, RecursionError):
+        raise NotStrict from None
+    return value
+
+
+class _Spelled(str):
+    """A number as text; never equal to a string value, because that is a plain str."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Spelled) and str.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise NotStrict
+    return value
+
+
+def _refused(_: str) -> None:
+    raise NotStrict
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _deepest(text: str) -> int:
+    """Levels of brackets outside strings; a text of one value alone has none."""
+    brackets = (character for character in _STRING.sub("", text) if character in "[]{}")
+    return max(accumulate(1 if character in "[{" else -1 for character in brackets), default=0)
 
 
 class _Unreadable(ValueError):

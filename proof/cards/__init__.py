@@ -1,0 +1,1 @@
+"""Cards and values that are made to cost."""
