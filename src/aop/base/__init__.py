@@ -1,1 +1,1 @@
-"""Neutral building parts that know no noun of the platform; they import nothing else of aop."""
+"""Basic parts without any concept of the platform: JSON, identifiers, versions, settings, loops."""

@@ -1,4 +1,4 @@
-"""Identifiers: time-ordered for what the platform makes, random where order would tell something."""
+"""Identifiers: time-ordered for what the platform makes, random where the order would reveal something."""
 
 import os
 import re
@@ -78,7 +78,7 @@ def new_span_id() -> str:
 
 
 def _random_bytes(count: int) -> bytes:
-    """Only under the lock. The system is asked for many at once, because each time costs as much as an id."""
+    """Only under the lock. Random bytes are read for many ids at once, because one read costs as much as an id."""
     global _random, _taken  # noqa: PLW0603
     if _taken + count > len(_random):
         _random, _taken = os.urandom(_RANDOM_BYTES), 0

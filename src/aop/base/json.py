@@ -48,7 +48,7 @@ class JsonRefused(ValueError):
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
-# A number is looked for in bytes at once; other bytes only after an exception was raised inside and dropped.
+# `in` finds a number in bytes directly; for a bytes object CPython first raises and drops an exception inside.
 _BACKSLASH, _QUOTE = ord("\\"), ord('"')
 
 # Every integer literal shorter than this has a finite double.
@@ -119,7 +119,7 @@ def _count(mark: bytes, body: bytes) -> int:
 
 def has_long_digits(body: bytes) -> bool:
     """Whether an integer beyond the doubles may stand in the text."""
-    # Any run of 309 digits shows at least three in a row when only every 103rd byte is looked at.
+    # Any run of 309 digits shows at least three in a row when only every 103rd byte is read.
     return (
         len(body) >= _OVERFLOW_DIGITS
         and b"000" in body[::103].translate(_DIGITS_TO_ZERO)
@@ -227,7 +227,7 @@ _TEXT_BEARERS = frozenset({dict, list, str})
 
 
 def _find(value: object, kinds: frozenset[type], offends: Callable[[object], bool]) -> PointerTokens | None:
-    """Where the first offending value stands, in reading order; only values of the given kinds are looked at."""
+    """Where the first offending value stands, in reading order; only values of these kinds are checked."""
     if offends(value):
         return ()
     children: Iterable[tuple[str | int, object]] = ()

@@ -1,4 +1,4 @@
-"""Background loops of a unit: named, owned by one object, and started again after a fault that nobody foresaw."""
+"""Background loops of a unit: named, owned by one object, and restarted after an unexpected exception."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,7 +7,7 @@ from contextlib import suppress
 Turn = Callable[[], Awaitable[None]]
 """One round of a loop: waits for its moment, works, returns, and is called again."""
 Report = Callable[[BaseException], None]
-"""Told what a turn raised."""
+"""Called with what a turn raised."""
 
 FIRST_PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 10.0
@@ -65,7 +65,7 @@ class Loop:
     @property
     def failing(self) -> bool:
         """From a fault until the loop has run again for as long as it paused: one fault is soon forgotten, and a loop
-        that always fails does not look well between two faults."""
+        that always fails counts as failing between two faults too."""
         return self._clock() < self._steady_at
 
     async def close(self) -> None:
@@ -92,7 +92,7 @@ class Loop:
             if _is_being_cancelled():
                 raise
             self._tell(canceled)  # a turn that cancelled itself, as a library may do by mistake
-        except Exception as fault:  # noqa: BLE001  what nobody foresaw must not end the loop
+        except Exception as fault:  # noqa: BLE001  an unexpected exception must not end the loop
             self._tell(fault)
 
     def _tell(self, fault: BaseException) -> None:

@@ -1,1 +1,1 @@
-"""Skill schemas: what they may be, what a check of a value can cost, and checks that hold up nobody."""
+"""Agent Cards and Skill schemas: which are allowed, what a check can cost, and checks that delay no other request."""

@@ -129,7 +129,7 @@ class SchemaChecks:
         return (await self._run(ReadText(text, max_depth), Read, len(text))).is_strict
 
     async def _prepare(self, schema: bytes) -> PreparedSchema:
-        """Once at a time for each schema, whoever asks; nobody's leaving stops it for the others."""
+        """Once at a time for each schema, for all callers; a caller who leaves does not stop it for the others."""
         prepared = _prepared_at_once(schema)
         if prepared is None:
             task = self._preparing.get(schema)

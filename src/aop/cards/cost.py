@@ -1,4 +1,4 @@
-"""What a Skill schema can make the validator do: for each instance location it tells apart, the subschemas that apply.
+"""The work of a Skill schema for the validator: for each instance location it distinguishes, the subschemas that apply.
 
 Every reference is expanded in place. A schema of which too many subschemas may apply to one location is refused.
 """
@@ -102,7 +102,7 @@ class _Sizes:
 
 
 class _Survey:
-    """Walks the instance locations a schema can tell apart, each as the multiset of subschemas that reach it."""
+    """Walks the instance locations a schema can distinguish, each as the multiset of subschemas that reach it."""
 
     def __init__(self, graph: SchemaGraph, patterns: PatternSizes, steps: Steps) -> None:
         self._graph = graph
@@ -135,7 +135,7 @@ class _Survey:
             location.weight.add(share.weight, count)
             location.faults += share.faults * count
             location.child_faults += share.child_faults * count
-        # A second run of what applies in place asks for names and positions alone: members are not checked again.
+        # A second run of what applies in place needs names and positions alone: members are not checked again.
         for child, reached in self._children(self._applying(state, order, lambda _: 1)):
             number = self._number(reached)
             if child == NAMES:

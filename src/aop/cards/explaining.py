@@ -1,4 +1,4 @@
-"""Says why a value breaks a Skill schema, without ever making more of it than was known to be affordable.
+"""Says why a value breaks a Skill schema, and never does more work for it than the bound allows.
 
 The validator finds all faults at once, keeps the part of the value each is about, and for `anyOf` and `oneOf` also the
 faults of every branch. So the number is bounded before it is asked; past the bound it is asked for the first fault

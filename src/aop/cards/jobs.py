@@ -1,4 +1,4 @@
-"""What a schema process is asked and what it answers; the only shapes that cross to it."""
+"""The jobs of a schema process and its replies; nothing else is sent between the two."""
 
 import msgspec
 

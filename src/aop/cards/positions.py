@@ -39,7 +39,7 @@ OTHER_ITEM = "#"
 
 
 def subschemas(schema: Mapping[str, object]) -> Sequence[object]:
-    """The direct subschemas, wherever the dialect puts them; not what merely looks like one inside enum or const."""
+    """The direct subschemas, wherever the dialect puts them; not what has the form of one inside enum or const."""
     return _held(schema, _ANYWHERE)
 
 
@@ -74,7 +74,7 @@ def deeper(schema: Mapping[str, object]) -> Sequence[object]:
 
 
 def children(schema: Mapping[str, object]) -> Iterator[str]:
-    """The child locations the schema tells apart: `/` and a member, `#` and a position, the rest of each, and names."""
+    """The child locations the schema distinguishes: `/` and a member, `#` and a position, the rest of each, names."""
     yield from (f"/{name}" for name in _members(schema, "properties"))
     yield from (f"#{index}" for index, _ in enumerate(_listed(schema)))
     if not schema.keys().isdisjoint((*_OTHER_MEMBERS, *_MEMBERS)):

@@ -76,7 +76,7 @@ class _Prepared:
 
 
 class _Kept:
-    """The schemas asked for last; one with large automata is made anew each time."""
+    """The schemas used last; one with large automata is made anew each time."""
 
     def __init__(self) -> None:
         self._schemas: OrderedDict[bytes, _Prepared] = OrderedDict()
@@ -221,7 +221,7 @@ def _limit_memory() -> None:
 
 
 def _data_bytes() -> int:
-    """What the process uses of that limit now; where the system does not tell, a guess on the safe side."""
+    """What the process uses of that limit now; where the system does not say, a safe guess."""
     try:
         with open("/proc/self/status", encoding="ascii") as status:
             found = next(line for line in status if line.startswith("VmData:"))

@@ -1,4 +1,4 @@
-"""What a Card declares and asks for: its permissions, and those each Skill needs; remembered by digest."""
+"""The permissions that a Card declares and those each Skill needs, cached by digest."""
 
 from collections import OrderedDict
 from collections.abc import Mapping

@@ -23,7 +23,7 @@ def card_violations(raw: bytes, card: Mapping[str, Any], vetting: SchemaVetting 
         *_limits_not_in_digits(card["limits"]),
         *_unsafe_numbers(raw),
     ]
-    # A schema with an unsafe number has no canonical form, so the cost and size rules cannot be asked of it.
+    # A schema with an unsafe number has no canonical form, so the cost and size rules cannot be checked.
     return broken or _unusable_schemas(card["skills"], vetting or SchemaVetting())
 
 
@@ -91,7 +91,7 @@ def _unusable_schemas(skills: Sequence[Mapping[str, Any]], vetting: SchemaVettin
         try:
             vetting.require_usable(schema)
         except VettingExhausted:
-            # Schemas told of before may have spent what this one lacks; it is judged once they are fixed.
+            # Schemas reported before may have spent what this one lacks; it is judged once they are fixed.
             return broken or [Violation(pointer, "CARD-6")]
         except SkillSchemaRefused:
             broken.append(Violation(pointer, "CARD-6"))

@@ -104,7 +104,7 @@ class SchemaVetting:
 
 def _is_large(schema: Schema) -> bool:
     # The canonical form spells `1e20` in 21 digits and lengthens nothing else: six times the plain form is always
-    # enough, and tells for nearly all schemas.
+    # enough, and decides for nearly all schemas.
     return len(msgspec.json.encode(schema)) > MAX_BYTES // 6 and len(canonical(schema)) > MAX_BYTES
 
 

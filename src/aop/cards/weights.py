@@ -212,4 +212,4 @@ NO_CHARGE = frozenset(
         *("contentMediaType", "contentEncoding", "contentSchema", "$recursiveRef", "$recursiveAnchor"),
     }
 )
-"""The rest of the dialect: names and notes that the validator does not look at. Other words are notes as well."""
+"""The rest of the dialect: names and notes that the validator does not read. Other words are notes as well."""

@@ -22,7 +22,7 @@ _SOURCE = str(Path(aop.__file__).resolve().parents[1])
 
 
 _Place = tuple[int, int, asyncio.Future[None]]
-"""In the queue: the size of the job, when it came, and what tells it that its turn has come."""
+"""In the queue: the size of the job, when it came, and the future that is set when its turn has come."""
 
 
 class ProcessLost(Exception):

@@ -1,1 +1,1 @@
-"""The Console as a unit: serves its built files with this deployment's configuration; the browser asks the Gateway."""
+"""The Console as a unit: serves its built files with this deployment's configuration; the browser calls the Gateway."""

@@ -13,7 +13,7 @@ from aop.contracts.errors import MAX_VIOLATIONS, Violation
 from aop.contracts.violations import Finding, Path, pointer, violations
 
 # The validator finds all faults at once and keeps a part of the value with each. Above this many parts only the first
-# fault is asked for.
+# fault is requested.
 _FULLY_EXPLAINED_PARTS = 1_000
 
 

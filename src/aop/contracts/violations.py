@@ -1,4 +1,4 @@
-"""Turns what a schema validator found into violations that repeat nothing of the sender's."""
+"""Turns what a schema validator found into violations that repeat no text of the sender."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The one strict reader of http and https endpoints and origins: canonical output only, everything doubtful refused."""
+"""The one strict reader of http and https endpoints and origins: canonical output only, everything unclear refused."""
 
 import re
 from dataclasses import dataclass

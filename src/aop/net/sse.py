@@ -5,7 +5,7 @@ from typing import Final
 
 COMMENT: Final = b":\n\n"
 
-# A number is looked for in bytes at once; other bytes only after an exception was raised inside and dropped.
+# `in` finds a number in bytes directly; for a bytes object CPython first raises and drops an exception inside.
 LF: Final = 0x0A
 CR: Final = 0x0D
 

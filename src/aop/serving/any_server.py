@@ -1,4 +1,4 @@
-"""Runs an application of ours on any ASGI server: makes up for what only our own server puts into the scope.
+"""Runs an application of ours on any ASGI server: adds what only our own server puts into the scope.
 
 ADR 1 says what holds on such a server and what is lost. A request of our own server never comes here.
 """
@@ -10,13 +10,13 @@ from aop.net.asgi import ASGIApp, Disconnect, Message, Receive, Scope, Send
 from aop.net.headers import VISIBLE, without_underscores
 
 DISCONNECTED = "aop.disconnected"
-"""The member of the scope by which our own server is known."""
+"""Only our own server sets this member of the scope."""
 _EMPTY_BODY: Message = {"type": "http.request", "body": b"", "more_body": False}
 _GONE: Message = {"type": "http.disconnect"}
 
 
 async def on_any_server(application: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    if scope["type"] != "http":  # by this an ASGI server learns that there is no lifespan to wait for
+    if scope["type"] != "http":  # an exception is how an ASGI server learns that the application has no lifespan
         raise RuntimeError("only HTTP is served")
     headers, imitates = without_underscores(list(scope["headers"]))
     declares_body = any(name in {b"content-length", b"transfer-encoding"} for name, _ in headers)
@@ -37,7 +37,7 @@ async def on_any_server(application: ASGIApp, scope: Scope, receive: Receive, se
 
 
 class _Exchange:
-    """One request on a server that tells of a leaving peer only to whoever waits in `receive`.
+    """One request on a server that reports a leaving peer only to a caller of `receive`.
 
     A task waits there from the moment on at which no more of the body is to come. Sends are made one at a time,
     because a comment may be due while an event is being sent.
@@ -73,7 +73,7 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         async with self._sending:
             if message["type"] == "http.response.body" and not message.get("more_body", False):
-                # Servers also tell of a disconnect when an answer has ended in the ordinary way.
+                # Servers also report a disconnect when an answer has ended in the ordinary way.
                 self._finished = True
                 if self._watch is not None:
                     self._watch.cancel()
@@ -104,7 +104,7 @@ class _Exchange:
             return
         try:
             await self._send(message)
-        except OSError:  # so some servers say that the peer is gone
+        except OSError:  # the form in which some servers report that the peer is gone
             self.disconnect.set()
 
     async def _watch_peer(self) -> None:

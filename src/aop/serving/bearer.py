@@ -1,4 +1,4 @@
-"""Bearer values: how a token is taken from the Authorization header, and how service tokens are known."""
+"""Bearer values: how a token is taken from the Authorization header, and how service tokens are recognized."""
 
 import hashlib
 import hmac
@@ -55,7 +55,7 @@ class ServicePrincipals:
     async def authenticate(self, request: Request) -> None:
         """Names the calling unit; an unknown token is forbidden rather than unauthenticated."""
         digest = hashlib.sha256(bearer_token(request).encode("ascii")).digest()
-        # Every entry is compared, so that timing does not tell which one was close.
+        # Every entry is compared, so that timing does not show which one was close.
         matching = [principal for expected, principal in self._digests if hmac.compare_digest(expected, digest)]
         if not matching:
             raise Forbidden("unknown service token")

@@ -141,12 +141,12 @@ class UnitMetrics:
         return {outcome: counts.of(self.unit, outcome) for outcome in outcomes}
 
     def connections(self, count: Callable[[], int]) -> None:
-        """Tells how many connections are open, asked when somebody looks."""
+        """The number of open connections, read at each scrape."""
         gauge = Gauge("aop_connections", "Connections that are open.", ("unit",), registry=self.registry)
         gauge.labels(self.unit).set_function(count)
 
     def in_flight(self, invocations: Callable[[], int]) -> None:
-        """Tells how many Invocations the unit works on, asked when somebody looks."""
+        """The number of Invocations the unit works on, read at each scrape."""
         gauge = Gauge("aop_invocations_in_flight", "Invocations that run here.", ("unit",), registry=self.registry)
         gauge.labels(self.unit).set_function(invocations)
 

@@ -25,12 +25,12 @@ class Request:
     caller: str | None = None
     invocation_id: str | None = None
     grant: object = None
-    """What authentication found beside the caller, for the one route that asked for it."""
+    """What authentication found beside the caller, for the one route that needs it."""
     close_connection: bool = False
     workers: SchemaWorkers | None = None
     """Where long bodies are read; without them they are read at once."""
     tracing: Tracing | None = None
-    """None unless somebody wants spans."""
+    """None unless spans are sent."""
     joins_trace: bool = False
     """Whether the caller is one of us, so that the span it names counts."""
     phases: RequestPhases | None = None
@@ -45,7 +45,7 @@ class Request:
         return self.caller
 
     def span(self, called_by: str | None = None) -> OpenSpan | None:
-        """The span of this request, to be asked for once its trace is certain; None unless somebody wants spans.
+        """The span of this request, to be read once its trace is certain; None unless spans are sent.
 
         `called_by` is the Invocation whose Agent makes the request, should it not say itself under which span.
         """
@@ -63,7 +63,7 @@ class Request:
         return bytes(self.scope["query_string"])
 
     def whole_body(self) -> bytes | None:
-        """The body, when all of it had arrived before anybody asked for it."""
+        """The body, when all of it has arrived already."""
         take = self.scope.get("aop.whole_body")
         return None if take is None else take()
 

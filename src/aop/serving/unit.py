@@ -57,7 +57,7 @@ class Unit:
     end_watches: Callable[[], None] = lambda: None
     """Called when the drain begins: ends answers that would otherwise go on for as long as their reader likes."""
     abandon: Callable[[], Awaitable[None]] = _nothing
-    """Called when the grace is over: ends what still runs, with a record of it, while its callers can still be told."""
+    """Called when the grace is over: ends and records what still runs, while its callers can still get an answer."""
     must_end: asyncio.Event = field(default_factory=asyncio.Event)
     """Set by the unit when it may not go on."""
     ending: str = ""

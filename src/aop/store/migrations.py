@@ -18,7 +18,7 @@ OWNERS = ("gateway", "registry", "workspace", "ledger")
 
 _LOCK_KEY = 0x616F705F6D6967  # "aop_mig": any fixed number serves, as long as every version uses the same
 _LOCK_WAIT = "300ms"
-"""Everybody who wants a table waits behind a migration that waits for it: so it gives up well within a second."""
+"""Every statement on a table waits behind a migration that waits for it, so the migration gives up within a second."""
 _FILE_NAME = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 
 
@@ -128,7 +128,7 @@ async def _migrate_owner(connection: Connection, owner: str) -> Sequence[Migrati
     rows = await connection.fetch(f"SELECT number, sha256 FROM {owner}.schema_version ORDER BY number")  # noqa: S608
     available = migrations_of(owner)
     if len(rows) > len(available):
-        raise MigrationRefused(f"the schema {owner} is newer than this version of aop; there is no way down")
+        raise MigrationRefused(f"the schema {owner} is newer than this version of aop; there is no downgrade")
     for row, migration in zip(rows, available, strict=False):
         if row["sha256"] != migration.digest:
             raise MigrationRefused(f"{migration} was changed after it had been applied")

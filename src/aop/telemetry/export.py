@@ -1,4 +1,4 @@
-"""Sends spans in the background: bounded, in nobody's way; what cannot be sent is lost and counted."""
+"""Sends spans in the background: bounded, without delaying any request; what cannot be sent is lost and counted."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""Settings of telemetry: the standard OTEL_* names, as far as they mean something here."""
+"""Settings of telemetry: the standard OTEL_* names that have a meaning here."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Spans as values: one that is open and may have children, and one that is over and may be exported."""
+"""Spans as values: open ones that may have children, and ended ones that may be exported."""
 
 import hashlib
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class OpenSpan:
         return self.header_of(self.span_id)
 
     def header_of(self, child_id: str) -> tuple[bytes, bytes]:
-        """What tells the next unit that it is called from this span, or from a child of it."""
+        """The header by which the next unit knows that it is called from this span, or from a child of it."""
         return TraceParent(self.trace_id, child_id, self.sampled).header()
 
 

@@ -1,4 +1,4 @@
-"""Which requests are traced, under which parent; hands spans that are over to whoever exports them."""
+"""Which requests are traced, under which parent; hands ended spans to the exporter."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class Tracing:
     def served(self, span: OpenSpan, served: Served, phases: RequestPhases | None) -> None:
         if not span.sampled:
             return
-        # One look at the wall clock for all of them: children never stick out of their parent.
+        # The wall clock is read once for all of them, so that a child lies within the time of its parent.
         shift = time_ns() - perf_counter_ns()
         spans = [_server_span(span, served, shift)]
         if phases is not None:

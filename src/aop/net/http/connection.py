@@ -164,7 +164,7 @@ class Connection(asyncio.Protocol):
 
     def _require_true_end(self) -> None:
         # Over TLS anyone on the way can end the stream; only the peer can send the closing alert. The transport
-        # reports both alike, so the TLS object itself is asked.
+        # reports both alike, so the TLS object itself is read.
         tls = None if self._transport is None else self._transport.get_extra_info("ssl_object")
         if tls is not None:
             try:

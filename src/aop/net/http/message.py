@@ -48,7 +48,7 @@ class HttpTimeout(HttpError, TimeoutError):
 
 
 class RepeatedHeader(HttpError):
-    """A header that was asked for as a single value came more than once."""
+    """A header that must have one value came more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Target:
         object.__setattr__(self, "authority", authority)
         object.__setattr__(self, "_hash", hash((self.scheme, self.host, self.port, self.address)))
 
-    def __hash__(self) -> int:  # looked up twice in every exchange, so it is worked out once
+    def __hash__(self) -> int:  # used twice in every exchange, so it is computed once
         return self._hash
 
 

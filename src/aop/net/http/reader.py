@@ -50,7 +50,7 @@ class AnswerReader:
     def begin(self, method: str, max_body: int) -> None:
         """Before each request: what is fed from here on is the answer to it."""
         if self._without_body:
-            # The parser cannot be told that an answer to HEAD has no body and still waits for one.
+            # The parser does not know that an answer to HEAD has no body, and still waits for one.
             self._parser = httptools.HttpResponseParser(self)
         self._without_body = method == "HEAD"
         self._max_body = max_body

@@ -35,7 +35,7 @@ class Bounds:
 
 @dataclass(eq=False, slots=True)
 class _Pending:
-    """One lookup under way, shared by everybody who asks for its host; None is what a failed one answers."""
+    """One lookup under way, shared by all callers that need its host; the answer of a failed one is None."""
 
     host: str
     expires_at: float

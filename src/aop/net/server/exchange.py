@@ -187,7 +187,7 @@ class Exchange:
         self.wake()
 
     def _may_keep_alive(self) -> bool:
-        # The rest of a body that nobody will read cannot be told from a next request.
+        # The rest of a body that nobody will read cannot be distinguished from a next request.
         return self._reader.keep_alive and self._reader.complete and self._connection.may_stay_open()
 
     async def _change(self) -> None:

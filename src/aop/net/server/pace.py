@@ -1,4 +1,4 @@
-"""The clocks of a connection: when it is closed for want of a next step, and how fast its peer must read."""
+"""The clocks of a connection: when it is closed because the next step did not come, and how fast its peer must read."""
 
 import asyncio
 import socket

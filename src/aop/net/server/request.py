@@ -175,7 +175,7 @@ class RequestReader:
 
     def _ignore_upgrade(self, rest: bytes) -> None:
         # The parser steps aside once a request asks for another protocol. We stay with this one: a new parser
-        # is told how the body is framed and reads on.
+        # gets the framing of the body and reads on.
         framing = [h for h in self.headers if h[0] in {b"content-length", b"transfer-encoding"}]
         head = [b"POST / HTTP/1.1", *map(b": ".join, framing), b"", b""]
         self._parser = httptools.HttpRequestParser(self)
