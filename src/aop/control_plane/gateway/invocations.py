@@ -69,7 +69,7 @@ def _spanned(request: Request, invocation: InvocationRequest) -> Headers:
 
 
 _NOBODY = Response(503)
-"""RouteAnswer to a caller who has left; it is never sent."""
+"""The answer to a caller who has disconnected; it is never sent."""
 
 
 def _response(forwarded: Forwarded) -> Response:

@@ -31,8 +31,8 @@ class ResolveRoutes:
 
     def routes(self, principals: ServicePrincipals, slots: Slots) -> Sequence[Route]:
         def route(path: str, call: Call) -> Route:
-            v3, known, below = Envelope.WORKSPACE, principals.authenticate, Spanned.UNDER_CALLER
-            return Route("POST", f"{_PATH}/{path}", call, v3, known, slots, spanned=below)
+            v3, authenticate = Envelope.WORKSPACE, principals.authenticate
+            return Route("POST", f"{_PATH}/{path}", call, v3, authenticate, slots, spanned=Spanned.UNDER_CALLER)
 
         return [
             route("resolve-agent", self.resolve_agent),
@@ -41,9 +41,9 @@ class ResolveRoutes:
 
     async def resolve_agent(self, request: Request) -> Response:
         body = await read_json(request, document("resolve-agent/1#request"), self._request_max_bytes)
-        named = msgspec.json.decode(body.raw, type=ResolveAgentRequest)
-        _name(request, named)
-        access = AccessRequest(named.workspace_id, named.agent_id, named.capability, named.version)
+        query = msgspec.json.decode(body.raw, type=ResolveAgentRequest)
+        _set_trace(request, query)
+        access = AccessRequest(query.workspace_id, query.agent_id, query.capability, query.version)
         authorized = await self._authorization.for_router(access)
         card = await self._authorization.card(authorized.pin)
         installation = ResolvedInstallation.of(
@@ -53,15 +53,15 @@ class ResolveRoutes:
 
     async def resolve_installed_version(self, request: Request) -> Response:
         body = await read_json(request, document("resolve-installed-version/1#request"), self._request_max_bytes)
-        named = msgspec.json.decode(body.raw, type=ResolveInstalledVersionRequest)
-        _name(request, named)
-        access = AccessRequest(named.workspace_id, named.agent_id, named.capability)
+        query = msgspec.json.decode(body.raw, type=ResolveInstalledVersionRequest)
+        _set_trace(request, query)
+        access = AccessRequest(query.workspace_id, query.agent_id, query.capability)
         pin = (await self._authorization.for_router(access)).pin
         answer = InstalledVersion(version=pin.version, release_id=pin.release, agent_card_digest=pin.card_digest)
         return json_response(200, answer)
 
 
-def _name(request: Request, named: ResolveAgentRequest | ResolveInstalledVersionRequest) -> None:
+def _set_trace(request: Request, query: ResolveAgentRequest | ResolveInstalledVersionRequest) -> None:
     """Puts the request, and its errors, into the Trace of the call that is being resolved."""
-    request.trace_id = named.trace_id
-    request.invocation_id = named.invocation_id
+    request.trace_id = query.trace_id
+    request.invocation_id = query.invocation_id

@@ -7,7 +7,7 @@ from aop.contracts.catalog import PublicationStatus as Card
 from aop.contracts.publication import ReleaseState as Release
 from aop.contracts.publication import VerificationStatus as Binding
 
-S = TypeVar("S", Card, Binding, Release)
+S = TypeVar("S", Card, Release)
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,6 @@ def _from(*sources: S, to: S) -> Transition[S]:
 PUBLISH_CARD = _from(Card.DRAFT, to=Card.PUBLISHED)
 DISABLE_CARD = _from(Card.DRAFT, Card.PUBLISHED, to=Card.DISABLED)
 
-VERIFY_BINDING = _from(Binding.PENDING, Binding.FAILED, to=Binding.VERIFIED)
-FAIL_BINDING = _from(Binding.PENDING, Binding.FAILED, to=Binding.FAILED)
-
 VERIFY_RELEASE = _from(Release.PENDING_VERIFICATION, to=Release.VERIFIED)
 PUBLISH_RELEASE = _from(Release.VERIFIED, to=Release.PUBLISHED)
 SUSPEND_RELEASE = _from(Release.VERIFIED, Release.PUBLISHED, to=Release.SUSPENDED)
@@ -35,4 +32,3 @@ CREATED_RELEASE = {Binding.PENDING: Release.PENDING_VERIFICATION, Binding.VERIFI
 """The first state of a Release by the state of its Binding. There is none for a failed Binding."""
 
 CHALLENGEABLE = frozenset({Binding.PENDING, Binding.FAILED})
-WATCHED = frozenset({Release.PUBLISHED, Release.SUSPENDED, Release.REVOKED})

@@ -12,8 +12,8 @@ PINNED_VERSION = (
     " release.state AS release_state, release.card_digest AS release_digest"
     " FROM registry.card LEFT JOIN registry.release USING (agent_id, version)"
 )
-# Follows the index on precedence from above; only as much of it is read as the caller asks for. The precedence of a
-# pre-release ends in `!`. That is asked as an inequality, which the planner takes for common: so it keeps to the index.
+# Follows the index on precedence from the highest entry down, and reads as many entries as the limit needs. The
+# precedence of a pre-release ends in `!`. The planner expects that most rows meet an inequality, so it keeps the index.
 _CANDIDATES = (
     "SELECT card.version, card.precedence FROM registry.card LEFT JOIN registry.release USING (agent_id, version)"
     " WHERE card.agent_id = $1 AND (card.precedence, card.version) < ($2, $3)"
