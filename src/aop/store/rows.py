@@ -16,7 +16,7 @@ R = TypeVar("R", bound=Row)
 
 
 def to_row(kind: type[R], record: Iterable[Any]) -> R:
-    """Built by position in C: cheaper than one look-up by name for each column, and every value is checked."""
+    """Built by position in C: cheaper than one lookup by name for each column, and every value is checked."""
     return msgspec.convert(tuple(record), kind)
 
 
@@ -40,7 +40,7 @@ class PageSize(msgspec.Struct, frozen=True):
         return self.limit + 1
 
 
-class Page(msgspec.Struct, Generic[R], frozen=True):
+class RowPage(msgspec.Struct, Generic[R], frozen=True):
     rows: Sequence[R]
     found: int
     """How many rows the statement has, with those that the page leaves out."""
@@ -52,10 +52,10 @@ class Page(msgspec.Struct, Generic[R], frozen=True):
 
 async def fetch_page(
     connection: Connection, kind: type[R], query: str, values: Sequence[Any], *, size: PageSize, order: str
-) -> Page[R]:
+) -> RowPage[R]:
     """A page of a query as `weighed` takes it; its limit is `size.rows`."""
     records = await connection.fetch(weighed(query, size=size, order=order), *values)
-    return Page(to_rows(kind, records[: size.limit]), records[0]["found"] if records else 0)
+    return RowPage(to_rows(kind, records[: size.limit]), records[0]["found"] if records else 0)
 
 
 def weighed(query: str, *, size: PageSize, order: str) -> str:

@@ -9,7 +9,7 @@ from aop.control_plane.discovery.items import RawDiscoveryItem, discovery_item
 from aop.control_plane.discovery.store import EligibleVersion
 from aop.control_plane.registry.index_keys import folded, query_grams
 from aop.store.database import Connection, Database
-from aop.store.rows import Page, PageSize
+from aop.store.rows import PageSize, RowPage
 
 _LIKELY = 1.4
 """A long walk is worth its time if it is expected to find so many times more rows than the page needs."""
@@ -48,7 +48,7 @@ class Search:
         return FoundPage(items, None if page.is_last else _position(page.rows[-1]))
 
 
-async def _find(connection: Connection, filters: FoldedFilters, request: PageRequest) -> Page[EligibleVersion]:
+async def _find(connection: Connection, filters: FoldedFilters, request: PageRequest) -> RowPage[EligibleVersion]:
     # A walk soon meets what many versions fit, and an index soon gathers what few versions fit. The statistics of the
     # store do not reliably tell which of the two a filter is; a short walk finds out.
     if filters.sifts:
@@ -60,7 +60,7 @@ async def _find(connection: Connection, filters: FoldedFilters, request: PageReq
     return await (store.gather if filters.indexed else store.follow)(connection, filters, request)
 
 
-def _is_walk_faster(short: Page[EligibleVersion], request: PageRequest) -> bool:
+def _is_walk_faster(short: RowPage[EligibleVersion], request: PageRequest) -> bool:
     """Judges by what a short walk found, and by the highest publication number: there are at most so many versions."""
     if not short.rows:
         return False

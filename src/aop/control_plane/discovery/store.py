@@ -8,7 +8,7 @@ import msgspec
 from aop.contracts.publication import ReleaseState
 from aop.control_plane.discovery.conditions import Conditions, FoldedFilters, PageRequest
 from aop.store.database import Connection
-from aop.store.rows import Page, PageSize, Row, fetch_page, to_rows, weighed
+from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_rows, weighed
 
 # A page has at most a hundred items, and one row more tells whether there is a next page. The number is in the text of
 # the statement, so that the planner knows how few rows it returns, whatever plan it keeps.
@@ -53,7 +53,7 @@ class ReleaseOfShare(Row, frozen=True):
 class Share(msgspec.Struct, frozen=True):
     """A page of a share, and whether the Agent shares any Release at all."""
 
-    page: Page[ReleaseOfShare]
+    page: RowPage[ReleaseOfShare]
     shares: bool
 
 
@@ -66,7 +66,7 @@ class SharedDocument(Row, frozen=True):
     document: bytes
 
 
-async def follow(connection: Connection, filters: FoldedFilters, page: PageRequest) -> Page[EligibleVersion]:
+async def follow(connection: Connection, filters: FoldedFilters, page: PageRequest) -> RowPage[EligibleVersion]:
     """Everything in the order of publication, for filters that need only an index of that order, or the Release."""
     conditions = Conditions(filters, page)
     kept = [*conditions.placed(), *conditions.installable("item"), *conditions.latest("item")]
@@ -79,7 +79,7 @@ async def follow(connection: Connection, filters: FoldedFilters, page: PageReque
 
 async def walk(
     connection: Connection, filters: FoldedFilters, page: PageRequest, max_versions: int
-) -> Page[EligibleVersion]:
+) -> RowPage[EligibleVersion]:
     """Follows the order of publication and keeps what fits. Gives up after so many versions: a page that is not full
     does not mean that there are no more."""
     conditions = Conditions(filters, page)
@@ -91,7 +91,7 @@ async def walk(
     return await _page(connection, conditions, page.size, _eligible(conditions, found))
 
 
-async def gather(connection: Connection, filters: FoldedFilters, page: PageRequest) -> Page[EligibleVersion]:
+async def gather(connection: Connection, filters: FoldedFilters, page: PageRequest) -> RowPage[EligibleVersion]:
     """Collects every version that fits by the indexes on Skills and text, then puts them in order."""
     conditions = Conditions(filters, page)
     kept = [*conditions.placed(), *conditions.fitting("item"), *conditions.indexed()]
@@ -123,8 +123,8 @@ async def shared_releases(
         return None
     first = records[0]
     if first["release_id"] is None:  # an empty page
-        return Share(Page((), 0), first["shares"])
-    return Share(Page(to_rows(ReleaseOfShare, records[: size.limit]), first["found"]), first["shares"])
+        return Share(RowPage((), 0), first["shares"])
+    return Share(RowPage(to_rows(ReleaseOfShare, records[: size.limit]), first["found"]), first["shares"])
 
 
 async def shared_documents(connection: Connection, release_ids: Sequence[str]) -> Sequence[SharedDocument]:
@@ -142,7 +142,7 @@ def _eligible(conditions: Conditions, found: str) -> str:
     )
 
 
-async def _page(connection: Connection, conditions: Conditions, size: PageSize, found: str) -> Page[EligibleVersion]:
+async def _page(connection: Connection, conditions: Conditions, size: PageSize, found: str) -> RowPage[EligibleVersion]:
     """Reads all columns of the few rows found. The boundary is of the same snapshot as they are."""
     query = (
         f"SELECT version.agent_id, version.version, digest, document, registered_at, version.published_at, release_id,"  # noqa: S608

@@ -17,7 +17,7 @@ from aop.control_plane.registry.names import record_published, resemblances
 from aop.control_plane.registry.store import bindings, cards, releases
 from aop.control_plane.registry.store.cards import CardRow, NewCard
 from aop.store.database import Connection, Database
-from aop.store.rows import Page, PageSize
+from aop.store.rows import PageSize, RowPage
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Cards:
             page = await cards.versions_of_owner(connection, caller, provider_id, after, size)
         return self._entries(page)
 
-    def _entries(self, page: Page[CardRow]) -> EntryPage:
+    def _entries(self, page: RowPage[CardRow]) -> EntryPage:
         last = None if page.is_last else page.rows[-1]
         position = None if last is None else (last.registered_at, last.agent_id, last.version)
         return EntryPage([catalog_entry(row, self._public_origin) for row in page.rows], position)

@@ -9,7 +9,7 @@ import msgspec
 from aop.contracts.workspace import InstallationStatus
 from aop.control_plane.registry.pins import PINNED_VERSION, PinRow
 from aop.store.database import Connection
-from aop.store.rows import Page, PageSize, Row, fetch_page, to_row, to_row_or_none, to_rows
+from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or_none, to_rows
 
 Position = tuple[datetime, str]
 
@@ -181,7 +181,7 @@ async def find_installation(
 
 async def installations_of(
     connection: Connection, workspace_id: str, after: Position | None, size: PageSize
-) -> Page[InstallationRow]:
+) -> RowPage[InstallationRow]:
     behind = "" if after is None else " AND (installed_at, installation_id) > ($3, $4)"
     query = f"{_PAGE}{behind} ORDER BY {_PAGE_ORDER} LIMIT $2"
     values = (workspace_id, size.rows, *(after or ()))

@@ -8,7 +8,7 @@ import msgspec
 from aop.contracts.catalog import PublicationStatus, ResemblingPart
 from aop.contracts.publication import ReleaseState
 from aop.store.database import Connection
-from aop.store.rows import Page, PageSize, Row, fetch_page, to_row, to_row_or_none, to_rows
+from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or_none, to_rows
 
 _ENTRY = (
     "SELECT card.agent_id, card.version, card.document, card.digest, card.owner_id, card.status, card.registered_at,"
@@ -178,7 +178,7 @@ async def set_disabled(connection: Connection, agent_id: str, version: str, now:
 
 async def versions_of(
     connection: Connection, agent_id: str, caller: str, after: tuple[datetime, str] | None, size: PageSize
-) -> Page[CardRow]:
+) -> RowPage[CardRow]:
     values = (agent_id, caller, *(after or (None, None)), size.rows)
     return await fetch_page(connection, CardRow, _OVERVIEW, values, size=size, order="registered_at DESC, version DESC")
 
@@ -195,7 +195,7 @@ async def any_visible(connection: Connection, agent_id: str, caller: str) -> boo
 
 async def versions_of_owner(
     connection: Connection, owner: str, provider_id: str, after: tuple[datetime, str, str] | None, size: PageSize
-) -> Page[CardRow]:
+) -> RowPage[CardRow]:
     values = (owner, provider_id, *(after or (None, None, None)), size.rows)
     return await fetch_page(
         connection, CardRow, _OF_OWNER, values, size=size, order="registered_at DESC, agent_id, version"
