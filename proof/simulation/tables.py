@@ -1,7 +1,7 @@
 """The Ledger's tables with the rules its SQL functions and constraints give them; `test_tables.py` compares the two."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
@@ -10,6 +10,7 @@ from uuid import UUID
 import asyncpg
 
 from aop.contracts.errors import reason_pairs
+from aop.ledger.rows import OpenRow, ParentRow
 
 Row = Mapping[str, Any]
 
@@ -43,6 +44,13 @@ _FIXED_CODES = {"canceled": "CANCELED", "timed_out": "TIMEOUT"}
 
 def refusal(sqlstate: str) -> Exception:
     return cast("Exception", asyncpg.PostgresError.new({"C": sqlstate, "M": "refused", "S": "ERROR", "V": "ERROR"}))
+
+
+class _Record(dict[str, Any]):
+    """As the driver's records are: going through one gives its values, in the order of the statement."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values())
 
 
 @dataclass
@@ -148,11 +156,11 @@ class Tables:
         self.cancels.update(named)
         return ()
 
-    def known_acceptances(self, invocations: Sequence[str], events: Sequence[str]) -> Sequence[Row]:
+    def find_acceptances(self, invocations: Sequence[str], events: Sequence[str]) -> Sequence[Row]:
         found = [(self.invocations.get(UUID(one)), UUID(event)) for one, event in zip(invocations, events, strict=True)]
         return [row for row, event in found if row is not None and row["opening_event_id"] == event]
 
-    def known_events(self, invocations: Sequence[str], sequences: Sequence[int]) -> Sequence[Row]:
+    def find_events(self, invocations: Sequence[str], sequences: Sequence[int]) -> Sequence[Row]:
         keys = zip(invocations, sequences, strict=True)
         found = [self.events.get(UUID(one), {}).get(sequence) for one, sequence in keys]
         return [row for row in found if row is not None]
@@ -163,7 +171,8 @@ class Tables:
             return ()
         ended = self.terminal(row["invocation_id"])
         family = [one for one in self.invocations.values() if one["root_task_id"] == row["root_task_id"]]
-        return [row | {"outcome": ended and ended["type"], "of_root_task": len(family)}]
+        facts = row | {"outcome": ended and ended["type"], "in_root_task": len(family)}
+        return [_in_order(facts, ParentRow.__struct_fields__)]
 
     def ended_with_children(self, invocations: Sequence[str], types: Sequence[str]) -> Sequence[Row]:
         ends = [self.terminal(UUID(each)) for each in invocations]
@@ -185,7 +194,8 @@ class Tables:
             and row["position"] >= settled
             and self.terminal(row["invocation_id"]) is None
         ]
-        return [self._with_last(row) for row in sorted(found, key=lambda row: int(row["position"]))][:limit]
+        first = sorted(found, key=lambda row: int(row["position"]))[:limit]
+        return [_in_order(self._with_last(row), OpenRow.__struct_fields__) for row in first]
 
     def _with_last(self, row: Row) -> Row:
         events = self.events.get(row["invocation_id"], {})
@@ -210,16 +220,20 @@ _STATEMENTS: Mapping[str, Callable[..., Sequence[Row]]] = {
     "FROM ledger.append(": Tables.append,
     "ledger.request_cancel(": Tables.request_cancel,
     "ledger.require_epoch(": Tables.require_epoch,
-    "SELECT opening_event_id, created_at FROM ledger.invocation": Tables.known_acceptances,
-    "SELECT event_id FROM ledger.event": Tables.known_events,
-    "AS of_root_task": Tables.parent,
+    "SELECT opening_event_id, created_at FROM ledger.invocation": Tables.find_acceptances,
+    "SELECT event_id FROM ledger.event": Tables.find_events,
+    "AS in_root_task": Tables.parent,
     "SELECT invocation_id FROM ledger.event": Tables.ended_with_children,
     "ledger.open_epoch(": Tables.open_epoch,
     "SELECT epoch FROM ledger.epoch": Tables.unclosed_epochs,
-    "SELECT invocation.*": Tables.open_rows,
+    "AS cancel_requested": Tables.open_rows,
     "INSERT INTO ledger.epoch_closed": Tables.close_epoch,
     "INSERT INTO ledger.checkpoint": Tables.checkpoint,
 }
+
+
+def _in_order(row: Row, names: Sequence[str]) -> Row:
+    return _Record({name: row[name] for name in names})
 
 
 def _check(row: Row) -> None:

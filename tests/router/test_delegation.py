@@ -1,15 +1,16 @@
 """Delegations as the Router believes them, and that nothing else is one."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from aop.agent import Rejected, ReplayMemory, Trust, Verifier
 from aop.base.canonical import from_base64url, to_base64url
 from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Refusal, Unauthenticated
+from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.contracts.signing import VerifyKey
 from aop.ledger.reader import ParentFacts
 from aop.router.a2a.credential import Issuer
@@ -41,18 +42,15 @@ class Presented:
         return self._values[0] if len(self._values) == 1 else None
 
 
-def facts_of(claims: DelegationClaims, **changes: Any) -> ParentFacts:
-    """A running parent that agrees with its delegation."""
-    facts = ParentFacts(
-        workspace_id=claims.workspace_id,
-        agent_id=claims.agent_id,
-        release_id=claims.release_id,
-        root_task_id=claims.root_task_id,
-        trace_id=claims.trace_id,
-        running=True,
-        invocations_of_root_task=4999,
-    )
-    return replace(facts, **changes)
+def facts_of(
+    claims: DelegationClaims, *, running: bool = True, invocations_of_root_task: int = 4999, **changes: Any
+) -> ParentFacts:
+    """A running parent that agrees with its delegation, but for the changes."""
+    agreed = replace(claims, **changes)
+    lineage = Lineage(agreed.invocation_id, agreed.root_task_id, agreed.trace_id)
+    pin = Pin(agreed.workspace_id, agreed.agent_id, "1.0.0", agreed.release_id, "0" * 64)
+    context = InvocationContext(lineage, pin, Caller(type=CallerType.USER, id="alice"), "work")
+    return ParentFacts(context, running, invocations_of_root_task)
 
 
 def delegations(now: float) -> Delegations:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.ledger import store
-from aop.ledger.model import CANCELED, LOST, OPENING_EVENTS, Opening, Place, terminal_fact
-from aop.ledger.rows import context_of
+from aop.ledger.model import CANCELED, LOST, terminal_fact
 from aop.store.database import Connection, Database, StoreUnavailable, translated_failures
 
 PROBE_SECONDS = 1.0
@@ -43,7 +42,7 @@ async def close_earlier(connection: Connection, router_id: str, epoch: int, cloc
         for old in earlier:
             while rows := await store.open_rows(connection, router_id, old, MAX_CLOSED_AT_ONCE):
                 facts = [
-                    terminal_fact(_place(row), new_hex_id(), clock(), CANCELED if row["cancel_requested"] else LOST)
+                    terminal_fact(row.place, new_hex_id(), clock(), CANCELED if row.cancel_requested else LOST)
                     for row in rows
                 ]
                 ended += len(await store.append(connection, router_id, epoch, facts))
@@ -72,12 +71,3 @@ class EpochWatch:
         if newest > self._epoch:
             self._superseded()
             raise EpochSuperseded
-
-
-def _place(row: store.Row) -> Place:
-    opening = Opening(row["opening"])
-    context = context_of(row)
-    if row["sequence"] is None:
-        last = len(OPENING_EVENTS[opening]) - 1
-        return Place(context, opening, row["created_at"], last, None, row["created_at"])
-    return Place(context, opening, row["created_at"], row["sequence"], row["chunk_index"], row["occurred_at"])

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
 from aop.base.clock import to_text
 from aop.base.ids import hex_part
-from aop.contracts.errors import ErrorCode, Reason
-from aop.contracts.identity import Caller, InvocationContext, LineageIds, PinMembers
+from aop.contracts.identity import Caller, InvocationContext, Lineage, LineageIds, PinMembers
 from aop.contracts.invocation import correlated_error
 from aop.contracts.lineage import (
     STATUS_OF_EVENT,
@@ -23,11 +22,12 @@ from aop.contracts.lineage import (
 from aop.ledger import reads
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening
 from aop.ledger.reads import RecordFilter
-from aop.ledger.rows import context_of
+from aop.ledger.rows import EventRow, RecordRow
 from aop.store.database import Database
 
+T = TypeVar("T")
+
 __all__ = ["LedgerReader", "LineageBroken", "ParentFacts", "RecordFilter", "RecordPage"]
-Row = Any
 
 
 class LineageBroken(Exception):
@@ -44,11 +44,7 @@ class RecordPage:
 class ParentFacts:
     """What must be known of an Invocation before it may call another."""
 
-    workspace_id: str
-    agent_id: str
-    release_id: str
-    root_task_id: str
-    trace_id: str
+    context: InvocationContext
     running: bool
     invocations_of_root_task: int
 
@@ -67,11 +63,11 @@ class LedgerReader:
             if row is None:
                 return None
             events = await reads.events(connection, invocation)
-        record = _record(row)
-        shown = (*_opening_events(row), *(_event(row, event) for event in events))
-        if [event.sequence for event in shown] != list(range(len(shown))) or shown[-1].status != record.status:
+        record, members = _record(row), _members(row.context)
+        chain = (*_opening_events(row, members), *(_event(event, row.context.lineage, members) for event in events))
+        if [event.sequence for event in chain] != list(range(len(chain))) or chain[-1].status != record.status:
             raise LineageBroken("the events do not form one chain")
-        return InvocationDetail(invocation=record, events=shown)
+        return InvocationDetail(invocation=record, events=chain)
 
     async def trace(self, workspace_id: str, trace: str) -> Trace | None:
         async with self._database.connection() as connection:
@@ -86,15 +82,8 @@ class LedgerReader:
             row = None if invocation is None else await reads.parent(connection, invocation)
         if row is None:
             return None
-        return ParentFacts(
-            workspace_id=row["workspace_id"],
-            agent_id=row["target_agent_id"],
-            release_id=f"rel_{row['agent_release_id'].hex}",
-            root_task_id=f"task_{row['root_task_id'].hex}",
-            trace_id=row["trace_id"].hex,
-            running=row["opening"] == Opening.STARTED and row["outcome"] is None,
-            invocations_of_root_task=row["of_root_task"],
-        )
+        running = row.opening is Opening.STARTED and row.outcome is None
+        return ParentFacts(row.context, running, row.in_root_task)
 
     async def ended_with_children(self, invocations: Sequence[str]) -> Sequence[str]:
         """Those of them that were canceled or timed out, which ends what they called."""
@@ -107,9 +96,9 @@ class LedgerReader:
     ) -> RecordPage:
         async with self._database.connection() as connection:
             rows = await reads.page(connection, workspace_id, filters, after, limit + 1)
-        shown = rows[:limit]
-        last = (shown[-1]["created_at"], shown[-1]["invocation_id"].hex) if len(rows) > limit else None
-        return RecordPage([_record(row) for row in shown], last)
+        items = rows[:limit]
+        last = (items[-1].created_at, items[-1].invocation_id.hex) if len(rows) > limit else None
+        return RecordPage([_record(row) for row in items], last)
 
 
 def _parents_first(records: Sequence[InvocationRecord]) -> Sequence[InvocationRecord]:
@@ -127,18 +116,16 @@ def _parents_first(records: Sequence[InvocationRecord]) -> Sequence[InvocationRe
     return ordered
 
 
-def _record(row: Row) -> InvocationRecord:
-    outcome, error, reason = row["outcome"], row["error_code"], row["reason"]
-    status = STATUS_AFTER[row["opening"]] if outcome is None else STATUS_OF_EVENT[outcome]
+def _record(row: RecordRow) -> InvocationRecord:
     return InvocationRecord(
-        **_members(context_of(row)),
-        status=status,
-        latency_ms=msgspec.UNSET if row["latency_ms"] is None else row["latency_ms"],
-        error_code=msgspec.UNSET if error is None else ErrorCode(error),
-        reason=msgspec.UNSET if reason is None else Reason(reason),
-        created_at=to_text(row["created_at"]),
-        updated_at=to_text(row["updated_at"]),
-        deadline_at=to_text(row["deadline_at"]),
+        **_members(row.context),
+        status=STATUS_AFTER[row.opening] if row.outcome is None else STATUS_OF_EVENT[row.outcome],
+        latency_ms=_unset(row.latency_ms),
+        error_code=_unset(row.error_code),
+        reason=_unset(row.reason),
+        created_at=to_text(row.created_at),
+        updated_at=to_text(row.updated_at),
+        deadline_at=to_text(row.deadline_at),
     )
 
 
@@ -161,36 +148,41 @@ def _members(context: InvocationContext) -> _ContextMembers:
     }
 
 
-def _opening_events(row: Row) -> Sequence[InvocationEvent]:
+def _unset(value: T | None) -> T | msgspec.UnsetType:
+    """A document has no member where the store has no value."""
+    return msgspec.UNSET if value is None else value
+
+
+def _opening_events(row: RecordRow, members: _ContextMembers) -> Sequence[InvocationEvent]:
     """The events of the acceptance, which is one row: same moment, consecutive ids."""
     return [
         InvocationEvent(
             schema_version="0.3",
-            event_id=f"evt_{row['opening_event_id'].int + sequence:032x}",
+            event_id=f"evt_{row.opening_event_id.int + sequence:032x}",
             sequence=sequence,
-            occurred_at=to_text(row["created_at"]),
+            occurred_at=to_text(row.created_at),
             type=kind,
             status=STATUS_OF_EVENT[kind],
-            deadline_at=to_text(row["deadline_at"]) if kind is EventType.CREATED else msgspec.UNSET,
-            **_members(context_of(row)),
+            deadline_at=to_text(row.deadline_at) if kind is EventType.CREATED else msgspec.UNSET,
+            **members,
         )
-        for sequence, kind in enumerate(OPENING_EVENTS[Opening(row["opening"])])
+        for sequence, kind in enumerate(OPENING_EVENTS[row.opening])
     ]
 
 
-def _event(row: Row, event: Row) -> InvocationEvent:
-    kind, context = EventType(event["type"]), context_of(row)
-    progress = {name: event[name] for name in ("chunk_index", "chunk_count", "chunk_bytes") if kind is EventType.STREAM}
-    error, reason = event["error_code"], None if event["reason"] is None else Reason(event["reason"])
+def _event(row: EventRow, lineage: Lineage, members: _ContextMembers) -> InvocationEvent:
+    code = row.error_code
     return InvocationEvent(
         schema_version="0.3",
-        event_id=f"evt_{event['event_id'].hex}",
-        sequence=event["sequence"],
-        occurred_at=to_text(event["occurred_at"]),
-        type=kind,
-        status=STATUS_OF_EVENT[kind],
-        latency_ms=msgspec.UNSET if event["latency_ms"] is None else event["latency_ms"],
-        error=msgspec.UNSET if error is None else correlated_error(ErrorCode(error), reason, context.lineage),
-        **progress,
-        **_members(context),
+        event_id=f"evt_{row.event_id.hex}",
+        sequence=row.sequence,
+        occurred_at=to_text(row.occurred_at),
+        type=row.type,
+        status=STATUS_OF_EVENT[row.type],
+        chunk_index=_unset(row.chunk_index),
+        chunk_count=_unset(row.chunk_count),
+        chunk_bytes=_unset(row.chunk_bytes),
+        latency_ms=_unset(row.latency_ms),
+        error=msgspec.UNSET if code is None else correlated_error(code, row.reason, lineage),
+        **members,
     )

@@ -7,17 +7,19 @@ from typing import Any
 
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationStatus
 from aop.ledger.model import ENDS_CHILDREN, STATUS_AFTER
+from aop.ledger.rows import ContextRow, EventRow, ParentRow, RecordRow, columns
 from aop.store.database import Connection
+from aop.store.rows import to_row_or_none, to_rows
 
-Row = Any
-
+_RECORD, _EVENT, _CONTEXT = columns(RecordRow, "record"), columns(EventRow, "event"), columns(ContextRow, "record")
 # Terminals have an index by Workspace, status and time of their own.
 _ENDED = (
-    "SELECT record.* FROM ledger.event AS ended JOIN ledger.record USING (invocation_id) WHERE ended.type <> 'stream'"
+    f"SELECT {_RECORD} FROM ledger.event AS ended"  # noqa: S608
+    " JOIN ledger.record USING (invocation_id) WHERE ended.type <> 'stream'"
 )
 # What has no terminal belongs to an epoch that is not closed, at or behind its last checkpoint.
 _OPEN = (
-    "SELECT record.* FROM ledger.epoch AS life"
+    f"SELECT {_RECORD} FROM ledger.epoch AS life"  # noqa: S608
     " CROSS JOIN LATERAL (SELECT coalesce(max(position), 1) AS position FROM ledger.checkpoint"
     "  WHERE checkpoint.router_id = life.router_id AND checkpoint.epoch = life.epoch) AS settled"
     " JOIN ledger.record ON record.router_id = life.router_id AND record.epoch = life.epoch"
@@ -37,39 +39,32 @@ class RecordFilter:
     until: datetime | None = None
 
 
-async def record(connection: Connection, workspace_id: str, invocation: str) -> Row:
-    return await connection.fetchrow(
-        "SELECT * FROM ledger.record WHERE invocation_id = $1 AND workspace_id = $2", invocation, workspace_id
-    )
+async def record(connection: Connection, workspace_id: str, invocation: str) -> RecordRow | None:
+    query = f"SELECT {_RECORD} FROM ledger.record WHERE invocation_id = $1 AND workspace_id = $2"  # noqa: S608
+    return to_row_or_none(RecordRow, await connection.fetchrow(query, invocation, workspace_id))
 
 
-async def events(connection: Connection, invocation: str) -> Sequence[Row]:
-    rows: Sequence[Row] = await connection.fetch(
-        "SELECT event_id, sequence, occurred_at, type, chunk_index, chunk_count, chunk_bytes, latency_ms,"
-        " error_code, reason FROM ledger.event WHERE invocation_id = $1 ORDER BY sequence",
-        invocation,
-    )
-    return rows
+async def events(connection: Connection, invocation: str) -> Sequence[EventRow]:
+    query = f"SELECT {_EVENT} FROM ledger.event WHERE invocation_id = $1 ORDER BY sequence"  # noqa: S608
+    return to_rows(EventRow, await connection.fetch(query, invocation))
 
 
-async def trace(connection: Connection, workspace_id: str, trace_id: str) -> Sequence[Row]:
-    rows: Sequence[Row] = await connection.fetch(
-        "SELECT * FROM ledger.record WHERE trace_id = $1 AND workspace_id = $2 AND position > 0", trace_id, workspace_id
-    )
-    return rows
+async def trace(connection: Connection, workspace_id: str, trace_id: str) -> Sequence[RecordRow]:
+    # The condition on the position is that of the index, here and below; without it the whole table would be read.
+    query = f"SELECT {_RECORD} FROM ledger.record WHERE trace_id = $1 AND workspace_id = $2 AND position > 0"  # noqa: S608
+    return to_rows(RecordRow, await connection.fetch(query, trace_id, workspace_id))
 
 
-async def parent(connection: Connection, invocation: str) -> Row:
-    # The condition on the position is that of the index, without which this would read the whole table.
-    return await connection.fetchrow(
-        "SELECT record.workspace_id, record.target_agent_id, record.agent_release_id, record.root_task_id,"
-        " record.trace_id, record.opening, record.outcome,"
+async def parent(connection: Connection, invocation: str) -> ParentRow | None:
+    record = await connection.fetchrow(
+        f"SELECT {_CONTEXT}, record.opening, record.outcome,"  # noqa: S608
         " (SELECT count(*) FROM ledger.invocation AS other WHERE other.trace_id = record.trace_id"
         "   AND other.workspace_id = record.workspace_id AND other.root_task_id = record.root_task_id"
-        "   AND other.position > 0) AS of_root_task"
+        "   AND other.position > 0) AS in_root_task"
         " FROM ledger.record WHERE invocation_id = $1",
         invocation,
     )
+    return to_row_or_none(ParentRow, record)
 
 
 async def ended_with_children(connection: Connection, invocations: Sequence[str]) -> Sequence[str]:
@@ -87,7 +82,7 @@ async def page(
     filters: RecordFilter,
     after: tuple[datetime, str] | None,
     limit: int,
-) -> Sequence[Row]:
+) -> Sequence[RecordRow]:
     """Newest first; statements are built from fixed fragments, values are always bound."""
     conditions, values = list[str](), list[Any]([workspace_id])
 
@@ -112,16 +107,16 @@ async def page(
     if after is not None:
         add(f"({row}.created_at, {row}.invocation_id) < ({{}}, {{}})", *after)
     values.append(limit)
-    rows: Sequence[Row] = await connection.fetch(
+    records = await connection.fetch(
         f"{source} AND {' AND '.join([*conditions, f'{row}.workspace_id = $1'])}"
         f" ORDER BY {row}.created_at DESC, {row}.invocation_id DESC LIMIT ${len(values)}",
         *values,
     )
-    return rows
+    return to_rows(RecordRow, records)
 
 
 def _source(status: InvocationStatus | None) -> tuple[str, str]:
     """Where records of a status are found fast, and the row that is filtered and ordered there."""
     if status is None:
-        return "SELECT * FROM ledger.record WHERE true", "record"
+        return f"SELECT {_RECORD} FROM ledger.record WHERE true", "record"  # noqa: S608
     return (_ENDED, "ended") if status in TERMINAL_STATUSES else (_OPEN, "record")

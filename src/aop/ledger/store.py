@@ -7,9 +7,11 @@ from typing import Any
 from aop.contracts.lineage import EventType
 from aop.ledger.array_literals import columns, parameters
 from aop.ledger.model import STATUS_AFTER, Acceptance, Fact, latency_ms
+from aop.ledger.rows import ContextRow, OpenRow
+from aop.ledger.rows import columns as columns_of
 from aop.store.database import Connection
+from aop.store.rows import to_rows
 
-Row = Any
 Key = tuple[str, int]
 
 _ACCEPTANCE = ("bigint", *["uuid"] * 4, "word", *["text"] * 4, "uuid", "bytea", "text", "word", "uuid", *["moment"] * 2)
@@ -116,10 +118,11 @@ async def unclosed_epochs(connection: Connection, router_id: str, before: int) -
     return [row["epoch"] for row in rows]
 
 
-async def open_rows(connection: Connection, router_id: str, epoch: int, limit: int) -> Sequence[Row]:
+async def open_rows(connection: Connection, router_id: str, epoch: int, limit: int) -> Sequence[OpenRow]:
     """Invocations of an epoch without a terminal, behind its last checkpoint, each with its last progress."""
-    rows: Sequence[Row] = await connection.fetch(
-        "SELECT invocation.*, last.sequence, last.chunk_index, last.occurred_at,"
+    records = await connection.fetch(
+        f"SELECT {columns_of(ContextRow, 'invocation')}, invocation.opening, invocation.created_at,"  # noqa: S608
+        " last.sequence, last.chunk_index, last.occurred_at,"
         " EXISTS (SELECT FROM ledger.cancel_request AS request"
         "          WHERE request.invocation_id = invocation.invocation_id) AS cancel_requested"
         " FROM ledger.invocation LEFT JOIN LATERAL (SELECT sequence, chunk_index, occurred_at FROM ledger.event"
@@ -133,7 +136,7 @@ async def open_rows(connection: Connection, router_id: str, epoch: int, limit: i
         epoch,
         limit,
     )
-    return rows
+    return to_rows(OpenRow, records)
 
 
 async def close_epoch(connection: Connection, router_id: str, epoch: int) -> None:

@@ -32,11 +32,11 @@ class RecordedTables(Tables):
 
     def execute(self, statement: str, arguments: Sequence[Any]) -> Sequence[Row]:
         try:
-            rows = [dict(row) for row in super().execute(statement, arguments)]
+            rows = super().execute(statement, arguments)
         except asyncpg.PostgresError as refused:
             self.said.append(Said(statement, arguments, sqlstate=refused.sqlstate))
             raise
-        self.said.append(Said(statement, arguments, rows))
+        self.said.append(Said(statement, arguments, [dict(row) for row in rows]))
         return rows
 
 

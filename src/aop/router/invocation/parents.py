@@ -22,7 +22,8 @@ def require_one_more_child(parent: ParentFacts | None, claims: DelegationClaims)
     if parent is None:
         raise Conflict("the parent is not running")
     named = (claims.workspace_id, claims.agent_id, claims.release_id, claims.root_task_id, claims.trace_id)
-    if named != (parent.workspace_id, parent.agent_id, parent.release_id, parent.root_task_id, parent.trace_id):
+    pin, lineage = parent.context.pin, parent.context.lineage
+    if named != (pin.workspace, pin.agent, pin.release, lineage.root_task, lineage.trace):
         raise Unauthenticated("the delegation disagrees with its Invocation")
     if not parent.running:
         raise Conflict("the parent is not running")
