@@ -1,4 +1,4 @@
-"""Re-reads a range of the Ledger and reports every broken invariant: what the store should have refused, looked for."""
+"""Reads a range of the Ledger again and reports every broken invariant that the store should have refused."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -12,7 +12,7 @@ from aop.ledger.check_rows import CheckedEvent, CheckedInvocation, OpeningRow
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening, Terminal
 from aop.store.database import Connection, translated_failures
 
-# What no Invocation of the range leads to.
+# Rows that no Invocation of the range leads to.
 _STRAYS = {
     "event": "an event without its Invocation",
     "cancel_request": "a cancel request without its Invocation",

@@ -1,4 +1,4 @@
-"""Checkpoints: how far an epoch is settled, so that closing it after a crash looks at little."""
+"""Checkpoints: how far an epoch is settled, so that closing it after a crash has little to read."""
 
 import asyncio
 

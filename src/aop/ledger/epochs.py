@@ -1,4 +1,4 @@
-"""Epochs: a Router's lives. A new one fences the older ones and ends what they left open."""
+"""Epochs: each process of a Router has one. A new epoch fences the older ones and ends what they left open."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ class EpochSuperseded(Exception):
 
 @dataclass(frozen=True)
 class Closing:
-    """What was found open and ended."""
+    """The epochs that were closed, and how many open Invocations were ended."""
 
     epochs: Sequence[int]
     ended: int
@@ -51,7 +51,7 @@ async def close_earlier(connection: Connection, router_id: str, epoch: int, cloc
 
 
 class EpochWatch:
-    """Notices a newer epoch of this Router before a call does, which could only be refused then."""
+    """Notices a newer epoch of this Router before a call meets it and fails."""
 
     def __init__(self, database: Database, router_id: str, epoch: int, superseded: Callable[[], None]) -> None:
         self._database = database
@@ -65,7 +65,7 @@ class EpochWatch:
             await self.check()
 
     async def check(self) -> None:
-        """The readiness check; tells whoever ends the unit, too."""
+        """The readiness check. It also calls `superseded`, which ends the unit."""
         async with self._database.connection() as connection:
             newest = await store.newest_epoch(connection, self._router_id)
         if newest > self._epoch:

@@ -39,14 +39,14 @@ A = TypeVar("A")
 
 FENCED = "AOP01"
 MAX_IN_BATCH = 512
-# The connection failed, or the server ended us: perhaps around the commit.
+# The connection failed or the server closed it, perhaps during the commit.
 _SERVER_GONE = ("08", "57P")
-# A value that does not fit, a constraint or a trigger.
+# Refused because of a value, a constraint or a trigger.
 _DENIED = ("22", "23", "P0")
 # Calls that came in together get here within a few turns of the loop; a lone one loses microseconds to them. Without
 # this a batch had 4 rows at 64 callers, with it 28, and PostgreSQL's part of an Invocation fell to about a third.
 _TURNS_TO_GATHER = 2
-# After a fault nobody foresaw, which cost one batch its answers; callers wait for the next batch.
+# The pause after an unexpected exception. It is short, because callers already wait for the next batch.
 _MAX_PAUSE_SECONDS = 0.01
 _PROBE_PAUSE_SECONDS = 0.05
 
@@ -102,11 +102,11 @@ class GroupCommit(Generic[E, R]):
         self._connection.drop()
 
     async def write(self, entry: E) -> WriteResult[R]:
-        """Cancelling the caller does not take the entry back: once waiting, it will be written."""
+        """Cancelling the caller does not remove the entry: once it waits, it will be written."""
         return await self._waited(entry, self._writes)
 
     async def probe(self, entry: E) -> ProbeResult[R]:
-        """Writes nothing. Found or Absent is always the store's own answer, however long the question waited."""
+        """Writes nothing. Found and Absent are always answers of the store, however long the probe waited."""
         return await self._waited(entry, self._probes)
 
     async def _waited(self, entry: E, queue: list[_Waiting[E, A]]) -> A:
@@ -129,7 +129,7 @@ class GroupCommit(Generic[E, R]):
             if probes:
                 await self._serve_probes(probes)
         except Exception:
-            # Nobody may wait for ever because of a fault nobody thought of.
+            # An unexpected exception must not leave callers waiting for ever.
             self._connection.drop()
             _tell_all(writes, UNKNOWN)
             _tell_all(probes, UNKNOWN)
@@ -137,7 +137,7 @@ class GroupCommit(Generic[E, R]):
 
     async def _serve_writes(self, batch: Sequence[_Waiting[E, WriteResult[R]]]) -> None:
         now = asyncio.get_running_loop().time()
-        # What waited for as long as a write may take is late, and nothing of it was sent.
+        # An entry that waited as long as a write may take is late. Nothing of it was sent.
         late = now - self._write_seconds
         if batch[0].since < late:
             _tell_all([waiting for waiting in batch if waiting.since < late], NOT_WRITTEN)
@@ -146,7 +146,7 @@ class GroupCommit(Generic[E, R]):
             await self._write(batch, now + 2 * self._write_seconds)
 
     async def _serve_probes(self, batch: Sequence[_Waiting[E, ProbeResult[R]]]) -> None:
-        """A probe is never late: only what the store answers is told, else that nobody knows."""
+        """A probe is never late: its result is the answer of the store, or Unknown."""
         found = await self._probed([waiting.entry for waiting in batch], self._time_limit())
         if found is None:
             _tell_all(batch, UNKNOWN)
@@ -192,7 +192,7 @@ class GroupCommit(Generic[E, R]):
             await self._one_by_one(batch, DENIED if refusal.sqlstate.startswith(_DENIED) else NOT_WRITTEN, due)
 
     async def _one_by_one(self, batch: Sequence[_Waiting[E, WriteResult[R]]], lone: NotWritten, due: float) -> None:
-        """The batch is known to be undone: a lone entry is guilty, of several the guilty one is sought."""
+        """The batch was rolled back. A lone entry is the cause; several are written one by one to find it."""
         if len(batch) == 1:
             _tell_all(batch, lone)
             return
@@ -203,7 +203,7 @@ class GroupCommit(Generic[E, R]):
                 waiting.tell(NOT_WRITTEN)
 
     async def _find(self, batch: Sequence[_Waiting[E, WriteResult[R]]], due: float) -> None:
-        """What became of a write whose answer was lost."""
+        """Probes a write whose answer was lost."""
         found = await self._probed([waiting.entry for waiting in batch], self._time_limit(due))
         if found is None:
             _tell_all(batch, UNKNOWN)
@@ -212,9 +212,9 @@ class GroupCommit(Generic[E, R]):
                 waiting.tell(NOT_WRITTEN if value is None else Found(value))
 
     async def _probed(self, entries: Sequence[E], limit: float) -> Sequence[R | None] | None:
-        """Asks until the store answers; None once the time is up. A question, never a second write."""
+        """Probes until the store answers; None when the time is over. It never writes again."""
         loop = asyncio.get_running_loop()
-        # The clock is read here too: an attempt that fails without waiting is never met by its timeout.
+        # The clock is read here too: an attempt that fails at once never reaches its timeout.
         while loop.time() < limit:
             try:
                 async with asyncio.timeout_at(limit):

@@ -37,7 +37,7 @@ class AcceptanceUnknown(Exception):
 
 
 class AcceptedButLost(Exception):
-    """The acceptance is in the store, but its writer learned so too late: it ends `failed`, the Agent uncontacted."""
+    """The acceptance is in the store, but its writer learned it too late: it ends `failed` without the Agent."""
 
     def __init__(self, place: Place) -> None:
         super().__init__("the acceptance was found after its connection broke")
@@ -45,11 +45,11 @@ class AcceptedButLost(Exception):
 
 
 class LedgerBehind(Exception):
-    """A terminal, or the fate of an acceptance, has waited for the store for too long."""
+    """A terminal or an unconfirmed acceptance has waited too long for the store."""
 
 
 class Journal:
-    """Each kind of entry has a group commit of its own, so that a storm of one cannot starve another."""
+    """Each kind of entry has its own group commit, so that many entries of one kind cannot delay another kind."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Journal:
         wrote: Callable[[float], None] = lambda _: None,
         unsettled: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """`unsettled` is told how many facts wait for the store when they rise from 0, and when they are 0 again."""
+        """`unsettled` is called with the number of waiting facts when it rises from 0 and when it is 0 again."""
         self._writer = writer
         self._clock = clock
         self._report_unsettled = unsettled
@@ -101,11 +101,11 @@ class Journal:
         return self._open.settled_before
 
     def unsettled(self) -> Unsettled:
-        """Terminals the store has not taken yet, and acceptances nobody knows about."""
+        """Terminals that the store has not taken yet, and unconfirmed acceptances."""
         return self._open.unsettled()
 
     async def require_settled(self) -> None:
-        """Some seconds behind is usual after a failure of the store; for longer, this Router is not to be relied on."""
+        """A few seconds behind are usual after a failure of the store. A longer time makes this Router unready."""
         waiting = self.unsettled()
         if waiting.seconds > MAX_UNSETTLED_SECONDS:
             raise LedgerBehind(f"{waiting.count} Invocations, for {waiting.seconds:.0f} s")
@@ -136,8 +136,8 @@ class Journal:
                 raise AcceptanceUnknown
 
     async def accept_ended(self, acceptance: Acceptance, terminal: Terminal) -> None:
-        """An Invocation that is over before it began, both facts in one transaction: a refused target, or a deadline
-        already past. Nothing of it can stay open, so nobody has to remember it."""
+        """Accepts and ends an Invocation in one transaction: its target was refused or its deadline is past. It cannot
+        stay open, so it is not tracked."""
         match await self._endings.write((self._open.take_position(), acceptance, terminal)):
             case Written() | Found():
                 return
@@ -149,12 +149,12 @@ class Journal:
                 raise AcceptanceUnknown
 
     async def request_cancel(self, invocation: str) -> None:
-        """Notes that the caller has left, before anything is torn down; a store that fails changes nothing."""
+        """Notes that the caller left, before the work is stopped. A failing store changes nothing."""
         with suppress(EpochFenced):
             await self._cancels.write(invocation)
 
     async def progress(self, fact: Fact) -> bool:
-        """True once durable. After False the fact is unconfirmed: it goes out again in front of the terminal."""
+        """True once durable. After False the fact is unconfirmed and is written again before the terminal."""
         return isinstance(await self._facts.write((fact,)), Written | Found)
 
     async def end(self, *facts: Fact) -> bool:
@@ -176,7 +176,7 @@ class Journal:
                 return False
 
     def defer(self, *facts: Fact) -> None:
-        """In place of this terminal `failed`/DEPENDENCY_ERROR will be appended, as soon as the store takes it."""
+        """Appends `failed`/DEPENDENCY_ERROR instead of this terminal, as soon as the store takes it."""
         place = facts[-1].behind
         lost = terminal_fact(place, new_hex_id(), self._clock(), LOST)
         self._open.move(place.context.lineage.invocation, Step.NOT_ENDED, (*facts[:-1], lost))
@@ -189,7 +189,7 @@ class Journal:
             await store.add_checkpoint(connection, writer.router_id, writer.epoch, position)
 
     async def end_as_lost(self, place: Place) -> None:
-        """Ends an Invocation nobody may work on any more; once fenced, that is the newer epoch's to do, and it does."""
+        """Ends an Invocation that nobody may work on. After the fence fell, the newer epoch does it."""
         with suppress(EpochFenced):
             await self.end(terminal_fact(place, new_hex_id(), self._clock(), LOST))
 
@@ -210,7 +210,7 @@ class Journal:
             self._report_unsettled(count)
 
     async def _probe_unconfirmed(self) -> None:
-        """An acceptance nobody was told about: should it exist after all, it ends as lost."""
+        """If an unconfirmed acceptance exists after all, it ends as lost."""
         for batch in _batches(self._open.unconfirmed()):
             results = await asyncio.gather(*map(self._acceptances.probe, batch))
             for (_, acceptance), result in zip(batch, results, strict=True):

@@ -1,4 +1,4 @@
-"""What the Ledger is told: how an Invocation opens, and each fact after that; every illegal one is unbuildable."""
+"""The facts of the Ledger: how an Invocation opens, and each event after that. An illegal fact cannot be built."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -65,9 +65,9 @@ SUCCEEDED = Terminal(EventType.SUCCEEDED)
 CANCELED = Terminal(EventType.CANCELED, ErrorCode.CANCELED)
 TIMED_OUT = Terminal(EventType.TIMED_OUT, ErrorCode.TIMEOUT)
 LOST = Terminal(EventType.FAILED, ErrorCode.DEPENDENCY_ERROR)
-"""The end of an Invocation whose outcome the platform could not keep."""
+"""The terminal of an Invocation whose outcome the platform lost."""
 ENDS_CHILDREN = frozenset({CANCELED, TIMED_OUT})
-"""A parent that ended so takes its running children with it."""
+"""Terminals of a parent that end its running children too."""
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where in its chain an Invocation stands: its opening, or the last progress behind it."""
+    """The last recorded fact of an Invocation: its opening or its last progress."""
 
     context: InvocationContext
     opening: Opening
@@ -94,7 +94,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """One event behind a place: progress or the terminal."""
+    """The event that follows a place: progress or the terminal."""
 
     behind: Place
     event: str

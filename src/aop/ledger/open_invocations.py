@@ -12,12 +12,12 @@ from aop.ledger.model import Acceptance, Fact
 Facts = tuple[Fact, ...]
 
 MAX_UNCONFIRMED = 2_000
-"""With that many, the store has not answered for several batches, and one more call would fail as well."""
+"""With so many, the store has not answered for several batches, and another call would fail too."""
 
 
 class State(StrEnum):
     """UNCONFIRMED: nobody knows whether it was accepted. DEFERRED: its terminal waits for the store. LEFT: the store
-    denied its terminal, so this process knows it wrongly and the next epoch looks at it again."""
+    denied its terminal, so this process has wrong facts about it and the next epoch ends it."""
 
     ACCEPTING = "accepting"
     RUNNING = "running"
@@ -51,7 +51,7 @@ _UNSETTLED = frozenset({State.UNCONFIRMED, State.DEFERRED})
 
 
 class Unsettled(msgspec.Struct, frozen=True):
-    """What the store has not taken yet; `seconds` is how long the oldest of the first two has waited for it."""
+    """What the store has not taken yet. `seconds` is the age of the oldest that is unconfirmed or deferred."""
 
     unconfirmed: int
     deferred: int
@@ -73,7 +73,7 @@ class _Open:
 
 
 class OpenInvocations:
-    """In the order of their positions. What is not here has its terminal, or is not this process's to end."""
+    """In the order of their positions. An Invocation that is not here has its terminal, or another process ends it."""
 
     def __init__(self) -> None:
         self._open: dict[str, _Open] = {}
@@ -88,7 +88,7 @@ class OpenInvocations:
 
     @property
     def is_full(self) -> bool:
-        """Nothing more may be sent that could become another unconfirmed one."""
+        """No further acceptance may be sent, because it could become unconfirmed too."""
         return self._counts[State.UNCONFIRMED] >= MAX_UNCONFIRMED
 
     def __contains__(self, invocation: str) -> bool:

@@ -31,7 +31,7 @@ __all__ = ["LedgerReader", "LineageBroken", "ParentFacts", "RecordFilter", "Reco
 
 
 class LineageBroken(Exception):
-    """Stored facts contradict each other; never shown as absence."""
+    """Stored facts contradict each other. This is never shown as absence."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class RecordPage:
 
 @dataclass(frozen=True)
 class ParentFacts:
-    """What must be known of an Invocation before it may call another."""
+    """Facts of an Invocation that decide whether it may call another."""
 
     context: InvocationContext
     running: bool
@@ -54,7 +54,7 @@ class LedgerReader:
         self._database = database
 
     async def detail(self, workspace_id: str, invocation_id: str) -> InvocationDetail | None:
-        """None also for what is no id of an Invocation."""
+        """None also if the text is no id of an Invocation."""
         invocation = hex_part(invocation_id, "inv")
         if invocation is None:
             return None
@@ -86,7 +86,7 @@ class LedgerReader:
         return ParentFacts(row.context, running, row.in_root_task)
 
     async def ended_with_children(self, invocations: Sequence[str]) -> Sequence[str]:
-        """Those of them that were canceled or timed out, which ends what they called."""
+        """Those that were canceled or timed out, which ends their children."""
         async with self._database.connection() as connection:
             digits = [invocation.removeprefix("inv_") for invocation in invocations]
             return [f"inv_{ended}" for ended in await reads.ended_with_children(connection, digits)]
@@ -102,7 +102,7 @@ class LedgerReader:
 
 
 def _parents_first(records: Sequence[InvocationRecord]) -> Sequence[InvocationRecord]:
-    """Roots by creation, then their children, level by level; a missing or cyclic parent leaves somebody out."""
+    """Roots by creation, then their children, level by level. A missing or cyclic parent leaves records out."""
     if len({record.root_task_id for record in records}) != 1:
         raise LineageBroken("one Trace has two root Tasks")
     children: dict[str | msgspec.UnsetType, list[InvocationRecord]] = {}

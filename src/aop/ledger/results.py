@@ -1,4 +1,4 @@
-"""What became of a write to the Ledger, and of a probe for one: two closed sets of results that cannot be confused."""
+"""Results of writes to the Ledger and of probes: two closed sets of types that cannot be confused."""
 
 from typing import Generic, TypeVar
 
@@ -8,19 +8,19 @@ R = TypeVar("R")
 
 
 class Written(msgspec.Struct, Generic[R], frozen=True):
-    """Committed, and the store told the write itself so."""
+    """Committed, and the store confirmed the write itself."""
 
     value: R
 
 
 class Found(msgspec.Struct, Generic[R], frozen=True):
-    """In the store, which its writer learned only by asking: too late to begin anything with it."""
+    """In the store, as a later probe showed: too late to start work on it."""
 
     value: R
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """By the statement, in the ordinary way: the id is taken, or another terminal was there first."""
+    """By a rule of the statement: the id is taken, or another terminal came first."""
 
 
 class NotWritten(msgspec.Struct, frozen=True):
@@ -33,11 +33,11 @@ class NotWritten(msgspec.Struct, frozen=True):
 
 
 class Absent(msgspec.Struct, frozen=True):
-    """The store was asked, and answered: it is not there, and never will be."""
+    """The store answered: it is not there, and never will be."""
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """Nobody answered in time."""
+    """The store did not answer in time."""
 
 
 WriteResult = Written[R] | Found[R] | Refused | NotWritten | Unknown

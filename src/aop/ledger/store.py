@@ -1,4 +1,4 @@
-"""SQL of the Ledger: inserts through its functions, and selects; nothing else exists."""
+"""SQL of the Ledger's writers and epochs: inserts through the functions of the store, and selects, nothing else."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,7 +24,8 @@ _APPEND = f"SELECT * FROM ledger.append($1, $2, {parameters(_FACT, 3)})"  # noqa
 
 
 async def prepare_writer(connection: Connection, write_seconds: float) -> None:
-    """The server gives up before the writer does, which is an answer; a frozen writer holds the fence only so long.
+    """The server stops a statement before the writer gives up, so that there is an answer. A frozen writer holds the
+    fence for a limited time only.
 
     A writer's plans are made once, while the tables may still be empty, and must not become scans of full ones.
     """
@@ -53,13 +54,13 @@ async def newest_epoch(connection: Connection, router_id: str) -> int:
 async def accept(
     connection: Connection, router_id: str, epoch: int, entries: Sequence[tuple[int, Acceptance]]
 ) -> dict[str, datetime]:
-    """The event ids of the accepted ones and when each was created; what is missing was refused."""
+    """The event ids of the accepted ones and when each was created; the others were refused."""
     rows = await connection.fetch(_ACCEPT, router_id, epoch, *columns(map(_acceptance_row, entries), _ACCEPTANCE))
     return {row["accepted_event_id"].hex: row["accepted_at"] for row in rows}
 
 
 async def append(connection: Connection, router_id: str, epoch: int, facts: Sequence[Fact]) -> set[Key]:
-    """The keys that were added; what is missing lost to a terminal that was there first."""
+    """The keys that were added; for the others a terminal came first."""
     if not facts:
         return set()
     rows = await connection.fetch(_APPEND, router_id, epoch, *columns(map(_fact_row, facts), _FACT))
@@ -72,7 +73,7 @@ async def request_cancel(connection: Connection, router_id: str, epoch: int, inv
 
 
 async def find_acceptances(connection: Connection, acceptances: Sequence[Acceptance]) -> dict[str, datetime]:
-    """The event ids of those in the store and when each was created; an id taken by another does not count."""
+    """The event ids of those in the store and when each was created; an id taken by another one does not count."""
     rows = await connection.fetch(
         "SELECT opening_event_id, created_at FROM ledger.invocation"
         " JOIN unnest($1::uuid[], $2::uuid[]) AS entry (invocation_id, opening_event_id)"

@@ -11,11 +11,11 @@ _TERMINATE_MS = 1000
 
 
 class BackendRuns(Exception):
-    """A backend whose client is gone has not ended yet: what is absent may still come."""
+    """A backend whose client is gone still runs: it may still commit what is absent now."""
 
 
 def prepared_by(connect: Connect, write_seconds: float) -> Connect:
-    """Opens connections for writers; one that cannot be prepared is closed, because nobody else knows of it."""
+    """Opens connections for writers. One that cannot be prepared is closed here, because nobody else can close it."""
 
     async def prepared() -> Connection:
         connection = await connect()

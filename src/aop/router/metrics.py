@@ -19,7 +19,7 @@ _WRITE_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 
 @dataclass(frozen=True)
 class InvocationPhases:
-    """What an Invocation goes through, in this order."""
+    """The phases of every Invocation, in this order."""
 
     resolve: PhaseKind
     accept: PhaseKind
@@ -52,7 +52,7 @@ class RouterMetrics(Collector):
             _WRITE_BUCKETS,
         )
         self.chunks = 0
-        """Of all streams so far; counted by those who send them, read when somebody looks."""
+        """Chunks of all streams so far. Whoever sends a chunk adds to it; `collect` reads it."""
         unit.registry.register(self)
         self._counters: dict[Terminal, tuple[Callable[[], None], Observe]] = {}
 

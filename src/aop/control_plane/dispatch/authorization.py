@@ -37,7 +37,7 @@ class AccessRequest(msgspec.Struct, frozen=True):
 
 
 class Authorized(msgspec.Struct, frozen=True):
-    """The exact pin a call may run, and the Installation that says so."""
+    """The exact pin a call may run, and the Installation that permits it."""
 
     pin: Pin
     installation_id: str
@@ -53,7 +53,7 @@ class Authorization:
         return await self._authorized(access, caller)
 
     async def for_router(self, access: AccessRequest) -> Authorized:
-        """Without an owner check: the Router asks for calls whose root was authorized for the owner."""
+        """Without an owner check: the root of such a call was authorized for the owner."""
         return await self._authorized(access, None)
 
     async def card(self, pin: Pin) -> bytes:

@@ -34,9 +34,9 @@ class Dispatch(msgspec.Struct, frozen=True):
 
 
 class RouterFailed(Refusal):
-    """The Router did not answer properly; with ids when it had accepted before.
+    """The Router gave no proper answer. With `correlated` ids the Invocation had been accepted.
 
-    Without them nobody knows whether it had; another reason, or None for an ordinary refusal, says that it had not.
+    Without them `before_acceptance` applies: by default nobody knows; another reason, or None, says that it was not.
     """
 
     code = ErrorCode.DEPENDENCY_ERROR
@@ -93,7 +93,7 @@ class Invocations:
 
 
 def router_lost(failure: Exception, dispatch: Dispatch) -> RouterFailed:
-    """Only without a connection is it sure that the Router got nothing of the request."""
+    """Only if there was no connection is it certain that the Router received nothing."""
     unsent = isinstance(failure, ConnectFailed | NameNotResolved)
     reason = Reason.ROUTER_UNREACHABLE if unsent else Reason.ACCEPTANCE_UNKNOWN
     return RouterFailed(type(failure).__name__, dispatch, reason)
@@ -154,7 +154,7 @@ def seen_by_router(headers: Headers, dispatch: Dispatch) -> Dispatch:
 
 
 def forwarded_error(status: int, body: bytes, dispatch: Dispatch) -> Forwarded:
-    """Only an error with its own status, message and reason, our trace, and the form of its phase passes on."""
+    """Passes on an error whose status, message, reason, trace and ids are as the contract says; refuses any other."""
     try:
         error = json.parse(body, json.UNIT_DEPTH)
     except json.JsonRefused:

@@ -49,12 +49,12 @@ class RouterClient:
     async def dispatch(
         self, body: bytes, trace_headers: Headers, *, trace_id: str, deadline: float, max_body: int
     ) -> Answer:
-        """Sends an invocation whose answer is one JSON document; `trace_headers` name the span it is sent from."""
+        """Sends an Invocation whose answer is one JSON document; `trace_headers` name the span it is sent from."""
         headers = (*self._dispatch_headers, _ACCEPT_JSON, _trace_header(trace_id), *trace_headers)
         return await self._peer.post(_DISPATCH, headers, body, deadline=deadline, max_body=max_body)
 
     async def open_stream(self, body: bytes, trace_headers: Headers, *, trace_id: str, deadline: float) -> AnswerStream:
-        """Sends an invocation answered by a stream: its head is there on entry, its body is the reader's to take."""
+        """Sends an Invocation that is answered by a stream. Its head is read on entry; the caller reads its body."""
         headers = (*self._dispatch_headers, _ACCEPT_STREAM, _trace_header(trace_id), *trace_headers)
         return await self._peer.stream("POST", _DISPATCH, headers, body=body, deadline=deadline)
 

@@ -64,7 +64,7 @@ class Streams:
             raise router_lost(failure, dispatch) from failure
 
     async def _relay(self, answer: StreamedAnswer, opened: AsyncExitStack) -> AsyncGenerator[bytes, None]:
-        """Ends early, without a terminal, when the Router falls silent or a frame is broken; that one is not sent."""
+        """Ends early, without a terminal, when the connection fails or a frame is broken, which is not sent."""
         async with opened:
             reader = FrameReader(self._max_frame_bytes)
             try:
@@ -79,7 +79,7 @@ class Streams:
 
 
 async def _collected(answer: StreamedAnswer, dispatch: Dispatch) -> bytes:
-    """A whole error body; one that breaks off or is too large is still an answer about this Invocation."""
+    """The whole body of an error. If it breaks off or is too large, the error is still about this Invocation."""
     body = b""
     try:
         async for piece in answer:
@@ -92,7 +92,7 @@ async def _collected(answer: StreamedAnswer, dispatch: Dispatch) -> bytes:
 
 
 def _good_frames(reader: FrameReader, piece: bytes) -> tuple[bytes, bool]:
-    """The events that end in this piece, up to the first broken one; and whether there was none of those.
+    """The events that end in this piece, up to the first broken one, and whether all were sound.
 
     The Router's comments go no further: the Gateway breaks the caller's silence itself, and one comment is enough.
     """

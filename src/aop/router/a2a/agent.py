@@ -90,15 +90,15 @@ class AgentConversation:
         return _require_json(answer)
 
     async def is_strict(self, text: bytes) -> bool:
-        """Whether a long answer is strict JSON, found out elsewhere than in the event loop."""
+        """Whether a long answer is strict JSON; a worker process finds out."""
         return await self._agents.checks.is_strict(text, json.AGENT_DEPTH)
 
     async def events(
         self, body: bytes, request_id: str, deadline: float, delegation: str
     ) -> AsyncGenerator[Iterator[bytes], None]:
-        """The data of the events of a 200 event stream, those that arrived together in one go.
+        """The data of the events of a 200 event stream; events that arrived together come together.
 
-        Going through them raises EventTooLarge; AgentFault if it is no such stream, TimeoutError at the deadline.
+        Iterating over them may raise EventTooLarge; AgentFault if it is no such stream, TimeoutError at the deadline.
         """
         target = await self._judged(deadline)
         parser = EventParser(min(self._max_event, self._max_answer))
@@ -123,7 +123,7 @@ class AgentConversation:
             raise _fault(failure) from None
 
     async def cancel(self, task_id: str) -> None:
-        """One try; whatever comes of it changes nothing."""
+        """One attempt. Its result is ignored."""
         if self._target is None:
             return
         body = requests.cancel_task(self.next_id(), task_id)
@@ -170,9 +170,9 @@ def _target(endpoint: Endpoint, address: str) -> Target:
 
 
 def _fault(failure: HttpError) -> AgentFault:
-    """A large error page is no large answer: the status speaks first."""
+    """The status decides first: a large error page is an unavailable Agent, not a large answer."""
     if isinstance(failure, AnswerTooLarge) and failure.status in {None, 200}:
-        # Without a status it was the head that was too large, for which there is no word.
+        # Without a status the head was too large, and no reason is defined for that.
         return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, None if failure.status is None else Reason.BODY_SIZE)
     return AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False)
 

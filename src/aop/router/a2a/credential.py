@@ -1,4 +1,4 @@
-"""The Router's signed words to Agents: a fresh credential per request, and the delegation for nested calls."""
+"""What the Router signs for Agents: a fresh credential per request, and the delegation for nested calls."""
 
 import hashlib
 import math
@@ -15,7 +15,7 @@ from aop.contracts.identity import InvocationContext
 from aop.contracts.signing import SigningKey
 
 BACKDATED_SECONDS = 5
-"""A few seconds of clock difference between Router and Agent refuse nothing."""
+"""A credential is dated back, so that an Agent whose clock is a few seconds behind accepts it."""
 
 _encode = msgspec.json.Encoder().encode
 _HEADER_OF_CLAIM = {claim: header.encode("ascii") for header, claim in CONTEXT_HEADERS.items()}
@@ -60,7 +60,7 @@ class Credentials:
         return self._signed(self._credential_header, claims)
 
     def delegation(self, context: InvocationContext, expires_at: float) -> str:
-        """Good for child calls of this Invocation until its deadline, rounded up."""
+        """Valid for child calls of this Invocation until its deadline, rounded up to a second."""
         lineage, pin = context.lineage, context.pin
         claims = DelegationClaims(
             iss=self._issuer.issuer,

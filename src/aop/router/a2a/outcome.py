@@ -1,4 +1,4 @@
-"""How an Invocation ends, as values: what is recorded, and what its caller is told."""
+"""How an Invocation ends, as values: what is recorded, and what its caller receives."""
 
 import msgspec
 

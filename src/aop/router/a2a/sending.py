@@ -66,7 +66,7 @@ async def _probe(conversation: AgentConversation, task: AgentTask, deadline: flo
 
 
 async def read(conversation: AgentConversation, answer: bytes, request_id: str, allowed: frozenset[str]) -> Result:
-    """Of a long answer the strict reading is done elsewhere than in the event loop."""
+    """A long answer is checked for strict JSON in a worker process, so that the event loop stays free."""
     if len(answer) <= IN_LOOP_BYTES:
         return read_result(answer, request_id, allowed)
     if not await conversation.is_strict(answer):

@@ -15,7 +15,7 @@ _TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED
 
 
 class StreamRules:
-    """Takes the events in order. `completed` turns true with the Agent's terminal event; nothing after it counts."""
+    """Takes the events in order. `completed` becomes true with the Agent's terminal event; later events are ignored."""
 
     def __init__(self, task: AgentTask) -> None:
         self._task = task
@@ -26,7 +26,7 @@ class StreamRules:
         self.completed = False
 
     def take(self, result: Result) -> Iterable[bytes]:
-        """The chunks this event makes, to be gone through; AgentFault or AgentCanceled ends the Invocation."""
+        """The chunks of this event, to be iterated to the end. AgentFault or AgentCanceled ends the Invocation."""
         if isinstance(result, ArtifactUpdate):
             self._bind(result.task_id, result.context_id)
             self._take_artifact(result)
@@ -91,7 +91,7 @@ class StreamRules:
         self.completed = True
 
     def _take_artifact(self, update: ArtifactUpdate) -> None:
-        """A base first, then appended pieces, nothing behind the last one."""
+        """An artifact begins with a base, appended pieces follow, and nothing comes after the last one."""
         artifact_id = update.artifact.artifact_id
         goes_on = artifact_id in self._artifacts
         if not artifact_id or (update.append is True) != goes_on or self._artifacts.get(artifact_id) is True:

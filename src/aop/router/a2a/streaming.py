@@ -1,4 +1,4 @@
-"""Stream mode: message/stream, each event read by the rules, each chunk checked and handed on as it comes."""
+"""Stream mode: message/stream, each event read by the rules, each chunk checked and delivered as it comes."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing
@@ -15,7 +15,7 @@ from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
 
 UNREAD = object()
 DeliverChunk = Callable[[bytes, object], Awaitable[None] | None]
-"""Takes a chunk and its value, or UNREAD; what it gives, if anything, is to be awaited before the next one."""
+"""Called with a chunk and its value, or UNREAD. If it returns an awaitable, that is awaited before the next chunk."""
 
 
 async def stream_chunks(
@@ -28,7 +28,7 @@ async def stream_chunks(
 ) -> bool:
     """Returns with the Agent's terminal event, or with the clean end of a stream of Messages; awaits nothing later.
 
-    True when the Agent had said more behind its terminal event, which counts for nothing.
+    True when the Agent sent more after its terminal event, which is ignored.
     """
     request_id = conversation.next_id()
     body = requests.stream(request_id, task.invocation_id, message)

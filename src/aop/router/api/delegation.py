@@ -1,4 +1,4 @@
-"""Who calls from inside an Agent: the closed verifier of delegations.
+"""Authenticates nested calls: verifies the delegation of an Agent.
 
 1. one bearer value; 2. three canonical segments; 3. the header, exactly; 4. key and signature; 5. the claims, exactly;
 6. issuer, audience and time.

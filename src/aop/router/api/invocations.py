@@ -20,7 +20,7 @@ from aop.serving.routing import Route, RouteAnswer, Spanned
 from aop.telemetry.phases import RequestPhases
 
 CONTEXT_BYTES = 64 * 1024
-"""What a dispatch may hold beside the caller's own body."""
+"""Room in a dispatch for what is added to the caller's own body."""
 
 _decode = msgspec.json.Decoder(RouterDispatch).decode
 
@@ -55,7 +55,7 @@ class DispatchRoutes:
 
 
 def _take_named_trace(request: Request) -> None:
-    """A refusal that comes before the body is read is still told under the Gateway's trace."""
+    """Errors that come before the body is read bear the Gateway's trace too."""
     named = (request.single_header(TRACE_HEADER) or b"").decode("latin-1")
     if is_trace_id(named):
         request.trace_id = named

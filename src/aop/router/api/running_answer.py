@@ -47,7 +47,7 @@ class RunningAnswers:
         return outcome_response(outcome, running.lineage)
 
     async def _frames(self, running: Running, delivery: StreamDelivery) -> AsyncGenerator[bytes, None]:
-        """Left early, the Invocation ends `canceled`; either way this ends once its terminal is recorded."""
+        """A caller who leaves early ends the Invocation `canceled`. This ends when the terminal is recorded."""
         taken_all = False
         try:
             while (piece := await delivery.outbox.take()) is not None:

@@ -40,7 +40,7 @@ class AuthorizedCall(msgspec.Struct, frozen=True):
 
 
 class EndedAtAcceptance(msgspec.Struct, frozen=True):
-    """Accepted and over at once: recorded with its terminal, the Agent never contacted."""
+    """Recorded together with its terminal; the Agent was never contacted."""
 
     outcome: Outcome
 
@@ -93,7 +93,7 @@ class Accepting:
             raise Relayed(refusal, "the watched state of the Release")
 
     async def _require_input(self, call: AuthorizedCall, card: TargetCard, deadline: float) -> None:
-        """A check that is not done at the deadline is no refusal: the call is recorded, and over with that."""
+        """A check that takes until the deadline is no refusal: the call is accepted and ends `timed_out`."""
         try:
             schema = card.skills[call.context.capability].input
             await self._checks.require_input(schema, call.content, call.value, deadline)
@@ -135,7 +135,7 @@ class Accepting:
 
 
 def _opening(call: AuthorizedCall, card: TargetCard, left: float) -> tuple[Opening, Terminal | None]:
-    """How the Invocation opens, and its terminal when it is over with that."""
+    """How the Invocation opens, and its terminal if it ends at acceptance."""
     if left <= 0:
         return Opening.CREATED, TIMED_OUT
     if card.authentication is not AuthenticationType.HTTP_BEARER:

@@ -1,4 +1,4 @@
-"""Runs an accepted Invocation: never refuses, ends in exactly one terminal, and records that before telling anyone."""
+"""Runs an accepted Invocation: never refuses, ends in exactly one terminal, and records it before anyone learns it."""
 
 import asyncio
 from collections.abc import Awaitable, Sequence
@@ -28,7 +28,7 @@ from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import agent_span_id
 
 NOTE_SECONDS = 1.0
-"""How long a caller's leaving may take to be noted before the work is stopped without the note."""
+"""How long the note that a caller left may take. After that the work is stopped without the note."""
 
 _FAILURES = frozenset({EventType.FAILED, EventType.TIMED_OUT})
 
@@ -58,7 +58,7 @@ class Execution:
         self._supervisor.start(running, self._run(running))
 
     def start_stream(self, running: Running, max_frame_bytes: int) -> StreamDelivery:
-        """Likewise; what its caller is to get comes out of the delivery, `accepted` first."""
+        """Likewise. The caller's frames come from the delivery, `accepted` first."""
         progress = ProgressKeeper(
             self._journal, self._clock, running.place, lambda: running.stop(StopReason.LEDGER_FAILED)
         )
@@ -68,7 +68,7 @@ class Execution:
         return running.stream
 
     async def leave(self, running: Running) -> None:
-        """The caller is gone: noted first, so that it stays known should this process die, then the work is stopped."""
+        """The caller left. A note in the Ledger comes first, so that a crash cannot lose it; then the work stops."""
         if running.stop_reason is None and not running.ended.done():
             with suppress(TimeoutError, EpochFenced):
                 async with asyncio.timeout(NOTE_SECONDS):
@@ -78,7 +78,7 @@ class Execution:
             running.stream.outbox.drop()  # what is left of an Invocation may wait long for the collector
 
     def conclude(self, phases: RequestPhases, outcome: Outcome) -> None:
-        """Counts an accepted Invocation as ended; its span tells how."""
+        """Counts an accepted Invocation as ended and writes its outcome to its span."""
         terminal = outcome.terminal
         self._metrics.ended(terminal, phases.seconds)
         if phases.span is not None:
@@ -109,7 +109,7 @@ class Execution:
     async def _worked(  # noqa: PLR0911  one return for each way to end
         self, running: Running, conversation: AgentConversation
     ) -> tuple[Outcome, bool]:
-        """The outcome, and whether a Task that may still run is to be told to stop."""
+        """The outcome, and whether to cancel a Task that may still run."""
         if running.stop_reason is not None:
             return Outcome(TERMINAL_OF[running.stop_reason]), False
         worker = asyncio.current_task()
@@ -155,7 +155,7 @@ class Execution:
         return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)
 
     def _deliverer(self, stream: StreamDelivery, output: bytes, prepared: PreparedSchema) -> DeliverChunk:
-        """Checks chunks and sends them to the caller; what has to be waited for is a large one, or a slow caller."""
+        """Checks chunks and sends them to the caller. Only a large chunk or a slow caller gives an awaitable."""
         validator, small_bytes = prepared.validator, prepared.small_bytes
 
         def deliver(chunk: bytes, value: object) -> Awaitable[None] | None:
@@ -176,7 +176,7 @@ class Execution:
         return deliver
 
     async def _recorded(self, running: Running, outcome: Outcome) -> Outcome:
-        """What may be told: the outcome if its terminal is durable, else that the platform could not keep it."""
+        """What the caller may learn: the outcome if its terminal is durable, else LOST."""
         place, facts = await self._progress_of(running)
         if running.stop_reason is StopReason.LEDGER_FAILED and outcome.terminal is SUCCEEDED:
             # The last progress failed while the Agent was ending: nothing is a success whose record was in doubt.

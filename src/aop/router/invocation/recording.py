@@ -1,4 +1,4 @@
-"""Opens the journal of this Router: a new epoch, an end for what earlier ones left open, and a fence behind it."""
+"""Opens the journal of this Router: a new epoch, terminals for what earlier epochs left open, and the fence."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ FENCED = f"{ROUTER_ID}: another Router process that started later uses this id, 
 
 @dataclass(frozen=True)
 class Fence:
-    """Falls once, when another process has opened a newer epoch of this Router."""
+    """Falls once, when another process opens a newer epoch of this Router. Nothing can be recorded after that."""
 
     log: UnitLog
     epoch: int
@@ -32,7 +32,7 @@ class Fence:
 async def open_journal(
     settings: RouterSettings, clock: Clock, log: UnitLog, counts: RouterMetrics
 ) -> tuple[Journal, Fence]:
-    """Opens this life's epoch and ends what earlier ones left open, before anything is served."""
+    """Opens the epoch of this process and ends what earlier ones left open, before anything is served."""
 
     async def connected() -> Connection:
         return await connect(settings.database_url.reveal(), application="aop router ledger")

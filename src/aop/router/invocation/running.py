@@ -1,4 +1,4 @@
-"""One accepted Invocation while it runs: what it needs, what is known of it, and how it is stopped from outside."""
+"""One accepted Invocation while it runs: its inputs, its state, and how others stop it."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -55,7 +55,7 @@ class Running:
         return self.place.context.lineage
 
     def working(self, worker: "asyncio.Task[None] | None") -> None:
-        """Between these calls, with the worker and with None, a stop cancels what the worker is doing."""
+        """Called with the worker when work begins and with None when it ends. In between, a stop cancels the worker."""
         self._worker = worker
 
     def stop(self, reason: StopReason) -> None:

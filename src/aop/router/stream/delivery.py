@@ -1,4 +1,4 @@
-"""A streamed Invocation's way to its caller: chunks become numbered frames at once and progress in the Ledger soon."""
+"""Delivers a streamed Invocation: a chunk becomes a numbered frame at once and progress in the Ledger soon after."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class StreamDelivery:
         self.outbox.put(self.frames.accepted())
 
     def chunk(self, value: bytes) -> bool:
-        """Whether there is room for more; else the next one waits until the caller has taken what was sent before."""
+        """Whether there is room for more. If not, the next chunk waits until the caller has read the earlier ones."""
         try:
             framed, size = self.frames.chunk(value)
         except FrameTooLarge:
@@ -33,5 +33,5 @@ class StreamDelivery:
         self.outbox.end()
 
     def interrupt(self) -> None:
-        """Ends without a terminal: nothing may be said that is not recorded."""
+        """Ends without a terminal frame, because no terminal is recorded."""
         self.outbox.end()

@@ -1,4 +1,4 @@
-"""Frames on their way from an Invocation to its caller: few at a time, so that the caller's pace is the Agent's."""
+"""A short queue of frames from an Invocation to its caller: a slow caller slows the Agent down."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ FULL_BYTES = 16 * 1024
 
 
 class Outbox:
-    """One producer, one consumer. What has gathered is taken in one piece."""
+    """One producer, one consumer. The consumer takes all waiting frames in one piece."""
 
     def __init__(self) -> None:
         self._frames: list[bytes] = []
@@ -22,7 +22,7 @@ class Outbox:
         return self._size < FULL_BYTES
 
     def drop(self) -> None:
-        """Nobody takes what waits here. The size stays: there is no room for more either."""
+        """Drops the waiting frames, because the consumer left. The size stays, so that the producer finds no room."""
         self._frames.clear()
 
     def end(self) -> None:

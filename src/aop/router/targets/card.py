@@ -1,4 +1,4 @@
-"""The exact Card an Invocation runs against, as much of it as running needs."""
+"""The exact Card an Invocation runs against, reduced to what running needs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _KEPT_BYTES_PER_SKILL = 1_000
 
 @dataclass(frozen=True)
 class SkillSchemas:
-    """As text; what is made of a schema is kept by whoever checks."""
+    """The schemas of a Skill as text. `SchemaChecks` keeps what it prepares from them."""
 
     input: bytes
     output: bytes
@@ -34,7 +34,7 @@ class TargetCard:
     required_permissions: Mapping[str, frozenset[str]]
     skills: Mapping[str, SkillSchemas]
     kept_bytes: int
-    """What it takes in memory, about."""
+    """Roughly how much memory it takes."""
 
 
 def target_card(document: bytes, digest: str) -> TargetCard:

@@ -27,7 +27,7 @@ REFUSALS = {
 
 
 class WatchBroken(Exception):
-    """The source sent something that cannot be: the connection must be given up."""
+    """The source sent something impossible: the connection must be closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Topology:
 
     @property
     def after(self) -> int | None:
-        """Where a new connection may resume: behind the last complete snapshot or change."""
+        """The revision after which a new connection may resume; None before the first complete snapshot."""
         return self._revision
 
     @property
@@ -64,7 +64,7 @@ class Topology:
 
     @property
     def silent_seconds(self) -> float:
-        """Since the source last spoke; infinite before it ever did."""
+        """Time since the last frame of the source; infinite before the first."""
         return asyncio.get_running_loop().time() - self._spoken_at
 
     def known_releases(self) -> int:
@@ -82,12 +82,12 @@ class Topology:
         return observed.release.state is WatchedState.PUBLISHED and observed.release.card_digest == digest
 
     def connected(self) -> None:
-        """A new connection begins: what it sends first is not yet the whole truth."""
+        """A new connection begins. Its first frames may be only a part of a snapshot."""
         self._arriving = None
         self._is_connected = True
 
     def lost(self) -> None:
-        """The connection, if there was one, is over; without one the source is still where it began."""
+        """The connection ended. If there was none, the state does not change."""
         if self._is_connected and self._state is not SourceState.LOST:
             self._move(SourceState.LOST)
         self._is_connected = False

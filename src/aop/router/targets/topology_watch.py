@@ -1,4 +1,4 @@
-"""Keeps the topology fresh: subscribes to the Control Plane, resumes after a loss; the one reconnecting client here."""
+"""Keeps the topology fresh: subscribes to the Control Plane and reconnects after a loss. No other client reconnects."""
 
 import asyncio
 from contextlib import AsyncExitStack, suppress
@@ -36,7 +36,7 @@ class TopologyWatch:
         self._pause = FIRST_PAUSE_SECONDS
 
     async def turn(self) -> None:
-        """One subscription until it is lost, and the pause behind it."""
+        """One subscription until it is lost, then a pause."""
         self._was_live = False
         try:
             with suppress(*_LOSSES):
