@@ -42,12 +42,12 @@ async def test_a_detail_is_one_chain_whose_last_event_the_record_equals(stores: 
         assert pins == {(record.agent_release_id, record.agent_card_digest)}
 
 
-async def ids(ledger: LedgerReader, wanted: RecordFilter, limit: int = 3) -> list[str]:
+async def ids(ledger: LedgerReader, filters: RecordFilter, limit: int = 3) -> list[str]:
     """All pages, which must not repeat anything."""
     found: list[str] = []
     after: tuple[datetime, str] | None = None
     while True:
-        page = await ledger.page(SPACE, wanted, after, limit)
+        page = await ledger.page(SPACE, filters, after, limit)
         found += [record.invocation_id for record in page.records]
         if page.last is None:
             assert len(found) == len(set(found))

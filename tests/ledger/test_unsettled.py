@@ -1,4 +1,4 @@
-"""What the store has not taken yet: kept, counted, told, limited, and never forgotten."""
+"""What the store has not taken yet: kept, counted, reported, limited, and never forgotten."""
 
 import asyncio
 from functools import partial
@@ -71,26 +71,26 @@ def test_a_connection_that_could_not_be_prepared_is_closed(loop: SimulatedLoop, 
     assert all(one.closed for one in opened)
 
 
-def simulated_journal(store: Store, told: list[int]) -> Journal:
+def simulated_journal(store: Store, reported: list[int]) -> Journal:
     return Journal(
         Writer(ROUTER, 1),
         partial(connect_simulated, store),
         utc_now,
         write_seconds=store.write_seconds,
         fenced=lambda: None,
-        unsettled=told.append,
+        unsettled=reported.append,
     )
 
 
 @pytest.mark.rows("SAFE-08")
 def test_what_waits_for_the_store_too_long_makes_the_router_unready_until_it_is_settled(loop: SimulatedLoop) -> None:
-    told: list[int] = []
+    reported: list[int] = []
 
     async def lives() -> None:
         plan = StorePlan(stalled_from=0.1, stalled_until=AWAY_SECONDS)
         store = Store(plan, 1, History(loop))
         await open_epoch(await connect_simulated(store), ROUTER)
-        journal = simulated_journal(store, told)
+        journal = simulated_journal(store, reported)
         journal.start(Loops(lambda _: lambda _: None))
         place = await journal.accept(an_acceptance())
         await asyncio.sleep(0.1)
@@ -102,14 +102,14 @@ def test_what_waits_for_the_store_too_long_makes_the_router_unready_until_it_is_
         assert (unsettled.deferred, unsettled.unconfirmed) == (1, 1)
         await asyncio.sleep(MAX_UNSETTLED_SECONDS - 5)
         await journal.require_settled()
-        assert told == [1]
+        assert reported == [1]
         await asyncio.sleep(10)
         with pytest.raises(LedgerBehind, match=r"2 Invocations, for 3[0-9] s"):
             await journal.require_settled()
         await asyncio.sleep(begun + AWAY_SECONDS - loop.time())
         await journal.require_settled()
         assert journal.unsettled().seconds == 0
-        assert (told, journal.settled_before) == ([1, 0], 3)
+        assert (reported, journal.settled_before) == ([1, 0], 3)
         assert [store.tables.terminal(key) is not None for key in store.tables.invocations] == [True, True]
         await journal.close()
 

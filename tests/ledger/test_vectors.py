@@ -116,7 +116,7 @@ async def replay(written: Writing, events: Sequence[Event]) -> None:
         place = fact.place()
 
 
-def shown(value: object) -> Any:
+def as_json(value: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
@@ -142,7 +142,7 @@ async def test_the_ledger_takes_and_shows_every_good_lifecycle_and_refuses_every
                 verdict = "refused"
             first = case["events"][0]
             found = await lineage.detail(first["workspaceId"], first["invocationId"])
-            events = [] if found is None else shown(found)["events"]
+            events = [] if found is None else as_json(found)["events"]
             assert all(event.get(name) == first.get(name) for event in events for name in CONTEXT), case["name"]
             if case.get("rule") == "context" and first["traceId"] == case["events"][-1]["traceId"]:
                 verdict = "refused"  # there is no column to change: the context above is the first one's
@@ -236,7 +236,7 @@ async def test_a_trace_is_shown_when_it_is_whole_and_is_never_shown_when_it_is_b
                 with pytest.raises(LineageBroken):
                     await lineage.trace(case["workspaceId"], case["id"])
                 continue
-            found = shown(await lineage.trace(case["workspaceId"], case["id"]))
+            found = as_json(await lineage.trace(case["workspaceId"], case["id"]))
             assert document("trace/2").violations(found) == ()
             assert [item["invocationId"] for item in found["invocations"]] == [item["invocationId"] for item in records]
     await connection.close()

@@ -8,8 +8,8 @@ import pytest
 
 from aop.cards.checks import IN_LOOP_BYTES
 from aop.router.a2a.agent import AgentConversation
-from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.streaming import stream_chunks
+from aop.router.a2a.tracked_task import TrackedTask
 
 
 class Conversation:
@@ -48,7 +48,7 @@ async def test_a_long_event_is_not_read_in_the_loop_repeated_or_not() -> None:
     def deliver(chunk: bytes, _: object) -> None:
         chunks.append(json.loads(chunk))
 
-    known = AgentTask("inv_1")
+    known = TrackedTask("inv_1")
     await stream_chunks(cast("AgentConversation", conversation), b"1", "", known, 0.0, deliver)
     assert chunks == [0, 1, 2, long, long, 3]
     assert conversation.read_elsewhere == events[-2:]

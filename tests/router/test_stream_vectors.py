@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from aop.contracts.errors import ErrorCode
-from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.answers import read_result
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
+from aop.router.a2a.tracked_task import TrackedTask
 from tests.support.vectors import VECTORS
 
 CASES: list[dict[str, Any]] = json.loads((VECTORS / "a2a-stream.json").read_bytes())["cases"]
@@ -17,7 +17,7 @@ CASES: list[dict[str, Any]] = json.loads((VECTORS / "a2a-stream.json").read_byte
 
 def played(case: dict[str, Any]) -> tuple[list[Any], dict[str, str], bool]:
     """Chunks, outcome and whether tasks/cancel is sent, as the Router would have it."""
-    known, chunks = AgentTask("inv_0"), []
+    known, chunks = TrackedTask("inv_0"), []
     rules = StreamRules(known)
     leaves_task = True
     outcome = {"status": "succeeded"}

@@ -20,10 +20,10 @@ from aop.net.origin import Endpoint
 from aop.net.policy import AllowList, NetworkPolicy, Resolver
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
-from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.sending import send_and_follow
+from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.settings import read_router_settings
 from aop.router.targets.topology import Topology, WatchBroken
 from aop.router.targets.topology_watch import read_event
@@ -61,7 +61,7 @@ class Conversing:
 
     async def outcome(self, *behaviours: Behaviour) -> Outcome:
         self.agent.script(*behaviours)
-        known = AgentTask(CONTEXT.lineage.invocation)
+        known = TrackedTask(CONTEXT.lineage.invocation)
         deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         try:
             value = await send_and_follow(self.conversation(), b"{}", "delegation", known, deadline)

@@ -8,9 +8,9 @@ from aop.contracts.a2a import Message, Task, TaskState
 from aop.contracts.errors import ErrorCode
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
-from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.answers import Result, protocol_error, read_result, read_strict_result
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
+from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.a2a.values import value_of_message, value_of_task
 
 _ANSWERS = frozenset({"message", "task"})
@@ -20,7 +20,7 @@ _LATER_PAUSE = 1.0
 
 
 async def send_and_follow(
-    conversation: AgentConversation, message: bytes, delegation: str, task: AgentTask, deadline: float
+    conversation: AgentConversation, message: bytes, delegation: str, task: TrackedTask, deadline: float
 ) -> bytes:
     """The value of the Agent's answer, once there is one. `task` learns of the Task as soon as it is named."""
     request_id = conversation.next_id()
@@ -40,7 +40,7 @@ async def send_and_follow(
     raise AssertionError("the pauses never end")
 
 
-def is_running(state: TaskState, task: AgentTask) -> bool:
+def is_running(state: TaskState, task: TrackedTask) -> bool:
     """True while the Task goes on, False once it is completed; every other state ends the Invocation."""
     if state in {TaskState.SUBMITTED, TaskState.WORKING}:
         return True
@@ -56,7 +56,7 @@ def is_running(state: TaskState, task: AgentTask) -> bool:
     return False
 
 
-async def _probe(conversation: AgentConversation, task: AgentTask, deadline: float) -> Task:
+async def _probe(conversation: AgentConversation, task: TrackedTask, deadline: float) -> Task:
     request_id = conversation.next_id()
     answer = await conversation.ask(requests.get_task(request_id, task.task_id or ""), deadline)
     result = await read(conversation, answer, request_id, _TASK)

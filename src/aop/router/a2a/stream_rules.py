@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from msgspec import UNSET
 
 from aop.contracts.a2a import Artifact, ArtifactUpdate, Message, StatusUpdate, Task, TaskState, TaskStatus
-from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.answers import Result, protocol_error
 from aop.router.a2a.sending import is_running
+from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.a2a.values import artifacts_of, value_of, value_of_message, value_of_status
 
 STREAM_KINDS = frozenset({"message", "task", "status-update", "artifact-update"})
@@ -17,7 +17,7 @@ _TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED
 class StreamRules:
     """Takes the events in order. `completed` becomes true with the Agent's terminal event; later events are ignored."""
 
-    def __init__(self, task: AgentTask) -> None:
+    def __init__(self, task: TrackedTask) -> None:
         self._task = task
         self._context_id: str | None = None
         self._message_only = False

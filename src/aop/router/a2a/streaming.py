@@ -7,11 +7,11 @@ from aop.contracts.errors import ErrorCode, Reason
 from aop.net.sse import EventTooLarge
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
-from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.sending import read
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
+from aop.router.a2a.tracked_task import TrackedTask
 
 UNREAD = object()
 DeliverChunk = Callable[[bytes, object], Awaitable[None] | None]
@@ -22,7 +22,7 @@ async def stream_chunks(
     conversation: AgentConversation,
     message: bytes,
     delegation: str,
-    task: AgentTask,
+    task: TrackedTask,
     deadline: float,
     deliver: DeliverChunk,
 ) -> bool:

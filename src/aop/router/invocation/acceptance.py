@@ -16,8 +16,8 @@ from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import LOST, TIMED_OUT, Acceptance, Opening, Place, Terminal
-from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.outcome import Outcome
+from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.invocation.running import Running
 from aop.router.metrics import InvocationPhases
 from aop.router.targets.card import TargetCard
@@ -126,7 +126,7 @@ class Accepting:
             raise DependencyFailed("the first Ledger write", reason=Reason.ACCEPTANCE_UNKNOWN) from None
         except AcceptedButLost as found:
             return await self._end_as_lost(found.place)
-        task = AgentTask(call.context.lineage.invocation)
+        task = TrackedTask(call.context.lineage.invocation)
         return Running(card, call.content, deadline, now + left, place, task, call.phases)
 
     async def _end_as_lost(self, place: Place) -> EndedAtAcceptance:

@@ -32,7 +32,7 @@ def require_one_more_child(parent: ParentFacts | None, claims: DelegationClaims)
 
 
 class ParentWatch:
-    """Ends children whose parent was canceled or timed out on another Router; the supervisor does it for parents here."""
+    """Ends children whose parent was canceled or timed out on another Router; the supervisor sees to parents here."""
 
     def __init__(self, ledger: LedgerReader, supervisor: InvocationSupervisor) -> None:
         self._ledger = ledger

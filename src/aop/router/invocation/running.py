@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from aop.contracts.identity import InvocationContext, Lineage
 from aop.ledger.model import CANCELED, LOST, TIMED_OUT, Place, Terminal
-from aop.router.a2a.agent_task import AgentTask
 from aop.router.a2a.outcome import Outcome
+from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.stream.delivery import StreamDelivery
 from aop.router.targets.card import TargetCard
 from aop.telemetry.phases import RequestPhases
@@ -39,7 +39,7 @@ class Running:
     deadline: float
     deadline_at: float
     place: Place
-    task: AgentTask
+    task: TrackedTask
     phases: RequestPhases
     ended: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     stream: StreamDelivery | None = None

@@ -6,7 +6,7 @@ from aop.router.a2a.answers import protocol_error
 
 
 @dataclass
-class AgentTask:
+class TrackedTask:
     invocation_id: str
     task_id: str | None = None
     ended: bool = False
