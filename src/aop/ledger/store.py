@@ -68,7 +68,7 @@ async def append(connection: Connection, router_id: str, epoch: int, facts: Sequ
 
 
 async def request_cancel(connection: Connection, router_id: str, epoch: int, invocations: Sequence[str]) -> None:
-    ids = [_hex(invocation) for invocation in invocations]
+    ids = [invocation.removeprefix("inv_") for invocation in invocations]
     await connection.execute("SELECT ledger.request_cancel($1, $2, $3)", router_id, epoch, ids)
 
 
@@ -78,7 +78,7 @@ async def find_acceptances(connection: Connection, acceptances: Sequence[Accepta
         "SELECT opening_event_id, created_at FROM ledger.invocation"
         " JOIN unnest($1::uuid[], $2::uuid[]) AS entry (invocation_id, opening_event_id)"
         " USING (invocation_id, opening_event_id)",
-        [_hex(acceptance.context.lineage.invocation) for acceptance in acceptances],
+        [acceptance.context.lineage.invocation.removeprefix("inv_") for acceptance in acceptances],
         [acceptance.event for acceptance in acceptances],
     )
     return {row["opening_event_id"].hex: row["created_at"] for row in rows}
@@ -89,7 +89,7 @@ async def find_events(connection: Connection, keys: Sequence[Key]) -> set[str]:
     rows = await connection.fetch(
         "SELECT event_id FROM ledger.event JOIN unnest($1::uuid[], $2::integer[]) AS entry (invocation_id, sequence)"
         " USING (invocation_id, sequence)",
-        [_hex(invocation) for invocation, _ in keys],
+        [invocation.removeprefix("inv_") for invocation, _ in keys],
         [sequence for _, sequence in keys],
     )
     return {row["event_id"].hex for row in rows}
@@ -146,27 +146,22 @@ async def close_epoch(connection: Connection, router_id: str, epoch: int) -> Non
     )
 
 
-def _hex(identifier: str) -> str:
-    """The digits behind the prefix, which a column of ids holds."""
-    return identifier.rpartition("_")[2]
-
-
 def _acceptance_row(entry: tuple[int, Acceptance]) -> Sequence[Any]:
     position, acceptance = entry
     context = acceptance.context
     lineage, pin = context.lineage, context.pin
     return (
         position,
-        _hex(lineage.invocation),
-        _hex(lineage.root_task),
+        lineage.invocation.removeprefix("inv_"),
+        lineage.root_task.removeprefix("task_"),
         lineage.trace,
-        None if lineage.parent is None else _hex(lineage.parent),
+        None if lineage.parent is None else lineage.parent.removeprefix("inv_"),
         context.caller.type,
         context.caller.id,
         pin.workspace,
         pin.agent,
         pin.version,
-        _hex(pin.release),
+        pin.release.removeprefix("rel_"),
         bytes.fromhex(pin.card_digest),
         context.capability,
         acceptance.opening,
@@ -181,7 +176,7 @@ def _fact_row(fact: Fact) -> Sequence[Any]:
     lineage, first = place.context.lineage, place.chunk_index is None
     named = first or terminal is not None
     return (
-        _hex(lineage.invocation),
+        lineage.invocation.removeprefix("inv_"),
         fact.sequence,
         fact.event,
         fact.occurred_at,
@@ -192,7 +187,7 @@ def _fact_row(fact: Fact) -> Sequence[Any]:
         None if first else place.occurred_at,
         place.opening if named else None,
         lineage.trace if named else None,
-        _hex(lineage.root_task) if named else None,
+        lineage.root_task.removeprefix("task_") if named else None,
         place.context.pin.workspace if named else None,
         place.created_at if named else None,
         fact.chunk_index,

@@ -125,8 +125,14 @@ def dispatch_body(caller: str, pin: Pin, request: InvocationRequest, lineage: Li
     """`input` is the caller's own bytes, spliced in."""
     return _encode(
         RouterDispatch(
-            **lineage.ids,
-            **pin.members,
+            invocation_id=lineage.invocation,
+            root_task_id=lineage.root_task,
+            trace_id=lineage.trace,
+            workspace_id=pin.workspace,
+            target_agent_id=pin.agent,
+            agent_card_version=pin.version,
+            agent_release_id=pin.release,
+            agent_card_digest=pin.card_digest,
             capability=request.capability,
             caller=UserCaller(type="user", id=caller),
             input=request.input,

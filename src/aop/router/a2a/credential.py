@@ -53,7 +53,9 @@ class Credentials:
             release_id=pin.release,
             card_digest=pin.card_digest,
             capability=context.capability,
-            **lineage.ids,
+            invocation_id=lineage.invocation,
+            root_task_id=lineage.root_task,
+            trace_id=lineage.trace,
             parent_invocation_id=msgspec.UNSET if lineage.parent is None else lineage.parent,
             body_sha256=hashlib.sha256(body).hexdigest(),
         )
@@ -70,7 +72,9 @@ class Credentials:
             workspace_id=pin.workspace,
             agent_id=pin.agent,
             release_id=pin.release,
-            **lineage.ids,
+            invocation_id=lineage.invocation,
+            root_task_id=lineage.root_task,
+            trace_id=lineage.trace,
             depth=lineage.depth,
         )
         return self._signed(self._delegation_header, claims)

@@ -24,7 +24,12 @@ def outcome_response(outcome: Outcome, lineage: Lineage) -> Response:
     headers = (JSON, *id_headers(lineage))
     if outcome.value is not None:
         result = InvocationResult(
-            schema_version="1", **lineage.ids, status="succeeded", result=msgspec.Raw(outcome.value)
+            schema_version="1",
+            invocation_id=lineage.invocation,
+            root_task_id=lineage.root_task,
+            trace_id=lineage.trace,
+            status="succeeded",
+            result=msgspec.Raw(outcome.value),
         )
         return Response(200, _encode(result), headers)
     code, reason = outcome.terminal.error or ErrorCode.INTERNAL_ERROR, outcome.terminal.reason
