@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from aop.agent import AgentContext, AgentSettings, Guard, ReplayMemory, Verifier, current
-from aop.agent.asgi import Receive, Scope, Send
 from aop.agent.calls import NestedCalls
 from aop.agent.proofs import ProofDirectory, Proofs
 from aop.agent.testing import SignedRequest, SignedRouter
+from aop.net.asgi import Receive, Scope, Send
 from aop.net.http import Answer, HttpClient, Target
 from aop.net.server import HttpServer, listening_socket
 from tests.support.waiting import PATIENCE_SECONDS

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from aop.agent import AgentSettings, guarded
-from aop.agent.asgi import ASGIApp, Receive, Scope, Send
 from aop.agent.check import AgentCheck, Subject
 from aop.agent.testing import SignedRouter
 from aop.contracts.card import AgentCard
+from aop.net.asgi import ASGIApp, Receive, Scope, Send
 from aop.net.origin import Endpoint
 from aop.net.server import HttpServer, listening_socket
 from tests.support.cards import a_card, a_skill
@@ -58,7 +58,7 @@ async def failed_rows(folder: Path, app: ASGIApp, *, behind_guard: bool = True) 
     subject = Subject(Endpoint.parse(origin), read_card, {}, lambda _, value: isinstance(value, dict))
     try:
         await server.start([listener])
-        findings = [finding async for finding in AgentCheck(subject, router).findings()]
+        findings = [finding async for finding in AgentCheck(subject, router).results()]
         yield {finding.name: finding.problem for finding in findings if finding.problem is not None}
     finally:
         await server.stop(1)

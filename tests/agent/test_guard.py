@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from aop.agent import AgentSettings, Guard, ProofPage, ReplayMemory, Verifier
-from aop.agent.asgi import Message
 from aop.agent.calls import NestedCalls
 from aop.agent.testing import SignedRouter
+from aop.net.asgi import Message
 from aop.net.http import HttpError
 from tests.agent.agents import RunningAgent, Watched, require_rejection, running_agent
 from tests.support.waiting import patience, promptly

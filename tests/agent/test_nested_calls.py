@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from aop.agent import AgentContext, DelegationMissing, NestedCallFailed, NestedCallInterrupted
-from aop.agent.asgi import Receive, Scope, Send
 from aop.agent.calls import NestedCalls
 from aop.base.settings import Secret
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.result_stream import ResultStreamReader, StreamBroken
+from aop.net.asgi import Receive, Scope, Send
 from aop.net.server import HttpServer, listening_socket
 from tests.support.vectors import each
 from tests.support.waiting import promptly

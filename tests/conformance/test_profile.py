@@ -21,7 +21,7 @@ def conforms(schema: bytes, value: Any) -> bool:
 @pytest.mark.rows("AUTH-08", "AUTH-09", "AUTH-10", "AUTH-12b", "AUTH-13")
 async def test_a_sample_agent_passes_every_check(sample: RunningSample) -> None:
     subject = Subject(Endpoint.parse(sample.endpoint), sample.card, {}, conforms)
-    findings = [finding async for finding in AgentCheck(subject, sample.router).findings()]
+    findings = [finding async for finding in AgentCheck(subject, sample.router).results()]
     assert [finding for finding in findings if finding.problem is not None] == []
     assert len(findings) > 80
 

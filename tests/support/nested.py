@@ -10,12 +10,12 @@ from typing import Any
 from nacl.signing import SigningKey
 
 from aop.agent import AgentContext, Guard, NestedCallFailed, ProofPage, ReplayMemory, Trust, Verifier
-from aop.agent.asgi import Receive, Scope, Send
 from aop.agent.calls import NestedCalls
 from aop.agent.guard import SCOPE_KEY
 from aop.base.canonical import to_base64url
 from aop.base.ids import new_hex_id
 from aop.contracts.signing import VerifyKey
+from aop.net.asgi import Receive, Scope, Send
 from aop.net.server import HttpServer, listening_socket
 from tests.support.agent import Token, invocation_of
 from tests.support.loop import CAPABILITY, Platform, invoking

@@ -20,7 +20,7 @@ G = TypeVar("G", bound=Document)
 class Work(Generic[G]):
     """What a tool may use: the input of the Skill, and the context of the call with its right to call others."""
 
-    given: G
+    request: G
     context: AgentContext
 
 
@@ -38,18 +38,18 @@ def briefer(model: Model) -> Agent[Work[Meeting], Brief]:
     @agent.tool
     async def summarize(run: RunContext[Work[Meeting]]) -> dict[str, Any]:
         """What was said, in a few sentences."""
-        meeting = run.deps.given
-        given = {"text": meeting.notes, "sentences": meeting.sentences, "paceMs": meeting.pace_ms}
-        return await _asked(run.deps.context, SUMMARIZER, "summarize", given, "summary")
+        meeting = run.deps.request
+        values = {"text": meeting.notes, "sentences": meeting.sentences, "paceMs": meeting.pace_ms}
+        return await _call(run.deps.context, SUMMARIZER, "summarize", values, "summary")
 
     @agent.tool
     async def find_action_items(run: RunContext[Work[Meeting]]) -> dict[str, Any]:
         """Who has to do what, and until when."""
-        meeting = run.deps.given
-        given: dict[str, Any] = {"notes": meeting.notes, "paceMs": meeting.pace_ms}
+        meeting = run.deps.request
+        values: dict[str, Any] = {"notes": meeting.notes, "paceMs": meeting.pace_ms}
         if meeting.meeting_date is not None:
-            given["meetingDate"] = meeting.meeting_date.isoformat()
-        found = await _asked(run.deps.context, ACTION_ITEMS, "extract-action-items", given, "found")
+            values["meetingDate"] = meeting.meeting_date.isoformat()
+        found = await _call(run.deps.context, ACTION_ITEMS, "extract-action-items", values, "found")
         return {"items": found["found"]["items"]} if "found" in found else found
 
     return agent
@@ -62,14 +62,14 @@ def digester(model: Model) -> Agent[Work[DigestRequest], Digest]:
     @agent.tool
     async def brief_meeting(run: RunContext[Work[DigestRequest]], number: int) -> dict[str, Any]:
         """The brief of one meeting: a call to this Agent itself, with its own place in the Trace."""
-        given = run.deps.given.meetings[number].model_dump(mode="json", by_alias=True, exclude_none=True)
-        return await _asked(run.deps.context, run.deps.context.agent_id, "brief-meeting", given, "brief")
+        values = run.deps.request.meetings[number].model_dump(mode="json", by_alias=True, exclude_none=True)
+        return await _call(run.deps.context, run.deps.context.agent_id, "brief-meeting", values, "brief")
 
     return agent
 
 
-async def _asked(
-    context: AgentContext, agent_id: str, capability: str, given: dict[str, Any], name: str
+async def _call(
+    context: AgentContext, agent_id: str, capability: str, values: dict[str, Any], name: str
 ) -> dict[str, Any]:
     """The other Agent's result under that name; when there is none, who did not deliver and why.
 
@@ -77,7 +77,7 @@ async def _asked(
     was so because this call is: then there is nobody left to brief.
     """
     try:
-        return {name: await context.call(agent_id, capability, given)}
+        return {name: await context.call(agent_id, capability, values)}
     except NestedCallFailed as failed:
         if failed.code is ErrorCode.CANCELED:
             raise

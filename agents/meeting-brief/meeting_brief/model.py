@@ -16,26 +16,26 @@ def rule_model() -> FunctionModel:
 
 
 def _answer(messages: list[ModelMessage], tools: AgentInfo) -> ModelResponse:
-    given = json.loads(next(str(part.content) for part in messages[0].parts if isinstance(part, UserPromptPart)))
+    request = json.loads(next(str(part.content) for part in messages[0].parts if isinstance(part, UserPromptPart)))
     results = [part for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
     names = {tool.name for tool in tools.function_tools}
     if not results and names:
-        return ModelResponse(parts=_brief_calls(given) if "summarize" in names else _digest_calls(given))
+        return ModelResponse(parts=_brief_calls(request) if "summarize" in names else _digest_calls(request))
     (output,) = tools.output_tools
-    return ModelResponse(parts=[ToolCallPart(output.name, _COMPOSED[output.name](given, results))])
+    return ModelResponse(parts=[ToolCallPart(output.name, _COMPOSED[output.name](request, results))])
 
 
-def _brief_calls(given: dict[str, Any]) -> list[ToolCallPart]:
+def _brief_calls(request: dict[str, Any]) -> list[ToolCallPart]:
     return [ToolCallPart("summarize", {}), ToolCallPart("find_action_items", {})]
 
 
-def _digest_calls(given: dict[str, Any]) -> list[ToolCallPart]:
-    return [ToolCallPart("brief_meeting", {"number": number}) for number in range(len(given["meetings"]))]
+def _digest_calls(request: dict[str, Any]) -> list[ToolCallPart]:
+    return [ToolCallPart("brief_meeting", {"number": number}) for number in range(len(request["meetings"]))]
 
 
-def _agenda(given: dict[str, Any], _: list[ToolReturnPart]) -> dict[str, Any]:
+def _agenda(request: dict[str, Any], _: list[ToolReturnPart]) -> dict[str, Any]:
     """Equal time for each topic; what does not divide goes to the first ones."""
-    topics, minutes = given["topics"], given["minutes"]
+    topics, minutes = request["topics"], request["minutes"]
     each, more = divmod(minutes, len(topics))
     slots, start = [], 0
     for number, topic in enumerate(topics):
@@ -45,9 +45,9 @@ def _agenda(given: dict[str, Any], _: list[ToolReturnPart]) -> dict[str, Any]:
     return {"slots": slots}
 
 
-def _brief(given: dict[str, Any], results: list[ToolReturnPart]) -> dict[str, Any]:
+def _brief(request: dict[str, Any], results: list[ToolReturnPart]) -> dict[str, Any]:
     found = {part.tool_name: _content(part) for part in results}
-    title = next((line.strip() for line in given["notes"].splitlines() if line.strip()), "")
+    title = next((line.strip() for line in request["notes"].splitlines() if line.strip()), "")
     return {
         "title": title.partition(". ")[0].strip(" .#")[:120],
         "summary": found["summarize"].get("summary"),

@@ -9,15 +9,15 @@ import msgspec
 
 from aop.agent import profile
 from aop.agent.attacks import attacks
-from aop.agent.calls import target_of
-from aop.agent.expectations import (
+from aop.agent.card import PUBLIC_CARD_PATH
+from aop.agent.exchange import (
+    AgentExchange,
     CheckFailed,
     data_part,
     example,
     message,
     query,
     require,
-    require_media_type,
     require_rejection,
 )
 from aop.agent.profile import ProfileBroken, RpcRefused, StreamJudge
@@ -25,15 +25,14 @@ from aop.agent.testing import SignedRequest, SignedRouter
 from aop.base.ids import new_id
 from aop.contracts.a2a import Task, TaskState
 from aop.contracts.card import AgentCard, Skill
-from aop.net.http import Answer, HttpClient, HttpError, Target
+from aop.net.http import HttpError
 from aop.net.origin import Endpoint
-from aop.net.sse import EventParser, EventTooLarge
+from aop.net.sse import EventTooLarge
 
 UNKNOWN_TASK: Final = -32001
 NOT_CANCELABLE: Final = -32002
 UNKNOWN_METHOD: Final = -32601
 
-_MAX_BODY: Final = 8 * 1024 * 1024
 _SECONDS: Final = 10.0
 _FOLLOW_SECONDS: Final = 0.1
 
@@ -42,7 +41,7 @@ Conforms = Callable[[bytes, Any], bool]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """One row of the report; `problem` is None when the check passed."""
 
     name: str
@@ -64,23 +63,22 @@ class Subject:
 
 
 class AgentCheck:
-    """All checks of one Agent; a check that cannot go on becomes a Finding, never an exception."""
+    """All checks of one Agent; a check that cannot go on becomes a result, never an exception."""
 
     def __init__(self, subject: Subject, router: SignedRouter) -> None:
         self._subject = subject
         self._router = router
-        self._client = HttpClient(idle_seconds=2, connect_seconds=5)
-        self._numbers = iter(range(1, 1_000_000))
+        self._exchange = AgentExchange(subject.endpoint, router, subject.seconds)
 
-    async def findings(self) -> AsyncIterator[Finding]:
+    async def results(self) -> AsyncIterator[CheckResult]:
         try:
             for name, act in self._checks():
-                yield Finding(name, await self._problem(act))
+                yield CheckResult(name, await self._problem(act))
         finally:
-            await self._client.close()
+            await self._exchange.close()
 
     def _checks(self) -> list[tuple[str, Callable[[], Awaitable[None]]]]:
-        found: list[tuple[str, Callable[[], Awaitable[None]]]] = [
+        checks: list[tuple[str, Callable[[], Awaitable[None]]]] = [
             ("serves its public card", self._public_card),
             ("serves no proof for an unknown challenge", self._unknown_challenge),
             *((f"rejects: {attack.name}", self._attack(attack.make, attack.status)) for attack in attacks()),
@@ -92,10 +90,10 @@ class AgentCheck:
             ("a text message is answered", self._text_message),
         ]
         for skill in self._subject.card.skills:
-            found.append((f"{skill.id}: message/send gives a result", self._send(skill)))
+            checks.append((f"{skill.id}: message/send gives a result", self._send(skill)))
             if self._subject.card.limits.streaming:
-                found.append((f"{skill.id}: message/stream follows the profile", self._stream(skill)))
-        return found
+                checks.append((f"{skill.id}: message/stream follows the profile", self._stream(skill)))
+        return checks
 
     async def _problem(self, act: Callable[[], Awaitable[None]]) -> str | None:
         try:
@@ -113,7 +111,7 @@ class AgentCheck:
         return None
 
     async def _public_card(self) -> None:
-        answer = await self._ask("GET", "/.well-known/agent-card.json")
+        answer = await self._exchange.get(PUBLIC_CARD_PATH)
         try:
             card = msgspec.json.decode(answer.body, type=dict[str, Any])
         except msgspec.DecodeError:
@@ -123,30 +121,30 @@ class AgentCheck:
         )
 
     async def _unknown_challenge(self) -> None:
-        answer = await self._ask("GET", f"/.well-known/platform/challenges/{new_id('chal')}")
+        answer = await self._exchange.get(f"/.well-known/platform/challenges/{new_id('chal')}")
         require(answer.status == 404, f"status {answer.status} instead of 404")
 
     def _attack(self, make: Callable[[Any], SignedRequest], status: int) -> Callable[[], Awaitable[None]]:
         async def check() -> None:
-            draft = self._router.draft(self._rpc("tasks/get", query("none"))[1], parent=new_id("inv"))
-            require_rejection(await self._post(make(draft)), status)
+            draft = self._router.draft(self._exchange.rpc("tasks/get", query("none"))[1], parent=new_id("inv"))
+            require_rejection(await self._exchange.post(make(draft)), status)
 
         return check
 
     async def _replay(self) -> None:
-        request = self._router.request(self._rpc("tasks/get", query("none"))[1])
-        require((await self._post(request)).status == 200, "a good request is not accepted")
-        require_rejection(await self._post(request), 401)
+        request = self._router.request(self._exchange.rpc("tasks/get", query("none"))[1])
+        require((await self._exchange.post(request)).status == 200, "a good request is not accepted")
+        require_rejection(await self._exchange.post(request), 401)
 
     async def _unburnt(self) -> None:
-        request = self._router.request(self._rpc("tasks/get", query("none"))[1])
-        require_rejection(await self._post(SignedRequest(request.headers, request.body + b"\n")), 403)
-        require((await self._post(request)).status == 200, "a refused request burnt the credential")
+        request = self._router.request(self._exchange.rpc("tasks/get", query("none"))[1])
+        require_rejection(await self._exchange.post(SignedRequest(request.headers, request.body + b"\n")), 403)
+        require((await self._exchange.post(request)).status == 200, "a refused request burnt the credential")
 
     def _refusal(self, method: str, params: dict[str, Any], *codes: int) -> Callable[[], Awaitable[None]]:
         async def check() -> None:
             try:
-                await self._call(method, params)
+                await self._exchange.call(method, params)
             except RpcRefused as refused:
                 require(refused.code in codes, f"{refused} instead of {codes[0]}")
             else:
@@ -157,14 +155,14 @@ class AgentCheck:
     async def _text_message(self) -> None:
         params = message(b'{"kind":"text","text":"hello"}')
         try:
-            profile.message_or_task(await self._call("message/send", params, self._subject.card.skills[0].id))
+            profile.message_or_task(await self._exchange.call("message/send", params, self._subject.card.skills[0].id))
         except RpcRefused:
             return  # a refusal is an answer, too
 
     def _send(self, skill: Skill) -> Callable[[], Awaitable[None]]:
         async def check() -> None:
             params = message(data_part(self._input(skill))) | {"configuration": {"blocking": True}}
-            found = profile.message_or_task(await self._call("message/send", params, skill.id))
+            found = profile.message_or_task(await self._exchange.call("message/send", params, skill.id))
             if isinstance(found, Task):
                 found = await self._followed(found, skill.id)
             self._require_conform(skill, profile.result_value(found))
@@ -178,53 +176,22 @@ class AgentCheck:
         async with asyncio.timeout(self._subject.seconds):
             while found.status.state in profile.RUNNING:
                 await asyncio.sleep(_FOLLOW_SECONDS)
-                found = profile.task(await self._call("tasks/get", query(task_id), capability))
-        again = profile.task(await self._call("tasks/get", query(task_id), capability))
+                found = profile.task(await self._exchange.call("tasks/get", query(task_id), capability))
+        again = profile.task(await self._exchange.call("tasks/get", query(task_id), capability))
         require(found.id == again.id == task_id, "tasks/get answers with another task")
         require(found.status.state is TaskState.COMPLETED, f"the task ended {found.status.state}")
         return again
 
     def _stream(self, skill: Skill) -> Callable[[], Awaitable[None]]:
         async def check() -> None:
-            number, body = self._rpc("message/stream", message(data_part(self._input(skill))))
-            request = self._router.request(body, capability=skill.id, stream=True)
-            judge = StreamJudge()
-            async for event in self._events(request):
-                for chunk in judge.read(profile.rpc_result(event, number)):
+            judge, params = StreamJudge(), message(data_part(self._input(skill)))
+            async for result in self._exchange.stream(params, skill.id):
+                for chunk in judge.read(result):
                     self._require_conform(skill, chunk)
             judge.end()
             require(judge.state in {None, TaskState.COMPLETED}, f"the task ended {judge.state}")
 
         return check
-
-    async def _events(self, request: SignedRequest) -> AsyncIterator[bytes]:
-        deadline = asyncio.get_running_loop().time() + self._subject.seconds
-        parser = EventParser(1_048_576)
-        async with self._client.stream(
-            await self._target(),
-            "POST",
-            self._subject.endpoint.path,
-            headers=request.headers,
-            body=request.body,
-            deadline=deadline,
-            max_body=_MAX_BODY,
-        ) as answer:
-            require(answer.status == 200, f"status {answer.status} instead of 200")
-            require_media_type(answer.headers_named(b"content-type"), b"text/event-stream")
-            async for piece in answer:
-                for event in parser.feed(piece):
-                    yield event
-
-    async def _call(self, method: str, params: dict[str, Any], capability: str = "capability") -> msgspec.Raw:
-        number, body = self._rpc(method, params)
-        answer = await self._post(self._router.request(body, capability=capability))
-        require(answer.status == 200, f"status {answer.status} instead of 200")
-        require_media_type(answer.headers_named(b"content-type"), b"application/json")
-        return profile.rpc_result(answer.body, number)
-
-    def _rpc(self, method: str, params: dict[str, Any]) -> tuple[str, bytes]:
-        number = str(next(self._numbers))
-        return number, msgspec.json.encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
 
     def _input(self, skill: Skill) -> bytes:
         found = self._subject.inputs.get(skill.id) or example(skill)
@@ -236,24 +203,3 @@ class AgentCheck:
         conforms = self._subject.conforms
         if conforms is not None and not conforms(bytes(skill.output_schema), value):
             raise CheckFailed("the value breaks the outputSchema")
-
-    async def _post(self, request: SignedRequest) -> Answer:
-        return await self._ask("POST", self._subject.endpoint.path, request)
-
-    async def _ask(self, method: str, path: str, request: SignedRequest | None = None) -> Answer:
-        sent = SignedRequest([], b"") if request is None else request
-        return await self._client.request(
-            await self._target(),
-            method,
-            path,
-            headers=sent.headers,
-            body=sent.body,
-            deadline=asyncio.get_running_loop().time() + self._subject.seconds,
-            max_body=_MAX_BODY,
-        )
-
-    async def _target(self) -> Target:
-        try:
-            return await target_of(self._subject.endpoint)
-        except OSError:
-            raise CheckFailed("the Agent's name is not resolved") from None

@@ -96,14 +96,14 @@ class AgentContext:
         return NestedStream(self._calls, self._nested(agent_id, capability, input, timeout, traceparent))
 
     def _nested(
-        self, agent_id: str, capability: str, given: Mapping[str, Any], timeout: float | None, traceparent: str | None
+        self, agent_id: str, capability: str, content: Mapping[str, Any], timeout: float | None, traceparent: str | None
     ) -> NestedCall:
         if self._delegation is None:
             raise DelegationMissing("this request carries no delegation")
         return NestedCall(
             agent_id,
             capability,
-            msgspec.json.encode(given),
+            msgspec.json.encode(content),
             self._delegation,
             self.trace_id,
             self.root_task_id,

@@ -6,10 +6,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aop.agent.asgi import JSON, NO_STORE, HeaderLine, Message, Receive, Scope, Send, respond
 from aop.agent.call_log import AgentCall
 from aop.agent.guard import SCOPE_KEY
-from aop.agent.methods import A2AMethods, Document, Events, WhenSettled
+from aop.agent.methods import A2AMethods, Events, Immediate, WhenSettled
+from aop.agent.responses import JSON, NO_STORE, HeaderLine, respond
 from aop.agent.rpc import (
     RequestId,
     RpcFault,
@@ -20,9 +20,12 @@ from aop.agent.rpc import (
     read_request,
     success,
 )
+from aop.net.asgi import Message, Receive, Scope, Send
 
 SEND_SECONDS: Final = 60.0
 """How long a reader may stop reading before its stream is given up; its Task goes on."""
+
+HEALTH_PAGES: Final[Mapping[str, bytes]] = dict.fromkeys(("/livez", "/readyz"), b'{"status":"ok"}')
 
 _EVENTS: Final[tuple[HeaderLine, ...]] = ((b"content-type", b"text/event-stream"), NO_STORE)
 _NOT_FOUND: Final = b'{"message":"Not found"}'
@@ -72,7 +75,7 @@ class A2AEndpoint:
             await _refuse(send, fault.request_id if request_id is None else request_id, fault)
             return
         match reply:
-            case Document(content):
+            case Immediate(content):
                 await respond(send, 200, [JSON], success(request_id, content))
             case WhenSettled():
                 await self._answer_settled(request, reply, receive, send)

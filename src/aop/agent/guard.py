@@ -4,13 +4,14 @@ import asyncio
 from contextvars import ContextVar
 from typing import Final
 
-from aop.agent.asgi import JSON, NO_STORE, ASGIApp, HeaderLine, Message, Receive, Scope, Send, respond, respond_head
 from aop.agent.calls import NestedCalls
 from aop.agent.card import PUBLIC_CARD_PATH
 from aop.agent.context import AgentContext
 from aop.agent.proofs import PROOF_PREFIX, Proofs, proof_at
+from aop.agent.responses import JSON, NO_STORE, HeaderLine, respond, respond_head
 from aop.agent.verifier import Rejected, Verifier
 from aop.contracts.delegation import DELEGATION_HEADER
+from aop.net.asgi import ASGIApp, Message, Receive, Scope, Send
 from aop.net.headers import TRACEPARENT
 
 SCOPE_KEY: Final = "aop.context"

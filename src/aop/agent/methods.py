@@ -20,8 +20,8 @@ from aop.agent.rpc import (
     read_params,
 )
 from aop.agent.skills import InputRefused, Skills
-from aop.agent.task import AgentTask
-from aop.agent.tasks import AgentTasks, LimitReached, TaskLimits
+from aop.agent.task import SkillTask, input_note
+from aop.agent.tasks import LimitReached, SkillTasks, TaskLimits
 from aop.contracts.a2a import TaskState
 
 SEND: Final = "message/send"
@@ -31,7 +31,7 @@ _ENVELOPE_BYTES: Final = 1024
 
 
 @dataclass(frozen=True)
-class Document:
+class Immediate:
     """The result is there."""
 
     content: bytes
@@ -41,7 +41,7 @@ class Document:
 class WhenSettled:
     """The result is the Task once it has ended or waits for its caller."""
 
-    task: AgentTask
+    task: SkillTask
     history_length: int
 
 
@@ -52,11 +52,11 @@ class Events:
     events: AsyncGenerator[bytes, None]
 
 
-Reply = Document | WhenSettled | Events
+Reply = Immediate | WhenSettled | Events
 
 
 class A2AMethods:
-    def __init__(self, skills: Skills, tasks: AgentTasks, limits: TaskLimits, *, streaming: bool) -> None:
+    def __init__(self, skills: Skills, tasks: SkillTasks, limits: TaskLimits, *, streaming: bool) -> None:
         self._skills = skills
         self._tasks = tasks
         self._max_document = limits.max_output_bytes - _ENVELOPE_BYTES
@@ -83,13 +83,13 @@ class A2AMethods:
             raise MethodNotFound
         return method(call, request)
 
-    def document(self, task: AgentTask, history_length: int) -> bytes:
+    def document(self, task: SkillTask, history_length: int) -> bytes:
         return task.document(history_length, self._max_document)
 
     async def close(self) -> None:
         await self._tasks.close()
 
-    def cancel(self, task: AgentTask) -> None:
+    def cancel(self, task: SkillTask) -> None:
         """For a caller that left before it knew the Task: nobody else can want it."""
         if not task.ended:
             self._tasks.cancel(task)
@@ -99,7 +99,7 @@ class A2AMethods:
         configuration = params.configuration or MessageConfiguration()
         task = self._accept(call, params, configuration, streamed=False)
         reply = WhenSettled(task, configuration.history_length or 0)
-        return reply if configuration.blocking else Document(self.document(task, reply.history_length))
+        return reply if configuration.blocking else Immediate(self.document(task, reply.history_length))
 
     def _stream(self, call: AgentCall, request: RpcRequest) -> Reply:
         self._require_streaming()
@@ -112,13 +112,13 @@ class A2AMethods:
         task = self._tasks.find(params.id, call.context.workspace_id)
         length = len(task.history) if params.history_length is None else params.history_length
         call.record("ok")
-        return Document(self.document(task, length))
+        return Immediate(self.document(task, length))
 
     def _cancel(self, call: AgentCall, request: RpcRequest) -> Reply:
         task = self._tasks.find(read_params(request.params, TaskParams).id, call.context.workspace_id)
         self._tasks.cancel(task)
         call.record("ok")
-        return Document(self.document(task, 0))
+        return Immediate(self.document(task, 0))
 
     def _resubscribe(self, call: AgentCall, request: RpcRequest) -> Reply:
         self._require_streaming()
@@ -128,7 +128,7 @@ class A2AMethods:
 
     def _accept(
         self, call: AgentCall, params: MessageParams, configuration: MessageConfiguration, *, streamed: bool
-    ) -> AgentTask:
+    ) -> SkillTask:
         """The Task that a message opens or continues, at work unless its input is missing or wrong."""
         configuration.require_supported()
         message = read_params(params.message, UserMessage)
@@ -140,7 +140,7 @@ class A2AMethods:
         skill_id = call.context.capability
         text = message.input(takes_text=self._skills.takes_text(skill_id))
         if text is None:
-            task.move(TaskState.INPUT_REQUIRED, f"Send one data part: the input of {skill_id}.")
+            task.move(TaskState.INPUT_REQUIRED, input_note(skill_id))
             call.record(task.state)
             return task
         try:
@@ -152,7 +152,7 @@ class A2AMethods:
         self._tasks.start(task, chunks, lambda made: self._skills.join(skill_id, made), _recording(call))
         return task
 
-    def _continued(self, call: AgentCall, message: UserMessage, task_id: str) -> AgentTask:
+    def _continued(self, call: AgentCall, message: UserMessage, task_id: str) -> SkillTask:
         task = self._tasks.find(task_id, call.context.workspace_id)
         if task.state is not TaskState.INPUT_REQUIRED:
             raise InvalidParams("The Task takes no message")
@@ -165,8 +165,8 @@ class A2AMethods:
             raise StreamingNotSupported
 
 
-def _recording(call: AgentCall) -> Callable[[AgentTask, BaseException | None], None]:
-    def report(task: AgentTask, problem: BaseException | None) -> None:
+def _recording(call: AgentCall) -> Callable[[SkillTask, BaseException | None], None]:
+    def report(task: SkillTask, problem: BaseException | None) -> None:
         unexpected = task.state is TaskState.FAILED and not isinstance(problem, LimitReached)
         call.record(task.state, problem, unexpected=unexpected)
 

@@ -93,7 +93,7 @@ class StreamJudge:
         self._bound: tuple[str, str] | None = None
         self._messages = False
         self._closed: dict[str, bool] = {}
-        self._given = 0
+        self._chunks = 0
 
     def read(self, result: msgspec.Raw) -> list[Any]:
         """The chunks that the event gives; nothing after the terminal counts."""
@@ -107,7 +107,7 @@ class StreamJudge:
             chunks = [self._artifact(found)]
         else:
             chunks = list(self._status(found))
-        self._given += len(chunks)
+        self._chunks += len(chunks)
         return chunks
 
     def end(self) -> None:
@@ -135,10 +135,10 @@ class StreamJudge:
         artifact_id = update.artifact.artifact_id
         if not artifact_id or not update.artifact.parts:
             raise ProfileBroken("an artifact without id or parts")
-        known = self._closed.get(artifact_id)
-        if (update.append is True) != (known is not None):
+        is_closed = self._closed.get(artifact_id)
+        if (update.append is True) != (is_closed is not None):
             raise ProfileBroken("an appended piece without base, or a second base")
-        if known:
+        if is_closed:
             raise ProfileBroken("a piece after lastChunk")
         self._closed[artifact_id] = update.last_chunk is True
         return _value(update.artifact.parts)
@@ -157,7 +157,7 @@ class StreamJudge:
             raise ProfileBroken("completed while an artifact lacks lastChunk")
         left = [one for one in _artifacts(found) if one.artifact_id not in self._closed and one.parts]
         yield from (_value(artifact.parts) for artifact in left)
-        if not self._given and not left and found.status.message is not msgspec.UNSET:
+        if not self._chunks and not left and found.status.message is not msgspec.UNSET:
             yield _value(found.status.message.parts)
 
 
@@ -209,7 +209,7 @@ def _part_value(part: Part) -> Any:
     if raw is msgspec.UNSET:
         raise ProfileBroken("a part without the member its kind names")
     value = msgspec.json.decode(raw)
-    wanted = {"text": str, "file": dict}.get(part.kind.value, object)
-    if not isinstance(value, wanted):
+    kind = {"text": str, "file": dict}.get(part.kind.value, object)
+    if not isinstance(value, kind):
         raise ProfileBroken("a part whose value is not of its kind")
     return value

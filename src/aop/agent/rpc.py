@@ -28,7 +28,7 @@ class NotJson(RpcFault):
     code, text = -32700, "The body is not strict JSON"
 
 
-class InvalidRequest(RpcFault):
+class MalformedRequest(RpcFault):
     code, text = -32600, "The body is not a JSON-RPC 2.0 request"
 
 
@@ -146,16 +146,16 @@ def read_request(body: bytes) -> RpcRequest:
     except strict_json.JsonRefused:
         raise NotJson from None
     if isinstance(value, list):
-        raise InvalidRequest("Batches are not supported")
+        raise MalformedRequest("Batches are not supported")
     if not isinstance(value, dict):
-        raise InvalidRequest
+        raise MalformedRequest
     request_id = value.get("id")
     if not isinstance(request_id, str | int | None) or isinstance(request_id, bool):
-        raise InvalidRequest("The id must be a string, an integer or null")
+        raise MalformedRequest("The id must be a string, an integer or null")
     try:
         return msgspec.json.decode(body, type=RpcRequest)
     except msgspec.DecodeError as problem:
-        raise InvalidRequest(str(problem), request_id=request_id) from None
+        raise MalformedRequest(str(problem), request_id=request_id) from None
 
 
 def read_params(params: msgspec.Raw, kind: type[T]) -> T:

@@ -7,22 +7,21 @@ from typing import Final
 
 import msgspec
 
-from aop.agent.asgi import ASGIApp
 from aop.agent.call_log import log_to_stderr
 from aop.agent.card import PUBLIC_CARD_PATH, public_card
-from aop.agent.endpoint import A2AEndpoint
+from aop.agent.endpoint import HEALTH_PAGES, A2AEndpoint
 from aop.agent.guard import Guard
 from aop.agent.methods import A2AMethods
 from aop.agent.settings import DEVELOPMENT_ADDRESS, AgentSettings, guarded, handed_sockets
 from aop.agent.skills import AgentSkill, SkillFunction, Skills
-from aop.agent.tasks import AgentTasks, TaskLimits
+from aop.agent.tasks import SkillTasks, TaskLimits
 from aop.base.settings import SettingsRefused
 from aop.contracts.card import AgentCard
 from aop.net.address_settings import ListenAddress
+from aop.net.asgi import ASGIApp
 from aop.net.origin import Endpoint
 
 MAX_CONNECTIONS: Final = 2_000
-_OK: Final = b'{"status":"ok"}'
 
 
 class AgentServer:
@@ -47,22 +46,21 @@ class AgentServer:
     def application(self, settings: AgentSettings | None = None) -> Guard:
         """The ASGI application behind its guard; without settings they are read from the environment."""
         used = AgentSettings.from_environment(listen=listen_address(self._card)) if settings is None else settings
-        tasks = AgentTasks(self._limits)
+        tasks = SkillTasks(self._limits)
         methods = A2AMethods(self._skills, tasks, self._limits, streaming=self._card.limits.streaming)
         public = msgspec.json.encode(public_card(self._card, used.trust.audience))
-        pages = {PUBLIC_CARD_PATH: public, "/livez": _OK, "/readyz": _OK}
+        pages = {PUBLIC_CARD_PATH: public, **HEALTH_PAGES}
         return guarded(A2AEndpoint(Endpoint.parse(self._card.protocol.endpoint).path, pages, methods), used)
 
     def run(self) -> None:
         """Serves until the process is told to stop."""
-        log_to_stderr()
         serve(self._card, self.application)
 
 
 def serve(card: AgentCard, application: Callable[[AgentSettings], ASGIApp]) -> None:
     """Serves any ASGI application of an Agent with uvicorn, on the socket that was handed over or the configured one.
 
-    Wrong settings end the program with a line for each.
+    It writes one line per call to stderr. Wrong settings end the program with a line for each.
     """
     import uvicorn  # noqa: PLC0415  an Agent on another ASGI server does not have it
 
@@ -70,6 +68,7 @@ def serve(card: AgentCard, application: Callable[[AgentSettings], ASGIApp]) -> N
         settings = AgentSettings.from_environment(listen=listen_address(card))
     except SettingsRefused as refused:
         sys.exit("\n".join(f"{card.agent_id}: {problem.name} {problem.reason}" for problem in refused.problems))
+    log_to_stderr()
     config = uvicorn.Config(
         application(settings),
         host=settings.listen_address.host,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from aop.agent.asgi import ASGIApp
 from aop.agent.calls import NestedCalls
 from aop.agent.guard import DEFAULT_MAX_BODY, OPEN_PATHS, Guard
 from aop.agent.proofs import ProofDirectory
@@ -16,6 +15,7 @@ from aop.agent.verifier import Trust, Verifier
 from aop.base import settings as read
 from aop.contracts.signing import VerifyKey
 from aop.net import address_settings as addresses
+from aop.net.asgi import ASGIApp
 from aop.net.sockets import inherited_socket
 
 ISSUER = "PLATFORM_AGENT_ROUTER_ISSUER"

@@ -26,7 +26,7 @@ NEXT_STATES: Final[Mapping[TaskState, frozenset[TaskState]]] = {
 ARTIFACT: Final = "result"
 
 
-class AgentTask:
+class SkillTask:
     """Changes only by `move` and `add`; whoever follows it sees each change once, in order."""
 
     def __init__(self, owner: str, context_id: str | None, *, streamed: bool) -> None:
@@ -85,17 +85,17 @@ class AgentTask:
         """The Task as it is at this moment, then each artifact as it is made, and the end."""
         return self._events(self.document(), len(self.parts), ended=not self.running)
 
-    async def _events(self, first: bytes, shown: int, *, ended: bool) -> AsyncGenerator[bytes, None]:
+    async def _events(self, first: bytes, position: int, *, ended: bool) -> AsyncGenerator[bytes, None]:
         yield first
         while not ended:
             changed = self._changed  # taken before the look, so that no change is missed
-            while shown < len(self.parts):
-                yield self._artifact_update(shown)
-                shown += 1
+            while position < len(self.parts):
+                yield self._artifact_update(position)
+                position += 1
             ended = not self.running
             if ended:
                 yield self._status_update()
-            elif shown == len(self.parts):
+            elif position == len(self.parts):
                 await changed.wait()
 
     def _status(self) -> dict[str, Any]:
@@ -129,3 +129,8 @@ def encoded_part(value: Any) -> bytes:
     if isinstance(value, str):
         return msgspec.json.encode({"kind": "text", "text": value})
     return msgspec.json.encode({"kind": "data", "data": value})
+
+
+def input_note(skill_id: str) -> str:
+    """What a caller reads who sent a message without an input."""
+    return f"Send one data part: the input of {skill_id}."

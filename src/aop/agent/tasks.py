@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,12 @@ import msgspec
 from aop.agent.calls import NestedCallFailed
 from aop.agent.rpc import TaskNotCancelable, TaskNotFound, TooManyTasks
 from aop.agent.skills import InputRefused
-from aop.agent.task import AgentTask, encoded_part
+from aop.agent.task import SkillTask, encoded_part
 from aop.contracts.a2a import TaskState
 from aop.contracts.errors import ErrorCode
 
 Join = Callable[[Sequence[Any]], Any]
-Report = Callable[[AgentTask, BaseException | None], None]
+Report = Callable[[SkillTask, BaseException | None], None]
 """Called once when the work on a Task is over, with what it raised."""
 
 
@@ -53,22 +53,34 @@ class TimeLimitReached(LimitReached):
         super().__init__("The work took longer than the Agent may take.")
 
 
-class AgentTasks:
+@asynccontextmanager
+async def time_limit(seconds: float) -> AsyncIterator[None]:
+    """Ends the work inside with TimeLimitReached, which is not the same as a TimeoutError of the Skill itself."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            yield
+    except TimeoutError:
+        if limit.expired():
+            raise TimeLimitReached from None
+        raise
+
+
+class SkillTasks:
     def __init__(self, limits: TaskLimits) -> None:
         self._limits = limits
-        self._working: dict[str, tuple[AgentTask, asyncio.Task[None]]] = {}
-        self._kept: dict[str, tuple[AgentTask, float]] = {}
+        self._working: dict[str, tuple[SkillTask, asyncio.Task[None]]] = {}
+        self._kept: dict[str, tuple[SkillTask, float]] = {}
         self._bytes = 0
 
     def __len__(self) -> int:
         return len(self._working) + len(self._kept)
 
-    def open(self, owner: str, context_id: str | None, *, streamed: bool) -> AgentTask:
-        task = AgentTask(owner, context_id, streamed=streamed)
+    def open(self, owner: str, context_id: str | None, *, streamed: bool) -> SkillTask:
+        task = SkillTask(owner, context_id, streamed=streamed)
         self._keep(task)
         return task
 
-    def find(self, task_id: str, owner: str) -> AgentTask:
+    def find(self, task_id: str, owner: str) -> SkillTask:
         self._forget_old()
         task, _ = self._working.get(task_id) or self._kept.get(task_id) or (None, None)
         if task is None or task.owner != owner:
@@ -80,13 +92,13 @@ class AgentTasks:
         if len(self._working) >= self._limits.max_running:
             raise TooManyTasks
 
-    def remember(self, task: AgentTask, message: msgspec.Raw) -> None:
+    def remember(self, task: SkillTask, message: msgspec.Raw) -> None:
         """Adds a message to the history; a large one is not kept."""
         if len(message) <= self._limits.max_history_bytes and self._has_room(len(message)):
             self._account(task, len(message))
             task.history.append(msgspec.Raw(bytes(message)))  # a copy: the original holds the whole request
 
-    def start(self, task: AgentTask, chunks: AsyncGenerator[Any, None], join: Join, report: Report) -> None:
+    def start(self, task: SkillTask, chunks: AsyncGenerator[Any, None], join: Join, report: Report) -> None:
         task.move(TaskState.WORKING)
         self._kept.pop(task.id, None)
         work = asyncio.create_task(self._work(task, chunks, join))
@@ -94,14 +106,14 @@ class AgentTasks:
 
         def conclude(done: asyncio.Task[None]) -> None:
             problem = None if done.cancelled() else done.exception()
-            task.move(*_ending(done, problem))
+            task.move(*ending_of(done, problem))
             del self._working[task.id]
             self._keep(task)
             report(task, problem)
 
         work.add_done_callback(conclude)
 
-    def cancel(self, task: AgentTask) -> None:
+    def cancel(self, task: SkillTask) -> None:
         """Ends it at once: its followers read `canceled`, and no chunk after it."""
         if not task.move(TaskState.CANCELED):
             raise TaskNotCancelable
@@ -117,16 +129,11 @@ class AgentTasks:
         if works:
             await asyncio.wait(works, timeout=self._limits.stop_seconds)
 
-    async def _work(self, task: AgentTask, chunks: AsyncGenerator[Any, None], join: Join) -> None:
-        try:
-            async with asyncio.timeout(self._limits.seconds) as time_limit, aclosing(chunks) as source:
-                await self._collect(task, source, join)
-        except TimeoutError:
-            if time_limit.expired():
-                raise TimeLimitReached from None
-            raise
+    async def _work(self, task: SkillTask, chunks: AsyncGenerator[Any, None], join: Join) -> None:
+        async with time_limit(self._limits.seconds), aclosing(chunks) as source:
+            await self._collect(task, source, join)
 
-    async def _collect(self, task: AgentTask, chunks: AsyncGenerator[Any, None], join: Join) -> None:
+    async def _collect(self, task: SkillTask, chunks: AsyncGenerator[Any, None], join: Join) -> None:
         pending: list[Any] = []
         size = 0
         async for chunk in chunks:
@@ -148,11 +155,11 @@ class AgentTasks:
             self._forget(next(iter(self._kept)))
         return self._bytes + size <= self._limits.max_bytes
 
-    def _account(self, task: AgentTask, size: int) -> None:
+    def _account(self, task: SkillTask, size: int) -> None:
         task.size += size
         self._bytes += size
 
-    def _keep(self, task: AgentTask) -> None:
+    def _keep(self, task: SkillTask) -> None:
         self._forget_old()
         while len(self._kept) >= self._limits.max_kept:
             self._forget(next(iter(self._kept)))
@@ -172,7 +179,7 @@ class AgentTasks:
         task.size = 0
 
 
-def _ending(work: asyncio.Task[None], problem: BaseException | None) -> tuple[TaskState, str | None]:
+def ending_of(work: asyncio.Task[None], problem: BaseException | None) -> tuple[TaskState, str | None]:
     """The state in which the work leaves its Task, and what its caller may read about it."""
     if work.cancelled() or (isinstance(problem, NestedCallFailed) and problem.code is ErrorCode.CANCELED):
         return TaskState.CANCELED, None  # a child that is canceled is so because this call is

@@ -10,7 +10,7 @@ import click
 import msgspec
 from click.exceptions import Exit
 
-from aop.agent.check import AgentCheck, Finding, Subject
+from aop.agent.check import AgentCheck, CheckResult, Subject
 from aop.agent.testing import SignedRouter
 from aop.base import settings as read
 from aop.base.settings import SettingsReader, SettingsRefused
@@ -64,10 +64,10 @@ def check(out: Output, url: str, card: Path, inputs: tuple[str, ...], data: Path
         raise Exit(EXIT_REFUSED)
 
 
-async def _run(checks: AgentCheck, out: Output) -> list[Finding]:
+async def _run(checks: AgentCheck, out: Output) -> list[CheckResult]:
     findings = []
     with out.working("checking the Agent"):
-        async for finding in checks.findings():
+        async for finding in checks.results():
             if out.json:
                 passed = finding.problem is None
                 out.document({"check": finding.name, "passed": passed, "problem": finding.problem})

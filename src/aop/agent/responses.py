@@ -1,13 +1,9 @@
-"""The shapes of ASGI that the guard and the server share, and the one way to answer with a whole body."""
+"""How an ASGI application answers with a whole body."""
 
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+from aop.net.asgi import Send
+
 HeaderLine = tuple[bytes, bytes]
 
 JSON: HeaderLine = (b"content-type", b"application/json")
