@@ -120,7 +120,7 @@ class MessageConfiguration(msgspec.Struct, frozen=True, rename="camel"):
     blocking: bool = False
     history_length: HistoryLength = None
     accepted_output_modes: tuple[str, ...] | None = None
-    push_notification_config: msgspec.Raw | None = None
+    push_notification_config: dict[str, Any] | None = None
 
     def require_supported(self) -> None:
         if self.push_notification_config is not None:
