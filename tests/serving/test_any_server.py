@@ -34,6 +34,7 @@ from tests.serving.test_bodies import (  # noqa: F401  likewise
 )
 from tests.support.errors import require_error
 from tests.support.units import RunningUnit, running
+from tests.support.waiting import patience
 
 
 @pytest_asyncio.fixture
@@ -58,23 +59,42 @@ async def test_a_post_without_a_body_is_refused_for_its_content(unit: RunningUni
     writer.close()
 
 
+SCOPE: Scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+
+
+async def _nothing_more() -> Message:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
 async def test_a_server_that_says_by_an_error_that_the_caller_left_is_understood() -> None:
     left: list[bool] = []
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        gone = scope["aop.disconnected"]
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"", "more_body": True})
-        left.append(gone.is_set())
-
-    async def receive() -> Message:
-        await asyncio.sleep(3600)
-        raise AssertionError
+        left.append(scope["aop.disconnected"].is_set())
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.body":
             raise BrokenPipeError
 
-    scope: Scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
-    await on_any_server(application, scope, receive, send)
+    await on_any_server(application, SCOPE, _nothing_more, send)
     assert left == [True]
+
+
+async def test_a_caller_who_leaves_is_noticed_although_nobody_read_its_body() -> None:
+    messages: list[Message] = [{"type": "http.request", "body": b"x", "more_body": True}, {"type": "http.disconnect"}]
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        async with patience():
+            await scope["aop.disconnected"].wait()
+
+    async def receive() -> Message:
+        return messages.pop(0)
+
+    async def send(message: Message) -> None: ...
+
+    await on_any_server(application, {**SCOPE, "headers": [(b"content-length", b"9")]}, receive, send)
+    assert messages == []

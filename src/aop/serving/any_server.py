@@ -39,8 +39,8 @@ async def on_any_server(application: ASGIApp, scope: Scope, receive: Receive, se
 class _Exchange:
     """One request on a server that reports a leaving peer only to a caller of `receive`.
 
-    A task waits there from the moment on at which no more of the body is to come. Sends are made one at a time,
-    because a comment may be due while an event is being sent.
+    A task waits there as soon as no more of the body is to come, or to be read because the answer has begun. Sends are
+    made one at a time, because a comment may be due while an event is being sent.
     """
 
     def __init__(self, receive: Receive, send: Send, *, declares_body: bool) -> None:
@@ -77,6 +77,8 @@ class _Exchange:
                 self._finished = True
                 if self._watch is not None:
                     self._watch.cancel()
+            elif self._watch is None:
+                self._watch = asyncio.create_task(self._watch_peer())
             await self._deliver(message)
 
     def comment(self, body: bytes) -> None:
