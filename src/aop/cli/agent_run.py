@@ -26,7 +26,7 @@ _REQUIRED = (settings.ISSUER, settings.AUDIENCE, settings.KEY_ID, settings.PUBLI
 
 
 @click.argument(
-    "directory", metavar="[DIR]", default=Path(), type=options.PATH, help="The project, as `aop init` makes it."
+    "directory", metavar="[DIR]", default=Path(), type=options.PATH, help="The project folder; default: this one."
 )
 @click.option(
     "--python", metavar="FILE", type=options.PATH, help="Run it with this Python; default: an environment in DIR/.venv."

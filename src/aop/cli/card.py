@@ -13,7 +13,9 @@ from aop.cli.output import Line, Output, styled
 from aop.cli.problems import EXIT_REFUSED
 
 
-@click.argument("file", metavar="[FILE]", default=Path("card.json"), type=options.PATH, help="The Agent Card.")
+@click.argument(
+    "file", metavar="[FILE]", default=Path("card.json"), type=options.PATH, help="The Agent Card; default: card.json."
+)
 def check(out: Output, file: Path) -> None:
     """Nothing is sent to the platform. Exit code 1 when a rule is broken; advice does not change the exit code.
 
