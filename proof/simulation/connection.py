@@ -8,8 +8,9 @@ from typing import Any
 import asyncpg
 
 from aop.store.database import translated_failures
+from proof.simulation.array_literals import Row
 from proof.simulation.store import QUICK, STALLED, Backend, Draft, Store, StoreFault
-from proof.simulation.tables import Row, refusal
+from proof.simulation.tables import refusal
 
 _KINDS = {
     "FROM ledger.accept(": "accept",

@@ -10,8 +10,9 @@ from typing import Any
 
 import asyncpg
 
+from proof.simulation.array_literals import Row
 from proof.simulation.loop import History
-from proof.simulation.tables import Row, Tables, refusal
+from proof.simulation.tables import Tables, refusal
 
 QUICK = 0.002
 """So many seconds, at most, a step takes that nothing disturbs."""

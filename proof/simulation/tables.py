@@ -1,9 +1,7 @@
 """The Ledger's tables with the rules its SQL functions and constraints give them; `test_tables.py` compares the two."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
@@ -11,28 +9,8 @@ import asyncpg
 
 from aop.contracts.errors import reason_pairs
 from aop.ledger.rows import OpenRow, ParentRow
+from proof.simulation.array_literals import ACCEPTANCE, EVENT, Row, read_rows
 
-Row = Mapping[str, Any]
-
-_ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}]+)')
-_ACCEPTANCE = (
-    *("position", "invocation_id", "root_task_id", "trace_id", "parent_invocation_id", "caller_type", "caller_id"),
-    *("workspace_id", "target_agent_id", "agent_card_version", "agent_release_id", "agent_card_digest", "capability"),
-    *("opening", "opening_event_id", "created_at", "deadline_at"),
-)
-_EVENT = (
-    *("invocation_id", "sequence", "event_id", "occurred_at", "type", "previous_status", "previous_sequence"),
-    *("previous_chunk_index", "previous_at", "opening", "trace_id", "root_task_id", "workspace_id", "created_at"),
-    *("chunk_index", "chunk_count", "chunk_bytes", "latency_ms", "error_code", "reason"),
-)
-_IDS = ("invocation_id", "root_task_id", "trace_id", "parent_invocation_id", "agent_release_id", "opening_event_id")
-_NUMBERS = ("position", "sequence", "previous_sequence", "previous_chunk_index", "chunk_index", "chunk_count")
-_KINDS: Mapping[str, Callable[[str], Any]] = {
-    **dict.fromkeys((*_ACCEPTANCE, *_EVENT), str),
-    **dict.fromkeys((*_IDS, "event_id"), UUID),
-    **dict.fromkeys((*_NUMBERS, "chunk_bytes", "latency_ms"), int),
-    **dict.fromkeys(("created_at", "deadline_at", "occurred_at", "previous_at"), datetime.fromisoformat),
-}
 _OPENINGS = {("started", 3, "running"), ("routing", 2, "routing"), ("created", 1, "pending")}
 _TRANSITIONS = {
     "pending": {"canceled", "timed_out"},
@@ -95,7 +73,7 @@ class Tables:
     def accept(self, router: str, epoch: int, *columns: Any) -> Sequence[Row]:
         self.require_epoch(router, epoch)
         added = []
-        for row in _rows(_ACCEPTANCE, columns):
+        for row in read_rows(ACCEPTANCE, columns):
             parent = None if row["parent_invocation_id"] is None else self.running(row["parent_invocation_id"])
             if row["parent_invocation_id"] is not None and (
                 parent is None or parent["target_agent_id"] != row["caller_id"]
@@ -118,7 +96,7 @@ class Tables:
 
     def append(self, router: str, epoch: int, *columns: Any) -> Sequence[Row]:
         self.require_epoch(router, epoch)
-        rows = _rows(_EVENT, columns)
+        rows = read_rows(EVENT, columns)
         for row in rows:
             _check(row)
         added: list[dict[str, Any]] = []
@@ -252,23 +230,3 @@ def _check(row: Row) -> None:
     named_values = named_values and (reason is None or (code, reason) in reason_pairs())
     if not (chained and progress and named_values and kind in _TRANSITIONS[row["previous_status"]]):
         raise refusal("23514")
-
-
-def _rows(names: Sequence[str], columns: Sequence[Any]) -> list[dict[str, Any]]:
-    read = [_column(_KINDS[name], values) for name, values in zip(names, columns, strict=True)]
-    return [dict(zip(names, values, strict=True)) for values in zip(*read, strict=True)]
-
-
-def _column(kind: Callable[[str], Any], values: Any) -> list[Any]:
-    """Columns come as lists, or as the text of an array."""
-    items = _items(values) if isinstance(values, str) else list(values)
-    return [kind(item) if isinstance(item, str) else item for item in items]
-
-
-def _items(text: str) -> list[str | None]:
-    if '"' not in text:
-        return [None if item == "NULL" else item for item in text[1:-1].split(",")]
-    return [
-        re.sub(r"\\(.)", r"\1", quoted) if quoted else None if plain == "NULL" else plain
-        for quoted, plain in _ITEM.findall(text)
-    ]
