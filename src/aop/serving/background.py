@@ -60,8 +60,7 @@ def start_telemetry(settings: TelemetrySettings | None, unit: Observed, opened: 
     if settings is None:
         return None
     try:
-        from aop.telemetry.export import SpanCounts  # noqa: PLC0415  needs the extra
-        from aop.telemetry.pipeline import Pipeline  # noqa: PLC0415  as well
+        from aop.telemetry.export import Pipeline, SpanCounts  # noqa: PLC0415  needs the extra
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] not in {_EXTRA, "google"}:
             raise

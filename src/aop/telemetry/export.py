@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 
@@ -13,8 +13,10 @@ from aop.net.http import HttpClient, HttpError
 from aop.net.origin import Endpoint
 from aop.net.peer import Peer
 from aop.net.policy import NameNotResolved, Resolver
-from aop.telemetry.messages import Origin, rejected_spans, trace_request
+from aop.telemetry.messages import Origin, origin_of, rejected_spans, trace_request
+from aop.telemetry.settings import TelemetrySettings
 from aop.telemetry.spans import EndedSpan
+from aop.telemetry.tracing import Tracing
 
 Send = Callable[[], Awaitable[bool]]
 """Sends what there is; says whether the collector took anything. NotTaken when something could not be sent."""
@@ -22,6 +24,8 @@ Report = Callable[[str, str | None], None]
 """Logs an event of the unit and its cause."""
 
 CLOSING_SECONDS = 2.0
+_IDLE_SECONDS = 2.0
+_CONNECT_SECONDS = 5.0
 _MAX_ANSWER_BYTES = 64 * 1024
 _AT_A_TIME = 32
 """How many spans are encoded before others get a turn: about a millisecond of work."""
@@ -172,3 +176,31 @@ class Repeating:
         if self._fine:
             self._report("telemetry.lost", f"{self._name}: {cause}")
         self._fine = False
+
+
+class Pipeline:
+    """Everything between a unit and its collector.
+
+    `tracing` makes the spans of requests; they are sent until the pipeline is closed.
+    """
+
+    def __init__(
+        self,
+        settings: TelemetrySettings,
+        resolver: Resolver,
+        resource: Mapping[str, str],
+        loops: Loops,
+        report: Report,
+        counts: SpanCounts,
+    ) -> None:
+        self._client = HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS)
+        collector = Collector(settings.traces, self._client, resolver, settings.header_lines(), settings.send_seconds)
+        export = SpanExport(collector, origin_of(resource), counts, settings.max_queued, settings.max_in_batch)
+        self._sending = Repeating("traces", export.send, settings.batch_seconds, loops, report)
+        export.full = self._sending.due.set
+        self.tracing = Tracing(settings.sampler, export.take)
+
+    async def close(self) -> None:
+        """Sends what there is, if that can be done soon."""
+        await self._sending.close()
+        await self._client.close()
