@@ -18,8 +18,7 @@ from a2a.types import DataPart, Part, Task, TaskState, TaskStatus, TextPart
 from aop.agent.call_log import AgentCall
 from aop.agent.card import public_card
 from aop.agent.endpoint import HEALTH_PAGES
-from aop.agent.guard import Guard, current
-from aop.agent.responses import JSON, respond
+from aop.agent.guard import JSON, Guard, current, respond
 from aop.agent.settings import AgentSettings, guarded
 from aop.agent.skills import AgentSkill, SkillFunction, Skills
 from aop.agent.task import ARTIFACT

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aop.agent.call_log import AgentCall
-from aop.agent.guard import SCOPE_KEY
+from aop.agent.guard import JSON, NO_STORE, SCOPE_KEY, HeaderLine, respond
 from aop.agent.methods import A2AMethods, Events, Immediate, WhenSettled
-from aop.agent.responses import JSON, NO_STORE, HeaderLine, respond
 from aop.agent.rpc import (
     RequestId,
     RpcFault,

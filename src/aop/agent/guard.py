@@ -1,6 +1,7 @@
 """The guard: plain ASGI middleware that lets only authentic Router requests reach an Agent, whatever its framework."""
 
 import asyncio
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Final
 
@@ -8,16 +9,19 @@ from aop.agent.calls import NestedCalls
 from aop.agent.card import PUBLIC_CARD_PATH
 from aop.agent.context import AgentContext
 from aop.agent.proofs import PROOF_PREFIX, Proofs, proof_at
-from aop.agent.responses import JSON, NO_STORE, HeaderLine, respond, respond_head
 from aop.agent.verifier import Rejected, Verifier
 from aop.contracts.delegation import DELEGATION_HEADER
 from aop.net.asgi import ASGIApp, Message, Receive, Scope, Send
 from aop.net.headers import TRACEPARENT
 
+HeaderLine = tuple[bytes, bytes]
+
 SCOPE_KEY: Final = "aop.context"
 OPEN_PATHS: Final = frozenset({PUBLIC_CARD_PATH, "/livez", "/readyz"})
 DEFAULT_MAX_BODY: Final = 2_097_152
 BODY_SECONDS: Final = 30.0
+JSON: Final[HeaderLine] = (b"content-type", b"application/json")
+NO_STORE: Final[HeaderLine] = (b"cache-control", b"no-store")
 
 _READS = frozenset({"GET", "HEAD"})
 _TEXT: Final[tuple[HeaderLine, ...]] = ((b"content-type", b"text/plain"), NO_STORE)
@@ -143,3 +147,13 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 async def _reject(status: int, send: Send) -> None:
     headers = [JSON, NO_STORE, (b"www-authenticate", b"Bearer")] if status == 401 else [JSON, NO_STORE]
     await respond(send, status, headers, REJECTIONS[status])
+
+
+async def respond(send: Send, status: int, headers: Sequence[HeaderLine], body: bytes) -> None:
+    await respond_head(send, status, headers, len(body))
+    await send({"type": "http.response.body", "body": body})
+
+
+async def respond_head(send: Send, status: int, headers: Sequence[HeaderLine], length: int) -> None:
+    lines = [*headers, (b"content-length", b"%d" % length)]
+    await send({"type": "http.response.start", "status": status, "headers": lines})
