@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from aop.router.a2a.outcome import Outcome
-from aop.router.invocation.running import TERMINAL_OF, Running, StopReason
+from aop.router.invocation.running import TERMINAL_OF, RunningInvocation, StopReason
 
 NOTHING: Any = None
 
 
-def a_running() -> Running:
-    return Running(NOTHING, b"", 0.0, 0.0, NOTHING, NOTHING, NOTHING)
+def a_running() -> RunningInvocation:
+    return RunningInvocation(NOTHING, b"", 0.0, 0.0, NOTHING, NOTHING, NOTHING)
 
 
 @pytest.mark.parametrize("later", StopReason)

@@ -24,7 +24,7 @@ from aop.router.api.nested import NestedInvocationRoutes
 from aop.router.api.reads import LedgerReadRoutes
 from aop.router.api.running_answer import RunningAnswers
 from aop.router.api.topology_status import topology_status_routes
-from aop.router.invocation.acceptance import Accepting
+from aop.router.invocation.acceptance import AcceptanceBoundary
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.parents import ParentWatch
 from aop.router.invocation.recording import FENCED, Fence, open_journal
@@ -205,7 +205,7 @@ def _invocation_routes(
     )
     max_input_bytes = unit.invocation_request_max_bytes
     phase_kinds = parts.counts.phase_kinds
-    accepting = Accepting(
+    boundary = AcceptanceBoundary(
         topology,
         resolution,
         parts.journal,
@@ -221,8 +221,8 @@ def _invocation_routes(
     answers = RunningAnswers(execution, unit.sse_frame_max_bytes)
     delegations = Delegations(issuer, credential.private_key.public, lambda: parts.environment.clock().timestamp())
     roots, children = slots
-    nested = NestedInvocationRoutes(ledger, resolution, accepting, answers, phase_kinds, max_input_bytes)
+    nested = NestedInvocationRoutes(ledger, resolution, boundary, answers, phase_kinds, max_input_bytes)
     return [
-        *DispatchRoutes(accepting, answers, max_input_bytes).routes(settings.service_principals, roots),
+        *DispatchRoutes(boundary, answers, max_input_bytes).routes(settings.service_principals, roots),
         *nested.routes(delegations, children),
     ]

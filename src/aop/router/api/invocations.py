@@ -10,7 +10,7 @@ from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.invocation import RouterDispatch
 from aop.router.api.running_answer import RunningAnswers
-from aop.router.invocation.acceptance import Accepting, AuthorizedCall
+from aop.router.invocation.acceptance import AcceptanceBoundary, AuthorizedCall
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.body import read_json
@@ -26,8 +26,8 @@ _decode = msgspec.json.Decoder(RouterDispatch).decode
 
 
 class DispatchRoutes:
-    def __init__(self, accepting: Accepting, answers: RunningAnswers, request_max_bytes: int) -> None:
-        self._accepting = accepting
+    def __init__(self, boundary: AcceptanceBoundary, answers: RunningAnswers, request_max_bytes: int) -> None:
+        self._boundary = boundary
         self._answers = answers
         self._max_bytes = request_max_bytes + CONTEXT_BYTES
 
@@ -50,7 +50,7 @@ class DispatchRoutes:
         require_agreement(request, stream=dispatch.stream)
         value = body.member("input")
         call = AuthorizedCall(dispatch.context, bytes(dispatch.input), value, dispatch.stream, received, phases)
-        accepted = await self._accepting.accept(call, request.scope["aop.disconnected"].is_set)
+        accepted = await self._boundary.accept(call, request.scope["aop.disconnected"].is_set)
         return await self._answers.answer(request, call, accepted)
 
 

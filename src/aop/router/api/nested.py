@@ -16,7 +16,7 @@ from aop.contracts.resolution import ResolveInstalledVersionRequest
 from aop.ledger.reader import LedgerReader
 from aop.router.api.delegation import Delegations
 from aop.router.api.running_answer import RunningAnswers
-from aop.router.invocation.acceptance import Accepting, AuthorizedCall
+from aop.router.invocation.acceptance import AcceptanceBoundary, AuthorizedCall
 from aop.router.invocation.parents import require_running_parent
 from aop.router.metrics import InvocationPhases
 from aop.router.targets.resolution import Resolution
@@ -34,14 +34,14 @@ class NestedInvocationRoutes:
         self,
         ledger: LedgerReader,
         resolution: Resolution,
-        accepting: Accepting,
+        boundary: AcceptanceBoundary,
         answers: RunningAnswers,
         phase_kinds: InvocationPhases,
         max_bytes: int,
     ) -> None:
         self._ledger = ledger
         self._resolution = resolution
-        self._accepting = accepting
+        self._boundary = boundary
         self._answers = answers
         self._phase_kinds = phase_kinds
         self._max_bytes = max_bytes
@@ -74,5 +74,5 @@ class NestedInvocationRoutes:
         context = InvocationContext(lineage, pin, caller, nested.capability)
         value = body.member("input")
         call = AuthorizedCall(context, bytes(nested.input), value, nested.stream, received, phases)
-        accepted = await self._accepting.accept(call, request.scope["aop.disconnected"].is_set)
+        accepted = await self._boundary.accept(call, request.scope["aop.disconnected"].is_set)
         return await self._answers.answer(request, call, accepted)

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from aop.router.api.answers import id_headers, outcome_response
 from aop.router.invocation.acceptance import AuthorizedCall, EndedAtAcceptance
 from aop.router.invocation.execution import Execution
-from aop.router.invocation.running import Running, StopReason
+from aop.router.invocation.running import RunningInvocation, StopReason
 from aop.router.stream.delivery import StreamDelivery
 from aop.serving.request import Request
 from aop.serving.response import Response
@@ -20,7 +20,7 @@ class RunningAnswers:
         self._max_frame_bytes = max_frame_bytes
 
     async def answer(
-        self, request: Request, call: AuthorizedCall, accepted: Running | EndedAtAcceptance
+        self, request: Request, call: AuthorizedCall, accepted: RunningInvocation | EndedAtAcceptance
     ) -> RouteAnswer:
         lineage = call.context.lineage
         request.invocation_id = lineage.invocation
@@ -31,12 +31,12 @@ class RunningAnswers:
             accepted.stop(StopReason.CALLER_LEFT)
         return self._streamed(accepted) if call.stream else await self._whole(request, accepted)
 
-    def _streamed(self, running: Running) -> EventStream:
+    def _streamed(self, running: RunningInvocation) -> EventStream:
         delivery = self._execution.start_stream(running, self._max_frame_bytes)
         headers = id_headers(running.lineage)
         return EventStream(self._frames(running, delivery), headers)
 
-    async def _whole(self, request: Request, running: Running) -> Response:
+    async def _whole(self, request: Request, running: RunningInvocation) -> Response:
         self._execution.start(running)
         async with CancelOnDisconnect(request):
             await asyncio.shield(running.ended)
@@ -46,7 +46,7 @@ class RunningAnswers:
         outcome = await running.ended
         return outcome_response(outcome, running.lineage)
 
-    async def _frames(self, running: Running, delivery: StreamDelivery) -> AsyncGenerator[bytes, None]:
+    async def _frames(self, running: RunningInvocation, delivery: StreamDelivery) -> AsyncGenerator[bytes, None]:
         """A caller who leaves early ends the Invocation `canceled`. This ends when the terminal is recorded."""
         taken_all = False
         try:

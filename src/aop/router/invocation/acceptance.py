@@ -18,7 +18,7 @@ from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused, AcceptanceUn
 from aop.ledger.model import LOST, TIMED_OUT, Acceptance, Opening, Place, Terminal
 from aop.router.a2a.outcome import Outcome
 from aop.router.a2a.tracked_task import TrackedTask
-from aop.router.invocation.running import Running
+from aop.router.invocation.running import RunningInvocation
 from aop.router.metrics import InvocationPhases
 from aop.router.targets.card import TargetCard
 from aop.router.targets.resolution import Resolution
@@ -45,7 +45,7 @@ class EndedAtAcceptance(msgspec.Struct, frozen=True):
     outcome: Outcome
 
 
-class Accepting:
+class AcceptanceBoundary:
     def __init__(
         self,
         topology: Topology,
@@ -65,7 +65,9 @@ class Accepting:
         self._max_deadline_ms = max_deadline_ms
         self._max_input_bytes = max_input_bytes
 
-    async def accept(self, call: AuthorizedCall, caller_left: Callable[[], bool]) -> Running | EndedAtAcceptance:
+    async def accept(
+        self, call: AuthorizedCall, caller_left: Callable[[], bool]
+    ) -> RunningInvocation | EndedAtAcceptance:
         """Raises a Refusal before anything is recorded, or returns after the first transaction committed."""
         phases = call.phases
         if phases.span is not None:
@@ -102,7 +104,9 @@ class Accepting:
         except TimeoutError:
             return
 
-    async def _record(self, call: AuthorizedCall, card: TargetCard, deadline: float) -> Running | EndedAtAcceptance:
+    async def _record(
+        self, call: AuthorizedCall, card: TargetCard, deadline: float
+    ) -> RunningInvocation | EndedAtAcceptance:
         left = deadline - asyncio.get_running_loop().time()
         now = time.time()
         opening, terminal = _opening(call, card, left)
@@ -127,7 +131,7 @@ class Accepting:
         except AcceptedButLost as found:
             return await self._end_as_lost(found.place)
         task = TrackedTask(call.context.lineage.invocation)
-        return Running(card, call.content, deadline, now + left, place, task, call.phases)
+        return RunningInvocation(card, call.content, deadline, now + left, place, task, call.phases)
 
     async def _end_as_lost(self, place: Place) -> EndedAtAcceptance:
         await self._journal.end_as_lost(place)

@@ -16,7 +16,7 @@ from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
 from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.a2a.sending import send_and_follow
 from aop.router.a2a.streaming import UNREAD, DeliverChunk, stream_chunks
-from aop.router.invocation.running import TERMINAL_OF, Running, StopReason
+from aop.router.invocation.running import TERMINAL_OF, RunningInvocation, StopReason
 from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import RouterMetrics
 from aop.router.stream.delivery import StreamDelivery
@@ -53,11 +53,11 @@ class Execution:
         self._limits = limits
         self._checks = agents.checks
 
-    def start(self, running: Running) -> None:
+    def start(self, running: RunningInvocation) -> None:
         """From here on the Invocation belongs to the supervisor, whoever waits for it."""
         self._supervisor.start(running, self._run(running))
 
-    def start_stream(self, running: Running, max_frame_bytes: int) -> StreamDelivery:
+    def start_stream(self, running: RunningInvocation, max_frame_bytes: int) -> StreamDelivery:
         """Likewise. The caller's frames come from the delivery, `accepted` first."""
         progress = ProgressKeeper(
             self._journal, self._clock, running.place, lambda: running.stop(StopReason.LEDGER_FAILED)
@@ -67,7 +67,7 @@ class Execution:
         self.start(running)
         return running.stream
 
-    async def leave(self, running: Running) -> None:
+    async def leave(self, running: RunningInvocation) -> None:
         """The caller left. A note in the Ledger comes first, so that a crash cannot lose it; then the work stops."""
         if running.stop_reason is None and not running.ended.done():
             with suppress(TimeoutError, EpochFenced):
@@ -87,7 +87,7 @@ class Execution:
             if terminal.error is not None:
                 phases.span.attributes["error.type"] = terminal.error.value
 
-    async def _run(self, running: Running) -> None:
+    async def _run(self, running: RunningInvocation) -> None:
         limits = AnswerLimits(min(self._limits.answer, running.card.max_output_bytes), self._limits.event)
         phases, context, kinds = running.phases, running.context, self._metrics.phase_kinds
         phases.enter(kinds.agent, None if phases.span is None else agent_span_id(context.lineage.invocation))
@@ -107,7 +107,7 @@ class Execution:
             await conversation.cancel(running.task.task_id or "")
 
     async def _worked(  # noqa: PLR0911  one return for each way to end
-        self, running: Running, conversation: AgentConversation
+        self, running: RunningInvocation, conversation: AgentConversation
     ) -> tuple[Outcome, bool]:
         """The outcome, and whether to cancel a Task that may still run."""
         if running.stop_reason is not None:
@@ -137,7 +137,7 @@ class Execution:
             alarm.cancel()
             running.working(None)
 
-    async def _exchange(self, running: Running, conversation: AgentConversation) -> Outcome:
+    async def _exchange(self, running: RunningInvocation, conversation: AgentConversation) -> Outcome:
         delegation = self._agents.credentials.delegation(running.context, running.deadline_at)
         output = running.card.skills[running.context.capability].output
         value: bytes | None = None
@@ -175,7 +175,7 @@ class Execution:
 
         return deliver
 
-    async def _recorded(self, running: Running, outcome: Outcome) -> Outcome:
+    async def _recorded(self, running: RunningInvocation, outcome: Outcome) -> Outcome:
         """What the caller may learn: the outcome if its terminal is durable, else LOST."""
         place, facts = await self._progress_of(running)
         if running.stop_reason is StopReason.LEDGER_FAILED and outcome.terminal is SUCCEEDED:
@@ -196,5 +196,5 @@ class Execution:
             running.stream.end(told.terminal)
         return told
 
-    async def _progress_of(self, running: Running) -> tuple[Place, Sequence[Fact]]:
+    async def _progress_of(self, running: RunningInvocation) -> tuple[Place, Sequence[Fact]]:
         return (running.place, ()) if running.stream is None else await running.stream.progress.close()

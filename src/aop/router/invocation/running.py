@@ -31,7 +31,7 @@ TERMINAL_OF: dict[StopReason, Terminal] = {
 
 
 @dataclass(eq=False)
-class Running:
+class RunningInvocation:
     """`deadline` is in loop time, `deadline_at` the same moment in seconds of the real clock."""
 
     card: TargetCard

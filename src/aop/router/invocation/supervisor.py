@@ -7,14 +7,14 @@ from typing import Any
 
 from aop.ledger.model import ENDS_CHILDREN
 from aop.router.a2a.outcome import Outcome
-from aop.router.invocation.running import Running, StopReason
+from aop.router.invocation.running import RunningInvocation, StopReason
 
 _REMEMBERED = 1024
 
 
 class InvocationSupervisor:
     def __init__(self) -> None:
-        self._running: dict[str, Running] = {}
+        self._running: dict[str, RunningInvocation] = {}
         self._children: dict[str, set[str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
@@ -27,7 +27,7 @@ class InvocationSupervisor:
     def streams(self) -> int:
         return sum(running.stream is not None for running in self._running.values())
 
-    def start(self, running: Running, work: Coroutine[Any, Any, None]) -> None:
+    def start(self, running: RunningInvocation, work: Coroutine[Any, Any, None]) -> None:
         lineage = running.lineage
         self._running[lineage.invocation] = running
         if lineage.parent is not None:
@@ -40,7 +40,7 @@ class InvocationSupervisor:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def ended(self, running: Running, outcome: Outcome) -> None:
+    def ended(self, running: RunningInvocation, outcome: Outcome) -> None:
         """Its terminal is recorded: it is no longer running, and what it called may have to end too."""
         lineage = running.lineage
         del self._running[lineage.invocation]
