@@ -13,6 +13,7 @@ CHECKS: dict[str, list[str]] = {
     "format": [str(_BIN / "ruff"), "format", "--check", "--quiet", ".", "dev"],
     "lint": [str(_BIN / "ruff"), "check", "--quiet", ".", "dev"],
     "types": [_PYTHON, "-m", "mypy", "--no-error-summary"],
+    "words": [_PYTHON, "-m", "tools.words"],
     "imports": [str(_BIN / "lint-imports"), "--no-cache"],
     "structure": [_PYTHON, "-m", "tools.structure"],
     "locks": [_PYTHON, "-m", "tools.lock_files"],
