@@ -8,10 +8,10 @@ import shutil
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -26,17 +26,6 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reliability"
 _LONG_SECONDS = 3600
 _AT_ONCE = 3
 """More than the cores: most areas wait more than they work."""
-
-
-@dataclass(frozen=True)
-class Proof:
-    """How to run. `say` takes lines for whoever watches; folders of areas that held are removed."""
-
-    full: bool
-    seed: int
-    folder: Path
-    postgres: PostgresForTests
-    say: Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -59,16 +48,17 @@ def area_named(name: str) -> Area:
     return area
 
 
-def prove(area: Area, proof: Proof) -> Proved:
-    folder = proof.folder / area.name
+def prove(area: Area, run: Run) -> Proved:
+    """In a folder below that of the run, which stays when something did not hold."""
+    folder = run.folder / area.name
     folder.mkdir(parents=True)
     started = time.monotonic()
 
     def say(text: str) -> None:
-        proof.say(f"{time.monotonic() - started:6.1f} s  {area.name}: {text}")
+        run.say(f"{time.monotonic() - started:6.1f} s  {area.name}: {text}")
 
-    findings = _run(area, Run(proof.full, proof.seed, folder, proof.postgres, say))
-    if not proof.full:  # the quick form runs beside tests; the full one has the machine
+    findings = _run(area, replace(run, folder=folder, say=say))
+    if not run.full:  # the quick form runs beside tests; the full one has the machine
         findings = findings.on_busy_machine()
     problems = findings.problems
     if problems:
@@ -159,7 +149,7 @@ def seconds_of(name: str, folder: Path = FOLDER) -> int:
 
 def _work(order: Order) -> tuple[Proved, str]:
     with tempfile.TemporaryDirectory() as place, running_postgres(Path(place)) as postgres:
-        proved = prove(order.area, Proof(order.full, order.seed, order.folder, postgres, _say))
+        proved = prove(order.area, Run(order.full, order.seed, order.folder, postgres, _say))
         return proved, asyncio.run(_version(postgres))
 
 

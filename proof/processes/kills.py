@@ -16,7 +16,6 @@ STARTING = ("epoch.opened", "close.read", "close.ended", "close.before", "close.
 """Passed by a Router that has not listened yet."""
 _FENCED_EXIT = 78
 _LEAVING = ("leave.before", "leave.after", "cancel.before", "cancel.after")
-_STREAMED = ("chunk.framed", "progress.before", "progress.after")
 
 
 @proves("However and whenever a unit dies, every accepted invocation has exactly one terminal once its Router is back.")

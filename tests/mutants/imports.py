@@ -9,7 +9,7 @@ from tests.mutants.mutant import ROOT
 
 @cache
 def product_modules(file: str) -> frozenset[str]:
-    """Of a file of tests: files below `src`, named directly by it, its conftest, or anything of `tests` they import."""
+    """Of a file of tests: files below `src`, named by it, its conftest, or what they import of tests and proof."""
     found: set[str] = set()
     waiting, seen = [ROOT / file, *_conftests(ROOT / file)], set[Path]()
     while waiting:
@@ -40,7 +40,7 @@ def _imported(path: Path) -> frozenset[str]:
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.update((node.module, *(f"{node.module}.{alias.name}" for alias in node.names)))
-    return frozenset(name for name in names if name.partition(".")[0] in {"aop", "tests"})
+    return frozenset(name for name in names if name.partition(".")[0] in {"aop", "proof", "tests"})
 
 
 def _file_of(name: str) -> Path | None:

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from proof.runner import Proof, area_named, area_names, prove
+from proof.area import Run
+from proof.runner import area_named, area_names, prove
 from tests.support.postgres import PostgresForTests
 
 
 @pytest.mark.parametrize("name", area_names())
 def test_the_area_holds_in_its_quick_form(name: str, postgres: PostgresForTests, tmp_path: Path) -> None:
     seed = random.SystemRandom().randrange(2**31)
-    proved = prove(area_named(name), Proof(False, seed, tmp_path, postgres, print))
+    proved = prove(area_named(name), Run(False, seed, tmp_path, postgres, print))
     assert proved.findings.hits, "an area that provoked nothing proves nothing"
     assert proved.findings.problems == [], f"again: ./dev prove {name} --seed {seed}"

@@ -10,7 +10,7 @@ from proof.__main__ import main
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.index import PAGE, page
 from proof.report import keep
-from proof.runner import Proof, Proved, area_named, area_names, prove, summary
+from proof.runner import Proved, area_named, area_names, prove, summary
 from tests.support.postgres import PostgresForTests
 
 
@@ -24,8 +24,8 @@ def an_area(name: str, findings: Findings | Exception) -> Area:
     return Area(name, f"Title of {name}", run, (proves("A claim.")(run),))
 
 
-def proof(folder: Path, postgres: PostgresForTests, said: list[str]) -> Proof:
-    return Proof(False, 7, folder, postgres, said.append)
+def proof(folder: Path, postgres: PostgresForTests, said: list[str]) -> Run:
+    return Run(False, 7, folder, postgres, said.append)
 
 
 def test_artefacts_are_kept_of_an_area_that_did_not_hold_and_of_no_other(
