@@ -196,6 +196,9 @@ async def test_every_loop_of_the_running_units_is_in_the_list_above(stores: Data
 
 
 ENDING_TASKS = {
+    "agent/a2a_sdk.py": "one message, awaited by the call that runs it",
+    "agent/endpoint.py": "one answer and the watch for its caller's departure, both awaited at once",
+    "agent/tasks.py": "one Task of an Agent, within the time limit of its Card",
     "base/loops.py": "the one place where a loop begins",
     "cards/checks.py": "one survey of a schema, awaited by all who need it",
     "control_plane/gateway/oidc/key_set.py": "one fetch of keys, awaited by all who need them",
