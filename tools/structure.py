@@ -17,6 +17,7 @@ MAX_FUNCTION_LINES = 45
 MEDIAN_LINES = (80, 130)
 _BANNED_STEMS = re.compile(r"(^|_)(utils?|helpers?|common|misc|manager|service|handlers?)(_|$)|\d$")
 _HOST = re.compile(r"https?://|--(index-url|extra-index-url|find-links)|\bfile:", re.IGNORECASE)
+_BARE_IGNORE = re.compile(r"#\s*type:\s*ignore(?!\[[\w, -]+\]  # \w)")
 _MACHINE_PATH = re.compile(r"(?<![\w.])/(root|home|work|Users)/\w")
 
 
@@ -40,6 +41,7 @@ def problems(root: Path, paths: Sequence[Path]) -> Iterator[str]:
         if path.suffix == ".py" or path.name == "dev":
             text = path.read_text("utf-8")
             yield from _python_problems(name, text)
+            yield from _line_problems(path, name, _BARE_IGNORE, "an ignore names its error and gives its reason")
             if name.parts[0] == "src":
                 product.append(text.count("\n"))
         if "lock" in path.name or path.name.startswith("requirements") or path.name == ".npmrc":

@@ -52,7 +52,7 @@ def install(path: Path) -> None:
             return cls.fromtimestamp(seconds(), datetime.UTC).replace(tzinfo=None)
 
     time.time_ns, time.time = time_ns, seconds
-    datetime.datetime = Shifted  # type: ignore[misc]
+    datetime.datetime = Shifted  # type: ignore[misc]  # the clock of this process alone
 
 
 def main(name: str, clock: str) -> int:

@@ -37,7 +37,7 @@ def main(url: str) -> int:
     def of_next_version(owner: str) -> Sequence[Migration]:
         return all_of[owner]
 
-    migrations.migrations_of = of_next_version  # type: ignore[assignment]
+    migrations.migrations_of = of_next_version  # type: ignore[assignment]  # in this process alone
     try:
         report = asyncio.run(migrate(url))
     except migrations.MigrationRefused as refused:

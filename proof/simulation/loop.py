@@ -118,7 +118,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def abandon(self) -> None:
         """What never rests is dropped where it stands."""
         for task in self.unfinished():
-            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            task._log_destroy_pending = False  # type: ignore[attr-defined]  # of asyncio itself
         self._tasks.clear()
         self._ready.clear()
         self._timers.clear()
@@ -158,7 +158,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
             handle = ready.pop(place)
             if not handle.cancelled():
                 handle._run()
-            if self._stopping:  # type: ignore[attr-defined]
+            if self._stopping:  # type: ignore[attr-defined]  # of asyncio itself
                 return
         raise NeverRests("too many steps")
 

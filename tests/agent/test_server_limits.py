@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -98,9 +98,9 @@ async def test_a_reader_that_does_not_read_is_given_up_and_holds_up_nobody(tmp_p
         if message["type"] == "http.response.body":
             await asyncio.Event().wait()
 
-    endpoint = A2AEndpoint("/", {}, None, send_seconds=0.05)  # type: ignore[arg-type]
+    endpoint = A2AEndpoint("/", {}, cast("Any", None), send_seconds=0.05)
     async with promptly(2):
-        await endpoint._stream(1, source(), send)  # type: ignore[arg-type]
+        await endpoint._stream(1, cast("Any", source()), send)
 
 
 async def test_a_call_is_one_record_without_anything_that_was_sent(

@@ -25,9 +25,9 @@ async def use(a: Client, s: SyncClient) -> None:
     assert_type(a.stream("w", "a", "c", {}), ResultStream)
     assert_type(s.stream("w", "a", "c", {}), SyncResultStream)
     assert_type([item async for item in a.discover_agents()], list[DiscoveryItem])
-    s.read_workspace(7)  # type: ignore[arg-type]
-    s.read_workspace(workspace="demo")  # type: ignore[call-arg]
-    s.discover_agents(limit=7)  # type: ignore[call-arg]
+    s.read_workspace(7)  # type: ignore[arg-type]  # no text
+    s.read_workspace(workspace="demo")  # type: ignore[call-arg]  # by position only
+    s.discover_agents(limit=7)  # type: ignore[call-arg]  # pages are followed
 """
 
 

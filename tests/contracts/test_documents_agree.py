@@ -1,7 +1,7 @@
 """The contract documents, their examples and the Python readers say the same, in both directions."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from aop.base import json as strict_json
-from aop.contracts.documents import document, schemas
+from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, Violation, code_entries
 from tests.support import agreement
 from tests.support.contracts import (
@@ -18,6 +18,7 @@ from tests.support.contracts import (
     DOCUMENTS,
     Invalid,
     Valid,
+    definitions_of,
     documents_on_disk,
     invalid_examples,
     readers,
@@ -126,13 +127,13 @@ def test_codes_json_follows_its_schema_and_equals_the_error_codes() -> None:
 )
 def test_an_envelope_allows_exactly_the_codes_that_codes_json_gives_it(envelope: Envelope, count: int) -> None:
     allowed = [code for code, entry in code_entries().items() if envelope in entry.envelopes]
-    definitions: Mapping[str, Any] = schemas()[f"urn:aop:contract:platform-error:{envelope}"]["$defs"]  # type: ignore[assignment]
+    definitions = definitions_of(f"platform-error:{envelope}")
     assert definitions["code"]["enum"] == allowed
     assert len(allowed) == count
 
 
 def test_the_two_phases_of_an_invocation_share_only_the_codes_of_either_phase() -> None:
-    definitions: Mapping[str, Any] = schemas()["urn:aop:contract:platform-error:4"]["$defs"]  # type: ignore[assignment]
+    definitions = definitions_of("platform-error:4")
     before = set(definitions["codeBeforeAcceptance"]["enum"])
     after = set(definitions["codeAfterAcceptance"]["enum"])
     assert before | after == set(definitions["code"]["enum"])

@@ -1,17 +1,16 @@
 """The list of reasons follows its schema, equals the types and the error documents, and says what it must say."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from aop.contracts.documents import document, schemas
+from aop.contracts.documents import document
 from aop.contracts.errors import Conflict, DependencyFailed, ErrorCode, Reason, Refusal, Relayed, reason_pairs
 from aop.contracts.lineage import EventType
 from aop.contracts.recovery import reason_recovery
 from aop.ledger.model import Terminal
-from tests.support.contracts import CONTRACTS
+from tests.support.contracts import CONTRACTS, definitions_of
 
 LIST: list[dict[str, Any]] = json.loads((CONTRACTS / "platform-error" / "reasons.json").read_bytes())["reasons"]
 # The specification's own table; the list may hold more.
@@ -56,10 +55,10 @@ def test_every_reason_of_the_specification_stands_beside_its_code(code: str) -> 
 
 
 def test_a_platform_error_allows_exactly_the_pairs_of_the_list() -> None:
-    definitions: Mapping[str, Any] = schemas()["urn:aop:contract:platform-error:2"]["$defs"]  # type: ignore[assignment]
+    definitions = definitions_of("platform-error:2")
     assert definitions["reason"]["enum"] == list(Reason)
     for envelope in ("2", "3", "4"):
-        codes: Mapping[str, Any] = schemas()[f"urn:aop:contract:platform-error:{envelope}"]["$defs"]  # type: ignore[assignment]
+        codes = definitions_of(f"platform-error:{envelope}")
         allowed = {
             (code, reason)
             for code in codes["code" if envelope != "4" else "codeBeforeAcceptance"]["enum"]
@@ -71,7 +70,7 @@ def test_a_platform_error_allows_exactly_the_pairs_of_the_list() -> None:
 
 def test_a_record_allows_exactly_the_pairs_that_a_terminal_may_carry() -> None:
     record = json.loads((CONTRACTS / "invocation-record/2/examples/valid/failed.json").read_bytes())
-    failures: Mapping[str, Any] = schemas()["urn:aop:contract:invocation-event:0.3"]["$defs"]  # type: ignore[assignment]
+    failures = definitions_of("invocation-event:0.3")
     codes = failures["failureCode"]["enum"]
     checked = document("invocation-record/2")
     allowed = {(c, r) for c in codes for r in Reason if checked.is_valid({**record, "errorCode": c, "reason": r})}
@@ -127,7 +126,7 @@ def test_a_refusal_has_a_reason_only_when_one_is_given() -> None:
 
 
 def envelope_has(envelope: str, code: str) -> bool:
-    definitions: Mapping[str, Any] = schemas()[f"urn:aop:contract:platform-error:{envelope}"]["$defs"]  # type: ignore[assignment]
+    definitions = definitions_of(f"platform-error:{envelope}")
     return code in definitions["code" if envelope != "4" else "codeBeforeAcceptance"]["enum"]
 
 

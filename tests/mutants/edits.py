@@ -78,7 +78,7 @@ def _nodes_of(node: ast.AST, function: str, at: str = "") -> Iterator[ast.AST]:
             yield from _nodes_of(child, function, f"{at}.{child.name}".removeprefix("."))
             continue
         if isinstance(node, ast.Expr):
-            child.is_statement = True  # type: ignore[attr-defined]
+            child.is_statement = True  # type: ignore[attr-defined]  # a mark of our own
         if at == function and hasattr(child, "lineno"):
             yield child
         yield from _nodes_of(child, function, at)

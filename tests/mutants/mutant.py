@@ -32,8 +32,8 @@ class Change:
 def span(node: ast.AST, source: bytes) -> tuple[int, int]:
     """The byte offsets between which the node stands."""
     starts = [0, *(place + 1 for place, byte in enumerate(source) if byte == ord("\n"))]
-    first, last = starts[node.lineno - 1], starts[node.end_lineno - 1]  # type: ignore[attr-defined]
-    return first + node.col_offset, last + node.end_col_offset  # type: ignore[attr-defined]
+    first, last = starts[node.lineno - 1], starts[node.end_lineno - 1]  # type: ignore[attr-defined]  # it has a place
+    return first + node.col_offset, last + node.end_col_offset  # type: ignore[attr-defined]  # as above
 
 
 def mutant_of(name: str, file: str, change: Change, source: bytes) -> Mutant | None:

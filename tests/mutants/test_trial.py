@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.mutants.__main__ import main
 from tests.mutants.mutant import Mutant
 from tests.mutants.reach import Reach
 from tests.mutants.trial import Judge, Outcome, Trial
-from tests.mutants.twin import Ended, Limit
+from tests.mutants.twin import Ended, Limit, Twin
 
 FIRST, SECOND, THIRD = "tests/a.py::test_1", "tests/a.py::test_2", "tests/b.py::test_3"
 MUTANT = Mutant("base/json.py:1 x", "src/aop/base/json.py", '"""', "'''", "x")
@@ -52,7 +53,7 @@ async def test_a_test_that_fails_with_the_mistake_only_catches_it() -> None:
 async def test_the_nearest_files_are_met_first_and_a_survivor_has_met_all() -> None:
     tests = [f"tests/{number // 2:02}.py::test_{number}" for number in range(200)]
     twin = ScriptedTwin()
-    await Judge(twin, Reach()).judge(REAL, tests)  # type: ignore[arg-type]
+    await judge(twin).judge(REAL, tests)
     assert [len(batch) for _, batch in twin.runs] == [8, 24, 80, 88]
     assert [test for _, batch in twin.runs for test in batch] == tests
 
@@ -66,7 +67,7 @@ async def test_a_test_that_fails_without_the_mistake_too_proves_nothing_and_the_
 
 async def test_a_mistake_that_every_test_passes_with_survives() -> None:
     assert (await _judge(ScriptedTwin())).outcome is Outcome.SURVIVED
-    assert (await Judge(ScriptedTwin(), Reach()).judge(REAL, [])).outcome is Outcome.SURVIVED  # type: ignore[arg-type]
+    assert (await judge(ScriptedTwin()).judge(REAL, [])).outcome is Outcome.SURVIVED
 
 
 async def test_a_hang_and_a_product_that_does_not_load_are_told_apart() -> None:
@@ -80,7 +81,7 @@ async def test_tests_that_do_not_even_load_without_the_mistake_decide_nothing() 
 
 
 async def test_a_mistake_whose_place_is_gone_is_stale() -> None:
-    assert (await Judge(ScriptedTwin(), Reach()).judge(MUTANT, [FIRST])).outcome is Outcome.STALE  # type: ignore[arg-type]
+    assert (await judge(ScriptedTwin()).judge(MUTANT, [FIRST])).outcome is Outcome.STALE
 
 
 async def test_a_list_and_a_report_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -104,7 +105,11 @@ def test_a_list_is_never_drawn_over_another(tmp_path: Path, capsys: pytest.Captu
 
 
 async def _judge(twin: ScriptedTwin) -> Trial:
-    return await Judge(twin, Reach()).judge(REAL, [FIRST, SECOND, THIRD])  # type: ignore[arg-type]
+    return await judge(twin).judge(REAL, [FIRST, SECOND, THIRD])
+
+
+def judge(twin: ScriptedTwin) -> Judge:
+    return Judge(cast("Twin", twin), Reach())
 
 
 def _failed(test: str) -> Ended:

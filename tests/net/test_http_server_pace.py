@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 import uvloop
@@ -160,7 +161,8 @@ async def test_no_comment_stands_inside_an_event_that_is_still_being_written() -
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_while_bytes_wait_the_kernel_leaves_the_judgement_to_the_server(run: Callable[..., object]) -> None:
     def timeouts(under_test: ServerUnderTest) -> list[int]:
-        socks = [connection._transport.get_extra_info("socket") for connection in under_test.server.connections]  # type: ignore[union-attr]
+        transports = [cast("asyncio.Transport", connection._transport) for connection in under_test.server.connections]
+        socks = [transport.get_extra_info("socket") for transport in transports]
         return [sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) for sock in socks]
 
     async def scene() -> None:

@@ -9,14 +9,14 @@ from aop.serving import body as body_module
 from tests.base.json_corpus import CORPUS
 from tests.serving.conftest import LIMIT
 from tests.support.errors import require_error
-from tests.support.units import RunningUnit
+from tests.support.units import Reply, RunningUnit
 from tests.support.waiting import patience
 
 GOOD = b'{"workspaceId":"w1"}'
 
 
-def violations(reply: object) -> list[tuple[str, str]]:
-    return [(item["pointer"], item["rule"]) for item in reply.json["violations"]]  # type: ignore[attr-defined]
+def violations(reply: Reply) -> list[tuple[str, str]]:
+    return [(item["pointer"], item["rule"]) for item in reply.json["violations"]]
 
 
 @pytest.mark.rows("CAT-10")

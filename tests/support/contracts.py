@@ -6,9 +6,11 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import aop.contracts
 from aop.base import assets
+from aop.contracts.documents import schemas
 
 CONTRACTS = assets.folder("contracts")
 
@@ -88,3 +90,8 @@ def readers() -> Mapping[str, type]:
 def _document(name: str, root: Path, path: Path) -> str:
     folders = path.relative_to(root).parts[:-1]
     return "#".join((name, *folders))
+
+
+def definitions_of(contract: str) -> Mapping[str, Any]:
+    """The `$defs` of the schema of that name and version."""
+    return cast("Mapping[str, Any]", schemas()[f"urn:aop:contract:{contract}"]["$defs"])

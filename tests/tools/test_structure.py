@@ -43,6 +43,14 @@ def test_the_median_of_the_product_lies_between_its_bounds(tmp_path: Path, lines
     assert f"the median of its files is {beyond} lines" in problem
 
 
+@pytest.mark.parametrize("comment", ["", "[misc]", "[misc]  ", " # a reason"])
+def test_an_ignore_of_types_names_its_error_and_gives_its_reason(tmp_path: Path, comment: str) -> None:
+    ignore = "# type: " + "ignore"
+    text = f"{HEAD}pass  {ignore}{comment}\npass  {ignore}[misc]  # why\n"
+    (problem,) = found_in(tmp_path, {"tests/page.py": text})
+    assert problem == "tests/page.py:2: an ignore names its error and gives its reason"
+
+
 def test_names_docstrings_and_machine_paths_are_looked_at(tmp_path: Path) -> None:
     files = {
         "tests/page_utils.py": HEAD,

@@ -179,7 +179,7 @@ def _tokens(pointer: str, value: object) -> Tokens:
     for name in pointer.split("/")[1:]:
         token: str | int = int(name) if isinstance(value, list) else name.replace("~1", "/").replace("~0", "~")
         tokens.append(token)
-        value = value[token] if isinstance(value, dict | list) else None  # type: ignore[index]
+        value = cast("dict[str | int, object]", value)[token] if isinstance(value, dict | list) else None
     return tuple(tokens)
 
 

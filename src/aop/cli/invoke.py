@@ -13,7 +13,6 @@ from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem
 from aop.cli.trace import milliseconds, show_trace
 from aop.client import ClientError, DeadlinePassed, PlatformError, ResultStream, StreamInterrupted
-from aop.contracts.invocation import StreamEvent
 
 
 @click.argument("agent", metavar="AGENT", help="The Agent's id.")
@@ -133,21 +132,21 @@ class _Invocation:
             if self._out.json:
                 self._out.document(event)
             elif event.chunk is not msgspec.UNSET:
-                open_line = self._piece(event, open_line)
+                open_line = self._piece(event.chunk, open_line)
             if event.error is not msgspec.UNSET:
                 self._end_line(open_line)
                 return PlatformError.of(event.error)
         self._end_line(open_line)
         return None
 
-    def _piece(self, event: StreamEvent, open_line: bool) -> bool:
+    def _piece(self, chunk: msgspec.Raw, open_line: bool) -> bool:
         """Texts continue the line, other values get their own line. Returns whether a line is open."""
-        value = msgspec.json.decode(bytes(event.chunk))  # type: ignore[arg-type]
+        value = msgspec.json.decode(bytes(chunk))
         if isinstance(value, str):
             self._out.write(value)
             return not value.endswith("\n") if value else open_line
         self._end_line(open_line)
-        self._out.show(json_text(event.chunk))  # type: ignore[arg-type]
+        self._out.show(json_text(chunk))
         return False
 
     def _end_line(self, open_line: bool) -> None:

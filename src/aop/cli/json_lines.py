@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from json.decoder import scanstring  # type: ignore[attr-defined]
+from json.decoder import scanstring  # type: ignore[attr-defined]  # missing in its types
 
 Tokens = tuple[str | int, ...]
 

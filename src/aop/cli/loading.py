@@ -140,7 +140,7 @@ def _called(function: Function) -> Function:
     for declare in reversed(shared):
         run = declare(run)
     shared_names = [str(parameter.name) for parameter in parameters_of(run)]
-    run.__click_params__ += getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+    run.__click_params__ += getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # where Click keeps them
     return run
 
 

@@ -69,7 +69,7 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 
 def page_of(kind: type[T]) -> Read[Page[T]]:
     """Reads a list of that document."""
-    read_items: Read[_Items[T]] = json_of(_Items[kind])  # type: ignore[valid-type]
+    read_items: Read[_Items[T]] = json_of(_Items[kind])  # type: ignore[valid-type]  # known when it runs
 
     def read(answer: Answer) -> Page[T]:
         found = read_items(answer)

@@ -79,7 +79,7 @@ class UnitMetrics:
     def __init__(self, unit: str) -> None:
         # A registry of our own: the default one adds process and interpreter collectors.
         self.registry = CollectorRegistry(auto_describe=False)
-        disable_created_metrics()  # type: ignore[no-untyped-call]
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
         self.unit = unit
         self._requests = Counts(
             self.registry,
