@@ -14,10 +14,17 @@ def names() -> list[str]:
     return sorted(path.parent.name for path in AGENTS.glob("*/requirements.lock"))
 
 
-def environment(name: str) -> Environment:
-    """It sees the Agent's own folder and this checkout's `aop`, but none of the platform's dependencies."""
+def folders(name: str) -> tuple[Path, ...]:
+    """The Agent's own folder and, for an Agent on a2a-sdk, the package that serves its Skills there."""
     agent = AGENTS / name
-    return Environment(f"agents/{name}", agent / "requirements.lock", (ROOT / "src", agent), _COLD_SECONDS)
+    is_on_sdk = "\na2a-sdk" in (agent / "requirements.in").read_text("utf-8")
+    return (agent, AGENTS / "a2a-sdk") if is_on_sdk else (agent,)
+
+
+def environment(name: str) -> Environment:
+    """It sees the Agent's folders and this checkout's `aop`, but none of the platform's dependencies."""
+    lock = AGENTS / name / "requirements.lock"
+    return Environment(f"agents/{name}", lock, (ROOT / "src", *folders(name)), _COLD_SECONDS)
 
 
 def environments() -> list[Environment]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tools.agent_env import AGENTS, environment, environments, names
+from tools.agent_env import environment, environments, folders, names
 from tools.environments import PRIVATE, ROOT, child_environment, ready
 
 TEMPLATES = ROOT / "templates"
@@ -35,9 +35,9 @@ def _check_agent(name: str) -> str:
     """The Agent and the templates that need the same packages, which no other environment has."""
     templates = [template for template, sample in SAMPLE_WITH_ITS_PACKAGES.items() if sample == name]
     copies = {copy: source for one in templates for copy, source in assemble(one, _PROJECTS / one).items()}
-    folders = [AGENTS / name, *(_PROJECTS / template for template in templates)]
+    checked = [*folders(name), *(_PROJECTS / template for template in templates)]
     options = ["--python-executable", str(environment(name).python), "--cache-dir", f".mypy_cache/agents/{name}"]
-    report = _mypy(*options, *(str(folder.relative_to(ROOT)) for folder in folders), search=folders)
+    report = _mypy(*options, *(str(folder.relative_to(ROOT)) for folder in checked), search=checked)
     for copy, source in copies.items():
         report = report.replace(str(copy.relative_to(ROOT)), str(source.relative_to(ROOT)))
     return report

@@ -3,14 +3,18 @@
 import tomllib
 from pathlib import Path
 
-from tools.agent_env import AGENTS, names
+from tools.agent_env import AGENTS, folders, names
 from tools.structure import ROOT, tracked
 from tools.type_check import SAMPLE_WITH_ITS_PACKAGES, TEMPLATES, assemble
 
 
 def test_every_python_file_is_in_one_of_the_checked_folders() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]
-    checked = [*(ROOT / name for name in settings["files"]), TEMPLATES, *(AGENTS / name for name in names())]
+    checked = [
+        *(ROOT / name for name in settings["files"]),
+        TEMPLATES,
+        *(folder for name in names() for folder in folders(name)),
+    ]
     files = [path for path in tracked() if path.suffix == ".py" or path.name == "dev"]
     assert settings["strict"] is True
     assert [path for path in files if not any(path.is_relative_to(folder) for folder in checked)] == []

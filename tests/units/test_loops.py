@@ -196,7 +196,6 @@ async def test_every_loop_of_the_running_units_is_in_the_list_above(stores: Data
 
 
 ENDING_TASKS = {
-    "agent/a2a_sdk.py": "one message, awaited by the call that runs it",
     "agent/endpoint.py": "one answer and the watch for its caller's departure, both awaited at once",
     "agent/tasks.py": "one Task of an Agent, within the time limit of its Card",
     "base/loops.py": "the one place where a loop begins",

@@ -2,9 +2,10 @@
 
 from functools import partial
 
+from aop_a2a_sdk import sdk_application
+
 from action_items.skills import SKILLS
 from aop.agent import load_card, serve
-from aop.agent.a2a_sdk import sdk_application
 
 
 def main() -> None:

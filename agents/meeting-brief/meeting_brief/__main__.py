@@ -2,8 +2,9 @@
 
 from functools import partial
 
+from aop_a2a_sdk import sdk_application
+
 from aop.agent import load_card, serve
-from aop.agent.a2a_sdk import sdk_application
 from meeting_brief.skills import SKILLS
 
 
