@@ -13,7 +13,7 @@ from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.tasks import TaskStore, TaskUpdater
 from a2a.types import AgentCard as SdkCard
-from a2a.types import DataPart, Part, Task, TaskState, TaskStatus, TextPart
+from a2a.types import DataPart, Message, Part, Task, TaskState, TaskStatus, TextPart
 
 from aop.agent.call_log import AgentCall
 from aop.agent.card import public_card
@@ -27,6 +27,7 @@ from aop.contracts.card import AgentCard
 from aop.net.asgi import Receive, Scope, Send
 
 MAX_TASKS: Final = 1_000
+MAX_HISTORY_BYTES: Final = 16 * 1024
 _CANCEL_SECONDS: Final = 5.0
 _ENDED: Final = frozenset({TaskState.completed, TaskState.canceled, TaskState.failed, TaskState.rejected})
 
@@ -94,8 +95,7 @@ class SkillExecutor(AgentExecutor):
         task_id, context_id = str(context.task_id), str(context.context_id)
         call, updater = AgentCall(current(), _method(context)), TaskUpdater(event_queue, task_id, context_id)
         if context.current_task is None:
-            history = [context.message] if context.message is not None else []
-            status = TaskStatus(state=TaskState.submitted)
+            status, history = TaskStatus(state=TaskState.submitted), _history(context)
             await event_queue.enqueue_event(Task(id=task_id, context_id=context_id, status=status, history=history))
         text = self._input(context, call.context.capability)
         if text is None:
@@ -172,6 +172,12 @@ async def _tell(updater: TaskUpdater, state: TaskState, note: str | None) -> Non
 async def _send(updater: TaskUpdater, value: Any, artifact_id: str) -> None:
     part = TextPart(text=value) if isinstance(value, str) else DataPart(data=msgspec.to_builtins(value))
     await updater.add_artifact([Part(root=part)], artifact_id=artifact_id, append=False, last_chunk=True)
+
+
+def _history(context: RequestContext) -> list[Message]:
+    # a2a-sdk repeats it in every answer, whose size the Card limits: a large message leaves no room for the result.
+    message = context.message
+    return [] if message is None or len(message.model_dump_json()) > MAX_HISTORY_BYTES else [message]
 
 
 def _method(context: RequestContext) -> str:
