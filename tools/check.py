@@ -12,7 +12,7 @@ _BIN = Path(_PYTHON).parent
 CHECKS: dict[str, list[str]] = {
     "format": [str(_BIN / "ruff"), "format", "--check", "--quiet", ".", "dev"],
     "lint": [str(_BIN / "ruff"), "check", "--quiet", ".", "dev"],
-    "types": [_PYTHON, "-m", "mypy", "--no-error-summary"],
+    "types": [_PYTHON, "-m", "tools.type_check"],
     "words": [_PYTHON, "-m", "tools.words"],
     "imports": [str(_BIN / "lint-imports"), "--no-cache"],
     "structure": [_PYTHON, "-m", "tools.structure"],
