@@ -81,11 +81,8 @@ def changes(loops: Loops, broken: Broken) -> None:
     loops.start("changes", ChangeSignal(cast("Any", SimpleNamespace(reveal=broken.fail))).turn, needed=False)
 
 
-def telemetry(signal: str) -> Callable[[Loops, Broken], None]:
-    def start(loops: Loops, broken: Broken) -> None:
-        Repeating(signal, broken.fail_later, 0.01, loops, lambda event, cause: None)
-
-    return start
+def telemetry(loops: Loops, broken: Broken) -> None:
+    Repeating("traces", broken.fail_later, 0.01, loops, lambda event, cause: None)
 
 
 def ledger(kind: str) -> Callable[[Loops, Broken], None]:
@@ -130,11 +127,10 @@ LOOPS: dict[str, Callable[[Loops, Broken], None]] = {
     **{f"ledger {kind}": ledger(kind) for kind in ("acceptances", "cancels", "endings", "facts")},
     "ledger settle": ledger_settle,
     "parents": parents,
-    "telemetry metrics": telemetry("metrics"),
-    "telemetry traces": telemetry("traces"),
+    "telemetry traces": telemetry,
     "topology watch": topology_watch,
 }
-OPTIONAL = {"changes", "checkpoints", "telemetry metrics", "telemetry traces"}
+OPTIONAL = {"changes", "checkpoints", "telemetry traces"}
 """A unit is ready without them: each only makes something sooner or cheaper, or is nothing a caller needs."""
 
 
@@ -207,6 +203,7 @@ ENDING_TASKS = {
     "net/server/server.py": "one request",
     "router/invocation/supervisor.py": "one Invocation",
     "router/stream/progress.py": "one write, awaited by the next and by the end",
+    "serving/any_server.py": "one wait for the caller to leave, canceled with the answer, and one comment",
     "serving/unit.py": "two events, of which the first is awaited",
     "store/grouped_reads.py": "one read, awaited by all who asked for it",
 }
