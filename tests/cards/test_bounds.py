@@ -112,6 +112,13 @@ def test_a_schema_that_runs_itself_again_at_each_level_is_refused() -> None:
         SchemaVetting().require_usable(nested_unevaluated(20))
 
 
+def test_the_bound_triples_with_each_level_that_runs_what_stands_in_place_again() -> None:
+    value = {"a": 1, "b": 2}
+    bounds = [check_ns(SchemaVetting().require_usable(nested_unevaluated(depth)), value, 1e15) for depth in (5, 6, 7)]
+    assert bounds[1] > 2.5 * bounds[0]
+    assert bounds[2] > 2.5 * bounds[1]
+
+
 def test_counting_stops_at_the_limit() -> None:
     locations = SchemaVetting().require_usable(many_minimums(-1))
     value = {"x": [1] * 1_000_000}

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -192,3 +193,11 @@ def fake_programs(folder: Path, postgres: str, initdb: str) -> Path:
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     return programs
+
+
+@pytest.mark.parametrize(("user", "mode"), [(None, 0o700), (os.geteuid(), 0o711)], ids=["this user", "another user"])
+def test_others_may_pass_through_the_folder_only_when_the_server_is_another_user(
+    tmp_path: Path, user: int | None, mode: int
+) -> None:
+    Cluster.at(tmp_path / "data" / "postgres", Account(user=user, shared_place=tmp_path / "shared"))
+    assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == mode
