@@ -45,3 +45,11 @@ async def test_what_is_kept_takes_no_more_memory_than_it_is_counted_with() -> No
         counted += (await checks.prepared(text(schema_of(number)))).weight
     gc.collect()
     assert resident_mib(os.getpid()) - before <= counted / 2**20
+
+
+@pytest.mark.rows("SAFE-05")
+async def test_a_schema_with_a_large_automaton_weighs_more_than_one_of_the_same_length() -> None:
+    checks = SchemaChecks(SchemaWorkers(), max_work_ms=1000, max_kept_bytes=1 << 40)
+    large = await checks.prepared(text({"pattern": "^[a-z]{1,250}$"}))
+    small = await checks.prepared(text({"pattern": "^[a-z]{1,002}$"}))
+    assert large.weight > 5 * small.weight
