@@ -47,8 +47,10 @@ def app_of(answers: Answers) -> ASGIApp:
 
 
 @asynccontextmanager
-async def failed_rows(folder: Path, app: ASGIApp, *, behind_guard: bool = True) -> AsyncIterator[dict[str, str]]:
-    card = a_card(skills=[SKILL], limits={**a_card()["limits"], "streaming": False})
+async def failed_rows(
+    folder: Path, app: ASGIApp, *, behind_guard: bool = True, skill: dict[str, Any] = SKILL
+) -> AsyncIterator[dict[str, str]]:
+    card = a_card(skills=[skill], limits={**a_card()["limits"], "streaming": False})
     read_card = msgspec.json.decode(json.dumps(card), type=AgentCard)
     listener = listening_socket("127.0.0.1", 0)
     origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -66,6 +68,17 @@ async def failed_rows(folder: Path, app: ASGIApp, *, behind_guard: bool = True) 
 
 async def test_a_plain_agent_behind_the_guard_passes(tmp_path: Path) -> None:
     async with failed_rows(tmp_path, app_of(good)) as failed:
+        assert failed == {}
+
+
+async def test_a_skill_that_takes_a_text_is_tried_with_a_text_part(tmp_path: Path) -> None:
+    def reads_text(method: str, params: dict[str, Any]) -> dict[str, Any]:
+        if method == "message/send" and "text" not in params["message"]["parts"][0]:
+            return {"error": {"code": -32602, "message": "no text"}}
+        return good(method, params)
+
+    skill = a_skill("echo", inputSchema={"type": "string", "examples": ["hi"]}, outputSchema={"type": "object"})
+    async with failed_rows(tmp_path, app_of(reads_text), skill=skill) as failed:
         assert failed == {}
 
 

@@ -40,7 +40,7 @@ async def test_a_call_sends_the_delegation_and_gives_the_result() -> None:
     assert headers[b"authorization"] == f"Bearer {DELEGATION}".encode()
     assert (headers[b"accept"], headers[b"content-type"]) == (b"application/json", b"application/json")
     assert body == {"targetAgentId": "acme:adder", "capability": "add", "input": {"terms": [1, 2]}, "stream": False}
-    assert document("nested-invocation-request/1").is_valid(body)
+    assert document("nested-invocation-request/2").is_valid(body)
 
 
 async def test_a_call_names_the_span_it_is_made_from_when_there_is_one() -> None:

@@ -32,6 +32,10 @@ async def words(text: str, _: AgentContext) -> AsyncIterator[str]:
         yield f"{word} "
 
 
+async def either(value: dict[str, Any] | str, _: AgentContext) -> Any:
+    return value
+
+
 class Held:
     """A Skill that gives one chunk and then waits until it is let go; it counts how often it was stopped."""
 
@@ -87,11 +91,14 @@ async def test_a_stream_gives_each_chunk_as_a_whole_artifact_and_then_the_end(tm
 
 async def test_a_text_part_is_the_input_of_a_skill_that_takes_a_text(tmp_path: Path) -> None:
     part = {"kind": "text", "text": "a b"}
-    async with served_agent(tmp_path, {"words": words, "echo": echo}) as agent:
+    async with served_agent(tmp_path, {"words": words, "echo": echo, "either": either}) as agent:
         done = await agent.result("message/send", message_of([part]) | BLOCKING)
         assert done["status"]["state"] == "completed"
         waiting = await agent.result("message/send", message_of([part]) | BLOCKING, skill="echo")
         assert waiting["status"]["state"] == "input-required"
+        for sent in (part, {"kind": "data", "data": {"a": 1}}):
+            done = await agent.result("message/send", message_of([sent]) | BLOCKING, skill="either")
+            assert done["artifacts"][0]["parts"] == [sent]
 
 
 async def test_a_task_that_waits_for_input_goes_on_with_data_in_its_own_context_alone(tmp_path: Path) -> None:

@@ -133,7 +133,10 @@ async def test_an_unfinished_task_is_followed_at_growing_pauses_with_fresh_crede
     assert all(pause >= wanted for pause, wanted in zip(pauses, (0.05, 0.1, 0.2), strict=True)), pauses
     assert sum(pauses) < generous(2)
     assert len({credential_of(request).claims["jti"] for request in requests}) == 4
-    assert requests[0].json["params"]["configuration"] == {"blocking": True}
+    assert requests[0].json["params"]["configuration"] == {
+        "acceptedOutputModes": ["application/json", "text/plain"],
+        "blocking": True,
+    }
     assert [request.json["params"] for request in requests[1:]] == [{"id": "task-7", "historyLength": 1}] * 3
     assert [request.json["id"] for request in requests] == ["1", "2", "3", "4"]
 

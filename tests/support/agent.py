@@ -44,8 +44,10 @@ def invocation_of(request: Received) -> str:
 
 
 def input_of(request: Received) -> bytes:
-    """The bytes of the data part of the message."""
-    return request.body.partition(b'"parts":[{"kind":"data","data":')[2].rpartition(b"}]}")[0]
+    """The bytes of the value of the message's one part, data or text."""
+    kind, _, rest = request.body.partition(b'"parts":[{"kind":"')[2].partition(b'","')
+    assert rest.startswith(kind + b'":')
+    return rest[len(kind) + 2 :].rpartition(b"}]}")[0]
 
 
 def credential_of(request: Received) -> Token:

@@ -390,8 +390,8 @@ export type InvocationRequest = {
   readonly agentId: SafeIdentifier
   /** The id of a Skill of the installed Agent. */
   readonly capability: SafeIdentifier
-  /** Free: judged against the Skill's inputSchema; its bytes reach the Agent unchanged. */
-  readonly input: JsonObject
+  /** Free: judged against the Skill's inputSchema; its bytes reach the Agent unchanged, an object as a data part, a string as a text part. */
+  readonly input: JsonObject | string
   /** Selects the result mode and must agree with Accept. */
   readonly stream: boolean
 }

@@ -13,8 +13,8 @@ from aop.agent.card import PUBLIC_CARD_PATH
 from aop.agent.exchange import (
     AgentExchange,
     CheckFailed,
-    data_part,
     example,
+    input_part,
     message,
     query,
     require,
@@ -161,7 +161,7 @@ class AgentCheck:
 
     def _send(self, skill: Skill) -> Callable[[], Awaitable[None]]:
         async def check() -> None:
-            params = message(data_part(self._input(skill))) | {"configuration": {"blocking": True}}
+            params = message(input_part(self._input(skill)), blocking=True)
             found = profile.message_or_task(await self._exchange.call("message/send", params, skill.id))
             if isinstance(found, Task):
                 found = await self._followed(found, skill.id)
@@ -184,7 +184,7 @@ class AgentCheck:
 
     def _stream(self, skill: Skill) -> Callable[[], Awaitable[None]]:
         async def check() -> None:
-            judge, params = StreamJudge(), message(data_part(self._input(skill)))
+            judge, params = StreamJudge(), message(input_part(self._input(skill)))
             async for result in self._exchange.stream(params, skill.id):
                 for chunk in judge.read(result):
                     self._require_conform(skill, chunk)

@@ -11,6 +11,9 @@ from aop.agent.nested_stream import NestedStream
 from aop.base.settings import Secret
 from aop.contracts.credential import CredentialClaims
 
+SkillInput = Mapping[str, Any] | str
+"""What a Skill of another Agent takes: an object, or a text."""
+
 
 class DelegationMissing(RuntimeError):
     """This request gives no right to call other Agents: only message/send and message/stream do."""
@@ -64,7 +67,7 @@ class AgentContext:
         self,
         agent_id: str,
         capability: str,
-        input: Mapping[str, Any],  # noqa: A002  the contract's own name
+        input: SkillInput,  # noqa: A002  the contract's own name
         *,
         timeout: float | None = None,
         traceparent: str | None = None,
@@ -80,7 +83,7 @@ class AgentContext:
         self,
         agent_id: str,
         capability: str,
-        input: Mapping[str, Any],  # noqa: A002  the contract's own name
+        input: SkillInput,  # noqa: A002  the contract's own name
         *,
         timeout: float | None = None,
         traceparent: str | None = None,
@@ -96,7 +99,7 @@ class AgentContext:
         return NestedStream(self._calls, self._nested(agent_id, capability, input, timeout, traceparent))
 
     def _nested(
-        self, agent_id: str, capability: str, content: Mapping[str, Any], timeout: float | None, traceparent: str | None
+        self, agent_id: str, capability: str, content: SkillInput, timeout: float | None, traceparent: str | None
     ) -> NestedCall:
         if self._delegation is None:
             raise DelegationMissing("this request carries no delegation")

@@ -47,12 +47,17 @@ def query(task_id: str) -> dict[str, Any]:
     return {"id": task_id, "historyLength": 1}
 
 
-def message(part: bytes) -> dict[str, Any]:
-    return {"message": {"kind": "message", "messageId": new_id("inv"), "role": "user", "parts": [msgspec.Raw(part)]}}
+def message(part: bytes, **configuration: bool) -> dict[str, Any]:
+    return {
+        "message": {"kind": "message", "messageId": new_id("inv"), "role": "user", "parts": [msgspec.Raw(part)]},
+        "configuration": {"acceptedOutputModes": ("application/json", "text/plain"), **configuration},
+    }
 
 
-def data_part(data: bytes) -> bytes:
-    return b'{"kind":"data","data":%b}' % data
+def input_part(value: bytes) -> bytes:
+    """A JSON string as a text part, anything else as a data part."""
+    kind = b"text" if value.lstrip().startswith(b'"') else b"data"
+    return b'{"kind":"%b","%b":%b}' % (kind, kind, value)
 
 
 def example(skill: Skill) -> bytes | None:

@@ -51,12 +51,13 @@ class Skills:
             raise SkillsMismatch(f"in the Card or in the code, but not in both: {names}")
         found = {name: skill if isinstance(skill, AgentSkill) else AgentSkill(skill) for name, skill in skills.items()}
         self._skills = found
-        self._inputs = {name: _input_type(skill.function) for name, skill in found.items()}
-        self._decoders = {name: msgspec.json.Decoder(kind) for name, kind in self._inputs.items()}
+        inputs = {name: _input_type(skill.function) for name, skill in found.items()}
+        self._takes_text = {name: _may_be_text(msgspec.inspect.type_info(kind)) for name, kind in inputs.items()}
+        self._decoders = {name: msgspec.json.Decoder(kind) for name, kind in inputs.items()}
 
     def takes_text(self, skill_id: str) -> bool:
-        """Whether a text part is the input: then the first parameter of the function is a `str`."""
-        return self._inputs.get(skill_id) is str
+        """Whether a text part is the input: then the first parameter of the function may be a `str`."""
+        return self._takes_text.get(skill_id, False)
 
     def chunks(self, skill_id: str, text: bytes, context: AgentContext) -> AsyncGenerator[Any, None]:
         """The work on an input, as JSON; it does not begin before the first step.
@@ -82,6 +83,12 @@ def _input_type(function: SkillFunction) -> Any:
     if len(parameters) != 2:
         raise SkillsMismatch(f"{function} takes {len(parameters)} arguments; a Skill takes its input and its context")
     return get_type_hints(function, include_extras=True).get(parameters[0], Any)
+
+
+def _may_be_text(kind: msgspec.inspect.Type) -> bool:
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return any(_may_be_text(one) for one in kind.types)
+    return isinstance(kind, msgspec.inspect.StrType | msgspec.inspect.AnyType)
 
 
 async def _chunks(function: SkillFunction, decoded: Any, context: AgentContext) -> AsyncGenerator[Any, None]:

@@ -18,7 +18,8 @@ _INVOCATIONS = "/v1/workspaces/{workspaceId}/invocations"
 # The most time an Invocation may run, and the platform's own bounds after it.
 _MAX_SECONDS: Final = 620.0
 
-Input = Mapping[str, Any] | bytes
+Input = Mapping[str, Any] | str | bytes
+"""An object, a text, or the JSON text of one of the two as bytes."""
 
 
 class InvocationCalls:
@@ -36,7 +37,8 @@ class InvocationCalls:
     ) -> Call[InvocationResult]:
         """The result of one Invocation; InvocationFailed when it ran and gave none.
 
-        Bytes are JSON text and reach the Agent byte for byte. Cancelling the call cancels the Invocation.
+        A `str` is a text for a Skill that takes one. Bytes are JSON text and reach the Agent byte for byte.
+        Cancelling the call cancels the Invocation.
 
         >>> client.invoke("demo", "acme:adder", "add", {"numbers": [1, 2]}).value
         {'sum': 3}

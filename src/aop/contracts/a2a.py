@@ -31,8 +31,11 @@ class A2AObject(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
 
 
 class InputPart(Wire, frozen=True, kw_only=True):
-    kind: Literal["data"]
-    data: msgspec.Raw
+    """The caller's input: an object as data, a string as text."""
+
+    kind: Literal["data", "text"]
+    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    text: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 class OutgoingMessage(Wire, frozen=True, kw_only=True):
@@ -42,7 +45,11 @@ class OutgoingMessage(Wire, frozen=True, kw_only=True):
     parts: tuple[InputPart]
 
 
-class SendConfiguration(Wire, frozen=True, kw_only=True):
+class StreamConfiguration(Wire, frozen=True, kw_only=True):
+    accepted_output_modes: tuple[Literal["application/json", "text/plain"], ...]
+
+
+class SendConfiguration(StreamConfiguration, frozen=True, kw_only=True):
     # Required on the wire and always true; Literal[True] is not a type msgspec reads.
     blocking: bool
 
@@ -54,6 +61,7 @@ class SendParams(Wire, frozen=True, kw_only=True):
 
 class StreamParams(Wire, frozen=True, kw_only=True):
     message: OutgoingMessage
+    configuration: StreamConfiguration
 
 
 class GetTaskParams(Wire, frozen=True, kw_only=True):

@@ -131,9 +131,9 @@ class StreamEvent(Wire, frozen=True, kw_only=True):
 
 
 READERS: dict[str, type] = {
-    "invocation-request/1": InvocationRequest,
-    "nested-invocation-request/1": NestedInvocationRequest,
-    "router-dispatch/1": RouterDispatch,
+    "invocation-request/2": InvocationRequest,
+    "nested-invocation-request/2": NestedInvocationRequest,
+    "router-dispatch/2": RouterDispatch,
     "invocation-result/1": InvocationResult,
     "invocation-stream-event/2": StreamEvent,
 }

@@ -31,7 +31,7 @@ class InvocationRoutes:
         return [Route("POST", path, self.invoke, Envelope.INVOCATION, authenticate, access.invocations)]
 
     async def invoke(self, request: Request) -> RouteAnswer:
-        body = await read_json(request, document("invocation-request/1"), self._max_bytes)
+        body = await read_json(request, document("invocation-request/2"), self._max_bytes)
         invocation = _decode(body.raw)
         below = _spanned(request, invocation)
         require_agreement(request, stream=invocation.stream)

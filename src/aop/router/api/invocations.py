@@ -43,7 +43,7 @@ class DispatchRoutes:
 
     async def dispatch(self, request: Request) -> RouteAnswer:
         received, phases = asyncio.get_running_loop().time(), RequestPhases()
-        body = await read_json(request, document("router-dispatch/1"), self._max_bytes)
+        body = await read_json(request, document("router-dispatch/2"), self._max_bytes)
         dispatch = _decode(body.raw)
         request.trace_id = dispatch.trace_id
         request.phases, phases.span = phases, request.span()

@@ -55,7 +55,7 @@ class NestedInvocationRoutes:
         received, phases = asyncio.get_running_loop().time(), RequestPhases()
         claims = cast("DelegationClaims", request.grant)
         request.phases, phases.span = phases, request.span(called_by=claims.invocation_id)
-        body = await read_json(request, document("nested-invocation-request/1"), self._max_bytes)
+        body = await read_json(request, document("nested-invocation-request/2"), self._max_bytes)
         nested = _decode(body.raw)
         require_agreement(request, stream=nested.stream)
         await require_running_parent(self._ledger, claims)
