@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from proof import report
+from proof.area import HOURS
+from proof.areas.soak import JUDGED_HOURS
 from proof.index import PAGE, page
-from proof.load.soak import HOURS, JUDGED_HOURS, SOAK
-from proof.runner import Order, Proved, any_area, area_names, fill, summary
+from proof.runner import SOAK, Order, Proved, area_named, area_names, prove_all, summary
 
 _KEPT = Path(__file__).resolve().parents[1] / ".dev" / "prove"
 
@@ -20,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = area_names()
     chosen = _parser([*names, SOAK]).parse_args(arguments)
     if chosen.list:
-        _say("\n".join(f"{name:16}  {any_area(name).title}" for name in (*names, SOAK)))
+        _say("\n".join(f"{name:16}  {area_named(name).title}" for name in (*names, SOAK)))
         return 0
     if chosen.index:
         PAGE.write_text(page(), "utf-8")
@@ -31,25 +32,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _say(f"seed {seed}, {'full' if chosen.full else 'quick'}")
     proved: list[Proved] = []
     try:
-        listed = dict.fromkeys(chosen.areas or names)
-        for filled in fill([Order(name, chosen.hours, chosen.full, seed, folder) for name in listed]):
-            proved.append(filled.proved)
-            if chosen.full or (filled.order.name == SOAK and chosen.hours >= JUDGED_HOURS):
-                report.keep(filled.proved, seed, filled.postgres)
+        listed = list(dict.fromkeys(chosen.areas or names))
+        for one in prove_all(listed, Order(chosen.full, seed, folder, chosen.hours)):
+            proved.append(one)
+            if chosen.full or (one.area.name == SOAK and chosen.hours >= JUDGED_HOURS):
+                report.keep(one, seed)
     except KeyboardInterrupt:
         _say(f"interrupted, seed {seed}")
         return 130
     _say("\n" + "\n".join(summary(proved)) + f"\n\n{(time.monotonic() - started) / 60:.1f} minutes")
-    held = not any(one.findings.problems for one in proved)
-    if held:
-        shutil.rmtree(folder, ignore_errors=True)
-    else:
-        _say(f"\nagain: ./dev prove {' '.join(_broken(proved))}{' --full' if chosen.full else ''} --seed {seed}")
-    return 0 if held else 1
-
-
-def _broken(proved: Sequence[Proved]) -> list[str]:
-    return [one.area.name for one in proved if one.findings.problems]
+    broken = [one.area.name for one in proved if one.findings.problems]
+    if broken:
+        _say(f"\nagain: ./dev prove {' '.join(broken)}{' --full' if chosen.full else ''} --seed {seed}")
+        return 1
+    shutil.rmtree(folder, ignore_errors=True)
+    return 0
 
 
 def _parser(names: list[str]) -> argparse.ArgumentParser:

@@ -1,7 +1,6 @@
 """What every area of the proof is made of: what it is given, and what it found."""
 
 import asyncio
-import json
 import os
 import random
 import sys
@@ -13,9 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from aop.local.state import DatabaseUrls
-from benchmarks.measure import Plot
 from tests.support.postgres import PostgresForTests
 from tests.support.waiting import generous
+
+HOURS = 2.0
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Run:
     folder: Path
     postgres: PostgresForTests
     say: Callable[[str], None]
+    hours: float = HOURS
+    """How long the soak lasts."""
 
     @property
     def random(self) -> random.Random:
@@ -87,7 +89,6 @@ class Findings:
     hits: Counter[str] = field(default_factory=Counter)
     figures: list[Figure] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
-    plots: list[Plot] = field(default_factory=list)
 
     def require(self, holds: bool, otherwise: str) -> None:
         if not holds:
@@ -147,23 +148,17 @@ async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
             task.result()
 
 
-def print_json(found: object) -> None:
-    """One line, whole: without a buffer of its own, the interpreter drops what a pipe does not take at once."""
-    with open(sys.stdout.fileno(), "wb", closefd=False) as out:
-        out.write(json.dumps(found).encode() + b"\n")
-
-
 class ProgramFailed(Exception):
     """A program that a run started ended with an error; its last words are the text."""
 
 
-async def program(*command: str, content: bytes = b"", **how: Any) -> bytes:
+async def program(*command: str, **how: Any) -> bytes:
     """What a program prints; `command` begins with the name of a module, or with the path of another program."""
     start = () if os.sep in command[0] else (sys.executable, "-m")
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*start, *command, stdin=pipe, stdout=pipe, stderr=pipe, **how)
+    process = await asyncio.create_subprocess_exec(*start, *command, stdout=pipe, stderr=pipe, **how)
     try:
-        printed, complaints = await process.communicate(content)
+        printed, complaints = await process.communicate()
     finally:
         if process.returncode is None:
             process.kill()

@@ -3,20 +3,17 @@
 import asyncio
 import os
 import re
-import statistics
-import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks._stream_platform import resident_kib
-from benchmarks.measure import Plot, Series
 from proof.area import Figure, background, proves
+from tests.support.replicas import Replica
 
 _PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 _FORGET_PEAK = "5"
-_ASK = b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 def resident_mib(pid: int) -> float:
@@ -47,11 +44,6 @@ def _peak_mib(pid: int) -> float:
     return int(found[1]) / 1024
 
 
-def waited_seconds(pid: int) -> float:
-    """How long the process was ready to run and did not."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
-
-
 def descriptors(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))
 
@@ -75,89 +67,24 @@ def waiting_bytes(pid: int) -> list[int]:
 _LISTENING = "0A"
 
 
-@dataclass(frozen=True)
-class Held:
-    """What a process holds at a moment, and how many seconds it has waited for a processor until then."""
-
-    memory: float
-    descriptors: int
-    waited: float
-
-
-@dataclass
-class Gauges:
-    """Readings of some processes, by name, one about every second."""
-
-    pids: Mapping[str, int]
-    began: float = field(default_factory=time.monotonic)
-    memory: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
-    """Seconds from the beginning, MiB."""
-    _marked: dict[str, "Held"] = field(default_factory=dict)
-    _marked_at: float = 0.0
-
-    def mark(self) -> None:
-        """What is held now is what units hold that have worked and rest."""
-        self._marked, self._marked_at = self._held(), time.monotonic()
-
-    @proves("Memory and descriptors of the units return.")
-    def figures(self, max_rise: float) -> list[Figure]:
-        """What is held now beside what was held at the mark. The last ones say how far times are to be believed."""
-        passed, found = time.monotonic() - self._marked_at, list[Figure]()
-        for name, now in self._held().items():
-            then = self._marked[name]
-            starved = (now.waited - then.waited) / passed
-            found += [
-                Figure(f"{name}: memory before", then.memory, "MiB"),
-                Figure(f"{name}: memory after quiet", now.memory, "MiB", at_most=then.memory + max_rise),
-                Figure(f"{name}: descriptors before", then.descriptors),
-                Figure(f"{name}: descriptors after quiet", now.descriptors),
-                Figure(f"{name}: part of the time in which it waited for a processor", starved),
-            ]
-        return found
-
-    def _held(self) -> dict[str, "Held"]:
-        return {name: Held(resident_mib(pid), descriptors(pid), waited_seconds(pid)) for name, pid in self.pids.items()}
-
-    def read(self) -> None:
-        now = time.monotonic() - self.began
-        for name, pid in self.pids.items():
-            self.memory.setdefault(name, []).append((now, resident_mib(pid)))
-
-    def plot(self, name: str, title: str) -> Plot:
-        thinned = {unit: _thinned(points) for unit, points in self.memory.items()}
-        series = [Series(unit, points) for unit, points in thinned.items()]
-        last = max((points[-1][0] for points in thinned.values()), default=0.0)
-        return Plot(name, title, "seconds", "MiB", series, marks_x=[round(last * part / 5) for part in range(6)])
+@proves("Memory and descriptors of the units return.")
+def returned(pids: Mapping[str, int], before: Mapping[str, float], max_rise: float) -> list[Figure]:
+    """Memory beside what was held before, as `memory` gives it; the checker judges descriptors."""
+    return [
+        Figure(f"{name}: memory after quiet", mib, "MiB", at_most=before[name] + max_rise)
+        for name, mib in memory(pids).items()
+    ]
 
 
-@asynccontextmanager
-async def gauged(pids: Mapping[str, int], seconds: float = 1.0) -> AsyncIterator[Gauges]:
-    gauges = Gauges(pids)
-
-    async def go_on() -> None:
-        while True:
-            gauges.read()
-            await asyncio.sleep(seconds)
-
-    async with background(go_on()):
-        yield gauges
-
-
-def slope_per_hour(points: Sequence[tuple[float, float]]) -> float:
-    """Of the straight line nearest to readings over seconds."""
-    seconds, values = zip(*points, strict=True)
-    return statistics.linear_regression(seconds, values).slope * 3600
+def memory(pids: Mapping[str, int]) -> dict[str, float]:
+    """MiB of each process."""
+    return {name: resident_mib(pid) for name, pid in pids.items()}
 
 
 def percentile(values: Sequence[float], part: float) -> float:
     """0 when there are none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))] if ordered else 0.0
-
-
-def _thinned(points: Sequence[tuple[float, float]], count: int = 120) -> list[tuple[float, float]]:
-    step = max(1, len(points) // count)
-    return list(points[::step])
 
 
 @dataclass
@@ -182,24 +109,17 @@ def loop_ms(pid: int) -> float:
 
 
 @asynccontextmanager
-async def probing(pid: int, port: int, seconds: float = 0.01) -> AsyncIterator[Probed]:
+async def probing(unit: Replica, seconds: float = 0.01) -> AsyncIterator[Probed]:
     """A pause of the machine is no gap: time in which the unit did not run is not counted."""
     probed = Probed()
 
     async def go_on() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        try:
-            while True:
-                before = loop_ms(pid)
-                writer.write(_ASK)
-                head = await reader.readuntil(b"\r\n\r\n")
-                length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-                await reader.readexactly(length)
-                assert head.startswith(b"HTTP/1.1 200"), head
-                probed.take(loop_ms(pid) - before)
-                await asyncio.sleep(seconds)
-        finally:
-            writer.close()
+        while True:
+            before = loop_ms(unit.pid)
+            reply = await unit.unit.get("/livez")
+            assert reply.status == 200, reply.body
+            probed.take(loop_ms(unit.pid) - before)
+            await asyncio.sleep(seconds)
 
     async with background(go_on()):
         yield probed

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from proof.checker import CHECKS
-from proof.load.soak import SOAK
-from proof.runner import any_area, area_names
+from proof.runner import SOAK, area_named, area_names
 
 PAGE = Path(__file__).with_name("INDEX.md")
 _ROOT = PAGE.parents[1]
@@ -31,7 +30,7 @@ def page() -> str:
 
 
 def _section(name: str) -> Iterator[str]:
-    area = any_area(name)
+    area = area_named(name)
     yield f"## {area.title}: `{name}`\n"
     yield "| Promise | Proved by |\n|---|---|"
     yield from (f"| {promise} | `{_place(proof)}` |" for promise, proof in area.claims.items())

@@ -1,4 +1,4 @@
-"""The report of the proof under docs/reliability/: a JSON file and plots for each area, and a page that shows them."""
+"""The report of the proof under docs/reliability/: a JSON file for each area, and a page that shows them."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks._pages import draw_all, machine
+from benchmarks._pages import machine
 from proof.runner import FOLDER, Proved
 
 _HEAD = """# Proof report
@@ -20,7 +20,7 @@ hold.
 """
 
 
-def keep(proved: Proved, seed: int, postgres_version: str, folder: Path = FOLDER) -> None:
+def keep(proved: Proved, seed: int, folder: Path = FOLDER) -> None:
     """Renews the section of this area."""
     areas = folder / "areas"
     areas.mkdir(parents=True, exist_ok=True)
@@ -32,13 +32,11 @@ def keep(proved: Proved, seed: int, postgres_version: str, folder: Path = FOLDER
         "hits": dict(sorted(findings.hits.items())),
         "figures": [asdict(figure) | {"held": figure.held} for figure in findings.figures],
         "problems": findings.problems,
-        "plots": [{"name": plot.name, "title": plot.title} for plot in findings.plots],
         "seconds": round(proved.seconds),
         "seed": seed,
-        "machine": machine() | {"postgres": postgres_version},
+        "machine": machine() | {"postgres": proved.postgres},
     }
     (areas / f"{area.name}.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-    draw_all(areas, area.name, findings.plots)
     (folder / "report.md").write_text(_page([json.loads(path.read_text()) for path in sorted(areas.glob("*.json"))]))
 
 
@@ -60,7 +58,6 @@ def _section(area: dict[str, Any]) -> Iterator[str]:
     if area["figures"]:
         yield "\n| Figure | Value | Bound | |\n|---|---|---|---|"
         yield from (_figure(figure) for figure in area["figures"])
-    yield from (f"\n![{plot['title']}](areas/{area['name']}-{plot['name']}.svg)" for plot in area["plots"])
     if area["problems"]:
         yield "\n**Did not hold:**\n"
         yield from (f"- {problem}" for problem in area["problems"])

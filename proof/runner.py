@@ -18,11 +18,12 @@ from pathlib import Path
 import asyncpg
 
 from proof import areas
-from proof.area import Area, Findings, Run
-from proof.load.soak import HOURS, SOAK, soak
+from proof.area import HOURS, Area, Findings, Run
 from tests.support.postgres import PostgresForTests, running_postgres
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reliability"
+SOAK = "soak"
+"""The one area that is no part of the whole: it runs only when it is named."""
 _LONG_SECONDS = 3600
 _AT_ONCE = 3
 """More than the cores: most areas wait more than they work."""
@@ -33,12 +34,24 @@ class Proved:
     area: Area
     findings: Findings
     seconds: float
+    postgres: str = "unknown"
+    """The version that served it."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """How areas are to run."""
+
+    full: bool
+    seed: int
+    folder: Path
+    hours: float = HOURS
 
 
 def area_names() -> list[str]:
     """Every module of the package is an area of the same name, written with hyphens."""
     names = [module.name.replace("_", "-") for module in pkgutil.iter_modules(areas.__path__)]
-    return sorted(name for name in names if not name.startswith("-"))
+    return sorted(name for name in names if name != SOAK)
 
 
 def area_named(name: str) -> Area:
@@ -89,68 +102,42 @@ def summary(proved: Sequence[Proved]) -> list[str]:
     return lines
 
 
-def any_area(name: str, hours: float = HOURS) -> Area:
-    """Also the one that is no part of the whole, which lasts for so many hours."""
-    return soak(hours) if name == SOAK else area_named(name)
-
-
-@dataclass(frozen=True)
-class Order:
-    name: str
-    hours: float
-    full: bool
-    seed: int
-    folder: Path
-
-    @property
-    def area(self) -> Area:
-        return any_area(self.name, self.hours)
-
-
-@dataclass(frozen=True)
-class Filled:
-    order: Order
-    proved: Proved
-    postgres: str
-    """The version that served it."""
-
-
-def fill(orders: Sequence[Order]) -> Iterator[Filled]:
+def prove_all(names: Sequence[str], order: Order) -> Iterator[Proved]:
     """First those that need the machine to themselves, one after the other; then the others, the longest first."""
-    alone = [order for order in orders if order.area.alone]
-    beside = sorted((order for order in orders if order not in alone), key=lambda each: -seconds_of(each.name))
-    yield from _filled(alone, 1)
-    yield from _filled(beside, _AT_ONCE)
+    alone = [name for name in names if area_named(name).alone]
+    beside = sorted((name for name in names if name not in alone), key=lambda name: -seconds_of(name))
+    yield from _proved(alone, 1, order)
+    yield from _proved(beside, _AT_ONCE, order)
 
 
-def _filled(orders: Sequence[Order], at_once: int) -> Iterator[Filled]:
+def _proved(names: Sequence[str], at_once: int, order: Order) -> Iterator[Proved]:
     with ProcessPoolExecutor(at_once, get_context("spawn"), max_tasks_per_child=1) as workers:
-        waiting: dict[Future[tuple[Proved, str]], Order] = {workers.submit(_work, order): order for order in orders}
+        waiting: dict[Future[Proved], str] = {workers.submit(_work, name, order): name for name in names}
         try:
             for done in as_completed(waiting):
-                yield Filled(waiting[done], *_outcome(done, waiting[done]))
+                yield _outcome(done, waiting[done])
         except BaseException:
             workers.shutdown(cancel_futures=True)
             raise
 
 
-def _outcome(done: "Future[tuple[Proved, str]]", order: Order) -> tuple[Proved, str]:
+def _outcome(done: "Future[Proved]", name: str) -> Proved:
     try:
         return done.result()
     except BrokenProcessPool as died:
-        return Proved(order.area, Findings(broken=[f"its process or one beside it died: {died}"]), 0.0), "unknown"
+        return Proved(area_named(name), Findings(broken=[f"its process or one beside it died: {died}"]), 0.0)
 
 
-def seconds_of(name: str, folder: Path = FOLDER) -> int:
+def seconds_of(name: str) -> int:
     """How long the area took in its latest full run; one that never had any is taken for long."""
-    path = folder / "areas" / f"{name}.json"
+    path = FOLDER / "areas" / f"{name}.json"
     return int(json.loads(path.read_text())["seconds"]) if path.exists() else _LONG_SECONDS
 
 
-def _work(order: Order) -> tuple[Proved, str]:
+def _work(name: str, order: Order) -> Proved:
     with tempfile.TemporaryDirectory() as place, running_postgres(Path(place)) as postgres:
-        proved = prove(order.area, Run(order.full, order.seed, order.folder, postgres, _say))
-        return proved, asyncio.run(_version(postgres))
+        run = Run(order.full, order.seed, order.folder, postgres, _say, order.hours)
+        return replace(prove(area_named(name), run), postgres=asyncio.run(_version(postgres)))
 
 
 async def _version(postgres: PostgresForTests) -> str:

@@ -1,14 +1,16 @@
 """Area `callers`: slow heads, slow bodies and stalled readers beside honest callers, who must not notice."""
 
 import asyncio
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from proof.area import Area, Figure, Findings, Run, background, proves
 from proof.caller import request
-from proof.callers.attackers import Attack, Borne, attacking
-from proof.gauges import gauged, percentile, waiting_bytes
-from proof.load.generator import Outcome
+from proof.callers.attackers import SMALL_WINDOW, Attacker, Fate, besiege
+from proof.gauges import memory, percentile, returned, waiting_bytes
+from proof.load import jobs
+from proof.load.jobs import Outcome
 from proof.load.platform import Loaded, loaded
 from proof.world import PATH
 
@@ -63,50 +65,58 @@ class Sockets:
 
 async def run(run: Run) -> Findings:
     scale, found = _FULL if run.full else _QUICK, Findings()
-    async with loaded(run, scale.slots) as on, gauged(on.pids, 0.5) as gauges:
-        await on.generate("calls", callers=_HONEST_CALLERS, seconds=1)
-        alone = await on.generate("calls", callers=_HONEST_CALLERS, seconds=run.pick(1, 10), pause=0.01)
-        before = on.descriptors()
-        gauges.mark()
+    async with loaded(run, scale.slots) as on:
+        await on.generate(jobs.calls, callers=_HONEST_CALLERS, seconds=1)
+        before, held = on.descriptors(), memory(on.pids)
         run.say(f"{scale.slow_heads} slow heads, {scale.slow_bodies} slow bodies, {scale.stalled} stalled readers")
         sockets = Sockets(on.pids)
         async with background(sockets.watch()):
-            borne, beside = await asyncio.gather(
-                attacking(_attack(on, scale)),
-                on.generate("calls", callers=_HONEST_CALLERS, seconds=scale.seconds, pause=0.01),
+            fates, beside = await asyncio.gather(
+                on.apart(besiege, _attackers(on, scale), scale.seconds),
+                on.generate(jobs.calls, callers=_HONEST_CALLERS, seconds=scale.seconds, pause=0.01),
             )
-        _judge_attackers(found, borne, scale)
+        _judge_attackers(found, fates, scale)
         _judge_sockets(found, sockets, scale)
-        _judge_honest(found, alone, beside, scale)
+        _judge_honest(found, beside, scale)
         found.broken += await on.problems(before)
-        found.figures += gauges.figures(scale.stalled * _READER_MIB + _SPARE_MIB)
-        found.plots.append(gauges.plot("memory", "Memory of the units under attack"))
+        found.figures += returned(on.pids, held, scale.stalled * _READER_MIB + _SPARE_MIB)
     return found
 
 
-def _attack(on: Loaded, scale: Scale) -> Attack:
-    order = {"number": 0, "chunks": 1 << 30, "pauseMs": 0, "pad": _CHUNK_BYTES}
-    content = request(PATH, on.place.body(order, stream=True), on.place.token, stream=True)
-    ports = [on.place.gateway_port, on.made.first.router.port]
-    return Attack(ports, content.decode(), scale.seconds, scale.slow_heads, scale.slow_bodies, scale.stalled)
+def _attackers(on: Loaded, scale: Scale) -> dict[str, Sequence[Attacker]]:
+    """Slow heads at both units. A stalled reader asks for a stream that does not end, and takes nothing of it."""
+    gateway, router, token = on.place.gateway_port, on.made.first.router.port, on.place.token
+    order = json.dumps({"number": 0, "chunks": 1 << 30, "pad": _CHUNK_BYTES}).encode()
+    body = on.made.first.request(order, agentId=on.place.agent_id, stream=True)
+    whole = request(PATH, body, token, stream=True)
+    unfinished = whole.partition(b"\r\n\r\n")[0].replace(b"content-length: ", b"content-length: 9") + b"\r\n\r\n"
+    head = b"POST /v1/agents HTTP/1.1\r\nhost: test\r\nx-slow: "
+    stalled = Attacker(whole, gateway, takes=0, option=SMALL_WINDOW, again_seconds=20.0)
+    return {
+        "slow heads": [Attacker(head, (gateway, router)[turn % 2], sends=True) for turn in range(scale.slow_heads)],
+        "slow bodies": [Attacker(unfinished, gateway, sends=True)] * scale.slow_bodies,
+        "stalled readers": [stalled] * scale.stalled,
+    }
 
 
 @proves(
     "They are cut off in time: a head after 5 s, a body after 30 s, a reader who takes nothing 30 s after its"
     " buffers are full."
 )
-def _judge_attackers(found: Findings, borne: Mapping[str, Borne], scale: Scale) -> None:
+def _judge_attackers(found: Findings, fates: Mapping[str, Sequence[Fate]], scale: Scale) -> None:
     bounds = {"slow heads": _HEAD_SECONDS, "slow bodies": _BODY_SECONDS, "stalled readers": _STALL_SECONDS}
-    for name, one in borne.items():
-        found.hits[name] += one.opened
+    for name, all_of_kind in fates.items():
+        found.hits[name] += len(all_of_kind)
         bound = bounds[name] + _GRACE_SECONDS
         if scale.seconds > bound:
-            found.require(bool(one.ages), f"none of the {name} was ended")
-            found.figures.append(Figure(f"oldest of the {name}", one.oldest, "s", at_most=bound))
-    odd = {line for line in borne["slow bodies"].answers if not line.startswith("HTTP/1.1 400 ")}
+            found.require(any(fate.cut for fate in all_of_kind), f"none of the {name} was ended")
+            oldest = max(fate.age for fate in all_of_kind)
+            found.figures.append(Figure(f"oldest of the {name}", oldest, "s", at_most=bound))
+    answers = {name: {fate.status for fate in of_kind} - {""} for name, of_kind in fates.items()}
+    odd = {line for line in answers["slow bodies"] if not line.startswith("HTTP/1.1 400 ")}
     found.require(not odd, f"slow bodies were answered {sorted(odd)}")
-    found.require(not borne["slow heads"].answers, "slow heads were answered")
-    early = [age for age in borne["slow heads"].ages if age < _HEAD_SECONDS - _GRACE_SECONDS]
+    found.require(not answers["slow heads"], "slow heads were answered")
+    early = [fate for fate in fates["slow heads"] if fate.cut and fate.age < _HEAD_SECONDS - _GRACE_SECONDS]
     found.require(not early, f"{len(early)} slow heads were ended before their time")
 
 
@@ -122,15 +132,13 @@ def _judge_sockets(found: Findings, sockets: Sockets, scale: Scale) -> None:
 
 
 @proves("Callers who never finish their head or their body, or take nothing of their stream, harm no honest caller.")
-def _judge_honest(found: Findings, alone: Outcome, beside: Outcome, scale: Scale) -> None:
+def _judge_honest(found: Findings, beside: Outcome, scale: Scale) -> None:
     failed = [call for call in beside.calls if call.outcome != "succeeded"]
-    usual, attacked = (percentile([call.seconds for call in one.calls], 0.99) for one in (alone, beside))
+    slowest = percentile([call.seconds for call in beside.calls], 0.99)
     found.figures += [
         Figure("honest calls beside the attack", len(beside.calls), at_least=1),
         Figure("honest calls that failed", len(failed), at_most=0),
-        Figure("an honest call alone, 99th percentile", usual, "s"),
-        Figure("an honest call beside the attack, 99th percentile", attacked, "s", at_most=scale.honest_p99),
-        Figure("the slowest honest call beside the attack", max(call.seconds for call in beside.calls), "s"),
+        Figure("an honest call beside the attack, 99th percentile", slowest, "s", at_most=scale.honest_p99),
     ]
 
 

@@ -78,7 +78,7 @@ async def _call(run: Run, made: World, found: Findings) -> None:
     honest = Load(json=2, streams=1, pause=0.02)
     async with traffic(made, honest) as before:
         await asyncio.sleep(2)
-    async with traffic(made, honest) as beside, probing(pid, made.first.router.port) as probed:
+    async with traffic(made, honest) as beside, probing(made.router) as probed:
         for _ in range(run.pick(1, 10)):
             for hostile, (card, _, _) in cards:
                 run.say(hostile.name)
@@ -109,8 +109,8 @@ async def _call(run: Run, made: World, found: Findings) -> None:
 async def _send(run: Run, made: World, found: Findings) -> None:
     """Bodies as long as may be that are dear to read, whatever they ask for."""
     async with (
-        probing(made.control_plane.pid, made.first.gateway.port) as gateway,
-        probing(made.router.pid, made.first.router.port) as router,
+        probing(made.control_plane) as gateway,
+        probing(made.router) as router,
     ):
         for _ in range(run.pick(1, 10)):
             for name, content in dear_to_read().items():
@@ -126,7 +126,7 @@ async def _send(run: Run, made: World, found: Findings) -> None:
 async def _register(run: Run, made: World, found: Findings) -> None:
     """Cards that are dear to vet, one after the other, by one token holder."""
     pid = made.control_plane.pid
-    async with memory_rise(pid) as rise, probing(pid, made.first.gateway.port) as probed:
+    async with memory_rise(pid) as rise, probing(made.control_plane) as probed:
         for number in range(run.pick(1, 10)):
             for name, skills in dear_to_vet().items():
                 run.say(name)
@@ -145,7 +145,7 @@ async def _keep(run: Run, made: World, found: Findings) -> None:
     pid, count = made.router.pid, run.pick(32, 256)
     first, _, _ = await made.first.installed(skills=[open_skill(inputSchema=largest_schema(0))])
     await made.first.invoke(b'{"a":1}', agentId=first["agentId"])
-    async with memory_rise(pid) as rise, probing(pid, made.first.router.port) as probed:
+    async with memory_rise(pid) as rise, probing(made.router) as probed:
         for number in range(count):
             skills = [open_skill(inputSchema=largest_schema(number), outputSchema=largest_schema(-1 - number))]
             card, _, _ = await made.first.installed(skills=skills)

@@ -1,10 +1,8 @@
 """Area `disconnects`: callers that leave at twelve stages in five ways; the right fact is recorded, and soon."""
 
-import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from benchmarks.measure import Plot, Series
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.caller import Leaving
 from proof.disconnects.leavers import FATES, WAITING, Cell, HoldingAgent, Leavers, Stage, held
@@ -102,15 +100,6 @@ def _measure(found: Findings, delays: dict[Leaving, list[float]], bounds: Bounds
             found.figures.append(Figure(name, max(seconds), "s", at_most=bounds.silent_seconds))
         else:
             found.figures.append(Figure(name, max(seconds) * 1000, "ms", at_most=bounds.milliseconds))
-            found.figures.append(Figure(f"canceled is durable after {way}, median", _median_ms(seconds), "ms"))
-    ways = [way for way in Leaving if way is not Leaving.SILENT]
-    medians = Series("median", [(float(place), _median_ms(delays[way])) for place, way in enumerate(ways)])
-    title, names = "Median time from leaving to a durable `canceled`", [way.value for way in ways]
-    found.plots.append(Plot("durable", title, "", "ms", [medians], kind="bars", places=names))
-
-
-def _median_ms(seconds: Sequence[float]) -> float:
-    return statistics.median(seconds) * 1000
 
 
 @proves("An Agent whose Task is known is told to stop exactly once, any other never.")

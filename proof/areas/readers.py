@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from proof.area import Area, Figure, Findings, Run, background, proves
+from proof.callers.attackers import SEGMENTS, SMALL_WINDOW, Attacker, Fate, attack
 from proof.gauges import descriptors, memory_rise
 from proof.plan import Plan
 from proof.world import World, world_of
@@ -19,9 +20,8 @@ _MAX_RISE_MIB = 64.0
 _CUT_SECONDS = 40.0
 _ANONYMOUS_SLOTS = 64
 _MAX_CONNECTIONS = 400
-_TAKEN_BYTES, _MORE_TAKEN_BYTES = 2048, 6144
-"""By every other reader with the smallest window, and by the others in segments as on a network."""
-_PAUSE_SECONDS, _SMALL_WINDOW, _SEGMENT = 0.5, 4096, 1400
+_TAKING = ((2048, SMALL_WINDOW), (6144, SEGMENTS))
+"""What readers take by turns: little through the smallest window, and more in segments as on a network."""
 _SHARE = "public share"
 _LIVEZ = b"GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"
 
@@ -31,19 +31,6 @@ class Scale:
     versions: int
     readers: int
     seconds: float
-
-
-@dataclass
-class Reader:
-    """How one reader fared: its first line, how much it took, and how old it was when the platform cut it."""
-
-    status: str = ""
-    taken: int = 0
-    cut_after: float | None = None
-
-    @property
-    def refused(self) -> bool:
-        return self.status.startswith("HTTP/1.1 503")
 
 
 _QUICK, _FULL = Scale(6, 80, 4.0), Scale(100, 200, 55.0)
@@ -97,8 +84,8 @@ def _asking(made: World, path: str, *, anonymous: bool) -> bytes:
 async def _attack(found: Findings, made: World, name: str, requests: Sequence[bytes], seconds: float) -> None:
     begun = len(made.control_plane.said)
     async with memory_rise(made.control_plane.pid) as rise, _honest(made) as failed:
-        readers = await trickle(made.gateway_port(), requests, seconds)
-    reading = [reader for reader in readers if not reader.refused]
+        readers = await _trickle(made.gateway_port(), requests, seconds)
+    reading = [reader for reader in readers if not reader.status.startswith("HTTP/1.1 503")]
     found.hits[f"slow readers of the {name}"] += len(reading)
     found.require(not failed, f"honest calls beside the {name} failed: {failed[:3]}")
     bound = _MAX_RISE_MIB if name == _SHARE else None
@@ -112,9 +99,9 @@ async def _attack(found: Findings, made: World, name: str, requests: Sequence[by
 
 
 @proves("A reader of any large answer that takes fewer than 480 KiB in 30 s is cut after 30 s.")
-def _judge_cuts(found: Findings, name: str, reading: Sequence[Reader], records: str) -> None:
+def _judge_cuts(found: Findings, name: str, reading: Sequence[Fate], records: str) -> None:
     """By the unit's own records: a reader that was cut still takes what lies in the buffers of its own system."""
-    left = sum(reader.cut_after is None for reader in reading)
+    left = sum(not reader.cut for reader in reading)
     found.require(not left, f"{left} slow readers of the {name} were not cut")
     lines = [json.loads(line) for line in records.splitlines() if '"event":"request"' in line]
     slowest = max(line["milliseconds"] for line in lines if line["method"] == "GET") / 1000
@@ -163,43 +150,10 @@ def _idle(port: int) -> socket.socket:
     return one
 
 
-async def trickle(port: int, requests: Sequence[bytes], seconds: float) -> list[Reader]:
+async def _trickle(port: int, requests: Sequence[bytes], seconds: float) -> list[Fate]:
     """One reader for each request, all at once, for so long."""
-    reading = [_read(port, request, seconds, small=number % 2 == 0) for number, request in enumerate(requests)]
-    return await asyncio.gather(*reading)
-
-
-async def _read(port: int, request: bytes, seconds: float, *, small: bool) -> Reader:
-    found, loop, begun = Reader(), asyncio.get_running_loop(), time.monotonic()
-    with socket.socket() as reader:
-        if small:
-            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SMALL_WINDOW)
-        else:
-            reader.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, _SEGMENT)
-        reader.setblocking(False)
-        try:
-            await loop.sock_connect(reader, ("127.0.0.1", port))
-            await loop.sock_sendall(reader, request)
-            while time.monotonic() - begun < seconds:
-                if not _take(reader, found, _TAKEN_BYTES if small else _MORE_TAKEN_BYTES):
-                    break
-                await asyncio.sleep(_PAUSE_SECONDS)
-            else:
-                return found
-        except ConnectionError:
-            pass
-    found.cut_after = time.monotonic() - begun
-    return found
-
-
-def _take(reader: socket.socket, found: Reader, size: int) -> bool:
-    try:
-        piece = reader.recv(size)
-    except BlockingIOError:
-        return True
-    found.status = found.status or piece.split(b"\r\n")[0].decode("latin-1")
-    found.taken += len(piece)
-    return bool(piece)
+    readers = [Attacker(request, port, False, *_TAKING[number % 2]) for number, request in enumerate(requests)]
+    return await asyncio.gather(*(attack(reader, time.monotonic() + seconds) for reader in readers))
 
 
 AREA = Area("readers", "Slow readers and idle connections", run, (_attack, _judge_cuts, _flood))

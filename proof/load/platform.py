@@ -1,20 +1,23 @@
-"""The platform under load: its units as usual, and an installed Agent in a process of its own."""
+"""The platform under load: its units as usual, an installed Agent and the generators in processes of their own."""
 
 import asyncio
-import signal
-import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from benchmarks.measure import peer_process
 from proof.area import Run
 from proof.checker import violations
 from proof.gathering import Seen, history_of, settled
 from proof.gauges import descriptors
+from proof.load.agent import serve_agent
 from proof.load.calls import Call, Place
-from proof.load.generator import Generators, Outcome, generators
+from proof.load.jobs import Job, Outcome, generate
 from proof.plan import Plan
 from proof.record import AgentCall
 from proof.world import ALLOWED, World, world_of
@@ -27,8 +30,11 @@ _STORE_POOL = 20
 """So many connections to its store a unit opens when it first needs them, and keeps."""
 MAX_SECONDS = 600
 """The greatest that an invocation may be given."""
-
 _PROBE_SECONDS = 0.5
+_PROCESSES = 4
+"""More than are ever busy at once; each is started when it is first needed."""
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -37,17 +43,23 @@ class Loaded:
     place: Place
     seen: Path
     """Who asked the Agent for what."""
-    agent: asyncio.subprocess.Process
-    generators: Generators
+    processes: ProcessPoolExecutor
     calls: list[Call] = field(default_factory=list)
 
     @property
     def pids(self) -> dict[str, int]:
         return {"Control Plane": self.made.control_plane.pid, "Router": self.made.router.pid}
 
-    async def generate(self, what: str, **job: Any) -> Outcome:
-        """A part of the load, done by a process of its own."""
-        outcome = await self.generators.do(what, **job)
+    async def apart(self, work: Callable[..., T], *arguments: object) -> T:
+        """Done by another process, so that it takes no time of this one."""
+        return await asyncio.get_running_loop().run_in_executor(self.processes, work, *arguments)
+
+    async def uncounted(self, job: Job, **how: Any) -> Outcome:
+        return await self.apart(generate, self.place, job, how)
+
+    async def generate(self, job: Job, **how: Any) -> Outcome:
+        """A part of the load, of which every call is judged in the end."""
+        outcome = await self.uncounted(job, **how)
         self.calls += outcome.calls
         return outcome
 
@@ -55,23 +67,13 @@ class Loaded:
         """Of each unit, with the connections to its store that it may still open."""
         return {unit.log.stem: descriptors(unit.pid) + _STORE_POOL for unit in self.made.units}
 
-    async def end_agent(self) -> None:
-        """From here on all that it was asked can be read."""
-        if self.agent.returncode is None:
-            self.agent.send_signal(signal.SIGTERM)
-            await self.agent.wait()
-
-    async def agent_calls(self) -> list[AgentCall]:
-        await self.end_agent()
-        lines = [line.split() for line in self.seen.read_text().splitlines()]
-        return [AgentCall(float(at), method, invocation_id, jti) for at, method, invocation_id, jti in lines]
-
     async def problems(self, before: Mapping[str, int] | None) -> list[str]:
         """Every invariant that is broken, and whatever a caller got otherwise than it ordered."""
         await self._quiet()
         await settled(self.made, 60)
         history = await history_of(self.made, Seen(self.calls, before=before, counts=True, details=20))
-        history = replace(history, agents=await self.agent_calls())
+        lines = [line.split() for line in self.seen.read_text().splitlines()]
+        history = replace(history, agents=[AgentCall(float(at), *rest) for at, *rest in lines])
         recorded = {row.invocation_id: row.chunks for row in history.ledger}
         miscounted = [
             f"{call.invocation_id}: {len(call.chunks)} chunks delivered, {recorded.get(call.invocation_id)} recorded"
@@ -90,7 +92,7 @@ class Loaded:
             nonlocal last
             await asyncio.sleep(_PROBE_SECONDS)
             running = sum([sum((await numbers(unit, "aop_invocations_in_flight")).values()) for unit in units])
-            before, last = last, (await self.made.ledger.rows("SELECT count(*) FROM ledger.invocation"))[0]["count"]
+            before, last = last, await self.made.first.recorded()
             return running == 0 and before == last
 
         with suppress(TimeoutError):
@@ -109,28 +111,17 @@ async def loaded(run: Run, slots: int, log_level: str = "info") -> AsyncIterator
         control_plane={**both, "PLATFORM_GATEWAY_MAX_IN_FLIGHT_INVOCATIONS": str(slots)},
         router={**both, "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": str(2 * slots)},
     )
+    seen, proofs = run.folder / "agent.seen", run.folder / "proofs"
+    proofs.mkdir()
     async with world_of(run, plan) as made:
-        seen = run.folder / "agent.seen"
-        async with _agent(made.first.router.port, seen) as (process, port):
-            protocol = {**made.first.card["protocol"], "endpoint": f"http://127.0.0.1:{port}/a2a"}
+        with (
+            peer_process(partial(serve_agent, made.first.router.port, seen, proofs)) as (_, port),
+            ProcessPoolExecutor(_PROCESSES, get_context("spawn")) as processes,
+        ):
+            url = f"http://127.0.0.1:{port}/a2a"
             limits = some_limits(timeoutMs=MAX_SECONDS * 1000, maxOutputBytes=1 << 30)
-            card, _, _ = await made.first.installed(protocol=protocol, limits=limits)
-            place = Place(made.gateway_port(), port, made.first.token, card["agentId"])
-            async with generators(place) as ready:
-                yield Loaded(made, place, seen, process, ready)
-
-
-@asynccontextmanager
-async def _agent(router_port: int, seen: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "proof.load.agent", "--router", str(router_port), "--seen", str(seen)),
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        yield process, int(await process.stdout.readline())
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+            card, _, _ = await made.first.installed(
+                protocol={**made.first.card["protocol"], "endpoint": url}, limits=limits
+            )
+            place = Place(made.gateway_port(), url, proofs, made.first.token, card["agentId"])
+            yield Loaded(made, place, seen, processes)

@@ -11,7 +11,7 @@ from typing import Any
 import certifi
 
 from aop.local.state import DatabaseUrls
-from proof.area import Figure, Findings, print_json
+from proof.area import Figure, Findings
 from proof.network import kernel
 from proof.network.partitions import PARTITIONS, machines, partition, rough_weather
 from proof.network.refused import Way, addresses, cases, require_one_judgement, require_refused
@@ -75,7 +75,7 @@ def main(path: str) -> int:
     spec = json.loads(Path(path).read_text())
     found = Findings()
     asyncio.run(PARTS[spec["part"]](spec, found))
-    print_json({"hits": found.hits, "figures": [asdict(each) for each in found.figures], "broken": found.broken})
+    sys.stdout.write(json.dumps({**vars(found), "figures": [asdict(each) for each in found.figures]}))
     return 0
 
 

@@ -1,23 +1,23 @@
-"""The soak: hours at half load with failing Agents, to see whether memory grows and every invariant lasts.
+"""Area `soak`: hours at half load with failing Agents, to see whether memory grows and every invariant lasts.
 
 No part of `--quick` or `--full`: it runs only when it is named.
 """
 
 import asyncio
+import statistics
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
-from proof.area import Area, Figure, Findings, Run, proves
-from proof.gauges import Gauges, gauged, percentile, slope_per_hour
-from proof.load.generator import Outcome
+from proof.area import Area, Figure, Findings, Run, background, proves
+from proof.gauges import memory
+from proof.load import jobs
+from proof.load.jobs import Outcome
 from proof.load.platform import Loaded, loaded
 from tests.ledger.writing import breaches
 
-SOAK = "soak"
-HOURS = 2.0
 JUDGED_HOURS = 1.0
 """Of a shorter run the slope is shown and not judged: it is noise."""
 _CALLERS = 32
@@ -37,61 +37,61 @@ _OUTCOMES = "SELECT type, count(*) AS number FROM ledger.event WHERE type <> 'st
 
 @dataclass
 class Tally:
-    """What callers got in all rounds so far, kept small."""
+    """What callers got and what the units held in all rounds so far, kept small."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
-    slowest: float = 0.0
     wrong: list[str] = field(default_factory=list)
+    held: list[tuple[float, dict[str, float]]] = field(default_factory=list)
+    """MiB of each unit, at seconds of a clock."""
 
     def add(self, outcome: Outcome) -> None:
         for call in outcome.calls:
             self.outcomes[call.outcome or "refused"] += 1
-            self.codes[call.code or "none"] += 1
+            if call.code is not None:
+                self.codes[f"Agent fault: {call.code}"] += 1
             if call.wrong is not None:
                 self.wrong.append(f"{call.invocation_id or call.trace_id}: {call.wrong}")
-        self.slowest = max(self.slowest, percentile([call.seconds for call in outcome.calls], 0.99))
+
+    async def weigh(self, pids: dict[str, int], seconds: float) -> None:
+        while True:
+            self.held.append((time.monotonic(), memory(pids)))
+            await asyncio.sleep(seconds)
 
 
-def soak(hours: float = HOURS) -> Area:
-    return Area(SOAK, "Soak", partial(_soaked, hours=hours), (_disagreements, _slopes), alone=True)
-
-
-async def _soaked(run: Run, hours: float) -> Findings:
-    found, tally, left = Findings(), Tally(), hours * 3600
-    async with loaded(run, 512, log_level="warning") as on, gauged(on.pids, max(1.0, hours * 5)) as gauges:
-        fastest = await on.generators.do("calls", callers=_CALLERS, seconds=_CALIBRATION_SECONDS)
+async def run(run: Run) -> Findings:
+    found, tally, left = Findings(), Tally(), run.hours * 3600
+    async with loaded(run, 512, log_level="warning") as on, background(tally.weigh(on.pids, max(1.0, run.hours * 5))):
+        fastest = await on.uncounted(jobs.calls, callers=_CALLERS, seconds=_CALIBRATION_SECONDS)
         tally.add(fastest)
         rate, number = len(fastest.calls) / _CALIBRATION_SECONDS / 2, 0
-        run.say(f"{rate:.0f} calls a second for {hours:g} h")
+        run.say(f"{rate:.0f} calls a second for {run.hours:g} h")
         while left > 0:
             number, seconds = number + 1, min(left, _ROUND_SECONDS)
             job = {"rate": rate, "seconds": seconds, "faults": _FAULTS_IN_A_HUNDRED, "seed": f"{run.seed} {number}"}
-            tally.add(await on.generators.do("faulty", **job))
+            tally.add(await on.uncounted(jobs.faulty, **job))
             left -= seconds
-            run.say(f"{sum(tally.outcomes.values())} calls, {len(tally.wrong)} wrong, {max(left, 0) / 60:.0f} min left")
+            run.say(f"{tally.outcomes.total()} calls, {len(tally.wrong)} wrong, {max(left, 0) / 60:.0f} min left")
         await asyncio.sleep(_QUIET_SECONDS)
         found.broken += [*tally.wrong[:50], *await _disagreements(on, tally)]
-    found.hits.update({f"Agent fault: {code}": count for code, count in tally.codes.items() if code != "none"})
+    found.hits.update(tally.codes)
     found.figures += [
-        Figure("hours", hours, "h"),
-        Figure("calls a second", rate, "1/s"),
-        Figure("calls", sum(tally.outcomes.values())),
+        Figure("hours", run.hours, "h"),
+        Figure("calls", tally.outcomes.total()),
         Figure("calls told otherwise than they went", len(tally.wrong), at_most=0),
-        Figure("99th percentile of the slowest five minutes", tally.slowest, "s"),
-        *_slopes(gauges, hours),
+        *_slopes(tally, run.hours),
     ]
-    found.plots.append(gauges.plot("memory", f"Memory of the units over {hours:g} hours"))
     return found
 
 
 @proves("The memory of the units grows by at most 2 MB an hour.")
-def _slopes(gauges: Gauges, hours: float) -> Iterable[Figure]:
-    for name, points in gauges.memory.items():
-        settled = [point for point in points if point[0] >= points[-1][0] * _WARMING]
-        bound = _MAX_SLOPE if hours >= JUDGED_HOURS else None
-        yield Figure(f"{name}: growth of its memory", slope_per_hour(settled), "MiB/h", at_most=bound)
-        yield Figure(f"{name}: memory in the end", points[-1][1], "MiB")
+def _slopes(tally: Tally, hours: float) -> Iterable[Figure]:
+    settled = tally.held[int(len(tally.held) * _WARMING) :]
+    seconds = [at for at, _ in settled]
+    bound = _MAX_SLOPE if hours >= JUDGED_HOURS else None
+    for name in settled[0][1]:
+        slope = statistics.linear_regression(seconds, [held[name] for _, held in settled]).slope * 3600
+        yield Figure(f"{name}: growth of its memory", slope, "MiB/h", at_most=bound)
 
 
 @proves(
@@ -109,7 +109,6 @@ async def _disagreements(on: Loaded, tally: Tally) -> Iterable[str]:
     unsound = (await ledger.rows(_UNSOUND))[0]["count"]
     if unsound:
         problems.append(f"{unsound} invocations have not exactly one terminal")
-    await on.end_agent()
     return [*problems, *_agent_problems(on.seen)]
 
 
@@ -126,3 +125,6 @@ def _agent_problems(seen: Path) -> Iterable[str]:
                 messages.add(invocation_id)
     if len(credentials) != lines:
         yield f"{lines - len(credentials)} credentials were used again"
+
+
+AREA = Area("soak", "Soak", run, (_disagreements, _slopes), alone=True)
