@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from aop.contracts.token import TokenClaims, TokenHeader
 from aop.contracts.wire import Wire
 
 CREDENTIAL_TYP = "platform-router+jwt"
@@ -24,17 +25,11 @@ CONTEXT_HEADERS = {
 }
 
 
-class CredentialHeader(Wire, frozen=True, kw_only=True):
-    alg: Literal["EdDSA"]
+class CredentialHeader(TokenHeader, frozen=True, kw_only=True):
     typ: Literal["platform-router+jwt"]
-    kid: str
 
 
-class CredentialClaims(Wire, frozen=True, kw_only=True):
-    iss: str
-    aud: tuple[str, ...]
-    iat: int
-    exp: int
+class CredentialClaims(TokenClaims, frozen=True, kw_only=True):
     jti: str
     workspace_id: str
     agent_id: str

@@ -3,23 +3,17 @@
 from typing import Literal
 
 from aop.contracts.identity import Lineage
-from aop.contracts.wire import Wire
+from aop.contracts.token import TokenClaims, TokenHeader
 
 DELEGATION_TYP = "platform-delegation+jwt"
 DELEGATION_HEADER = "x-platform-delegation"
 
 
-class DelegationHeader(Wire, frozen=True, kw_only=True):
-    alg: Literal["EdDSA"]
+class DelegationHeader(TokenHeader, frozen=True, kw_only=True):
     typ: Literal["platform-delegation+jwt"]
-    kid: str
 
 
-class DelegationClaims(Wire, frozen=True, kw_only=True):
-    iss: str
-    aud: tuple[str, ...]
-    iat: int
-    exp: int
+class DelegationClaims(TokenClaims, frozen=True, kw_only=True):
     workspace_id: str
     agent_id: str
     release_id: str

@@ -1,5 +1,6 @@
 """Readers of what starts an Invocation and what comes back from it: requests, dispatch, Result v1, Stream Event v2."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -19,22 +20,16 @@ class StreamEventType(StrEnum):
     TIMED_OUT = "timed_out"
 
 
-class StreamStatus(StrEnum):
-    PENDING = "pending"
-    RUNNING = "running"
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    CANCELED = "canceled"
-    TIMED_OUT = "timed_out"
+StreamStatus = Literal["pending", "running", "succeeded", "failed", "canceled", "timed_out"]
+"""The status of the Invocation as its stream says it. The type of the event decides it."""
 
-
-STATUS_OF_STREAM_EVENT = {
-    StreamEventType.ACCEPTED: StreamStatus.PENDING,
-    StreamEventType.CHUNK: StreamStatus.RUNNING,
-    StreamEventType.COMPLETED: StreamStatus.SUCCEEDED,
-    StreamEventType.FAILED: StreamStatus.FAILED,
-    StreamEventType.CANCELED: StreamStatus.CANCELED,
-    StreamEventType.TIMED_OUT: StreamStatus.TIMED_OUT,
+STATUS_OF_STREAM_EVENT: Mapping[StreamEventType, StreamStatus] = {
+    StreamEventType.ACCEPTED: "pending",
+    StreamEventType.CHUNK: "running",
+    StreamEventType.COMPLETED: "succeeded",
+    StreamEventType.FAILED: "failed",
+    StreamEventType.CANCELED: "canceled",
+    StreamEventType.TIMED_OUT: "timed_out",
 }
 
 

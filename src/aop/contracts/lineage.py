@@ -54,17 +54,13 @@ TRANSITIONS: dict[InvocationStatus, frozenset[EventType]] = {
 TERMINAL_STATUSES = frozenset(InvocationStatus) - TRANSITIONS.keys()
 
 
-class InvocationEvent(Wire, frozen=True, kw_only=True):
-    schema_version: Literal["0.3"]
-    event_id: str
-    sequence: int
-    occurred_at: str
-    type: EventType
-    status: InvocationStatus
+class RecordedContext(Wire, frozen=True, kw_only=True):
+    """What a record and each of its events repeat."""
+
     invocation_id: str
     root_task_id: str
-    trace_id: str
     parent_invocation_id: str | msgspec.UnsetType = msgspec.UNSET
+    trace_id: str
     caller: Caller
     workspace_id: str
     target_agent_id: str
@@ -72,6 +68,15 @@ class InvocationEvent(Wire, frozen=True, kw_only=True):
     agent_release_id: str
     agent_card_digest: str
     capability: str
+
+
+class InvocationEvent(RecordedContext, frozen=True, kw_only=True):
+    schema_version: Literal["0.3"]
+    event_id: str
+    sequence: int
+    occurred_at: str
+    type: EventType
+    status: InvocationStatus
     deadline_at: str | msgspec.UnsetType = msgspec.UNSET
     chunk_index: int | msgspec.UnsetType = msgspec.UNSET
     chunk_count: int | msgspec.UnsetType = msgspec.UNSET
@@ -80,18 +85,7 @@ class InvocationEvent(Wire, frozen=True, kw_only=True):
     error: CorrelatedError | msgspec.UnsetType = msgspec.UNSET
 
 
-class InvocationRecord(Wire, frozen=True, kw_only=True):
-    invocation_id: str
-    root_task_id: str
-    parent_invocation_id: str | msgspec.UnsetType = msgspec.UNSET
-    trace_id: str
-    caller: Caller
-    workspace_id: str
-    target_agent_id: str
-    agent_card_version: str
-    agent_release_id: str
-    agent_card_digest: str
-    capability: str
+class InvocationRecord(RecordedContext, frozen=True, kw_only=True):
     status: InvocationStatus
     latency_ms: int | msgspec.UnsetType = msgspec.UNSET
     error_code: ErrorCode | msgspec.UnsetType = msgspec.UNSET

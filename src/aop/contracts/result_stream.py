@@ -183,7 +183,7 @@ def _require_shape(event: StreamEvent) -> None:
     is_chunk, has_failed = event.type is StreamEventType.CHUNK, event.type in _FAILURES
     error = event.error
     if (
-        event.status is not STATUS_OF_STREAM_EVENT[event.type]
+        event.status != STATUS_OF_STREAM_EVENT[event.type]
         or (event.type is StreamEventType.ACCEPTED) != (event.sequence == 0)
         or is_chunk != (event.chunk is not msgspec.UNSET)
         or is_chunk != (event.chunk_index is not msgspec.UNSET)

@@ -7,7 +7,6 @@ Completion: 1. ids and rights; 2. not used yet; 3. Binding not verified yet; 4. 
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -40,33 +39,12 @@ class ChallengeReused(Refusal):
     code = ErrorCode.CHALLENGE_REUSED
 
 
-class ChallengeExpired(Refusal):
-    code = ErrorCode.CHALLENGE_EXPIRED
+class VerificationFailed(Refusal):
+    """The Binding failed; the caller sees the code that has the name of the recorded failure."""
 
-
-class WrongProof(Refusal):
-    code = ErrorCode.WRONG_PROOF
-
-
-class RedirectNotAllowed(Refusal):
-    code = ErrorCode.REDIRECT_NOT_ALLOWED
-
-
-class EndpointUnavailable(Refusal):
-    code = ErrorCode.ENDPOINT_UNAVAILABLE
-
-
-class DisallowedNetwork(Refusal):
-    code = ErrorCode.DISALLOWED_NETWORK
-
-
-_REFUSALS: Mapping[Failure, type[Refusal]] = {
-    Failure.WRONG_PROOF: WrongProof,
-    Failure.CHALLENGE_EXPIRED: ChallengeExpired,
-    Failure.DISALLOWED_NETWORK: DisallowedNetwork,
-    Failure.ENDPOINT_UNAVAILABLE: EndpointUnavailable,
-    Failure.REDIRECT_NOT_ALLOWED: RedirectNotAllowed,
-}
+    def __init__(self, failure: Failure) -> None:
+        self.code = ErrorCode[failure.name]
+        super().__init__(f"Binding failed: {failure}")
 
 
 @dataclass(frozen=True)
@@ -139,7 +117,7 @@ class Challenges:
         async with self._database.transaction() as connection:
             if not await bindings.set_failed(connection, binding_id, failure, self._clock()):
                 raise Conflict("the Binding was verified just now")
-        raise _REFUSALS[failure](f"Binding failed: {failure}")
+        raise VerificationFailed(failure)
 
     async def _verify(self, binding: BindingRow, challenge: ChallengeRow, now: datetime) -> EndpointBinding:
         evidence = EndpointEvidence(

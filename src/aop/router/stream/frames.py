@@ -4,16 +4,22 @@ import msgspec
 
 from aop.base.json import compact
 from aop.contracts.identity import Lineage
-from aop.contracts.invocation import CorrelatedError, StreamEvent, StreamEventType, StreamStatus, correlated_error
+from aop.contracts.invocation import (
+    STATUS_OF_STREAM_EVENT,
+    CorrelatedError,
+    StreamEvent,
+    StreamEventType,
+    correlated_error,
+)
 from aop.contracts.lineage import EventType
 from aop.ledger.model import Terminal
 from aop.net.sse import CR, LF, frame
 
 _TERMINALS = {
-    EventType.SUCCEEDED: (StreamEventType.COMPLETED, StreamStatus.SUCCEEDED),
-    EventType.FAILED: (StreamEventType.FAILED, StreamStatus.FAILED),
-    EventType.CANCELED: (StreamEventType.CANCELED, StreamStatus.CANCELED),
-    EventType.TIMED_OUT: (StreamEventType.TIMED_OUT, StreamStatus.TIMED_OUT),
+    EventType.SUCCEEDED: StreamEventType.COMPLETED,
+    EventType.FAILED: StreamEventType.FAILED,
+    EventType.CANCELED: StreamEventType.CANCELED,
+    EventType.TIMED_OUT: StreamEventType.TIMED_OUT,
 }
 _encode = msgspec.json.Encoder().encode
 
@@ -37,7 +43,7 @@ class FrameWriter:
         self.chunks = 0
 
     def accepted(self) -> bytes:
-        return self._event(StreamEventType.ACCEPTED, StreamStatus.PENDING)
+        return self._event(StreamEventType.ACCEPTED)
 
     def chunk(self, value: bytes) -> tuple[bytes, int]:
         """The frame, and how many bytes of JSON the chunk has in it."""
@@ -56,10 +62,9 @@ class FrameWriter:
         return framed, len(line)
 
     def terminal(self, terminal: Terminal) -> bytes:
-        kind, status = _TERMINALS[terminal.type]
-        return self._event(kind, status, terminal)
+        return self._event(_TERMINALS[terminal.type], terminal)
 
-    def _event(self, kind: StreamEventType, status: StreamStatus, terminal: Terminal | None = None) -> bytes:
+    def _event(self, kind: StreamEventType, terminal: Terminal | None = None) -> bytes:
         error: CorrelatedError | msgspec.UnsetType = msgspec.UNSET
         if terminal is not None and terminal.error is not None:
             error = correlated_error(terminal.error, terminal.reason, self._lineage)
@@ -67,7 +72,7 @@ class FrameWriter:
             schema_version="2",
             sequence=self._sequence,
             type=kind,
-            status=status,
+            status=STATUS_OF_STREAM_EVENT[kind],
             **self._lineage.ids,
             error=error,
         )
