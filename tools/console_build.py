@@ -57,12 +57,12 @@ def ready_node(say: Say) -> Node:
         return _with_packages(say)
 
 
-def lock_packages(say: Say) -> None:
+def lock_packages(folder: Path, say: Say) -> None:
     """Resolves package-lock.json again, without addresses: neither of a registry nor of whoever wants funding."""
-    say("resolving console/package-lock.json")
-    node = _node(say)
-    _call([*node.npm, "install", "--package-lock-only", "--silent", "--ignore-scripts"], node)
-    lock = CONSOLE / "package-lock.json"
+    lock = folder / "package-lock.json"
+    say(f"resolving {lock.relative_to(ROOT)}")
+    node = find_node(say)
+    _call([*node.npm, "install", "--package-lock-only", "--silent", "--ignore-scripts"], node, folder)
     content = json.loads(lock.read_text("utf-8"))
     for package in content["packages"].values():
         package.pop("funding", None)
@@ -71,7 +71,7 @@ def lock_packages(say: Say) -> None:
 
 
 def _with_packages(say: Say) -> Node:
-    node = _node(say)
+    node = find_node(say)
     wanted = _digest(_PACKAGES_FROM)
     if _stamp("packages") != wanted or not (CONSOLE / "node_modules").is_dir():
         say("installing the Console's packages into console/node_modules (first time, ~20 s)")
@@ -80,7 +80,7 @@ def _with_packages(say: Say) -> Node:
     return node
 
 
-def _node(say: Say) -> Node:
+def find_node(say: Say) -> Node:
     """The machine's own Node when new enough, else the one of a pinned wheel in .dev/node."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is not None and npm is not None and _version(node) >= NODE_MINIMUM:
@@ -123,8 +123,8 @@ def _write_stamp(name: str, text: str) -> None:
     (_STAMPS / name).write_text(text)
 
 
-def _call(command: list[str], node: Node) -> None:
-    ran = subprocess.run(command, cwd=CONSOLE, env=node.environment(), check=False, capture_output=True, text=True)
+def _call(command: list[str], node: Node, folder: Path = CONSOLE) -> None:
+    ran = subprocess.run(command, cwd=folder, env=node.environment(), check=False, capture_output=True, text=True)
     if ran.returncode:
         raise SetupFailed(
             f"{ran.stdout}{ran.stderr}\nthe Console could not be built; this failed:\n  {' '.join(command)}"

@@ -50,16 +50,29 @@ class Lock:
         return self.path.relative_to(ROOT).as_posix()
 
 
+def folder_locks() -> list[Path]:
+    """Those beside the requirements.in of one folder: of the sample Agents, and of what `./dev interop` runs."""
+    return sorted([*ROOT.glob("agents/*/requirements.lock"), *ROOT.glob("interop/**/requirements.lock")])
+
+
 def python_locks() -> list[Path]:
-    return [*sorted(ROOT.glob("requirements*.lock")), *sorted((ROOT / "agents").glob("*/requirements.lock"))]
+    return [*sorted(ROOT.glob("requirements*.lock")), *folder_locks()]
+
+
+def npm_folders() -> list[Path]:
+    """The Console's, and those of Agents in Node."""
+    agents = sorted(path.parent for path in ROOT.glob("interop/agents/*/package-lock.json"))
+    return [CONSOLE_LOCK.parent, *agents]
 
 
 def read_all() -> list[Lock]:
-    return [*(read_python(path, path.read_text("utf-8")) for path in python_locks()), read_console()]
+    python = [read_python(path, path.read_text("utf-8")) for path in python_locks()]
+    return [*python, *(_read_folder(folder) for folder in npm_folders())]
 
 
-def read_console() -> Lock:
-    return read_npm(CONSOLE_LOCK, json.loads(CONSOLE_LOCK.read_bytes()))
+def _read_folder(folder: Path) -> Lock:
+    path = folder / CONSOLE_LOCK.name
+    return read_npm(path, json.loads(path.read_bytes()))
 
 
 def read_python(path: Path, text: str) -> Lock:

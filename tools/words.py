@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tools.structure import ROOT, tracked
 
-FOLDERS = ("src", "tests", "proof", "tools", "benchmarks", "agents", "templates")
+FOLDERS = ("src", "tests", "proof", "interop", "tools", "benchmarks", "agents", "templates")
 _ITS_OWN_NAME = "the name of the thing itself: task, query, filters, request …"
 
 

@@ -65,7 +65,6 @@ async def test_a_broken_request_gets_its_error_with_the_id_it_had(
         ("message/send", message({}) | {"configuration": {"historyLength": -1}}, -32602),
         ("tasks/get", {"id": "none"}, -32001),
         ("tasks/cancel", {"id": "none"}, -32001),
-        ("tasks/resubscribe", {"id": "none"}, -32001),
         ("tasks/pushNotificationConfig/set", {}, -32003),
         ("agent/getAuthenticatedExtendedCard", {}, -32007),
     ],
@@ -75,6 +74,19 @@ async def test_a_call_the_agent_cannot_serve_gets_the_code_of_a2a(
 ) -> None:
     async with served_agent(tmp_path, SKILLS) as agent:
         assert await agent.code(method, params) == code
+
+
+@pytest.mark.parametrize(
+    ("method", "params"), [("tasks/resubscribe", {"id": "none"}), ("message/stream", message({}, taskId="none"))]
+)
+async def test_a_follower_of_a_task_that_is_gone_reads_the_error_as_an_event(
+    tmp_path: Path, method: str, params: object
+) -> None:
+    async with served_agent(tmp_path, SKILLS) as agent:
+        answer = await agent.post({"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
+        assert (answer.status, answer.headers_named(b"content-type")) == (200, [b"text/event-stream"])
+        error = json.loads(answer.body.removeprefix(b"data: "))
+        assert (error["id"], error["error"]["code"]) == (7, -32001)
 
 
 @pytest.mark.parametrize("method", ["message/stream", "tasks/resubscribe"])

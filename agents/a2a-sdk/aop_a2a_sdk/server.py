@@ -8,10 +8,8 @@ from typing import Any, Final
 import msgspec
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.apps import A2AStarletteApplication
-from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
-from a2a.server.request_handlers import DefaultRequestHandler
-from a2a.server.tasks import TaskStore, TaskUpdater
+from a2a.server.tasks import TaskUpdater
 from a2a.types import AgentCard as SdkCard
 from a2a.types import DataPart, Message, Part, Task, TaskState, TaskStatus, TextPart
 
@@ -25,11 +23,11 @@ from aop.agent.task import ARTIFACT
 from aop.agent.tasks import LimitReached, ending_of, time_limit
 from aop.contracts.card import AgentCard
 from aop.net.asgi import Receive, Scope, Send
+from aop_a2a_sdk.requests import StrictRequests
+from aop_a2a_sdk.tasks import FollowedTasks, RecentTasks
 
-MAX_TASKS: Final = 1_000
 MAX_HISTORY_BYTES: Final = 16 * 1024
 _CANCEL_SECONDS: Final = 5.0
-_ENDED: Final = frozenset({TaskState.completed, TaskState.canceled, TaskState.failed, TaskState.rejected})
 
 
 def sdk_application(
@@ -39,7 +37,7 @@ def sdk_application(
     tasks = RecentTasks()
     executor = SkillExecutor(Skills(card, skills), tasks, card.limits.timeout_ms / 1000)
     public = SdkCard.model_validate(public_card(card, settings.trust.audience))
-    app = A2AStarletteApplication(public, DefaultRequestHandler(executor, tasks)).build()
+    app = StrictRequests(A2AStarletteApplication(public, FollowedTasks(executor, tasks)).build())
 
     async def with_health(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] in HEALTH_PAGES:
@@ -48,38 +46,6 @@ def sdk_application(
             await app(scope, receive, send)
 
     return guarded(with_health, settings)
-
-
-class RecentTasks(TaskStore):
-    """The Tasks in memory: when there are too many, the oldest that ended is forgotten, running ones last."""
-
-    def __init__(self, max_tasks: int = MAX_TASKS) -> None:
-        self._max_tasks = max_tasks
-        self._tasks: dict[str, Task] = {}
-        self._changed = asyncio.Condition()
-
-    async def save(self, task: Task, context: ServerCallContext | None = None) -> None:
-        async with self._changed:
-            self._tasks[task.id] = task
-            while len(self._tasks) > self._max_tasks:
-                ended = (task_id for task_id, kept in self._tasks.items() if kept.status.state in _ENDED)
-                del self._tasks[next(ended, next(iter(self._tasks)))]
-            self._changed.notify_all()
-
-    async def get(self, task_id: str, context: ServerCallContext | None = None) -> Task | None:
-        return self._tasks.get(task_id)
-
-    async def delete(self, task_id: str, context: ServerCallContext | None = None) -> None:
-        self._tasks.pop(task_id, None)
-
-    async def wait_ended(self, task_id: str) -> None:
-        """Returns when the Task is stored as ended, or forgotten."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._has_ended(task_id))
-
-    def _has_ended(self, task_id: str) -> bool:
-        task = self._tasks.get(task_id)
-        return task is None or task.status.state in _ENDED
 
 
 class SkillExecutor(AgentExecutor):

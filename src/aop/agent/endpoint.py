@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from aop.agent.call_log import AgentCall
 from aop.agent.guard import JSON, NO_STORE, SCOPE_KEY, HeaderLine, respond
-from aop.agent.methods import A2AMethods, Events, Immediate, WhenSettled
+from aop.agent.methods import FOLLOWING, A2AMethods, Events, Immediate, WhenSettled
 from aop.agent.rpc import (
     RequestId,
     RpcFault,
     RpcRequest,
+    TaskNotFound,
     TooManyTasks,
     UnsupportedMediaType,
     failure,
@@ -71,7 +72,9 @@ class A2AEndpoint:
             reply = self.methods.reply(call, request)
         except RpcFault as fault:
             call.record("refused", fault)
-            await _refuse(send, fault.request_id if request_id is None else request_id, fault)
+            # Whoever follows a Task reads events and nothing else, so a Task that is gone is told as one.
+            refuse = _refuse_follower if isinstance(fault, TaskNotFound) and call.method in FOLLOWING else _refuse
+            await refuse(send, fault.request_id if request_id is None else request_id, fault)
             return
         match reply:
             case Immediate(content):
@@ -92,7 +95,7 @@ class A2AEndpoint:
         async with aclosing(events):
             await send({"type": "http.response.start", "status": 200, "headers": list(_EVENTS)})
             async for event in events:
-                frame = b"data: " + success(request_id, event) + b"\n\n"
+                frame = _frame(success(request_id, event))
                 if not await self._was_taken(send, {"type": "http.response.body", "body": frame, "more_body": True}):
                     return
             await send({"type": "http.response.body", "body": b""})
@@ -115,6 +118,14 @@ def _require_json(scope: Scope) -> None:
 async def _refuse(send: Send, request_id: RequestId, fault: RpcFault) -> None:
     headers = [JSON, (b"retry-after", b"1")] if isinstance(fault, TooManyTasks) else [JSON]
     await respond(send, fault.status, headers, failure(request_id, fault))
+
+
+async def _refuse_follower(send: Send, request_id: RequestId, fault: RpcFault) -> None:
+    await respond(send, fault.status, _EVENTS, _frame(failure(request_id, fault)))
+
+
+def _frame(content: bytes) -> bytes:
+    return b"data: " + content + b"\n\n"
 
 
 async def _until_left(work: Coroutine[Any, Any, None], receive: Receive) -> bool:

@@ -98,7 +98,7 @@ class Guard:
         headers = [line for line in scope["headers"] if line[0] not in _SPENT]
         token = _current.set(context)
         try:
-            await self._app({**scope, "headers": headers, SCOPE_KEY: context}, _replayed(body, receive), send)
+            await self._app({**scope, "headers": headers, SCOPE_KEY: context}, replayed(body, receive), send)
         finally:
             _current.reset(token)
 
@@ -130,7 +130,7 @@ class Guard:
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
     """The body in one piece, then whatever the server reports: in practice the peer's departure."""
     delivered = False
 

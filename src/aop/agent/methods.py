@@ -26,6 +26,9 @@ from aop.contracts.a2a import TaskState
 
 SEND: Final = "message/send"
 STREAM: Final = "message/stream"
+RESUBSCRIBE: Final = "tasks/resubscribe"
+FOLLOWING: Final = frozenset({STREAM, RESUBSCRIBE})
+"""The methods whose answer is a stream."""
 # What the result's envelope adds to a document: the id of the request and a few members.
 _ENVELOPE_BYTES: Final = 1024
 
@@ -66,7 +69,7 @@ class A2AMethods:
             STREAM: self._stream,
             "tasks/get": self._get,
             "tasks/cancel": self._cancel,
-            "tasks/resubscribe": self._resubscribe,
+            RESUBSCRIBE: self._resubscribe,
             "tasks/pushNotificationConfig/set": _refuse(PushNotSupported),
             "tasks/pushNotificationConfig/get": _refuse(PushNotSupported),
             "tasks/pushNotificationConfig/list": _refuse(PushNotSupported),
