@@ -43,7 +43,7 @@ ROUTER: Sequence[Failpoint] = (
     Failpoint("terminal.before", "aop.ledger.journal:Journal.end", "before"),
     Failpoint("terminal.committed", "aop.ledger.store:append", "after"),
     Failpoint("terminal.after", "aop.ledger.journal:Journal.end", "after"),
-    Failpoint("answer.before", "aop.router.api.running_answer:outcome_response", "before"),
+    Failpoint("answer.before", "aop.router.api.invocation_answers:outcome_response", "before"),
     Failpoint("leave.before", "aop.ledger.journal:Journal.request_cancel", "before"),
     Failpoint("leave.after", "aop.ledger.journal:Journal.request_cancel", "after"),
     Failpoint("cancel.before", "aop.router.a2a.agent:AgentConversation.cancel", "before"),

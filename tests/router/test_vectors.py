@@ -43,6 +43,7 @@ CONTEXT = InvocationContext(
 
 # None of these answers is so long that it would be read in a process.
 CHECKS = SchemaChecks(SchemaWorkers(), max_work_ms=1000, max_kept_bytes=1 << 20)
+LIMITS = AnswerLimits(8_388_608, 1_048_576)
 
 
 class Conversing:
@@ -53,11 +54,11 @@ class Conversing:
         host = f"127.0.0.1:{agent.port}"
         policy = NetworkPolicy(AllowList.parse([host]), Resolver())
         issuer = Issuer("http://127.0.0.1:8081", "router-1", "http://127.0.0.1:8081", 60)
-        self._agents = Agents(policy, client, Credentials(issuer, key), CHECKS)
+        self._agents = Agents(policy, client, Credentials(issuer, key), CHECKS, LIMITS)
         self._endpoint = Endpoint.parse(agent.url)
 
     def conversation(self) -> AgentConversation:
-        return AgentConversation(self._agents, self._endpoint, CONTEXT, AnswerLimits(8_388_608, 1_048_576))
+        return AgentConversation(self._agents, self._endpoint, CONTEXT, LIMITS.answer)
 
     async def outcome(self, *behaviours: Behaviour) -> Outcome:
         self.agent.script(*behaviours)

@@ -19,12 +19,12 @@ from aop.net.policy import Lookup, NetworkPolicy, Resolver, system_lookup
 from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.api.delegation import Delegations
+from aop.router.api.invocation_answers import InvocationAnswers
 from aop.router.api.invocations import DispatchRoutes
 from aop.router.api.nested import NestedInvocationRoutes
 from aop.router.api.reads import LedgerReadRoutes
-from aop.router.api.running_answer import RunningAnswers
 from aop.router.api.topology_status import topology_status_routes
-from aop.router.invocation.acceptance import AcceptanceBoundary
+from aop.router.invocation.acceptance import AcceptanceBoundary, CallLimits
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.parents import ParentWatch
 from aop.router.invocation.recording import FENCED, Fence, open_journal
@@ -194,7 +194,8 @@ def _invocation_routes(
     issuer = Issuer(credential.issuer, credential.key_id, settings.agent_origin, credential.ttl_seconds)
     policy = NetworkPolicy(unit.allowed_private_hosts, parts.resolver)
     credentials = Credentials(issuer, credential.private_key)
-    agents = Agents(policy, parts.agent_client, credentials, parts.checks)
+    limits = AnswerLimits(settings.agent_response_limit_bytes, settings.a2a_event_limit_bytes)
+    agents = Agents(policy, parts.agent_client, credentials, parts.checks, limits)
     resolution = Resolution(
         parts.peer,
         settings.control_plane_token,
@@ -205,24 +206,14 @@ def _invocation_routes(
     )
     max_input_bytes = unit.invocation_request_max_bytes
     phase_kinds = parts.counts.phase_kinds
-    boundary = AcceptanceBoundary(
-        topology,
-        resolution,
-        parts.journal,
-        parts.checks,
-        phase_kinds,
-        max_deadline_ms=unit.invocation_deadline_ms,
-        max_input_bytes=max_input_bytes,
-    )
-    limits = AnswerLimits(settings.agent_response_limit_bytes, settings.a2a_event_limit_bytes)
-    execution = Execution(
-        agents, parts.journal, parts.supervisor, parts.log, parts.counts, parts.environment.clock, limits
-    )
-    answers = RunningAnswers(execution, unit.sse_frame_max_bytes)
+    call_limits = CallLimits(unit.invocation_deadline_ms, max_input_bytes)
+    boundary = AcceptanceBoundary(resolution, parts.journal, parts.checks, phase_kinds, call_limits)
+    execution = Execution(agents, parts.journal, parts.supervisor, parts.log, parts.counts, parts.environment.clock)
+    answers = InvocationAnswers(boundary, execution, unit.sse_frame_max_bytes)
     delegations = Delegations(issuer, credential.private_key.public, lambda: parts.environment.clock().timestamp())
     roots, children = slots
-    nested = NestedInvocationRoutes(ledger, resolution, boundary, answers, phase_kinds, max_input_bytes)
+    nested = NestedInvocationRoutes(ledger, resolution, answers, phase_kinds.resolve, max_input_bytes)
     return [
-        *DispatchRoutes(boundary, answers, max_input_bytes).routes(settings.service_principals, roots),
+        *DispatchRoutes(answers, max_input_bytes).routes(settings.service_principals, roots),
         *nested.routes(delegations, children),
     ]

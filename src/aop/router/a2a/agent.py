@@ -27,23 +27,22 @@ _IDENTITY = (b"accept-encoding", b"identity")
 _CANCEL_ANSWER_BYTES = 64 * 1024
 
 
-class Agents:
-    """The way to every Agent: one network policy, one pool, one key, one place for long answers to be read."""
-
-    def __init__(
-        self, policy: NetworkPolicy, client: HttpClient, credentials: Credentials, checks: SchemaChecks
-    ) -> None:
-        self.policy = policy
-        self.client = client
-        self.credentials = credentials
-        self.checks = checks
-
-
 class AnswerLimits(msgspec.Struct, frozen=True):
     """In bytes: of a whole answer, streamed or not, and of one event in a stream."""
 
     answer: int
     event: int
+
+
+class Agents(msgspec.Struct, frozen=True):
+    """The way to every Agent: one network policy, one pool, one key, one place for long answers to be read."""
+
+    policy: NetworkPolicy
+    client: HttpClient
+    credentials: Credentials
+    checks: SchemaChecks
+    limits: AnswerLimits
+    """Of any Agent; a Card may set a lower one for the whole answer."""
 
 
 class AgentConversation:
@@ -54,15 +53,15 @@ class AgentConversation:
         agents: Agents,
         endpoint: Endpoint,
         context: InvocationContext,
-        limits: AnswerLimits,
+        max_output_bytes: int,
         trace_headers: Headers = (),
     ) -> None:
         self._agents = agents
         self._endpoint = endpoint
         self._context = context
         self._audience = endpoint.origin
-        self._max_answer = limits.answer
-        self._max_event = limits.event
+        self._max_answer = min(agents.limits.answer, max_output_bytes)
+        self._max_event = min(agents.limits.event, self._max_answer)
         self._target: Target | None = None
         self._context_headers = (*context_headers(context), *trace_headers)
         self._numbers = count(1)
@@ -101,7 +100,7 @@ class AgentConversation:
         Iterating over them may raise EventTooLarge; AgentFault if it is no such stream, TimeoutError at the deadline.
         """
         target = await self._judged(deadline)
-        parser = EventParser(min(self._max_event, self._max_answer))
+        parser = EventParser(self._max_event)
         try:
             async with self._agents.client.stream(
                 target,

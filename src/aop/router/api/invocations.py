@@ -9,8 +9,8 @@ from aop.base.ids import is_trace_id
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.invocation import RouterDispatch
-from aop.router.api.running_answer import RunningAnswers
-from aop.router.invocation.acceptance import AcceptanceBoundary, AuthorizedCall
+from aop.router.api.invocation_answers import InvocationAnswers
+from aop.router.invocation.acceptance import AuthorizedCall
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.body import read_json
@@ -26,8 +26,7 @@ _decode = msgspec.json.Decoder(RouterDispatch).decode
 
 
 class DispatchRoutes:
-    def __init__(self, boundary: AcceptanceBoundary, answers: RunningAnswers, request_max_bytes: int) -> None:
-        self._boundary = boundary
+    def __init__(self, answers: InvocationAnswers, request_max_bytes: int) -> None:
         self._answers = answers
         self._max_bytes = request_max_bytes + CONTEXT_BYTES
 
@@ -50,8 +49,7 @@ class DispatchRoutes:
         require_agreement(request, stream=dispatch.stream)
         value = body.member("input")
         call = AuthorizedCall(dispatch.context, bytes(dispatch.input), value, dispatch.stream, received, phases)
-        accepted = await self._boundary.accept(call, request.scope["aop.disconnected"].is_set)
-        return await self._answers.answer(request, call, accepted)
+        return await self._answers.answer(request, call)
 
 
 def _take_named_trace(request: Request) -> None:

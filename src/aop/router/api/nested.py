@@ -15,35 +15,28 @@ from aop.contracts.invocation import NestedInvocationRequest
 from aop.contracts.resolution import ResolveInstalledVersionRequest
 from aop.ledger.reader import LedgerReader
 from aop.router.api.delegation import Delegations
-from aop.router.api.running_answer import RunningAnswers
-from aop.router.invocation.acceptance import AcceptanceBoundary, AuthorizedCall
+from aop.router.api.invocation_answers import InvocationAnswers
+from aop.router.invocation.acceptance import AuthorizedCall
 from aop.router.invocation.parents import require_running_parent
-from aop.router.metrics import InvocationPhases
 from aop.router.targets.resolution import Resolution
 from aop.serving.admission import Slots
 from aop.serving.body import read_json
 from aop.serving.request import Request, require_agreement
 from aop.serving.routing import Route, RouteAnswer, Spanned
-from aop.telemetry.phases import RequestPhases
+from aop.telemetry.phases import PhaseKind, RequestPhases
 
 _decode = msgspec.json.Decoder(NestedInvocationRequest).decode
 
 
 class NestedInvocationRoutes:
     def __init__(
-        self,
-        ledger: LedgerReader,
-        resolution: Resolution,
-        boundary: AcceptanceBoundary,
-        answers: RunningAnswers,
-        phase_kinds: InvocationPhases,
-        max_bytes: int,
+        self, ledger: LedgerReader, resolution: Resolution, answers: InvocationAnswers, phase: PhaseKind, max_bytes: int
     ) -> None:
+        """`phase` is what the search for the installed version counts as."""
         self._ledger = ledger
         self._resolution = resolution
-        self._boundary = boundary
         self._answers = answers
-        self._phase_kinds = phase_kinds
+        self._phase = phase
         self._max_bytes = max_bytes
 
     def routes(self, delegations: Delegations, children: Slots) -> Sequence[Route]:
@@ -60,7 +53,7 @@ class NestedInvocationRoutes:
         require_agreement(request, stream=nested.stream)
         await require_running_parent(self._ledger, claims)
         lineage = claims.child(new_id("inv"))
-        phases.enter(self._phase_kinds.resolve)
+        phases.enter(self._phase)
         pin = await self._resolution.installed(
             ResolveInstalledVersionRequest(
                 **lineage.ids,
@@ -74,5 +67,4 @@ class NestedInvocationRoutes:
         context = InvocationContext(lineage, pin, caller, nested.capability)
         value = body.member("input")
         call = AuthorizedCall(context, bytes(nested.input), value, nested.stream, received, phases)
-        accepted = await self._boundary.accept(call, request.scope["aop.disconnected"].is_set)
-        return await self._answers.answer(request, call, accepted)
+        return await self._answers.answer(request, call)

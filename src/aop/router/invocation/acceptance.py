@@ -10,7 +10,7 @@ import msgspec
 from aop.base.ids import new_opening_id
 from aop.cards.checks import SchemaChecks, TooMuchSchemaWork
 from aop.contracts.card import AuthenticationType
-from aop.contracts.errors import Conflict, DependencyFailed, ErrorCode, PayloadTooLarge, Reason, Relayed
+from aop.contracts.errors import Conflict, DependencyFailed, ErrorCode, PayloadTooLarge, Reason
 from aop.contracts.identity import InvocationContext
 from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
@@ -22,7 +22,6 @@ from aop.router.invocation.running import RunningInvocation
 from aop.router.metrics import InvocationPhases
 from aop.router.targets.card import TargetCard
 from aop.router.targets.resolution import Resolution
-from aop.router.targets.topology import Topology
 from aop.serving.body import CallerLeft
 from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import Attribute
@@ -45,25 +44,27 @@ class EndedAtAcceptance(msgspec.Struct, frozen=True):
     outcome: Outcome
 
 
+class CallLimits(msgspec.Struct, frozen=True):
+    """Of any call; a Card may set lower ones."""
+
+    deadline_ms: int
+    input_bytes: int
+
+
 class AcceptanceBoundary:
     def __init__(
         self,
-        topology: Topology,
         resolution: Resolution,
         journal: Journal,
         checks: SchemaChecks,
         phase_kinds: InvocationPhases,
-        *,
-        max_deadline_ms: int,
-        max_input_bytes: int,
+        limits: CallLimits,
     ) -> None:
-        self._topology = topology
         self._resolution = resolution
         self._journal = journal
         self._checks = checks
         self._phase_kinds = phase_kinds
-        self._max_deadline_ms = max_deadline_ms
-        self._max_input_bytes = max_input_bytes
+        self._limits = limits
 
     async def accept(
         self, call: AuthorizedCall, caller_left: Callable[[], bool]
@@ -74,25 +75,20 @@ class AcceptanceBoundary:
             phases.span.attributes.update(_span_attributes(call))
         phases.enter(self._phase_kinds.resolve)
         release = call.context.pin.release
-        self._require_usable(release)
+        self._resolution.require_usable(release)
         card = await self._resolution.card(call.context, phases.headers())
         phases.enter(self._phase_kinds.accept)
-        if len(call.content) > min(self._max_input_bytes, card.max_input_bytes):
+        if len(call.content) > min(self._limits.input_bytes, card.max_input_bytes):
             raise PayloadTooLarge("input", reason=Reason.INPUT_SIZE)
-        deadline = call.received + min(self._max_deadline_ms, card.timeout_ms) / 1000
+        deadline = call.received + min(self._limits.deadline_ms, card.timeout_ms) / 1000
         await self._require_input(call, card, deadline)
         if caller_left():
             raise CallerLeft("before acceptance")
         # Again, because a change may have arrived while the Card was asked for or the input checked.
-        self._require_usable(release)
+        self._resolution.require_usable(release)
         accepted = await self._record(call, card, deadline)
         phases.end()
         return accepted
-
-    def _require_usable(self, release_id: str) -> None:
-        refusal = self._topology.refusal(release_id)
-        if refusal is not None:
-            raise Relayed(refusal, "the watched state of the Release")
 
     async def _require_input(self, call: AuthorizedCall, card: TargetCard, deadline: float) -> None:
         """A check that takes until the deadline is no refusal: the call is accepted and ends `timed_out`."""

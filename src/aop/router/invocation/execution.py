@@ -12,7 +12,7 @@ from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import Journal
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Fact, Place, terminal_fact
-from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
+from aop.router.a2a.agent import AgentConversation, Agents
 from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.a2a.sending import send_and_follow
 from aop.router.a2a.streaming import UNREAD, DeliverChunk, stream_chunks
@@ -42,7 +42,6 @@ class Execution:
         log: UnitLog,
         metrics: RouterMetrics,
         clock: Clock,
-        limits: AnswerLimits,
     ) -> None:
         self._agents = agents
         self._journal = journal
@@ -50,7 +49,6 @@ class Execution:
         self._log = log
         self._metrics = metrics
         self._clock = clock
-        self._limits = limits
         self._checks = agents.checks
 
     def start(self, running: RunningInvocation) -> None:
@@ -88,10 +86,10 @@ class Execution:
                 phases.span.attributes["error.type"] = terminal.error.value
 
     async def _run(self, running: RunningInvocation) -> None:
-        limits = AnswerLimits(min(self._limits.answer, running.card.max_output_bytes), self._limits.event)
         phases, context, kinds = running.phases, running.context, self._metrics.phase_kinds
         phases.enter(kinds.agent, None if phases.span is None else agent_span_id(context.lineage.invocation))
-        conversation = AgentConversation(self._agents, running.card.endpoint, context, limits, phases.headers())
+        card = running.card
+        conversation = AgentConversation(self._agents, card.endpoint, context, card.max_output_bytes, phases.headers())
         outcome, leaves_task = await self._worked(running, conversation)
         phases.end(outcome.terminal.error)
         phases.enter(kinds.terminal)

@@ -82,6 +82,12 @@ class Resolution:
         self._seconds = seconds
         self._answer_limit = answer_limit
 
+    def require_usable(self, release: str) -> None:
+        """Refuses a Release whose watched state forbids to run it."""
+        refusal = self._topology.refusal(release)
+        if refusal is not None:
+            raise Relayed(refusal, "the watched state of the Release")
+
     async def card(self, context: InvocationContext, trace_headers: Headers = ()) -> TargetCard:
         """The Card of this pin; `trace_headers` name the span it is asked from.
 

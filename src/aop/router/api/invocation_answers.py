@@ -1,10 +1,10 @@
-"""The answer of an accepted Invocation, whole or streamed; a caller who leaves ends it `canceled`."""
+"""The answer to an authorized call: accepted, then whole or streamed; a caller who leaves ends it `canceled`."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 
 from aop.router.api.answers import id_headers, outcome_response
-from aop.router.invocation.acceptance import AuthorizedCall, EndedAtAcceptance
+from aop.router.invocation.acceptance import AcceptanceBoundary, AuthorizedCall, EndedAtAcceptance
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.running import RunningInvocation, StopReason
 from aop.router.stream.delivery import StreamDelivery
@@ -14,14 +14,15 @@ from aop.serving.routing import RouteAnswer
 from aop.serving.streaming import CancelOnDisconnect, EventStream
 
 
-class RunningAnswers:
-    def __init__(self, execution: Execution, max_frame_bytes: int) -> None:
+class InvocationAnswers:
+    def __init__(self, boundary: AcceptanceBoundary, execution: Execution, max_frame_bytes: int) -> None:
+        self._boundary = boundary
         self._execution = execution
         self._max_frame_bytes = max_frame_bytes
 
-    async def answer(
-        self, request: Request, call: AuthorizedCall, accepted: RunningInvocation | EndedAtAcceptance
-    ) -> RouteAnswer:
+    async def answer(self, request: Request, call: AuthorizedCall) -> RouteAnswer:
+        """Raises a Refusal before the Invocation is accepted; from then on the answer is its outcome."""
+        accepted = await self._boundary.accept(call, request.scope["aop.disconnected"].is_set)
         lineage = call.context.lineage
         request.invocation_id = lineage.invocation
         if isinstance(accepted, EndedAtAcceptance):
