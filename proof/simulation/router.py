@@ -29,6 +29,7 @@ from aop.router.targets.topology import Topology
 from aop.serving.admission import Slots
 from aop.serving.application import Application
 from aop.serving.background import unit_loops
+from aop.serving.foundation import Foundation
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
@@ -97,9 +98,10 @@ class SimulatedRouter:
         ledger = LedgerReader(database)
         peer = Peer("http://127.0.0.1:8080", doubles.control_plane, resolver)
         self._loops = unit_loops(log, _METRICS)
+        foundation = Foundation(log, _METRICS, self._loops, resolver, database=database)
         parts = _Parts(
-            *(_SETTINGS, RouterEnvironment(self.clock), log, self._loops, database, self.journal, _METRICS, _COUNTS),
-            *(self.supervisor, doubles.agents, peer, resolver, _WORKERS, _CHECKS),
+            *(_SETTINGS, RouterEnvironment(self.clock), foundation, self.journal, _COUNTS, self.supervisor),
+            *(doubles.agents, peer, _WORKERS, _CHECKS),
         )
         routes = _invocation_routes(parts, self.topology, self.cards, ledger, (self.roots, self.children))
         self.application = Application(routes, log, _METRICS)

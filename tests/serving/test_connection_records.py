@@ -10,7 +10,8 @@ from aop.contracts.documents import document
 from aop.net.server import ConnectionEvent
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import RuntimeRecords, UnitLog
-from aop.serving.unit import CannotStart, ConnectionRecords, Descriptors, require_descriptors
+from aop.serving.unit import CannotStart, ConnectionRecords, require_descriptors
+from aop.serving.unit_settings import Descriptors
 
 
 @pytest.mark.rows("SAFE-07")

@@ -11,7 +11,7 @@ from aop.base.settings import SettingsRefused
 from aop.cli.problems import EXIT_CONFIGURATION, EXIT_REFUSED
 from aop.local.terminal import write_line
 from aop.net.sockets import inherited_socket
-from aop.serving.unit import CannotStart, MustEnd
+from aop.serving.unit import CannotStart, MustEnd, serve
 from aop.store.database import StoreUnavailable
 from aop.store.store_check import StoreNotAsExpected
 
@@ -60,19 +60,22 @@ def _unit(name: str) -> Coroutine[Any, Any, None]:
     environment = os.environ  # noqa: TID251
     handed = inherited_socket(environment)
     if name == "router":
-        from aop.router.app import run as run_router  # noqa: PLC0415
+        from aop.router.app import build as build_router  # noqa: PLC0415
         from aop.router.settings import read_router_settings  # noqa: PLC0415
 
-        return run_router(read_router_settings(environment), handed)
+        router_settings = read_router_settings(environment)
+        return serve(router_settings.serving, lambda: build_router(router_settings), handed)
     if name == "console":
-        from aop.console.app import run as run_console  # noqa: PLC0415
+        from aop.console.app import build as build_console  # noqa: PLC0415
         from aop.console.settings import read_console_settings  # noqa: PLC0415
 
-        return run_console(read_console_settings(environment), handed)
-    from aop.control_plane.app import run as run_control_plane  # noqa: PLC0415
+        console_settings = read_console_settings(environment)
+        return serve(console_settings.serving, lambda: build_console(console_settings), handed)
+    from aop.control_plane.app import build as build_control_plane  # noqa: PLC0415
     from aop.control_plane.settings import read_control_plane_settings  # noqa: PLC0415
 
-    return run_control_plane(read_control_plane_settings(environment), handed)
+    settings = read_control_plane_settings(environment)
+    return serve(settings.serving, lambda: build_control_plane(settings), handed)
 
 
 def _database_setting(name: str) -> str:

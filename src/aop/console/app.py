@@ -1,15 +1,13 @@
 """Serves the Console: every address of it answers the page, every built file itself, nothing else exists."""
 
-import socket
-
-from aop.console.settings import LISTEN_ADDRESS, ConsoleSettings
+from aop.console.settings import ConsoleSettings
 from aop.console.site import ConsoleNotBuilt, File, Headers, Site, built_folder, read_site, security_headers
 from aop.net.asgi import Message, Receive, Scope, Send
 from aop.serving.any_server import DISCONNECTED, on_any_server
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
-from aop.serving.unit import CannotStart, Descriptors, Serving, Unit, require_descriptors, serve
+from aop.serving.unit import CannotStart, Unit
 
 UNIT = "console"
 _HEALTH = b'{"status":"ok"}'
@@ -59,12 +57,6 @@ def _file_answer(file: File, request_headers: dict[bytes, bytes]) -> tuple[int, 
 def _takes_gzip(accepted: bytes) -> bool:
     codings = [coding.replace(b" ", b"").lower() for coding in accepted.split(b",")]
     return any(coding == b"gzip" or (coding.startswith(b"gzip;q=") and coding != b"gzip;q=0") for coding in codings)
-
-
-async def run(settings: ConsoleSettings, handed: socket.socket | None = None) -> None:
-    max_connections = require_descriptors(Descriptors(), settings.max_connections)
-    serving = Serving(settings.listen_address, LISTEN_ADDRESS, 0, max_connections)
-    await serve(serving, lambda: build(settings), handed)
 
 
 async def build(settings: ConsoleSettings) -> Unit:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from aop.base import settings as read
 from aop.net import address_settings as addresses
-from aop.serving.unit_settings import read_max_connections
+from aop.serving.unit_settings import Serving, read_max_connections
 
 LISTEN_ADDRESS = "PLATFORM_CONSOLE_LISTEN_ADDRESS"
 API_BASE_URL = "VITE_PLATFORM_API_BASE_URL"
@@ -19,6 +19,10 @@ class ConsoleSettings:
     public_agent_origin: str
     log_level: str
     max_connections: int | None
+
+    @property
+    def serving(self) -> Serving:
+        return Serving(self.listen_address, LISTEN_ADDRESS, 0, self.max_connections)
 
 
 def read_console_settings(environment: Mapping[str, str]) -> ConsoleSettings:

@@ -1,6 +1,5 @@
 """Composition root of the Control Plane: builds all parts and connects them."""
 
-import socket
 import ssl
 import time
 from collections.abc import Callable, Sequence
@@ -37,25 +36,22 @@ from aop.control_plane.registry.changes import Changes, ChangeSignal
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.registry.proof_fetch import ProofFetch
 from aop.control_plane.registry.releases import Releases
-from aop.control_plane.settings import LISTEN_ADDRESS, MAX_INVOCATIONS, MAX_REQUESTS, ControlPlaneSettings
+from aop.control_plane.settings import ControlPlaneSettings
 from aop.control_plane.workspace.installation_states import InstallationStates
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.workspaces import Workspaces
 from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
 from aop.net.peer import Peer
-from aop.net.policy import Lookup, NetworkPolicy, Resolver, system_lookup
+from aop.net.policy import Lookup, NetworkPolicy, system_lookup
 from aop.serving.admission import Slots
 from aop.serving.application import Application
-from aop.serving.background import Observed, schema_workers, start_telemetry, unit_loops
+from aop.serving.background import schema_workers, start_telemetry
 from aop.serving.cors import CrossOrigin
-from aop.serving.health import Check, Readiness, health_routes
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import UnitLog
+from aop.serving.foundation import Foundation, Stores, open_foundation
+from aop.serving.health import Readiness, health_routes
 from aop.serving.routing import Route
-from aop.serving.unit import Descriptors, Serving, Unit, require_descriptors, serve
-from aop.store.database import Database
-from aop.store.store_check import require_store, require_version
+from aop.serving.unit import Unit
 
 UNIT = "control-plane"
 STORES = ("registry", "workspace", "gateway")
@@ -79,47 +75,31 @@ class _Parts:
     """Parts that are opened once and shared."""
 
     settings: ControlPlaneSettings
-    clock: Clock
-    monotonic: Callable[[], float]
-    database: Database
+    environment: ControlPlaneEnvironment
+    foundation: Foundation
     client: HttpClient
     proof_client: HttpClient
-    resolver: Resolver
     signal: ChangeSignal
     installation_states: InstallationStates
-
-
-async def run(settings: ControlPlaneSettings, handed: socket.socket | None = None) -> None:
-    calls = settings.max_in_flight_invocations + settings.max_in_flight_requests
-    use = Descriptors(calls, settings.unit.database_pool_size, f"{MAX_INVOCATIONS}, {MAX_REQUESTS}")
-    max_connections = require_descriptors(use, settings.unit.max_connections)
-    serving = Serving(settings.listen_address, LISTEN_ADDRESS, settings.unit.shutdown_grace_seconds, max_connections)
-    await serve(serving, lambda: build(settings), handed)
 
 
 async def build(settings: ControlPlaneSettings, environment: ControlPlaneEnvironment | None = None) -> Unit:
     environment = environment or ControlPlaneEnvironment()
     async with AsyncExitStack() as opened:
-        database = await Database.open(
-            settings.database_url.reveal(), size=settings.unit.database_pool_size, application=f"aop {UNIT}"
-        )
-        opened.push_async_callback(database.close)
-        async with database.connection() as connection:
-            for owner in STORES:
-                await require_version(connection, owner)
-            if settings.oidc is not None:
+        stores = Stores(settings.database_url, STORES)
+        foundation = await open_foundation(UNIT, settings.unit, stores, environment.lookup, opened)
+        if settings.oidc is not None:
+            async with foundation.database.connection() as connection:
                 await require_reserved(connection, settings.oidc.principal_prefix, environment.clock())
         parts = _Parts(
             settings,
-            environment.clock,
-            environment.monotonic,
-            database,
+            environment,
+            foundation,
             HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS),
             # A connection to a provider's endpoint serves one proof and is not kept.
             HttpClient(idle_seconds=0, connect_seconds=_CONNECT_SECONDS, tls=environment.tls),
-            Resolver(environment.lookup),
             ChangeSignal(settings.database_url),
-            InstallationStates(database),
+            InstallationStates(foundation.database),
         )
         for close in (parts.client.close, parts.proof_client.close, parts.installation_states.close):
             opened.push_async_callback(close)
@@ -127,20 +107,18 @@ async def build(settings: ControlPlaneSettings, environment: ControlPlaneEnviron
 
 
 def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
-    settings, database = parts.settings, parts.database
-    log, metrics = UnitLog(UNIT, settings.unit.log_level), UnitMetrics(UNIT)
-    loops = unit_loops(log, metrics)
+    settings, foundation = parts.settings, parts.foundation
+    log, metrics, loops = foundation.log, foundation.metrics, foundation.loops
     opened.push_async_callback(loops.close)
     loops.start("changes", parts.signal.turn, needed=False)
     opened.callback(parts.signal.end)
     workers = schema_workers(log, metrics)
     opened.push_async_callback(workers.close)
-    checks: dict[str, Check] = {owner: _store_check(database, owner) for owner in STORES}
+    checks = {owner: foundation.store_check(owner) for owner in STORES}
     readiness = Readiness(checks | {"loops": loops.check}, log, metrics)
-    observed = Observed(log, metrics, loops, parts.resolver)
-    tracing = start_telemetry(settings.unit.telemetry, observed, opened)
+    tracing = start_telemetry(settings.unit.telemetry, foundation, opened)
     access = GatewayAccess(
-        _callers(parts, log, opened),
+        _callers(parts, opened),
         Slots(settings.max_in_flight_invocations),
         Slots(settings.max_in_flight_requests),
         Slots(settings.max_in_flight_requests),
@@ -148,7 +126,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     )
     metrics.in_flight(lambda: access.invocations.taken)
     router = RouterClient(
-        Peer(settings.router_origin, parts.client, parts.resolver),
+        Peer(settings.router_origin, parts.client, foundation.resolver),
         settings.router_token,
         settings.metadata_response_max_bytes,
     )
@@ -158,35 +136,39 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         *_registry_routes(parts, access, CardReader(workers)),
         *_discovery_routes(parts, access),
         *_workspace_routes(parts, access, router),
-        *topology_watch_routes(Changes(database), parts.signal, settings.internal_principals, _snapshots(settings)),
+        *_topology_routes(parts),
     ]
     application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins), tracing, workers)
     slots = ((access.invocations, access.requests, access.anonymous), (access.resolves,))
     return Unit(application, readiness, slots, log, metrics, opened.aclose, end_watches=parts.signal.end)
 
 
-def _callers(parts: _Parts, log: UnitLog, opened: AsyncExitStack) -> Callers:
-    settings = parts.settings.oidc
-    tokens = TokenCallers(parts.database, parts.clock, None if settings is None else settings.principal_prefix)
+def _callers(parts: _Parts, opened: AsyncExitStack) -> Callers:
+    settings, foundation, clock = parts.settings.oidc, parts.foundation, parts.environment.clock
+    tokens = TokenCallers(foundation.database, clock, None if settings is None else settings.principal_prefix)
     opened.push_async_callback(tokens.close)
     if settings is None:
         return Callers(tokens, None)
     endpoint = Endpoint.parse(settings.jwks_url)
-    keys = KeySet(endpoint, Peer(endpoint.origin, parts.client, parts.resolver), log, parts.monotonic)
+    peer = Peer(endpoint.origin, parts.client, foundation.resolver)
+    keys = KeySet(endpoint, peer, foundation.log, parts.environment.monotonic)
     opened.push_async_callback(keys.close)
-    return Callers(tokens, OidcCallers(settings, keys, parts.clock))
+    return Callers(tokens, OidcCallers(settings, keys, clock))
 
 
-def _snapshots(settings: ControlPlaneSettings) -> Slots:
-    """A snapshot holds a connection while its Router reads. Slow Routers must leave most of the pool to requests."""
-    return Slots(max(1, settings.unit.database_pool_size // 4))
+def _topology_routes(parts: _Parts) -> Sequence[Route]:
+    # A snapshot holds a connection while its Router reads. Slow Routers must leave most of the pool to requests.
+    snapshots = Slots(max(1, parts.settings.unit.database_pool_size // 4))
+    changes = Changes(parts.foundation.database)
+    return topology_watch_routes(changes, parts.signal, parts.settings.internal_principals, snapshots)
 
 
 def _registry_routes(parts: _Parts, access: GatewayAccess, reader: CardReader) -> Sequence[Route]:
-    settings, database, clock = parts.settings, parts.database, parts.clock
+    settings, database, clock = parts.settings, parts.foundation.database, parts.environment.clock
     cards = Cards(database, clock, settings.public_agent_origin)
     bindings, releases = Bindings(database, clock), Releases(database, clock)
-    proofs = ProofFetch(NetworkPolicy(settings.unit.allowed_private_hosts, parts.resolver), parts.proof_client)
+    network = NetworkPolicy(settings.unit.allowed_private_hosts, parts.foundation.resolver)
+    proofs = ProofFetch(network, parts.proof_client)
     policy = ChallengePolicy(settings.challenge_ttl_seconds, settings.verification_timeout_ms)
     challenges = Challenges(database, clock, proofs, policy)
     return [
@@ -197,15 +179,15 @@ def _registry_routes(parts: _Parts, access: GatewayAccess, reader: CardReader) -
 
 
 def _discovery_routes(parts: _Parts, access: GatewayAccess) -> Sequence[Route]:
-    origin = parts.settings.public_agent_origin
+    origin, database = parts.settings.public_agent_origin, parts.foundation.database
     return [
-        *DiscoveryRoutes(Search(parts.database, origin)).routes(access),
-        *PublicAgentRoutes(PublicAgents(parts.database, origin)).routes(access),
+        *DiscoveryRoutes(Search(database, origin)).routes(access),
+        *PublicAgentRoutes(PublicAgents(database, origin)).routes(access),
     ]
 
 
 def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient) -> Sequence[Route]:
-    settings, database, clock = parts.settings, parts.database, parts.clock
+    settings, database, clock = parts.settings, parts.foundation.database, parts.environment.clock
     pins, workspaces = Pins(database), Workspaces(database, clock)
     authorization = Authorization(parts.installation_states, pins)
     invocations = Invocations(
@@ -224,11 +206,3 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
         *LineageRoutes(workspaces, LineageReads(router)).routes(access),
         *ResolveRoutes(authorization, settings.request_max_bytes).routes(settings.internal_principals, access.resolves),
     ]
-
-
-def _store_check(database: Database, owner: str) -> Check:
-    async def check() -> None:
-        async with database.connection() as connection:
-            await require_store(connection, owner)
-
-    return check

@@ -8,7 +8,7 @@ from aop.base.ids import is_safe_identifier
 from aop.base.settings import Secret
 from aop.net import address_settings as addresses
 from aop.serving.bearer import ServicePrincipals
-from aop.serving.unit_settings import UnitSettings, read_unit_settings
+from aop.serving.unit_settings import Serving, UnitSettings, read_unit_settings
 
 LISTEN_ADDRESS = "PLATFORM_LISTEN_ADDRESS"
 DATABASE_URL = "PLATFORM_DATABASE_URL"
@@ -53,6 +53,11 @@ class ControlPlaneSettings:
     verification_timeout_ms: int
     access_token_days: int
     oidc: OidcSettings | None
+
+    @property
+    def serving(self) -> Serving:
+        calls = {MAX_INVOCATIONS: self.max_in_flight_invocations, MAX_REQUESTS: self.max_in_flight_requests}
+        return self.unit.serving(self.listen_address, LISTEN_ADDRESS, calls)
 
 
 def read_control_plane_settings(environment: Mapping[str, str]) -> ControlPlaneSettings:

@@ -1,12 +1,10 @@
 """Composition root of the A2A Router: everything is wired here and nowhere else."""
 
-import socket
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from aop.base.clock import Clock, utc_now
-from aop.base.loops import Loops
 from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from aop.ledger.checkpoints import Checkpoints
@@ -15,7 +13,7 @@ from aop.ledger.journal import Journal
 from aop.ledger.reader import LedgerReader
 from aop.net.http import HttpClient
 from aop.net.peer import Peer
-from aop.net.policy import Lookup, NetworkPolicy, Resolver, system_lookup
+from aop.net.policy import Lookup, NetworkPolicy, system_lookup
 from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.api.delegation import Delegations
@@ -30,20 +28,17 @@ from aop.router.invocation.parents import ParentWatch
 from aop.router.invocation.recording import FENCED, Fence, open_journal
 from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import RouterMetrics
-from aop.router.settings import LISTEN_ADDRESS, MAX_CHILDREN, MAX_INVOCATIONS, RouterSettings
+from aop.router.settings import RouterSettings
 from aop.router.targets.resolution import CardCache, Resolution
 from aop.router.targets.topology import Topology
 from aop.router.targets.topology_watch import TopologyWatch
 from aop.serving.admission import Slots
 from aop.serving.application import Application
-from aop.serving.background import Observed, schema_workers, start_telemetry, unit_loops
+from aop.serving.background import schema_workers, start_telemetry
+from aop.serving.foundation import Foundation, Stores, open_foundation
 from aop.serving.health import Check, Readiness, health_routes
-from aop.serving.metrics import UnitMetrics
-from aop.serving.request_log import UnitLog
 from aop.serving.routing import Route
-from aop.serving.unit import Descriptors, Serving, Unit, require_descriptors, serve
-from aop.store.database import Database
-from aop.store.store_check import require_store, require_version
+from aop.serving.unit import Unit
 
 UNIT = "router"
 STORE = "ledger"
@@ -69,45 +64,28 @@ class _Parts:
 
     settings: RouterSettings
     environment: RouterEnvironment
-    log: UnitLog
-    loops: Loops
-    database: Database
+    foundation: Foundation
     journal: Journal
-    metrics: UnitMetrics
     counts: RouterMetrics
     supervisor: InvocationSupervisor
     agent_client: HttpClient
     peer: Peer
-    resolver: Resolver
     workers: SchemaWorkers
     checks: SchemaChecks
 
 
-async def run(settings: RouterSettings, handed: socket.socket | None = None) -> None:
-    calls = settings.max_in_flight_invocations + settings.max_in_flight_children
-    use = Descriptors(calls, settings.unit.database_pool_size, f"{MAX_INVOCATIONS}, {MAX_CHILDREN}")
-    max_connections = require_descriptors(use, settings.unit.max_connections)
-    serving = Serving(settings.listen_address, LISTEN_ADDRESS, settings.unit.shutdown_grace_seconds, max_connections)
-    await serve(serving, lambda: build(settings), handed)
-
-
 async def build(settings: RouterSettings, environment: RouterEnvironment | None = None) -> Unit:
     environment = environment or RouterEnvironment()
-    log = UnitLog(UNIT, settings.unit.log_level)
     async with AsyncExitStack() as opened:
-        database = await Database.open(
-            settings.database_url.reveal(), size=settings.unit.database_pool_size, application=f"aop {UNIT}"
+        stores = Stores(settings.database_url, (STORE,))
+        foundation = await open_foundation(
+            UNIT, settings.unit, stores, environment.lookup, opened, instance=settings.router_id
         )
-        opened.push_async_callback(database.close)
-        async with database.connection() as connection:
-            await require_version(connection, STORE)
-        metrics, supervisor = UnitMetrics(UNIT), InvocationSupervisor()
-        counts = RouterMetrics(metrics)
+        log, metrics, loops = foundation.log, foundation.metrics, foundation.loops
+        supervisor, counts = InvocationSupervisor(), RouterMetrics(metrics)
         counts.running(supervisor.__len__, supervisor.streams)
         journal, fence = await open_journal(settings, environment.clock, log, counts)
         opened.push_async_callback(journal.close)
-        loops = unit_loops(log, metrics)
-        resolver = Resolver(environment.lookup)
         connect_seconds = settings.connect_timeout_ms / 1000
         agent_client = HttpClient(idle_seconds=_AGENT_IDLE_SECONDS, connect_seconds=connect_seconds)
         peer_client = HttpClient(idle_seconds=_PEER_IDLE_SECONDS, connect_seconds=connect_seconds)
@@ -115,22 +93,21 @@ async def build(settings: RouterSettings, environment: RouterEnvironment | None 
             opened.push_async_callback(client.close)
         opened.push_async_callback(loops.close)
         journal.start(loops)
-        peer = Peer(settings.control_plane_origin, peer_client, resolver)
+        peer = Peer(settings.control_plane_origin, peer_client, foundation.resolver)
         workers = schema_workers(log, metrics)
         opened.push_async_callback(workers.close)
         checks = SchemaChecks(
             workers, max_work_ms=settings.schema_work_ms, max_kept_bytes=settings.card_cache_bytes // 2
         )
         parts = _Parts(
-            *(settings, environment, log, loops, database, journal, metrics, counts, supervisor, agent_client, peer),
-            *(resolver, workers, checks),
+            settings, environment, foundation, journal, counts, supervisor, agent_client, peer, workers, checks
         )
         return _assemble(parts, fence, opened)
 
 
 def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
-    settings, log, loops, database = parts.settings, parts.log, parts.loops, parts.database
-    metrics, supervisor = parts.metrics, parts.supervisor
+    settings, foundation, supervisor = parts.settings, parts.foundation, parts.supervisor
+    log, metrics, loops, database = foundation.log, foundation.metrics, foundation.loops, foundation.database
     cards = CardCache(settings.card_cache_bytes // 2)
     topology = Topology(parts.environment.clock, cards.forget)
     watch = TopologyWatch(parts.peer, settings.control_plane_token, topology)
@@ -141,8 +118,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     loops.start("checkpoints", Checkpoints(database, parts.journal).turn, needed=False)
 
     readiness = Readiness(_checks(parts, topology, epochs), log, metrics)
-    observed = Observed(log, metrics, loops, parts.resolver, settings.router_id)
-    tracing = start_telemetry(settings.unit.telemetry, observed, opened)
+    tracing = start_telemetry(settings.unit.telemetry, foundation, opened)
     roots, children = Slots(settings.max_in_flight_invocations), Slots(settings.max_in_flight_children)
     ledger = LedgerReader(database)
     loops.start("parents", ParentWatch(ledger, supervisor).turn)
@@ -166,20 +142,16 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
 
 
 def _checks(parts: _Parts, topology: Topology, epochs: EpochWatch) -> dict[str, Check]:
-    async def ledger_store() -> None:
-        async with parts.database.connection() as connection:
-            await require_store(connection, STORE)
-
     async def topology_live() -> None:
         if not topology.live:
             raise TopologyNotLive
 
     return {
-        STORE: ledger_store,
+        STORE: parts.foundation.store_check(STORE),
         "epoch": epochs.check,
         "ledger_settled": parts.journal.require_settled,
         "topology": topology_live,
-        "loops": parts.loops.check,
+        "loops": parts.foundation.loops.check,
     }
 
 
@@ -192,7 +164,7 @@ def _invocation_routes(
 ) -> Sequence[Route]:
     settings, unit, credential = parts.settings, parts.settings.unit, parts.settings.credential
     issuer = Issuer(credential.issuer, credential.key_id, settings.agent_origin, credential.ttl_seconds)
-    policy = NetworkPolicy(unit.allowed_private_hosts, parts.resolver)
+    policy = NetworkPolicy(unit.allowed_private_hosts, parts.foundation.resolver)
     credentials = Credentials(issuer, credential.private_key)
     limits = AnswerLimits(settings.agent_response_limit_bytes, settings.a2a_event_limit_bytes)
     agents = Agents(policy, parts.agent_client, credentials, parts.checks, limits)
@@ -208,9 +180,10 @@ def _invocation_routes(
     phase_kinds = parts.counts.phase_kinds
     call_limits = CallLimits(unit.invocation_deadline_ms, max_input_bytes)
     boundary = AcceptanceBoundary(resolution, parts.journal, parts.checks, phase_kinds, call_limits)
-    execution = Execution(agents, parts.journal, parts.supervisor, parts.log, parts.counts, parts.environment.clock)
+    clock = parts.environment.clock
+    execution = Execution(agents, parts.journal, parts.supervisor, parts.foundation.log, parts.counts, clock)
     answers = InvocationAnswers(boundary, execution, unit.sse_frame_max_bytes)
-    delegations = Delegations(issuer, credential.private_key.public, lambda: parts.environment.clock().timestamp())
+    delegations = Delegations(issuer, credential.private_key.public, lambda: clock().timestamp())
     roots, children = slots
     nested = NestedInvocationRoutes(ledger, resolution, answers, phase_kinds.resolve, max_input_bytes)
     return [

@@ -8,7 +8,7 @@ from aop.base.settings import Secret
 from aop.contracts.signing import SigningKey
 from aop.net import address_settings as addresses
 from aop.serving.bearer import ServicePrincipals
-from aop.serving.unit_settings import UnitSettings, read_unit_settings
+from aop.serving.unit_settings import Serving, UnitSettings, read_unit_settings
 
 ROUTER_ID = "PLATFORM_ROUTER_ID"
 LISTEN_ADDRESS = "PLATFORM_ROUTER_LISTEN_ADDRESS"
@@ -48,6 +48,11 @@ class RouterSettings:
     max_in_flight_children: int
     schema_work_ms: int
     card_cache_bytes: int
+
+    @property
+    def serving(self) -> Serving:
+        calls = {MAX_INVOCATIONS: self.max_in_flight_invocations, MAX_CHILDREN: self.max_in_flight_children}
+        return self.unit.serving(self.listen_address, LISTEN_ADDRESS, calls)
 
 
 def read_router_settings(environment: Mapping[str, str]) -> RouterSettings:

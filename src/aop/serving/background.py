@@ -46,7 +46,7 @@ def schema_workers(log: UnitLog, metrics: UnitMetrics) -> SchemaWorkers:
 
 @dataclass(frozen=True)
 class Observed:
-    """The unit whose spans are sent; `instance` distinguishes it from others of its kind."""
+    """A unit that tells what it does; `instance` distinguishes it from others of its kind."""
 
     log: UnitLog
     metrics: UnitMetrics

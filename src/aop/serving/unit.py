@@ -15,7 +15,6 @@ from ipaddress import ip_address
 
 from aop.base.ids import new_trace_id
 from aop.contracts.errors import ErrorCode
-from aop.net.address_settings import ListenAddress
 from aop.net.asgi import ASGIApp
 from aop.net.server import ConnectionEvent, HttpServer, ServerLimits, listening_socket, whole_answer
 from aop.net.sockets import LISTEN_FDS
@@ -24,7 +23,7 @@ from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import Level, RuntimeRecords, UnitLog
 from aop.serving.response import TRACE_HEADER, error_answer
-from aop.serving.unit_settings import MAX_CONNECTIONS
+from aop.serving.unit_settings import MAX_CONNECTIONS, Descriptors, Serving
 
 _SPARE_DESCRIPTORS = 128
 """Listener, log, store notifications, and connections that are just being refused or closed."""
@@ -64,21 +63,12 @@ class Unit:
     """Why that is then so."""
 
 
-@dataclass(frozen=True)
-class Serving:
-    """How a unit is to be served: its address, the name of the setting that gives it, and its grace."""
-
-    address: ListenAddress
-    address_setting: str
-    grace_seconds: int
-    max_connections: int
-
-
 async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: socket.socket | None = None) -> None:
     """Builds the unit, serves until SIGTERM or SIGINT, drains, and returns when nothing of it is left.
 
     `handed` is a socket that already listens on the address, from whoever started this process.
     """
+    max_connections = require_descriptors(serving.use, serving.max_connections)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -87,7 +77,7 @@ async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: 
         unit = await build()
         logging.basicConfig(handlers=[RuntimeRecords(unit.log)], level=logging.WARNING, force=True)
         try:
-            server = _server(unit, serving.max_connections)
+            server = _server(unit, max_connections)
             await server.start([listener])
             tune_gc()
             unit.log.event("unit.listening")
@@ -181,16 +171,6 @@ async def _either(*events: asyncio.Event) -> None:
     for task in waiting:
         task.cancel()
     await asyncio.wait(waiting)
-
-
-@dataclass(frozen=True)
-class Descriptors:
-    """What a unit opens beside the connections of its callers; each call may hold one socket to somebody else."""
-
-    calls: int = 0
-    pool_size: int = 0
-    settings: str = ""
-    """The names of the settings that say how many calls there may be."""
 
 
 def require_descriptors(use: Descriptors, max_connections: int | None) -> int:

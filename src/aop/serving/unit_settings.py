@@ -1,13 +1,37 @@
-"""Settings both units share (contract 16.1)."""
+"""Settings both units share (contract 16.1), and how a unit is served by them."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aop.base import settings as read
+from aop.net.address_settings import ListenAddress
 from aop.net.policy import AllowList
 from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 
 MAX_CONNECTIONS = "PLATFORM_MAX_CONNECTIONS"
+
+
+@dataclass(frozen=True)
+class Descriptors:
+    """What a unit opens beside the connections of its callers; each call may hold one socket to somebody else."""
+
+    calls: int = 0
+    pool_size: int = 0
+    settings: str = ""
+    """The names of the settings that say how many calls there may be."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How a unit is to be served: its address, the name of the setting that gives it, and its grace."""
+
+    address: ListenAddress
+    address_setting: str
+    grace_seconds: int
+    max_connections: int | None
+    """As configured. None leaves it to the limit of open files."""
+    use: Descriptors = Descriptors()
 
 
 @dataclass(frozen=True)
@@ -21,6 +45,11 @@ class UnitSettings:
     shutdown_grace_seconds: int
     log_level: str
     telemetry: TelemetrySettings | None
+
+    def serving(self, address: ListenAddress, address_setting: str, max_calls: Mapping[str, int]) -> Serving:
+        """`max_calls` says by the name of its setting how many calls of a kind there may be at a time."""
+        use = Descriptors(sum(max_calls.values()), self.database_pool_size, ", ".join(max_calls))
+        return Serving(address, address_setting, self.shutdown_grace_seconds, self.max_connections, use)
 
 
 def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:

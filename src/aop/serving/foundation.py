@@ -1,0 +1,57 @@
+"""What every unit with a store is built on, opened once: log, metrics, loops, name resolution and the database."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from aop.base.settings import Secret
+from aop.net.policy import Lookup, Resolver
+from aop.serving.background import Observed, unit_loops
+from aop.serving.health import Check
+from aop.serving.metrics import UnitMetrics
+from aop.serving.request_log import UnitLog
+from aop.serving.unit_settings import UnitSettings
+from aop.store.database import Database
+from aop.store.store_check import require_store, require_version
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Where a unit keeps its data, and who in it owns a part of the database."""
+
+    database_url: Secret
+    owners: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foundation(Observed):
+    database: Database
+
+    def store_check(self, owner: str) -> Check:
+        """What readiness asks: whether the owner's part of the database is as this version expects it."""
+
+        async def check() -> None:
+            async with self.database.connection() as connection:
+                await require_store(connection, owner)
+
+        return check
+
+
+async def open_foundation(
+    name: str,
+    settings: UnitSettings,
+    stores: Stores,
+    lookup: Lookup,
+    opened: AsyncExitStack,
+    instance: str | None = None,
+) -> Foundation:
+    """The database is closed with `opened`. Loops are left to the unit, which ends them before what they use."""
+    database = await Database.open(
+        stores.database_url.reveal(), size=settings.database_pool_size, application=f"aop {name}"
+    )
+    opened.push_async_callback(database.close)
+    async with database.connection() as connection:
+        for owner in stores.owners:
+            await require_version(connection, owner)
+    log, metrics = UnitLog(name, settings.log_level), UnitMetrics(name)
+    return Foundation(log, metrics, unit_loops(log, metrics), Resolver(lookup), instance, database=database)
