@@ -2,34 +2,12 @@
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from aop.base.canonical import to_base64url
 from aop.contracts.credential import CONTEXT_HEADERS
-from tools.vector_tokens import (
-    AUDIENCE,
-    BODY,
-    CHILD,
-    HEADER,
-    ISSUER,
-    KEY_ID,
-    NOW,
-    OTHER_SEED,
-    PUBLIC_KEY,
-    ROOT,
-    TEST_SEED,
-    Case,
-    Members,
-    bearer,
-    case,
-    rendered,
-    repeated,
-    signed,
-    text,
-    without,
-)
+from tools.vector_claims import AUDIENCE, BODY, CHILD, HEADER, ISSUER, NOW, ROOT, Members
+from tools.vector_tokens import Case, bearer, case, described, forged, repeated, signed, text, without, write
 
-TARGET = Path(__file__).resolve().parents[1] / "contracts" / "vectors" / "credential.json"
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
@@ -100,10 +78,10 @@ def _header() -> Iterator[Case]:
 def _signature() -> Iterator[Case]:
     head, payload, signature = signed(HEADER, ROOT).split(".")
     other = to_base64url(text(ROOT | {"capability": "book-trip"}).encode())
-    yield bearer("forged with another key", 4, signed(HEADER, ROOT, OTHER_SEED))
+    yield bearer("forged with another key", 4, forged(HEADER, ROOT))
     yield bearer("claims exchanged", 4, f"{head}.{other}.{signature}")
     yield bearer("zero signature", 4, f"{head}.{payload}.{to_base64url(bytes(64))}")
-    yield bearer("forged for another audience", 4, signed(HEADER, ROOT | {"aud": ["https://x.example"]}, OTHER_SEED))
+    yield bearer("forged for another audience", 4, forged(HEADER, ROOT | {"aud": ["https://x.example"]}))
 
 
 def _claims() -> Iterator[Case]:
@@ -188,26 +166,24 @@ def _body_and_replay() -> Iterator[Case]:
 
 def credential() -> Case:
     groups = (_good, _authorization, _form, _header, _signature, _claims, _formats, _parties, _context)
-    return {
-        "description": "Contract 12.3: requests to an Agent; `step` is the first check that fails, null if none does.",
-        "testSeed": TEST_SEED.hex(),
-        "verifier": {"issuer": ISSUER, "audience": AUDIENCE, "keyId": KEY_ID, "publicKey": PUBLIC_KEY},
-        "now": NOW,
-        "body": BODY,
-        "contexts": {"root": context_headers(ROOT), "child": context_headers(CHILD)},
-        "cases": [made for group in (*groups, _body_and_replay) for made in group()],
-        "sequences": [
+    return described(
+        "Contract 12.3: requests to an Agent; `step` is the first check that fails, null if none does.",
+        AUDIENCE,
+        body=BODY,
+        contexts={"root": context_headers(ROOT), "child": context_headers(CHILD)},
+        cases=[made for group in (*groups, _body_and_replay) for made in group()],
+        sequences=[
             {
                 "name": "a refused request burns no jti, an accepted one does",
                 "presentations": ["other body", "unexpected parent header", "good root", "good root"],
                 "statuses": [403, 403, 200, 401],
             }
         ],
-    }
+    )
 
 
 def main() -> int:
-    TARGET.write_text(rendered(credential()), "utf-8")
+    write("credential", credential())
     return 0
 
 

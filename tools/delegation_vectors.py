@@ -2,31 +2,10 @@
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from tools.vector_tokens import (
-    AUDIENCE,
-    CHILD,
-    HEADER,
-    ISSUER,
-    KEY_ID,
-    NOW,
-    OTHER_SEED,
-    PUBLIC_KEY,
-    ROOT,
-    TEST_SEED,
-    Case,
-    Members,
-    bearer,
-    case,
-    rendered,
-    repeated,
-    signed,
-    without,
-)
-
-TARGET = Path(__file__).resolve().parents[1] / "contracts" / "vectors" / "delegation.json"
+from tools.vector_claims import AUDIENCE, CHILD, HEADER, ISSUER, NOW, ROOT, Members
+from tools.vector_tokens import Case, bearer, case, described, forged, repeated, signed, without, write
 
 DELEGATION_HEADER: Members = HEADER | {"typ": "platform-delegation+jwt"}
 DELEGATION: Members = {
@@ -66,7 +45,7 @@ def _delegations() -> Iterator[Case]:
     yield bearer("algorithm none", 1, signed(DELEGATION_HEADER | {"alg": "none"}, DELEGATION))
     yield bearer("other kid", 1, signed(DELEGATION_HEADER | {"kid": "router-2"}, DELEGATION))
     yield bearer("further header member", 1, signed(DELEGATION_HEADER | {"crit": []}, DELEGATION))
-    yield bearer("forged with another key", 1, signed(DELEGATION_HEADER, DELEGATION, OTHER_SEED))
+    yield bearer("forged with another key", 1, forged(DELEGATION_HEADER, DELEGATION))
     yield bearer("a credential instead", 1, signed(HEADER, ROOT))
     yield bearer("padded signature", 1, f"{good}==")
     yield bearer("an opaque token instead", 1, "service-token")
@@ -75,17 +54,12 @@ def _delegations() -> Iterator[Case]:
 
 
 def delegation() -> Case:
-    return {
-        "description": "Contract 10.2: nested calls whose parent runs; `step` is the check that fails, null if none.",
-        "testSeed": TEST_SEED.hex(),
-        "verifier": {"issuer": ISSUER, "audience": ISSUER, "keyId": KEY_ID, "publicKey": PUBLIC_KEY},
-        "now": NOW,
-        "cases": list(_delegations()),
-    }
+    description = "Contract 10.2: nested calls whose parent runs; `step` is the check that fails, null if none."
+    return described(description, ISSUER, cases=list(_delegations()))
 
 
 def main() -> int:
-    TARGET.write_text(rendered(delegation()), "utf-8")
+    write("delegation", delegation())
     return 0
 
 
