@@ -26,11 +26,12 @@ async def test_a_gateway_that_nobody_runs_is_unreachable() -> None:
         with pytest.raises(Unreachable) as raised:
             await client.read_workspace("demo")
     assert raised.value.recovery == recoveries()[Situation.UNREACHABLE]
+    assert f"http://127.0.0.1:{port}:" in str(raised.value)
 
 
 async def test_a_name_without_an_address_is_unreachable() -> None:
     async with Client("http://gateway.invalid", TOKEN) as client:
-        with pytest.raises(Unreachable):
+        with pytest.raises(Unreachable, match="http://gateway.invalid "):
             await client.within(5).read_workspace("demo")
 
 

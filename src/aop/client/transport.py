@@ -114,18 +114,19 @@ class Transport:
         """Over the first address that takes a connection. Only a failed connection leads to the next one, so nothing
         is ever sent twice."""
         endpoint = self._endpoint
-        addresses = await opened.resolver.addresses(endpoint.host, deadline)
-        ordered = sorted(addresses, key=lambda address: address != opened.answering)
-        for place, address in enumerate(ordered, start=1):
-            try:
-                found = await exchange(Target(endpoint.scheme, endpoint.host, endpoint.port, address))
-            except http.ConnectFailed:
-                if place == len(ordered):
-                    raise
-            else:
-                opened.answering = address
-                return found
-        raise NameNotResolved(endpoint.host)
+        with _connecting_to(endpoint.origin):
+            addresses = await opened.resolver.addresses(endpoint.host, deadline)
+            ordered = sorted(addresses, key=lambda address: address != opened.answering)
+            for place, address in enumerate(ordered, start=1):
+                try:
+                    found = await exchange(Target(endpoint.scheme, endpoint.host, endpoint.port, address))
+                except http.ConnectFailed:
+                    if place == len(ordered):
+                        raise
+                else:
+                    opened.answering = address
+                    return found
+            raise NameNotResolved(endpoint.host)
 
     async def _headers(self, request: OperationRequest[T], accept: bytes, deadline: float) -> list[tuple[bytes, bytes]]:
         headers = [(b"accept", accept), *request.call.headers]
@@ -147,16 +148,23 @@ class Transport:
 
 
 @contextmanager
+def _connecting_to(origin: str) -> Iterator[None]:
+    """Whoever meets the error often set another address than intended, so it names the one that was tried."""
+    try:
+        yield
+    except NameNotResolved as error:
+        raise Unreachable(f"the name in {origin} is not resolved") from error
+    except http.ConnectFailed as error:
+        raise Unreachable(f"no connection to the Gateway at {origin}: {error}") from error
+
+
+@contextmanager
 def explained() -> Iterator[None]:
     """Turns failures of the exchange into the client's own errors; the cause stays attached."""
     try:
         yield
     except TimeoutError as error:  # the HTTP client's own is one, too
         raise DeadlinePassed("the Gateway did not answer in the time given", trace_id=_trace_of(error)) from error
-    except NameNotResolved as error:
-        raise Unreachable("the Gateway's name is not resolved") from error
-    except http.ConnectFailed as error:
-        raise Unreachable(f"no connection to the Gateway: {error}") from error
     except http.AnswerTooLarge as error:
         raise BrokenAnswer("the answer is larger than this client takes", status=error.status or 0) from error
     except http.HttpError as error:
