@@ -53,12 +53,13 @@ class ServedAgent:
     port: int
     client: HttpClient
     skill: str
+    path: str = PATH
 
     async def post(self, body: object, **options: Any) -> Answer:
         request = self.router.request(body, capability=options.pop("skill", self.skill))
         headers = [line for line in request.headers if line[0] != b"content-type"]
         headers.append((b"content-type", options.pop("content_type", b"application/json")))
-        return await ask(self.client, self.port, "POST", options.pop("path", PATH), headers, request.body)
+        return await ask(self.client, self.port, "POST", options.pop("path", self.path), headers, request.body)
 
     async def rpc(self, method: str, params: object, **options: Any) -> dict[str, Any]:
         """The whole response, whose id is the one of the request."""
@@ -85,7 +86,7 @@ class ServedAgent:
         target, deadline = self.target, asyncio.get_running_loop().time() + PATIENCE_SECONDS
         parser = EventParser(1_048_576)
         async with self.client.stream(
-            target, "POST", PATH, headers=request.headers, body=request.body, deadline=deadline, max_body=8_388_608
+            target, "POST", self.path, headers=request.headers, body=request.body, deadline=deadline, max_body=8_388_608
         ) as answer:
             assert answer.headers_named(b"content-type") == [b"text/event-stream"]
             async for piece in answer:

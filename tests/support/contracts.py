@@ -25,7 +25,7 @@ DOCUMENTS = frozenset(
         *("resolve-agent/1", "resolve-installed-version/1", "router-dispatch/2"),
         *("topology-event/1", "topology-status/1", "a2a-profile/0.2"),
         *("router-agent-credential/1", "agent-delegation/1", "agent-rejection/1"),
-        *("platform-error/2", "platform-error/3", "platform-error/4", "health/1"),
+        *("platform-error/2", "platform-error/3", "platform-error/4", "health/1", "front-settings/1"),
     }
 )
 DEFINITIONS = "definitions/1"

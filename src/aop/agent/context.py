@@ -63,6 +63,11 @@ class AgentContext:
             traceparent=traceparents[0].decode("latin-1") if len(traceparents) == 1 else None,
         )
 
+    @property
+    def delegation(self) -> Secret | None:
+        """The right to make child calls, for a program that passes it on to the Agent it stands for."""
+        return self._delegation
+
     async def call(
         self,
         agent_id: str,

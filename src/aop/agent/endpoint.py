@@ -27,9 +27,9 @@ SEND_SECONDS: Final = 60.0
 
 HEALTH_PAGES: Final[Mapping[str, bytes]] = dict.fromkeys(("/livez", "/readyz"), b'{"status":"ok"}')
 
-_EVENTS: Final[tuple[HeaderLine, ...]] = ((b"content-type", b"text/event-stream"), NO_STORE)
-_NOT_FOUND: Final = b'{"message":"Not found"}'
-_WRONG_METHOD: Final = b'{"message":"Method not allowed"}'
+EVENTS: Final[tuple[HeaderLine, ...]] = ((b"content-type", b"text/event-stream"), NO_STORE)
+NOT_FOUND: Final = b'{"message":"Not found"}'
+WRONG_METHOD: Final = b'{"message":"Method not allowed"}'
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class A2AEndpoint:
         elif scope["path"] in self.pages:
             await respond(send, 200, [JSON], self.pages[scope["path"]])
         elif scope["path"] != self.path:
-            await respond(send, 404, [JSON], _NOT_FOUND)
+            await respond(send, 404, [JSON], NOT_FOUND)
         elif scope["method"] != "POST":
-            await respond(send, 405, [JSON, (b"allow", b"POST")], _WRONG_METHOD)
+            await respond(send, 405, [JSON, (b"allow", b"POST")], WRONG_METHOD)
         else:
             await self._serve(scope, receive, send)
 
@@ -64,7 +64,7 @@ class A2AEndpoint:
         request_id: RequestId = None
         call = AgentCall(scope[SCOPE_KEY], "unknown")
         try:
-            _require_json(scope)
+            require_json(scope)
             request = read_request((await receive())["body"])
             request_id = request.id
             if request.method in self.methods:
@@ -73,8 +73,8 @@ class A2AEndpoint:
         except RpcFault as fault:
             call.record("refused", fault)
             # Whoever follows a Task reads events and nothing else, so a Task that is gone is told as one.
-            refuse = _refuse_follower if isinstance(fault, TaskNotFound) and call.method in FOLLOWING else _refuse
-            await refuse(send, fault.request_id if request_id is None else request_id, fault)
+            answer = _refuse_follower if isinstance(fault, TaskNotFound) and call.method in FOLLOWING else refuse
+            await answer(send, fault.request_id if request_id is None else request_id, fault)
             return
         match reply:
             case Immediate(content):
@@ -93,7 +93,7 @@ class A2AEndpoint:
 
     async def _stream(self, request_id: RequestId, events: AsyncGenerator[bytes, None], send: Send) -> None:
         async with aclosing(events):
-            await send({"type": "http.response.start", "status": 200, "headers": list(_EVENTS)})
+            await send({"type": "http.response.start", "status": 200, "headers": list(EVENTS)})
             async for event in events:
                 frame = _frame(success(request_id, event))
                 if not await self._was_taken(send, {"type": "http.response.body", "body": frame, "more_body": True}):
@@ -109,19 +109,19 @@ class A2AEndpoint:
         return True
 
 
-def _require_json(scope: Scope) -> None:
+def require_json(scope: Scope) -> None:
     values = [value.partition(b";")[0].strip().lower() for name, value in scope["headers"] if name == b"content-type"]
     if values != [b"application/json"]:
         raise UnsupportedMediaType
 
 
-async def _refuse(send: Send, request_id: RequestId, fault: RpcFault) -> None:
+async def refuse(send: Send, request_id: RequestId, fault: RpcFault) -> None:
     headers = [JSON, (b"retry-after", b"1")] if isinstance(fault, TooManyTasks) else [JSON]
     await respond(send, fault.status, headers, failure(request_id, fault))
 
 
 async def _refuse_follower(send: Send, request_id: RequestId, fault: RpcFault) -> None:
-    await respond(send, fault.status, _EVENTS, _frame(failure(request_id, fault)))
+    await respond(send, fault.status, EVENTS, _frame(failure(request_id, fault)))
 
 
 def _frame(content: bytes) -> bytes:

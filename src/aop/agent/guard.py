@@ -90,7 +90,7 @@ class Guard:
                 return
             self._verifier.admit(claims, body)
         except Rejected as rejected:
-            await _reject(rejected.status, send)
+            await reject(rejected.status, send)
             return
         delegations = [value for name, value in scope["headers"] if name == _DELEGATION]
         traceparents = [value for name, value in scope["headers"] if name == TRACEPARENT]
@@ -144,7 +144,7 @@ def replayed(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-async def _reject(status: int, send: Send) -> None:
+async def reject(status: int, send: Send) -> None:
     headers = [JSON, NO_STORE, (b"www-authenticate", b"Bearer")] if status == 401 else [JSON, NO_STORE]
     await respond(send, status, headers, REJECTIONS[status])
 

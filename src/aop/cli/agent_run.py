@@ -53,7 +53,7 @@ def run(directory: Path, python: Path | None, data: Path | None) -> None:
 def _become_agent(out: Output, directory: Path, python: Path | None, data: Path | None) -> NoReturn:
     caller = os.environ  # noqa: TID251
     endpoint = _endpoint(directory / "card.json")
-    supplied = _settings(directory, endpoint, caller, _local(data, caller))
+    supplied = _settings(directory, endpoint, caller, local_platform(data, caller))
     chosen = python.absolute() if python is not None else python_of(directory, out)
     module = _module(directory)
     out.note(f"serving {endpoint.canonical} (Ctrl-C stops it)")
@@ -77,7 +77,7 @@ def _endpoint(card: Path) -> Endpoint:
         raise CommandProblem(f"{card} is not a usable Agent Card", recovery=f"aop card check {card}") from None
 
 
-def _local(data: Path | None, caller: Mapping[str, str]) -> LocalPlatform | None:
+def local_platform(data: Path | None, caller: Mapping[str, str]) -> LocalPlatform | None:
     try:
         return find_local(Path.cwd(), caller) if data is None else LocalPlatform(data, load_run(data))
     except NotRunning as problem:

@@ -1,4 +1,4 @@
-"""The types of ASGI, and the fact that the peer has gone, as an application sees it without a task of its own."""
+"""The types of ASGI, an answer that cannot be completed, and the peer's leaving as seen without a task of its own."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -9,6 +9,10 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class AnswerBroken(Exception):
+    """Raised by an application that cannot end its answer: the server closes the connection, and the peer sees it."""
 
 
 class Disconnect:

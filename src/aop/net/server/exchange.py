@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 from urllib.parse import unquote_to_bytes
 
-from aop.net.asgi import ASGIApp, Disconnect, Message, Scope
+from aop.net.asgi import AnswerBroken, ASGIApp, Disconnect, Message, Scope
 from aop.net.server.request import RequestReader
 from aop.net.server.response import ResponseEncoder
 
@@ -85,6 +85,8 @@ class Exchange:
             await app(scope, self.receive, self.send)
             if not self._encoder.finished and not self.disconnect.is_set():
                 LOG.error("the application returned before the end of its response")
+        except AnswerBroken:
+            pass  # the application knows, and says in its own log why
         except Exception:
             # The edge: nothing above could answer the peer. The unit's log keeps class and places, never the text.
             LOG.exception("the application raised")

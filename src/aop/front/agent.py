@@ -1,0 +1,97 @@
+"""One Agent behind the front: its Card, its address and dialect, and the calls that run through it."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from aop.agent.rpc import RequestId
+from aop.contracts.card import AgentCard
+from aop.front.dialect import Dialect
+from aop.front.faults import UpstreamFault
+from aop.front.limits import FrontMemory, HeldBytes
+from aop.front.reading import Seen
+from aop.front.routes import HttpRoutes
+from aop.front.running import RunningCall, RunningCalls
+from aop.front.upstream import JSON, Upstream, UpstreamRequest
+from aop.net.http import Headers
+
+CANCEL_SECONDS: Final = 5.0
+CANCEL_ANSWER_BYTES: Final = 1024 * 1024
+GRACE_SECONDS: Final = 5.0
+"""Beyond the Card's time limit: the Router ends every call before, and the Agent learns of it."""
+_CANCEL_ID: Final = "cancel"
+_MAX_BACKGROUND: Final = 1_000
+_STOP_SECONDS: Final = 2.0
+
+
+def path_of(card: AgentCard) -> str:
+    return f"/{card.agent_id}/{card.version}"
+
+
+@dataclass
+class FrontedAgent:
+    card: AgentCard
+    upstream: Upstream
+    speaks: Dialect | HttpRoutes
+    forwards_delegation: bool = False
+    running: RunningCalls = field(default_factory=RunningCalls)
+    _background: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def path(self) -> str:
+        return path_of(self.card)
+
+    @property
+    def seconds(self) -> float:
+        return self.card.limits.timeout_ms / 1000 + GRACE_SECONDS
+
+    def is_addressed_by(self, agent_id: str, version: str) -> bool:
+        return (self.card.agent_id, self.card.version) == (agent_id, version)
+
+    def offers(self, skill_id: str) -> bool:
+        return any(skill.id == skill_id for skill in self.card.skills)
+
+    async def cancel(
+        self, dialect: Dialect, call: RunningCall, request_id: RequestId, headers: Headers, held: HeldBytes
+    ) -> Seen:
+        """Sends the one cancel of this call; UpstreamFault when it has no answer."""
+        call.cancel_sent = True
+        request = UpstreamRequest(
+            dialect.cancel_task(request_id, call.task_id or ""),
+            JSON,
+            asyncio.get_running_loop().time() + CANCEL_SECONDS,
+            CANCEL_ANSWER_BYTES,
+            (*dialect.headers, *headers),
+        )
+        return dialect.read_task(await self.upstream.json(request, held), request_id)
+
+    def end(self, call: RunningCall, headers: Headers) -> None:
+        """The call is over for its caller. What the Agent may still do is canceled, unless it has been."""
+        self.running.end(call)
+        if call.may_run and not call.cancel_sent and not isinstance(self.speaks, HttpRoutes):
+            call.cancel_sent = True
+            self.continue_with(self._cancel_quietly(self.speaks, call, headers))
+
+    def continue_with(self, work: Coroutine[Any, Any, None]) -> None:
+        """For what nobody waits for; each piece of it ends by itself within seconds."""
+        if len(self._background) >= _MAX_BACKGROUND:
+            work.close()
+            return
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def close(self) -> None:
+        if self._background:
+            await asyncio.wait(self._background, timeout=_STOP_SECONDS)
+        for task in self._background:
+            task.cancel()
+        if self._background:
+            await asyncio.wait(self._background)
+        await self.upstream.close()
+
+    async def _cancel_quietly(self, dialect: Dialect, call: RunningCall, headers: Headers) -> None:
+        with suppress(UpstreamFault), FrontMemory().held() as held:
+            await self.cancel(dialect, call, _CANCEL_ID, headers, held)

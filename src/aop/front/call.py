@@ -1,0 +1,184 @@
+"""One verified request of the Router to one Agent behind the front: the four methods of the profile."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from aop.agent.call_log import AgentCall
+from aop.agent.context import AgentContext
+from aop.agent.guard import JSON, respond
+from aop.agent.methods import STREAM
+from aop.agent.rpc import (
+    DataPart,
+    InvalidParams,
+    MessageConfiguration,
+    MessageParams,
+    RpcRequest,
+    StreamingNotSupported,
+    TaskNotFound,
+    TaskParams,
+    TextPart,
+    UserMessage,
+    read_params,
+    success,
+)
+from aop.contracts.a2a import TaskState
+from aop.contracts.delegation import DELEGATION_HEADER
+from aop.front.agent import FrontedAgent
+from aop.front.conversation import Conversation
+from aop.front.delivery import Delivery
+from aop.front.dialect import Dialect, Question
+from aop.front.faults import UpstreamFault
+from aop.front.limits import FrontMemory
+from aop.front.reading import Kind, SeenResult, SeenStatus
+from aop.front.routes import ACCEPT, HttpRoutes
+from aop.front.running import EndOnLeaving, RunningCall
+from aop.front.upstream import UpstreamRequest
+from aop.net.asgi import Scope, Send
+from aop.net.headers import TRACEPARENT, read_traceparent
+from aop.net.http import Headers
+
+_DELEGATION: Final = DELEGATION_HEADER.encode()
+
+
+@dataclass(frozen=True)
+class FrontCall:
+    agent: FrontedAgent
+    log: AgentCall
+    request: RpcRequest
+    scope: Scope
+    send: Send
+    memory: FrontMemory
+
+    async def through(self, dialect: Dialect) -> None:
+        """A message to an Agent that speaks A2A, of whatever version."""
+        question, call = self._question(), self.agent.running.begin(self._context.workspace_id)
+        trace_headers = self._trace_headers()
+        headers = (*trace_headers, *self._delegation_headers())
+        with self.memory.held() as held, self.memory.held() as kept:
+            conversation = Conversation(
+                self.agent, dialect, call, self.request.id, question, headers, self._deadline(), held, kept
+            )
+            try:
+                await self._deliver(call, conversation)
+            finally:
+                self.agent.end(call, trace_headers)
+
+    async def through_route(self, routes: HttpRoutes) -> None:
+        """A message to a plain HTTP service. If the caller leaves, so does the front: there is no other cancel."""
+        question, delivery = self._question(), self._delivery()
+        left = EndOnLeaving(self.scope["aop.disconnected"], None)
+        with self.memory.held() as held:
+            request = UpstreamRequest(
+                _input(question),
+                ACCEPT,
+                self._deadline(),
+                self.agent.card.limits.max_output_bytes,
+                (*self._trace_headers(), *self._delegation_headers()),
+                routes.paths[question.skill_id],
+            )
+            try:
+                async with left:
+                    state, task = await routes.task(self.agent.upstream, request, held)
+                    await delivery.whole(success(self.request.id, task))
+                self.log.record("left" if left.happened else state)
+            except UpstreamFault as fault:
+                self.log.record("failed", fault)
+                await delivery.fault(fault)
+
+    async def get(self) -> None:
+        call = self._running()
+        await self._answer(success(self.request.id, _document(call, call.state or TaskState.SUBMITTED)))
+
+    async def cancel(self) -> None:
+        """The Agent's own answer to the one cancel; a second one does not reach it."""
+        call, dialect = self._running(), self.agent.speaks
+        if call.cancel_sent or isinstance(dialect, HttpRoutes):
+            await self._answer(success(self.request.id, _document(call, TaskState.CANCELED)))
+            return
+        try:
+            with self.memory.held() as held:
+                seen = await self.agent.cancel(dialect, call, self.request.id, self._trace_headers(), held)
+        except UpstreamFault as fault:
+            self.log.record("failed", fault)
+            await self._delivery().fault(fault)
+            return
+        # An error is passed on as it is; of a Task only its state, because results go to those who wait for them.
+        state = None if seen.result is None else seen.result.state
+        await self._answer(seen.text if state is None else success(self.request.id, _document(call, state)))
+
+    async def _deliver(self, call: RunningCall, conversation: Conversation) -> None:
+        delivery, left = self._delivery(), EndOnLeaving(self.scope["aop.disconnected"], call)
+        try:
+            async with left:
+                if self.request.method == STREAM:
+                    await delivery.stream(conversation.events())
+                else:
+                    await delivery.whole(await conversation.answer())
+            self.log.record("left" if left.happened else call.state or "ok")
+        except UpstreamFault as fault:
+            call.cancel_sent = call.cancel_sent or not fault.leaves_task
+            self.log.record("failed", fault)
+            await delivery.fault(fault)
+
+    @property
+    def _context(self) -> AgentContext:
+        return self.log.context
+
+    def _delivery(self) -> Delivery:
+        return Delivery(self.send, self.scope["aop.disconnected"], self.agent.card.limits.max_output_bytes)
+
+    async def _answer(self, body: bytes) -> None:
+        self.log.record("ok")
+        await respond(self.send, 200, [JSON], body)
+
+    def _running(self) -> RunningCall:
+        task_id = read_params(self.request.params, TaskParams).id
+        call = self.agent.running.find(self._context.workspace_id, task_id)
+        if call is None:
+            raise TaskNotFound
+        return call
+
+    def _question(self) -> Question:
+        if self.request.method == STREAM and not self.agent.card.limits.streaming:
+            raise StreamingNotSupported
+        params = read_params(self.request.params, MessageParams)
+        (params.configuration or MessageConfiguration()).require_supported()
+        message = read_params(params.message, UserMessage)
+        if message.task_id is not None:
+            raise TaskNotFound  # the front remembers none
+        skill_id = self._context.capability
+        if not self.agent.offers(skill_id):
+            raise InvalidParams("The Card has no such Skill")
+        return Question(message.message_id, message.parts, skill_id, message.context_id)
+
+    def _deadline(self) -> float:
+        return asyncio.get_running_loop().time() + self.agent.seconds
+
+    def _trace_headers(self) -> Headers:
+        parent = self._context.traceparent
+        found = None if parent is None else read_traceparent(parent.encode("latin-1"))
+        return () if parent is None or found is None else ((TRACEPARENT, parent.encode("latin-1")),)
+
+    def _delegation_headers(self) -> Headers:
+        delegation = self._context.delegation if self.agent.forwards_delegation else None
+        return () if delegation is None else ((_DELEGATION, delegation.reveal().encode("latin-1")),)
+
+
+def _input(question: Question) -> bytes:
+    """The input of the Skill as JSON: the Router sends exactly one part."""
+    part = question.parts[0]
+    if isinstance(part, DataPart):
+        return bytes(part.data)
+    if isinstance(part, TextPart):
+        return msgspec.json.encode(part.text)
+    raise InvalidParams("A service takes data or text")
+
+
+def _document(call: RunningCall, state: str) -> bytes:
+    """The Task as it is; its results go to those who wait for them."""
+    task_id = call.task_id or ""
+    status = SeenStatus(state)
+    return msgspec.json.encode(SeenResult(Kind.TASK, id=task_id, context_id=call.context_id or task_id, status=status))

@@ -1,0 +1,164 @@
+"""One message and the Agent's answer to it: followed by stream where the Agent streams, else by questions."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import AsyncExitStack, aclosing, suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from aop.agent.rpc import RequestId
+from aop.front.agent import FrontedAgent
+from aop.front.assembly import Assembly
+from aop.front.dialect import Dialect, Question
+from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnreadable
+from aop.front.limits import HeldBytes
+from aop.front.reading import Kind, Seen, SeenResult
+from aop.front.running import RunningCall
+from aop.front.upstream import EVENTS, JSON, UpstreamRequest, media_type_of, require_media_type, require_ok, whole_body
+from aop.net.http import Headers, StreamedAnswer
+from aop.net.sse import EventParser, EventTooLarge
+
+_FIRST_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+_LATER_PAUSE: Final = 1.0
+_FOLLOWED_SIZE: Final = 64
+"""A stream may be this many times larger than the answer that is made of it: every word can be an event of its own."""
+_FINISH_SECONDS: Final = 1.0
+_FINISH_BYTES: Final = 64 * 1024
+
+
+class AnsweredPlainly(Exception):
+    """The Agent answered a request for a stream with one JSON response, usually a refusal."""
+
+    def __init__(self, seen: Seen) -> None:
+        super().__init__("no stream")
+        self.seen = seen
+
+
+@dataclass(frozen=True)
+class Conversation:
+    agent: FrontedAgent
+    dialect: Dialect
+    call: RunningCall
+    request_id: RequestId
+    question: Question = field(repr=False)
+    headers: Headers = field(repr=False)
+    deadline: float
+    held: HeldBytes
+    """What is being read."""
+    kept: HeldBytes
+    """What the answer is made of."""
+
+    async def events(self, size: int = 1) -> AsyncGenerator[list[Seen], None]:
+        """What arrived together comes together; the last of all is marked as such, if there is one.
+
+        UpstreamFault when it breaks off, AnsweredPlainly when there is no stream.
+        """
+        max_bytes = self.agent.card.limits.max_output_bytes
+        body = self.dialect.send(self.request_id, self.question, streamed=True)
+        async with AsyncExitStack() as stack:
+            request = self._request(body, EVENTS, max_bytes * size)
+            answer = await stack.enter_async_context(self.agent.upstream.answer(request))
+            require_ok(answer)
+            if media_type_of(answer) == JSON:
+                raise AnsweredPlainly(self._read(await whole_body(answer, self.held)))
+            require_media_type(answer, EVENTS)
+            pending, parser = 0, EventParser(max_bytes)
+            async for piece in answer:
+                pending += len(piece)
+                self.held.keep(pending)
+                batch: list[Seen] = []
+                try:
+                    for text in parser.feed(piece):
+                        batch.append(self._read(text))
+                        if batch[-1].is_last:
+                            break
+                except EventTooLarge:
+                    if batch:
+                        yield batch
+                    raise UpstreamTooLarge("an event is larger than the Card allows") from None
+                if not batch:
+                    continue
+                pending = len(piece)
+                if batch[-1].is_last:
+                    self.agent.continue_with(_finish(answer, stack.pop_all()))
+                    yield batch
+                    return
+                yield batch
+
+    async def answer(self) -> bytes:
+        """The response to message/send, once the Agent has come to an end."""
+        if self.agent.card.limits.streaming:
+            return await self._assembled()
+        seen = await self._ask(self.dialect.send(self.request_id, self.question, streamed=False))
+        return await self._ended(seen)
+
+    async def _assembled(self) -> bytes:
+        assembly = Assembly(self.agent.card.limits.max_output_bytes)
+        seen: Seen | None = None
+        try:
+            async with aclosing(self.events(_FOLLOWED_SIZE)) as arrivals:
+                async for batch in arrivals:
+                    for seen in batch:
+                        if seen.result is None:
+                            return seen.text
+                        self._require_same_task(seen.result)
+                        assembly.take(seen.result)
+                    self.kept.keep(assembly.held)
+        except AnsweredPlainly as plain:
+            return await self._ended(plain.seen)
+        if seen is not None and not seen.is_last and self.call.task_id is not None:
+            return await self._ended(seen)
+        made = assembly.answer(self.request_id)
+        if made is None:
+            raise UpstreamUnreadable("the stream ended with nothing in it")
+        return made
+
+    async def _ended(self, seen: Seen) -> bytes:
+        """What the Agent says once the Task does not go on by itself."""
+        for pause in _pauses():
+            if seen.result is not None:
+                self._require_same_task(seen.result)
+            if seen.is_last or seen.result is None or seen.result.kind == Kind.MESSAGE:
+                return seen.text
+            await asyncio.sleep(pause)
+            body = self.dialect.get_task(self.request_id, self.call.task_id or "")
+            seen = await self._ask(body, about_task=True)
+        raise AssertionError("the pauses never end")
+
+    async def _ask(self, body: bytes, *, about_task: bool = False) -> Seen:
+        self.held.keep(0)
+        request = self._request(body, JSON, self.agent.card.limits.max_output_bytes)
+        return self._read(await self.agent.upstream.json(request, self.held), about_task=about_task)
+
+    def _read(self, text: bytes, *, about_task: bool = False) -> Seen:
+        read = self.dialect.read_task if about_task else self.dialect.read
+        seen = read(text, self.request_id)
+        if seen.result is not None:
+            self.call.see(seen.result)
+        elif seen.refuses:
+            self.call.cancel_sent = True
+        return seen
+
+    def _require_same_task(self, result: SeenResult) -> None:
+        if result.task not in {None, self.call.task_id}:
+            raise UpstreamUnreadable("an answer about another Task")
+
+    def _request(self, body: bytes, accept: bytes, max_body: int) -> UpstreamRequest:
+        return UpstreamRequest(body, accept, self.deadline, max_body, (*self.dialect.headers, *self.headers))
+
+
+async def _finish(answer: StreamedAnswer, stack: AsyncExitStack) -> None:
+    """Reads the little that follows the last event, so that the connection can be used again."""
+    size = 0
+    with suppress(TimeoutError, UpstreamFault):
+        async with asyncio.timeout(_FINISH_SECONDS), stack:
+            async for piece in answer:
+                size += len(piece)
+                if size > _FINISH_BYTES:
+                    return
+
+
+def _pauses() -> Iterator[float]:
+    yield from _FIRST_PAUSES
+    while True:
+        yield _LATER_PAUSE

@@ -1,0 +1,90 @@
+"""How an answer, or the lack of one, reaches the Router: each fault of the Agent ends as it would without the front."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from typing import Final
+
+from aop.agent.endpoint import EVENTS
+from aop.agent.guard import JSON, NO_STORE, respond
+from aop.front.conversation import AnsweredPlainly
+from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnavailable, UpstreamUnreadable
+from aop.front.reading import Seen
+from aop.net.asgi import AnswerBroken, Disconnect, Send
+
+VAST: Final = b"1099511627776"
+"""As a length: more than any Card allows, so that the Router refuses the answer at its head."""
+_NOT_AVAILABLE: Final = b'{"message":"The Agent behind this front is not available"}'
+_LEAVING_SECONDS: Final = 5.0
+_FILLER: Final = b" " * 65_536
+
+
+class Delivery:
+    """Of one answer, on one connection of the Router."""
+
+    def __init__(self, send: Send, gone: Disconnect, max_output: int) -> None:
+        self._send = send
+        self._gone = gone
+        self._max_output = max_output
+        self._streaming = False
+
+    async def whole(self, body: bytes) -> None:
+        await respond(self._send, 200, [JSON, NO_STORE], body)
+
+    async def stream(self, arrivals: AsyncGenerator[list[Seen], None]) -> None:
+        try:
+            async with aclosing(arrivals):
+                async for batch in arrivals:
+                    await self._begin()
+                    is_last = batch[-1].is_last
+                    # In one write with the end of the answer, so that the Router can use the connection again.
+                    await self._body(b"".join([framed(seen.text) for seen in batch]), more=not is_last)
+                    if is_last:
+                        return
+        except AnsweredPlainly as plain:
+            await self.whole(plain.seen.text)
+        else:
+            await self._begin()
+            await self._body(b"", more=False)
+
+    async def fault(self, fault: UpstreamFault) -> None:
+        """Behind the head of a stream only its end can tell; AnswerBroken lets the server cut the connection."""
+        if isinstance(fault, UpstreamTooLarge):
+            await self._too_large()
+            raise AnswerBroken
+        if self._streaming:
+            raise AnswerBroken
+        if isinstance(fault, UpstreamUnreadable):
+            await respond(self._send, 200, [(b"content-type", fault.media_type), NO_STORE], fault.body)
+        else:
+            status = fault.status if isinstance(fault, UpstreamUnavailable) else 502
+            await respond(self._send, status, [JSON, NO_STORE], _NOT_AVAILABLE)
+
+    async def _too_large(self) -> None:
+        """The Router is told of more than it takes, or in a stream shown an event without end, until it leaves."""
+        if not self._streaming:
+            headers = [JSON, NO_STORE, (b"content-length", VAST)]
+            await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+            await self._body(b"", more=True)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LEAVING_SECONDS):
+                    await self._gone.wait()
+            return
+        await self._body(b"data: ", more=True)
+        sent = 0
+        while sent <= self._max_output and not self._gone.is_set():
+            await self._body(_FILLER, more=True)
+            sent += len(_FILLER)
+
+    async def _begin(self) -> None:
+        if not self._streaming:
+            self._streaming = True
+            await self._send({"type": "http.response.start", "status": 200, "headers": list(EVENTS)})
+
+    async def _body(self, body: bytes, *, more: bool) -> None:
+        await self._send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+def framed(text: bytes) -> bytes:
+    """An event of one line: in JSON a line end stands only where a blank may stand, too."""
+    return b"data: %b\n\n" % text.replace(b"\n", b" ")

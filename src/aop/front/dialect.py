@@ -1,0 +1,92 @@
+"""A2A as the Agent behind the front speaks it: how requests are written and responses are read, for each version."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from aop.agent.rpc import DataPart, FilePart, RequestId, TextPart
+from aop.front.reading import Seen, SeenResult
+from aop.net.http import Headers
+
+OUTPUT_MODES: Final = ("application/json", "text/plain")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A message on its way to the Agent, in A2A 0.3."""
+
+    message_id: str
+    parts: Sequence[DataPart | TextPart | FilePart] = field(repr=False)
+    skill_id: str
+    context_id: str | None = None
+
+
+class Dialect(Protocol):
+    """`read` takes a response to a message method, `read_task` one to a question about a Task."""
+
+    headers: Headers
+
+    def send(self, request_id: RequestId, question: Question, *, streamed: bool) -> bytes: ...
+
+    def get_task(self, request_id: RequestId, task_id: str) -> bytes: ...
+
+    def cancel_task(self, request_id: RequestId, task_id: str) -> bytes: ...
+
+    def read(self, text: bytes, request_id: RequestId) -> Seen: ...
+
+    def read_task(self, text: bytes, request_id: RequestId) -> Seen: ...
+
+
+def rpc(request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+
+class _Response(msgspec.Struct, frozen=True, gc=False):
+    id: str | int | float | None
+    result: SeenResult | msgspec.UnsetType = msgspec.UNSET
+    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+_read = msgspec.json.Decoder(_Response).decode
+
+
+class SameDialect:
+    """A2A 0.3: every response is passed on as it is, and read only to know the Task."""
+
+    headers: Headers = ()
+
+    def send(self, request_id: RequestId, question: Question, *, streamed: bool) -> bytes:
+        message: dict[str, Any] = {
+            "kind": "message",
+            "messageId": question.message_id,
+            "role": "user",
+            "metadata": {"skillId": question.skill_id},
+            "parts": question.parts,
+        }
+        if question.context_id is not None:
+            message["contextId"] = question.context_id
+        configuration: dict[str, Any] = {"acceptedOutputModes": OUTPUT_MODES}
+        if not streamed:
+            # The Task is named at once, so that it can be canceled; the front waits for its end.
+            configuration["blocking"] = False
+        method = "message/stream" if streamed else "message/send"
+        return rpc(request_id, method, {"message": message, "configuration": configuration})
+
+    def get_task(self, request_id: RequestId, task_id: str) -> bytes:
+        return rpc(request_id, "tasks/get", {"id": task_id, "historyLength": 0})
+
+    def cancel_task(self, request_id: RequestId, task_id: str) -> bytes:
+        return rpc(request_id, "tasks/cancel", {"id": task_id})
+
+    def read(self, text: bytes, request_id: RequestId) -> Seen:
+        try:
+            response = _read(text)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return Seen(text)
+        if response.id != request_id or response.result is msgspec.UNSET:
+            return Seen(text, refuses=response.error is not msgspec.UNSET)
+        return Seen(text, response.result)
+
+    read_task = read

@@ -1,0 +1,75 @@
+"""The side of the Router: JSON-RPC of A2A 0.3 at the path of each Agent, and the public pages."""
+
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from aop.agent.call_log import AgentCall
+from aop.agent.endpoint import NOT_FOUND, WRONG_METHOD, refuse, require_json
+from aop.agent.guard import JSON, SCOPE_KEY, reject, respond
+from aop.agent.methods import SEND, STREAM
+from aop.agent.rpc import MethodNotFound, RequestId, RpcFault, TooManyTasks, read_request
+from aop.contracts.errors import Overloaded
+from aop.front.agent import FrontedAgent
+from aop.front.call import FrontCall
+from aop.front.limits import FrontMemory
+from aop.front.routes import HttpRoutes
+from aop.net.asgi import Receive, Scope, Send
+from aop.serving.admission import Slots
+
+GET: Final = "tasks/get"
+CANCEL: Final = "tasks/cancel"
+_METHODS: Final = frozenset({SEND, STREAM, GET, CANCEL})
+
+
+@dataclass(frozen=True)
+class FrontEndpoint:
+    """Behind the guard: what comes here is from the Router, or a read of a public page."""
+
+    agents: Mapping[str, FrontedAgent]
+    """By path."""
+    pages: Mapping[str, bytes]
+    slots: Slots
+    memory: FrontMemory = field(default_factory=FrontMemory)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        agent = self.agents.get(path)
+        if path in self.pages:
+            await respond(send, 200, [JSON], self.pages[path])
+        elif agent is None:
+            await respond(send, 404, [JSON], NOT_FOUND)
+        elif scope["method"] != "POST":
+            await respond(send, 405, [JSON, (b"allow", b"POST")], WRONG_METHOD)
+        elif not agent.is_addressed_by(scope[SCOPE_KEY].agent_id, scope[SCOPE_KEY].agent_version):
+            await reject(403, send)
+        else:
+            await self._serve(agent, scope, (await receive())["body"], send)
+
+    async def _serve(self, agent: FrontedAgent, scope: Scope, body: bytes, send: Send) -> None:
+        call = AgentCall(scope[SCOPE_KEY], "unknown")
+        request_id: RequestId = None
+        try:
+            require_json(scope)
+            request = read_request(body)
+            request_id = request.id
+            if request.method not in _METHODS:
+                raise MethodNotFound
+            call = AgentCall(call.context, request.method, call.started)
+            with self.slots.hold():
+                await _act(FrontCall(agent, call, request, scope, send, self.memory))
+        except RpcFault as fault:
+            call.record("refused", fault)
+            await refuse(send, fault.request_id if request_id is None else request_id, fault)
+        except Overloaded as full:
+            call.record("refused", full)
+            await refuse(send, request_id, TooManyTasks())
+
+
+def _act(call: FrontCall) -> Awaitable[None]:
+    if call.request.method == GET:
+        return call.get()
+    if call.request.method == CANCEL:
+        return call.cancel()
+    speaks = call.agent.speaks
+    return call.through_route(speaks) if isinstance(speaks, HttpRoutes) else call.through(speaks)

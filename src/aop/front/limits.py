@@ -1,0 +1,61 @@
+"""What all calls together may use of the front: places, and bytes of answers that it must hold."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from aop.front.faults import UpstreamUnavailable
+
+DEFAULT_CALLS: Final = 512
+DEFAULT_HELD_BYTES: Final = 256 * 1024 * 1024
+FREE_BYTES: Final = 64 * 1024
+"""What each call may hold without being counted; the number of calls bounds it."""
+
+
+class FrontFull(UpstreamUnavailable):
+    """The answers that the front must hold for all its calls take more than it may use."""
+
+    status = 503
+    leaves_task = True
+
+
+@dataclass
+class FrontMemory:
+    """One for the whole front."""
+
+    max_bytes: int = DEFAULT_HELD_BYTES
+    taken: int = 0
+
+    @contextmanager
+    def held(self) -> Iterator["HeldBytes"]:
+        """The share of one call, given back when it ends."""
+        held = HeldBytes(self)
+        try:
+            yield held
+        finally:
+            held.keep(0)
+
+
+class HeldBytes:
+    """What one call holds at this moment: an upper bound, counted only where it is large."""
+
+    __slots__ = ("_counted", "_memory", "size")
+
+    def __init__(self, memory: FrontMemory) -> None:
+        self._memory = memory
+        self._counted = 0
+        self.size = 0
+
+    def add(self, size: int) -> None:
+        self.keep(self.size + size)
+
+    def keep(self, size: int) -> None:
+        """Holds this much from now on, and nothing else."""
+        self.size = size
+        counted = size if size > FREE_BYTES else 0
+        if counted != self._counted:
+            if self._memory.taken - self._counted + counted > self._memory.max_bytes and counted > self._counted:
+                raise FrontFull("the front holds as much as it may")
+            self._memory.taken += counted - self._counted
+            self._counted = counted

@@ -1,0 +1,248 @@
+"""A2A 1.0 over JSON-RPC: the JSON form of its protocol buffers, translated to and from A2A 0.3.
+
+Values of parts keep their bytes: only the members around them are written anew. A response that is not one of A2A 1.0
+is passed on as it is; the Router finds that it is none of A2A 0.3 either.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from aop.agent.rpc import DataPart, FilePart, RequestId, TextPart
+from aop.base import json as strict_json
+from aop.front.dialect import OUTPUT_MODES, Question, rpc
+from aop.front.reading import RUNNING, Kind, Seen, SeenArtifact, SeenResult, SeenStatus
+from aop.net.http import Headers
+
+VERSION: Final = "1.0"
+_STATE: Final = "TASK_STATE_"
+_UNKNOWN: Final = "unknown"
+_FILE: Final = {"bytes": "raw", "uri": "url", "name": "filename", "mimeType": "mediaType"}
+_ROLES: Final = {"ROLE_USER": "user", "ROLE_AGENT": "agent"}
+
+
+class _Open(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """An object whose further members do not matter here. Absent and empty are the same, as in all protocol buffers."""
+
+
+class _Part(_Open, frozen=True, omit_defaults=True):
+    text: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    raw: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    url: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    filename: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    media_type: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Message(_Open, frozen=True):
+    message_id: str
+    role: str = ""
+    parts: tuple[_Part, ...] = ()
+    task_id: str = ""
+    context_id: str = ""
+
+
+class _Status(_Open, frozen=True):
+    state: str = ""
+    message: _Message | None = None
+
+
+class _Artifact(_Open, frozen=True):
+    artifact_id: str
+    parts: tuple[_Part, ...] = ()
+
+
+class _Task(_Open, frozen=True):
+    id: str
+    status: _Status
+    context_id: str = ""
+    artifacts: tuple[_Artifact, ...] = ()
+
+
+class _StatusUpdate(_Open, frozen=True):
+    task_id: str
+    status: _Status
+    context_id: str = ""
+
+
+class _ArtifactUpdate(_Open, frozen=True):
+    task_id: str
+    artifact: _Artifact
+    context_id: str = ""
+    append: bool = False
+    last_chunk: bool = False
+
+
+class _Payload(_Open, frozen=True):
+    """The one member that is there says what it is."""
+
+    task: _Task | None = None
+    message: _Message | None = None
+    status_update: _StatusUpdate | None = None
+    artifact_update: _ArtifactUpdate | None = None
+
+
+class _Response(msgspec.Struct, frozen=True, gc=False):
+    id: str | int | float | None
+    result: _Payload | msgspec.UnsetType = msgspec.UNSET
+    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _TaskResponse(msgspec.Struct, frozen=True, gc=False):
+    id: str | int | float | None
+    result: _Task | msgspec.UnsetType = msgspec.UNSET
+    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Said(msgspec.Struct, frozen=True, gc=False):
+    """A response in A2A 0.3, as it is written."""
+
+    id: str | int | float | None
+    result: SeenResult
+    jsonrpc: str = "2.0"
+
+
+_read_payload = msgspec.json.Decoder(_Response).decode
+_read_task = msgspec.json.Decoder(_TaskResponse).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class ProtoDialect:
+    headers: Headers = ((b"a2a-version", VERSION.encode()),)
+
+    def __init__(self, tenant: str | None = None) -> None:
+        self._tenant: Mapping[str, Any] = {} if tenant is None else {"tenant": tenant}
+
+    def send(self, request_id: RequestId, question: Question, *, streamed: bool) -> bytes:
+        message: dict[str, Any] = {
+            "messageId": question.message_id,
+            "role": "ROLE_USER",
+            "parts": [_sent_part(part) for part in question.parts],
+            "metadata": {"skillId": question.skill_id},
+        }
+        if question.context_id is not None:
+            message["contextId"] = question.context_id
+        configuration: dict[str, Any] = {"acceptedOutputModes": OUTPUT_MODES}
+        if not streamed:
+            configuration["returnImmediately"] = True  # see SameDialect
+        params = {"message": message, "configuration": configuration, **self._tenant}
+        return rpc(request_id, "SendStreamingMessage" if streamed else "SendMessage", params)
+
+    def get_task(self, request_id: RequestId, task_id: str) -> bytes:
+        return rpc(request_id, "GetTask", {"id": task_id, "historyLength": 0, **self._tenant})
+
+    def cancel_task(self, request_id: RequestId, task_id: str) -> bytes:
+        return rpc(request_id, "CancelTask", {"id": task_id, **self._tenant})
+
+    def read(self, text: bytes, request_id: RequestId) -> Seen:
+        return _translated(text, request_id, _read_payload, _payload)
+
+    def read_task(self, text: bytes, request_id: RequestId) -> Seen:
+        return _translated(text, request_id, _read_task, _task)
+
+
+def _translated(
+    text: bytes, request_id: RequestId, decode: Callable[[bytes], Any], translate: Callable[[Any], SeenResult]
+) -> Seen:
+    try:
+        response = decode(text)
+        if response.id != request_id or response.result is msgspec.UNSET:
+            return Seen(text, refuses=response.error is not msgspec.UNSET)
+        strict_json.parse(text, strict_json.AGENT_DEPTH)  # a repeated member would be lost in translation
+        result = translate(response.result)
+        return Seen(_encode(_Said(response.id, result)), result)
+    except (msgspec.DecodeError, strict_json.JsonRefused, UnicodeError, RecursionError, KeyError):
+        return Seen(text)
+
+
+def _payload(payload: _Payload) -> SeenResult:
+    if payload.artifact_update is not None:
+        return _artifact_update(payload.artifact_update)
+    if payload.status_update is not None:
+        return _status_update(payload.status_update)
+    if payload.task is not None:
+        return _task(payload.task)
+    if payload.message is not None:
+        return _message(payload.message)
+    raise KeyError("a response of no kind")
+
+
+def _task(task: _Task) -> SeenResult:
+    return SeenResult(
+        kind=Kind.TASK,
+        id=task.id,
+        context_id=_context(task.context_id, task.id),
+        status=_status(task.status),
+        artifacts=tuple(map(_artifact, task.artifacts)) if task.artifacts else msgspec.UNSET,
+    )
+
+
+def _message(message: _Message) -> SeenResult:
+    task_id = message.task_id or msgspec.UNSET
+    return SeenResult(
+        kind=Kind.MESSAGE,
+        message_id=message.message_id,
+        role=_ROLES.get(message.role, message.role),
+        parts=tuple(map(_part, message.parts)),
+        task_id=task_id,
+        context_id=message.context_id or task_id,
+    )
+
+
+def _status_update(update: _StatusUpdate) -> SeenResult:
+    status = _status(update.status)
+    return SeenResult(
+        kind=Kind.STATUS,
+        task_id=update.task_id,
+        context_id=_context(update.context_id, update.task_id),
+        status=status,
+        final=status.state not in RUNNING,
+    )
+
+
+def _artifact_update(update: _ArtifactUpdate) -> SeenResult:
+    return SeenResult(
+        kind=Kind.ARTIFACT,
+        task_id=update.task_id,
+        context_id=_context(update.context_id, update.task_id),
+        artifact=_artifact(update.artifact),
+        append=update.append,
+        last_chunk=update.last_chunk,
+    )
+
+
+def _context(context_id: str, task_id: str) -> str:
+    """A2A 0.3 wants one. An Agent that names none has one for each Task."""
+    return context_id or task_id
+
+
+def _status(status: _Status) -> SeenStatus:
+    state = status.state.removeprefix(_STATE).lower().replace("_", "-") if status.state.startswith(_STATE) else _UNKNOWN
+    message = status.message
+    said = msgspec.UNSET if message is None else msgspec.Raw(_encode(_message(message)))
+    return SeenStatus(_UNKNOWN if state == "unspecified" else state, said)
+
+
+def _artifact(artifact: _Artifact) -> SeenArtifact:
+    return SeenArtifact(artifact.artifact_id, tuple(map(_part, artifact.parts)))
+
+
+def _part(part: _Part) -> msgspec.Raw:
+    if part.text is not msgspec.UNSET:
+        return msgspec.Raw(b'{"kind":"text","text":%b}' % bytes(part.text))
+    if part.data is not msgspec.UNSET:
+        return msgspec.Raw(b'{"kind":"data","data":%b}' % bytes(part.data))
+    values = (part.raw, part.url, part.filename, part.media_type)
+    file = {name: value for name, value in zip(_FILE, values, strict=True) if value is not msgspec.UNSET}
+    if not file.keys() & {"bytes", "uri"}:
+        raise KeyError("a part of no kind")
+    return msgspec.Raw(_encode({"kind": "file", "file": file}))
+
+
+def _sent_part(part: DataPart | TextPart | FilePart) -> dict[str, Any]:
+    if isinstance(part, DataPart):
+        return {"data": part.data}
+    if isinstance(part, TextPart):
+        return {"text": part.text}
+    return {_FILE[name]: value for name, value in part.file.items() if name in _FILE}

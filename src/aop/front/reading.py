@@ -1,0 +1,77 @@
+"""What the front knows of one response of the Agent: its form in A2A 0.3, and as much of its content as it needs."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from aop.contracts.a2a import TaskState
+
+TERMINAL: Final = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED, TaskState.CANCELED})
+RUNNING: Final = frozenset({TaskState.SUBMITTED, TaskState.WORKING})
+
+
+class Kind(StrEnum):
+    MESSAGE = "message"
+    TASK = "task"
+    STATUS = "status-update"
+    ARTIFACT = "artifact-update"
+
+
+class _Seen(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+    """Objects of A2A 0.3 as far as the front reads them; everything else in them is the Router's to judge."""
+
+
+class SeenArtifact(_Seen, frozen=True):
+    artifact_id: str
+    parts: tuple[msgspec.Raw, ...] = ()
+
+
+class SeenStatus(_Seen, frozen=True):
+    state: str
+    message: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class SeenResult(_Seen, frozen=True):
+    kind: str
+    id: str | msgspec.UnsetType = msgspec.UNSET
+    message_id: str | msgspec.UnsetType = msgspec.UNSET
+    role: str | msgspec.UnsetType = msgspec.UNSET
+    task_id: str | msgspec.UnsetType = msgspec.UNSET
+    context_id: str | msgspec.UnsetType = msgspec.UNSET
+    status: SeenStatus | msgspec.UnsetType = msgspec.UNSET
+    artifact: SeenArtifact | msgspec.UnsetType = msgspec.UNSET
+    artifacts: tuple[SeenArtifact, ...] | msgspec.UnsetType = msgspec.UNSET
+    parts: tuple[msgspec.Raw, ...] | msgspec.UnsetType = msgspec.UNSET
+    append: bool | msgspec.UnsetType = msgspec.UNSET
+    last_chunk: bool | msgspec.UnsetType = msgspec.UNSET
+    final: bool | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def task(self) -> str | None:
+        """The Task that it belongs to; None for a Message without one."""
+        found = self.id if self.kind == Kind.TASK else self.task_id
+        return None if found is msgspec.UNSET else found
+
+    @property
+    def state(self) -> str | None:
+        return None if self.status is msgspec.UNSET else self.status.state
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One response. `text` is what the Router gets of it; `result` is None for an error and for what is unreadable."""
+
+    text: bytes
+    result: SeenResult | None = None
+    refuses: bool = False
+    """Whether it is a JSON-RPC error: then there is no Task to cancel."""
+
+    @property
+    def is_last(self) -> bool:
+        """Nothing after it is of use: the Task has ended or waits for somebody, or nobody can read on."""
+        if self.result is None:
+            return True
+        state = self.result.state
+        return state is not None and state not in RUNNING

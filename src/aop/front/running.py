@@ -1,0 +1,122 @@
+"""The calls that run through the front: which Task of the Agent each one is, and that it is canceled at most once."""
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Self
+
+from aop.front.reading import TERMINAL, SeenResult
+from aop.net.asgi import Disconnect
+
+NAMING_SECONDS: Final = 5.0
+"""How long the front waits, after its caller has left, for the Agent to name the Task that is to be canceled."""
+
+
+class RunningCall:
+    """One message on its way through the Agent. Only the Workspace that sent it may ask for its Task or cancel it."""
+
+    def __init__(self, workspace_id: str) -> None:
+        self.workspace_id = workspace_id
+        self.task_id: str | None = None
+        self.context_id = ""
+        self.state = ""
+        self.cancel_sent = False
+        self.named: Callable[[], None] | None = None
+        """Called once, when the Agent has named the Task."""
+
+    def see(self, result: SeenResult) -> bool:
+        """Whether it belongs to the Task of this call."""
+        task_id = result.task
+        if task_id is None:
+            return self.task_id is None
+        if self.task_id is None:
+            self.task_id = task_id
+            self.context_id = result.context_id or ""
+            if self.named is not None:
+                self.named()
+        if task_id != self.task_id:
+            return False
+        self.state = result.state or self.state
+        return True
+
+    @property
+    def may_run(self) -> bool:
+        """Whether the Agent may still be at work, or wait for an answer that nobody can give it."""
+        return self.task_id is not None and self.state not in TERMINAL
+
+
+class RunningCalls:
+    """By Task. An Agent that gives two Tasks one id gets the cancel of either."""
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[str, str], RunningCall] = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def begin(self, workspace_id: str) -> RunningCall:
+        call = RunningCall(workspace_id)
+        call.named = lambda: self._name(call)
+        return call
+
+    def end(self, call: RunningCall) -> None:
+        if call.task_id is not None and self._calls.get((call.workspace_id, call.task_id)) is call:
+            del self._calls[call.workspace_id, call.task_id]
+
+    def find(self, workspace_id: str, task_id: str) -> RunningCall | None:
+        return self._calls.get((workspace_id, task_id))
+
+    def _name(self, call: RunningCall) -> None:
+        if call.task_id is not None:
+            self._calls[call.workspace_id, call.task_id] = call
+
+
+class EndOnLeaving:
+    """`async with EndOnLeaving(gone, call):` ends what is inside when the caller leaves.
+
+    As long as the Agent has not named its Task, the end waits a moment: without the name nothing can be canceled.
+    Without a call there is nothing to wait for.
+    """
+
+    def __init__(self, gone: Disconnect, call: RunningCall | None) -> None:
+        self._gone = gone
+        self._call = call
+        self._task: asyncio.Task[object] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._cancelling = 0
+        self.happened = False
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.current_task()
+        self._cancelling = 0 if self._task is None else self._task.cancelling()
+        self._gone.add_callback(self._leave)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
+    ) -> bool:
+        self._gone.remove_callback(self._leave)
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self.happened or self._task is None:
+            return False
+        # Somebody else may have cancelled the task too; only our own request is taken back.
+        return self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError
+
+    def _leave(self) -> None:
+        if self._call is None or self._call.task_id is not None:
+            self._end()
+            return
+        registered, self._timer = self._call.named, asyncio.get_running_loop().call_later(NAMING_SECONDS, self._end)
+
+        def named() -> None:
+            if registered is not None:
+                registered()
+            self._end()
+
+        self._call.named = named
+
+    def _end(self) -> None:
+        if not self.happened and self._task is not None:
+            self.happened = True
+            self._task.cancel()

@@ -1,0 +1,171 @@
+"""`aop front` as a person runs it: one process before an Agent, from nothing but its address."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aop.agent.testing import SignedRouter
+from aop.local.ports import any_free_port
+from aop.net.http import ConnectFailed, HttpClient
+from tests.agent.agents import ask
+from tests.agent.served import message_of
+from tests.front import proto
+from tests.front.played import PlayedAgent, plain
+from tests.front.served import ServedFront
+from tests.support.agent import a_message, chosen, data, rpc_error
+from tests.support.peers import Behaviour, Received, listening
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
+
+SECRET = "canary-of-a-secret-77aa"
+TEXT = message_of([{"kind": "text", "text": "hi"}])
+
+
+def new_agent(url: str) -> Behaviour:
+    """An Agent of A2A 1.0 alone: its agent card, no answer to A2A 0.3, a stream for every message."""
+    interface = {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    skill = {"id": "chat", "name": "Chat", "description": "Talks.", "tags": []}
+    card = {
+        "name": "New Agent",
+        "description": "Speaks A2A 1.0.",
+        "version": "2.1.0",
+        "supportedInterfaces": [interface],
+        "capabilities": {"streaming": True},
+        "securitySchemes": {"key": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [skill],
+    }
+
+    def choose(request: Received) -> Behaviour:
+        if request.verb == "GET":
+            return plain(json.dumps(card).encode())
+        answers = {
+            "GetTask": rpc_error(-32001),
+            "SendStreamingMessage": proto.streamed(proto.message({"text": "hello"})),
+        }
+        return answers.get(request.json["method"], rpc_error(-32601))
+
+    return chosen(choose)
+
+
+async def service(request: Received) -> None:
+    await request.answer(b'{"sum": 3}')
+
+
+@asynccontextmanager
+async def running_front(
+    folder: Path, router: SignedRouter, *arguments: str, agent_id: str, version: str = "1.0.0"
+) -> AsyncIterator[tuple[ServedFront, int]]:
+    """The command in that folder, once it answers; its process has ended well when this returns."""
+    port = int(router.audience.rpartition(":")[2])
+    process = _started(folder, router, *arguments)
+    client = HttpClient(idle_seconds=5, connect_seconds=PATIENCE_SECONDS)
+    served = ServedFront(router, port, client, "chat", f"/{agent_id}/{version}")
+
+    async def answers() -> bool:
+        try:
+            return (await ask(client, port, "GET", "/readyz")).status == 200
+        except ConnectFailed:
+            assert process.poll() is None, (folder / "log").read_text()
+            return False
+
+    try:
+        await becomes_true(answers)
+        yield served, process.pid
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_SECONDS) == 0
+    finally:
+        process.kill()
+        process.wait()
+        await client.close()
+
+
+def _started(folder: Path, router: SignedRouter, *arguments: str) -> subprocess.Popen[bytes]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PLATFORM_")}  # noqa: TID251
+    environment: Mapping[str, str] = inherited | router.environment(folder)
+    command = [sys.executable, "-m", "aop", "front", *arguments]
+    with (folder / "log").open("wb") as log:
+        return subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+
+
+@pytest.mark.rows("FRONT-01", "FRONT-03")
+async def test_an_agent_of_a2a_1_0_needs_its_address_alone_and_with_a_secret_a_settings_file(tmp_path: Path) -> None:
+    port = any_free_port()
+    origin = f"http://127.0.0.1:{port}"
+    router = SignedRouter.new(origin, agent_id="acme:new-agent", agent_version="2.1.0")
+    at = ("--listen", f"127.0.0.1:{port}", "--owner", "acme")
+    agent = PlayedAgent(rpc_error(-32601))
+    async with listening(agent.meet) as upstream:
+        url = f"http://127.0.0.1:{upstream}/"
+        agent.behaviour = agent.on_get = new_agent(url)
+        running = {"agent_id": "acme:new-agent", "version": "2.1.0"}
+        async with running_front(tmp_path, router, "--to", url, *at, **running) as (front, _):
+            found = await front.result("message/send", TEXT)
+            assert found["parts"] == [{"kind": "text", "text": "hello"}]
+        card = json.loads((tmp_path / "card.json").read_text())
+        assert card["protocol"]["endpoint"] == f"{origin}/acme:new-agent/2.1.0"
+        assert "next: aop publish card.json" in (tmp_path / "log").read_text()
+
+        made = _started(tmp_path, router, "init", "--to", url, *at)
+        assert await _ended(made) == 0
+        (tmp_path / "acme-new-agent.secret").write_text(SECRET)
+        settings = json.loads((tmp_path / "front.json").read_text())
+        assert settings["agents"][0]["authentication"] == {"type": "bearer", "secretFile": "acme-new-agent.secret"}
+        assert (tmp_path / "front.json").stat().st_mode & 0o077 == 0
+        async with running_front(tmp_path, router, "--settings", "front.json", **running) as (front, pid):
+            await front.result("message/send", TEXT)
+            process = Path(f"/proc/{pid}")
+            shown = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+    assert agent.received[-1].values("authorization") == [f"Bearer {SECRET}"]
+    assert SECRET not in _written(tmp_path) + shown.decode("latin-1")
+
+
+@pytest.mark.rows("FRONT-02")
+async def test_one_command_makes_card_and_front_of_a_plain_http_service(tmp_path: Path) -> None:
+    port = any_free_port()
+    router = SignedRouter.new(f"http://127.0.0.1:{port}", agent_id="acme:sums")
+    async with listening(service) as upstream:
+        arguments = ("--to", f"http://127.0.0.1:{upstream}", "--http", "--route", "chat=/sum")
+        named = ("--listen", f"127.0.0.1:{port}", "--owner", "acme", "--agent-id", "acme:sums")
+        async with running_front(tmp_path, router, *arguments, *named, agent_id="acme:sums") as (front, _):
+            found: dict[str, Any] = await front.result("message/send", message_of([data({"a": 1})]))
+    assert found["artifacts"][0]["parts"] == [data({"sum": 3})]
+
+
+async def test_a_wrong_command_says_what_is_wrong_in_a_line(tmp_path: Path) -> None:
+    router = SignedRouter.new("http://127.0.0.1:8099")
+    async with listening(a_message(data(1))) as upstream:
+        for arguments, code, words in (
+            (("--to", "http://127.0.0.1:9"), 3, "start the Agent"),
+            (("--to", f"http://127.0.0.1:{upstream}"), 1, "--http"),
+            (("--to", "ftp://x"), 2, "--to"),
+            ((), 2, "--settings"),
+            (("--settings", "absent.json"), 78, "cannot be read"),
+        ):
+            assert await _ended(_started(tmp_path, router, *arguments)) == code
+            log = (tmp_path / "log").read_text()
+            assert words in log
+            assert "Traceback" not in log
+
+
+def _written(folder: Path) -> str:
+    """All that the commands wrote: Cards, settings and the last log."""
+    return "".join(path.read_text() for path in folder.glob("*") if path.is_file() and path.suffix != ".secret")
+
+
+async def _ended(process: subprocess.Popen[bytes]) -> int:
+    """Its exit code; the loop goes on, because the Agent it asks runs there."""
+
+    async def is_over() -> bool:
+        return process.poll() is not None
+
+    await becomes_true(is_over)
+    return int(process.returncode)
