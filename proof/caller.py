@@ -57,7 +57,7 @@ class Caller:
         """Reads one answer to its proper end, or as far as it comes within the time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while not _Answer.read(self.received).complete and await self._receive():
+                while not AnswerSoFar.read(self.received).complete and await self._receive():
                     pass
         return self.result()
 
@@ -80,7 +80,7 @@ class Caller:
         self.sock.close()
 
     def result(self) -> CallResult:
-        read = _Answer.read(self.received)
+        read = AnswerSoFar.read(self.received)
         return read.result(
             self.began, self.pieces[-1][0] if self.pieces else time.time(), left=self.left_at is not None
         )
@@ -98,7 +98,7 @@ class Caller:
 
 
 @dataclass(frozen=True)
-class _Answer:
+class AnswerSoFar:
     """As much of an HTTP answer as the bytes hold."""
 
     status: int | None = None
@@ -107,7 +107,7 @@ class _Answer:
     complete: bool = False
 
     @classmethod
-    def read(cls, content: bytes) -> "_Answer":
+    def read(cls, content: bytes) -> "AnswerSoFar":
         head, mark, rest = content.partition(b"\r\n\r\n")
         if not mark:
             return cls()

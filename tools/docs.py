@@ -14,6 +14,7 @@ from pathlib import Path
 from tools.contract_bundle import ROOT
 from tools.docs_api import api_pages, documents_page
 from tools.docs_errors import errors_page
+from tools.docs_reasons import reasons_page
 from tools.docs_settings import settings_page
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -26,6 +27,7 @@ def generated() -> Mapping[Path, str]:
     pages |= {
         REFERENCE / "documents.md": documents_page(),
         REFERENCE / "errors.md": errors_page(),
+        REFERENCE / "reasons.md": reasons_page(),
         REFERENCE / "settings.md": settings_page(),
     }
     return pages

@@ -23,8 +23,8 @@ An error with `invocationId` and `rootTaskId` belongs to an Invocation that was
 [accepted](../glossary.md#acceptance). Its end is in the Ledger and never changes. An error without them means that
 nothing was started, unless its reason is `acceptance_unknown`: then it is not known. The platform never retries.
 
-Some errors have a `reason`, one word of a closed list that says more than the code. Below each code you find its
-reasons with the next step.
+Most errors have a `reason`, one word of a closed list that says more than the code. Below each code you find its
+reasons; each has a [section](reasons.md) with its sentence and the next step.
 
 [Recover from an error](../guides/recover.md) shows the commands.
 """
@@ -36,44 +36,41 @@ When a client gets no usable answer, it reports one of these situations.
 
 
 def errors_page() -> str:
-    codes: list[Json] = _read("codes.json")["codes"]
-    recovery = _read("recovery.json")
+    codes: list[Json] = error_document("codes.json")["codes"]
+    recovery = error_document("recovery.json")
     after = {entry["code"]: entry for entry in recovery["codes"]}
-    reasons: list[Json] = _read("reasons.json")["reasons"]
+    reasons: list[Json] = error_document("reasons.json")["reasons"]
     lines = [_HEAD, *table(("Code", "Status", "Who acts"), (_row(entry, after[entry["code"]]) for entry in codes))]
     for entry in codes:
         lines += _section(entry, after[entry["code"]])
         lines += _reasons([reason for reason in reasons if entry["code"] in reason["codes"]])
     lines.append(_SITUATIONS)
-    rows = ((code(entry["situation"]), _owner(entry), prose(entry["action"])) for entry in recovery["situations"])
+    rows = ((code(entry["situation"]), owner(entry), prose(entry["action"])) for entry in recovery["situations"])
     lines += table(("Situation", "Who acts", "What to do"), rows)
     return "\n".join(lines).replace("\n\n\n", "\n\n").strip("\n") + "\n"
 
 
 def _row(entry: Json, after: Json) -> tuple[str, str, str]:
-    return f"[{entry['code']}](#{entry['code'].lower()})", str(entry["status"]), _owner(after)
+    return f"[{entry['code']}](#{entry['code'].lower()})", str(entry["status"]), owner(after)
 
 
 def _section(entry: Json, after: Json) -> Iterator[str]:
     surfaces = ", ".join(_ENVELOPES[version] for version in entry["envelopes"])
     yield from ("", f"## {entry['code']}", "", f"HTTP {entry['status']}. {prose(entry['message'])}", "")
-    yield f"Next, {_owner(after)}: {prose(after['action'])}"
+    yield f"Next, {owner(after)}: {prose(after['action'])}"
     yield from ("", f"Platform Error: {surfaces}.", "")
 
 
 def _reasons(entries: Sequence[Json]) -> Iterator[str]:
     if entries:
-        rows = (
-            (code(entry["reason"]), prose(entry["sentence"]), f"{_owner(entry)}: {prose(entry['action'])}")
-            for entry in entries
-        )
-        yield from (*table(("Reason", "What happened", "Next"), rows), "")
+        words = (f"[{entry['reason']}](reasons.md#{entry['reason']})" for entry in entries)
+        yield from (f"Reasons: {', '.join(words)}.", "")
 
 
-def _owner(after: Json) -> str:
+def owner(after: Json) -> str:
     return _OWNERS[after["owner"]]
 
 
-def _read(name: str) -> Json:
+def error_document(name: str) -> Json:
     document: Json = json.loads((CONTRACTS / "platform-error" / name).read_bytes())
     return document

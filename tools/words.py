@@ -37,7 +37,7 @@ WORDS = (
     Word(r"(.*_)?(owe[sd]?|owing|debts?)(_.*)?", "deferred, deferred_terminals"),
     Word(r"(.*_)?doubtful(_.*)?", "unconfirmed"),
     Word(r"look|look_(?!up|alike).*", "probe, or read"),
-    Word(r"lose", "end_as_lost"),
+    Word(r"lose", "end_unstarted"),
     Word(r"over", "EndedAtAcceptance, or ended"),
     Word(r"(.*_)?standings?(_.*)?", "InstallationState(s), or state"),
     Word(r"(.*_)?trails?(_.*)?", "RequestPhases, or phases"),

@@ -22,7 +22,8 @@ async def run(run: Run) -> Findings:
     found = Findings()
     async with opened_scene(run, found) as scene:
         for turn in range(run.pick(1, 5)):
-            for scene.provocation, provoke in ALL.items():
+            for provoke in ALL:
+                scene.provocation = provoke.__name__.replace("_", "-")
                 scene.made.agent._scripts.clear()
                 await provoke(scene)
                 run.say(f"{scene.provocation} {turn + 1}")

@@ -3,78 +3,77 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Self
 
 from proof.area import Area, Figure, Findings, Run, proves
 from tests.support.openid import ScriptedMonotonic, a_token, gateway_with, usual_keys
+from tests.support.peers import Behaviour, Received, hold, listening, reset
 from tests.support.units import RunningUnit
 
-_LASTING = {"silence": b"", "trickle": b" "}
-"""Outages that last until the fetch is given up, and what is sent meanwhile."""
-_OUTAGES = (*_LASTING, "reset", "fault", "no JSON", "no key set", "endless", "gone")
 _FETCH_SECONDS, _GRACE_SECONDS = 5.0, 1.0
 _REFRESH_SECONDS, _OUTAGE_SECONDS, _LIFE_SECONDS = 61, 2, 601
-_HEAD = b"HTTP/1.1 %d x\r\ncontent-length: %d\r\n\r\n"
+_KEYS = json.dumps({"keys": usual_keys()}).encode()
+_LASTING = frozenset({"silence", "trickle"})
+"""Outages that last until the fetch is given up."""
 
 
-class Provider:
-    """A key server that answers as its mode says; `requests` counts those that reached it."""
+def _says(body: bytes, status: int = 200) -> Behaviour:
+    return lambda received: received.answer(body, status)
 
-    def __init__(self) -> None:
-        self.mode = "well"
-        self.port = 0
-        self.requests = 0
-        self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.StreamWriter] = set()
 
-    async def listen(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
+def _sends(piece: bytes, length: int) -> Behaviour:
+    """A body in pieces like this, until the other side has had enough."""
 
-    def leave(self) -> None:
-        """From here on nobody listens at its address."""
-        if self._server is not None:
-            self._server.close()
-        for writer in self._connections:
-            writer.transport.abort()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._connections.add(writer)
-        try:
-            while await reader.readuntil(b"\r\n\r\n"):
-                self.requests += 1
-                await self._answer(writer, self.mode)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            self._connections.discard(writer)
-            writer.transport.abort()
-
-    async def _answer(self, writer: asyncio.StreamWriter, mode: str) -> None:
-        keys = json.dumps({"keys": usual_keys()}).encode()
-        bodies = {"well": keys, "fault": keys, "no JSON": b"<html>", "no key set": b'{"keys": 5}'}
-        if mode == "reset":
-            raise ConnectionResetError
-        if mode in bodies:
-            writer.write(_HEAD % (500 if mode == "fault" else 200, len(bodies[mode])) + bodies[mode])
-            return
-        writer.write(b"" if mode == "silence" else _HEAD % (200, 250_000 if mode == "trickle" else 1 << 40))
-        while True:  # until the other side has had enough
-            writer.write(_LASTING.get(mode, b" " * 65536))
-            await writer.drain()
+    async def behave(received: Received) -> None:
+        await received.send(b"HTTP/1.1 200 Said\r\ncontent-length: %d\r\n\r\n" % length)
+        while True:
+            await received.send(piece)
             await asyncio.sleep(0.05)
 
+    return behave
 
-@asynccontextmanager
-async def _running_provider() -> AsyncIterator[Provider]:
-    provider = Provider()
-    await provider.listen()
-    try:
-        yield provider
-    finally:
-        provider.leave()
+
+_OUTAGES: Mapping[str, Behaviour] = {
+    "silence": hold,
+    "trickle": _sends(b" ", 250_000),
+    "reset": reset,
+    "fault": _says(_KEYS, 500),
+    "no JSON": _says(b"<html>"),
+    "no key set": _says(b'{"keys": 5}'),
+    "endless": _sends(b" " * 65536, 1 << 40),
+    "gone": reset,
+}
+
+
+class Provider(AsyncExitStack):
+    """A key server that answers as `does` says; `requests` counts those that reached it. Closed, it is gone."""
+
+    port = requests = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.does = _says(_KEYS)
+
+    async def __aenter__(self) -> Self:
+        self.port = await self.enter_async_context(listening(self._meet, port=self.port))
+        return self
+
+    async def _meet(self, received: Received) -> None:
+        self.requests += 1
+        await self.does(received)
+
+    @asynccontextmanager
+    async def failing(self, outage: str) -> AsyncIterator[None]:
+        self.does = _OUTAGES[outage]
+        if outage == "gone":
+            await self.aclose()
+        yield
+        if outage == "gone":
+            await self.__aenter__()
+        self.does = _says(_KEYS)
 
 
 @dataclass
@@ -91,31 +90,22 @@ class Scene:
         reply = await self.gateway.get("/v1/status", token=a_token(header={"kid": key_id}))
         return reply.status, time.monotonic() - begun
 
-    def begin(self, outage: str) -> None:
-        self.provider.mode = outage
-        if outage == "gone":
-            self.provider.leave()
-
-    async def end_outage(self) -> None:
-        if self.provider.mode == "gone":
-            await self.provider.listen()
-        self.provider.mode = "well"
-
 
 async def run(run: Run) -> Findings:
     found, monotonic = Findings(), ScriptedMonotonic()
     async with (
         run.stores() as (stores, _),
-        _running_provider() as provider,
+        Provider() as provider,
         gateway_with(stores, provider.port, monotonic) as gateway,
     ):
         scene = Scene(gateway, provider, monotonic, found)
-        for _ in range(run.pick(1, 5)):
-            for outage in run.random.sample(_OUTAGES, len(_OUTAGES)):
-                run.say(outage)
+        await _recovered(scene)
+        for outage in run.random.sample([*_OUTAGES] * run.pick(1, 5), run.pick(1, 5) * len(_OUTAGES)):
+            run.say(outage)
+            async with provider.failing(outage):
                 await _known_beside_unknown(scene, outage, run.pick(20, 200))
                 await _nobody_known(scene, outage, run.pick(20, 200))
-        await _recovered(scene)
+            await _recovered(scene)
     # The quick form runs beside other tests, where only the order counts.
     bound, waiting = (_FETCH_SECONDS / 2, _FETCH_SECONDS + _GRACE_SECONDS) if run.full else (None, None)
     found.figures += [
@@ -127,11 +117,9 @@ async def run(run: Run) -> Findings:
 
 @proves("Whatever its key server does, callers whose key is known and fresh are served and never wait for it.")
 async def _known_beside_unknown(scene: Scene, outage: str, callers: int) -> None:
-    found, provider = scene.found, scene.provider
-    await _recovered(scene)
-    scene.begin(outage)
+    found = scene.found
     scene.monotonic.advance(_REFRESH_SECONDS)
-    before = provider.requests
+    before = scene.provider.requests
     strangers = [asyncio.create_task(scene.call(f"made-up-{number}")) for number in range(callers)]
     await asyncio.sleep(0.1)  # the fetch has begun, and in a short outage has failed
     for status, seconds in await asyncio.gather(*(scene.call() for _ in range(callers))):
@@ -141,10 +129,9 @@ async def _known_beside_unknown(scene: Scene, outage: str, callers: int) -> None
         answered = any(stranger.done() for stranger in strangers)
         found.require(not answered, f"{outage}: callers with a known key waited for the fetch")
     _judge(scene, outage, await asyncio.gather(*strangers))
-    found.require(
-        provider.requests - before <= 1, f"{outage}: the key server was asked {provider.requests - before} times"
-    )
-    found.hits[f"{outage}, keys known"] += outage == "gone" or provider.requests > before
+    fetches = scene.provider.requests - before
+    found.require(fetches <= 1, f"{outage}: the key server was asked {fetches} times")
+    found.hits[f"{outage}, keys known"] += outage == "gone" or fetches > 0
 
 
 @proves("Callers who need new keys are answered together within the time of one fetch, with DEPENDENCY_ERROR.")
@@ -164,7 +151,6 @@ def _judge(scene: Scene, outage: str, answers: list[tuple[int, float]]) -> None:
 
 @proves("A made-up key id costs at most one fetch a minute, and a provider that is back is believed at once.")
 async def _recovered(scene: Scene) -> None:
-    await scene.end_outage()
     scene.monotonic.advance(_OUTAGE_SECONDS)
     status, _ = await scene.call()
     scene.found.require(status == 200, f"after an outage a good token got {status}")

@@ -3,8 +3,10 @@
 import os
 import re
 import subprocess
+import time
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -19,6 +21,7 @@ from tests.support.collector import OtlpCollector
 
 _MARKED = "a marked canary"
 _WHAT_FOR = re.compile(rb"\.([a-z-]+)\.([a-z-]+)\.")
+_ALL_AND_WHERE = ("--text", "--byte-offset", "--only-matching", "--fixed-strings")
 _PLAIN = {"LC_ALL": "C", "PATH": os.defpath}
 LOGGING = {
     "log_statement": "all",
@@ -52,19 +55,6 @@ class Channel(StrEnum):
     DATABASE_PASSWORD = "database-password"
 
 
-class Provocation(StrEnum):
-    SUCCESS = "success"
-    REFUSAL = "refusal"
-    TIME_OUT = "time-out"
-    AGENT_FAILURE = "agent-failure"
-    DEPENDENCY_FAILURE = "dependency-failure"
-    CRASH = "crash"
-    OVERLOAD = "overload"
-    MALFORMED = "malformed"
-    CANCEL = "cancel"
-    DEBUG = "debug"
-
-
 @dataclass
 class Canaries:
     """Marked ones by what they are for; `values` are those the platform or the run made, each under its channel."""
@@ -72,7 +62,7 @@ class Canaries:
     mark: str
     values: dict[str, tuple[Channel, str]] = field(default_factory=dict)
 
-    def of(self, channel: Channel, provocation: Provocation) -> str:
+    def of(self, channel: Channel, provocation: str) -> str:
         return f"{self.mark}.{channel}.{provocation}."
 
     def add(self, channel: Channel, what: str, value: str) -> None:
@@ -105,14 +95,7 @@ def occurrences(needles: Iterable[bytes], content: bytes) -> Iterator[tuple[int,
     patterns = os.memfd_create("needles")
     try:
         os.write(patterns, b"\n".join(needles))
-        command = [
-            "grep",
-            "--text",
-            "--byte-offset",
-            "--only-matching",
-            "--fixed-strings",
-            f"--file=/dev/fd/{patterns}",
-        ]
+        command = ["grep", *_ALL_AND_WHERE, f"--file=/dev/fd/{patterns}"]
         found = subprocess.run(
             command, input=content, capture_output=True, check=False, pass_fds=[patterns], env=_PLAIN
         )
@@ -126,35 +109,15 @@ def occurrences(needles: Iterable[bytes], content: bytes) -> Iterator[tuple[int,
 
 
 @dataclass(frozen=True)
-class StoreFiles:
-    """The server's own files: where its log was when the run began, and what it keeps."""
+class Places:
+    """`log` is that of the PostgreSQL server, and `log_begins` where it was when the run began."""
 
+    made: World
+    collector: OtlpCollector
     cluster: Path
     log: Path
     log_begins: int
-    database: str
-    began: float
-
-    def logged(self) -> bytes:
-        with self.log.open("rb") as file:
-            file.seek(self.log_begins)
-            return file.read()
-
-    def kept(self, oid: int) -> Iterator[tuple[str, bytes]]:
-        for path in sorted((self.cluster / "base" / str(oid)).iterdir()):
-            yield f"data file {path.name}", path.read_bytes()
-        for folder in ("pg_wal", "global", "pg_stat", "pg_xact"):
-            recent = [path for path in sorted((self.cluster / folder).iterdir()) if path.is_file()]
-            for path in recent:
-                if path.stat().st_mtime >= self.began:
-                    yield f"{folder}/{path.name}", path.read_bytes()
-
-
-@dataclass(frozen=True)
-class Places:
-    made: World
-    store: StoreFiles
-    collector: OtlpCollector
+    began: float = field(default_factory=time.time)
 
     async def all(self, results: Sequence[CallResult]) -> list[tuple[str, bytes]]:
         """Each with what is in it."""
@@ -164,13 +127,13 @@ class Places:
         for unit in self.made.units:
             yield f"log of {unit.log.stem}", unit.log.read_bytes()
             yield f"metrics of {unit.log.stem}", (await unit.unit.get("/metrics")).body
-        yield "PostgreSQL's log", self.store.logged()
+        yield "PostgreSQL's log", self.log.read_bytes()[self.log_begins :]
         async for place in self._stored():
             yield place
         yield "telemetry", b"\n".join(self.collector.bodies)
         yield "error bodies", b"\n".join(one.body for one in results if one.status and one.status >= 400)
         yield "in-band errors", b"\n".join(repr(event.get("error")).encode() for one in results for event in one.events)
-        yield "process list", b"\n".join(command_lines())
+        yield "process list", b"\n".join(_command_lines())
         for path in sorted(self.made.folder.rglob("*")):
             if path.is_file() and path.suffix != ".log":
                 yield f"file {path.name}", path.read_bytes()
@@ -187,15 +150,16 @@ class Places:
             oid = await connection.fetchval("SELECT oid FROM pg_database WHERE datname = current_database()")
         finally:
             await connection.close()
-        for place in self.store.kept(oid):
-            yield place
+        for path in sorted((self.cluster / "base" / str(oid)).iterdir()):
+            yield f"data file {path.name}", path.read_bytes()
+        for folder in ("pg_wal", "global", "pg_stat", "pg_xact"):
+            for path in sorted((self.cluster / folder).iterdir()):
+                if path.is_file() and path.stat().st_mtime >= self.began:
+                    yield f"{folder}/{path.name}", path.read_bytes()
 
 
-def command_lines() -> Iterator[bytes]:
+def _command_lines() -> Iterator[bytes]:
     """Of every process. Environments are left out: settings come in by them, and only the same user can read them."""
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                yield Path("/proc", name, "cmdline").read_bytes()
-            except OSError:
-                continue
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield path.read_bytes()

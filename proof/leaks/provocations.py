@@ -2,11 +2,11 @@
 
 import json
 import signal
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 
 from proof.caller import Leaving, calling
 from proof.gathering import settled
-from proof.leaks.places import Channel, Provocation
+from proof.leaks.places import Channel
 from proof.leaks.scene import SLOTS, Scene
 from proof.plan import Edge
 from proof.switchboard import Action, Armed
@@ -52,8 +52,7 @@ async def refusal(scene: Scene) -> None:
     await scene.send(whole.replace(b"accept: application/json", b"accept: text/html"))
     address = scene.secret(Channel.ADDRESS)
     for path in (f"{PATH}/!{address}", f"{PATH}?cursor={address}", f"/v1/agents?query=%zz{address}", f"/{address}"):
-        sent = scene.request(b"", path=path).replace(b"POST", b"GET", 1)
-        await scene.send(sent)
+        await scene.send(scene.request(b"", path=path).replace(b"POST", b"GET", 1))
 
 
 async def time_out(scene: Scene) -> None:
@@ -91,16 +90,11 @@ async def dependency_failure(scene: Scene) -> None:
     for edge, unit in ((Edge.ROUTER_STORE, scene.made.router), (Edge.CONTROL_PLANE_STORE, scene.made.control_plane)):
         scene.made.agent.script(streamed(task(), artifact(secret), 0.4, artifact(secret, append=True), end="open"))
         proxy = scene.made.on(edge)
-        async with calling(scene.made.gateway_port()) as caller:
-            body = scene.body(stream=True)
-            await caller.send(scene.request(body, stream=True))
-            await caller.until(secret.encode())
+        async with scene.reading(secret):
             proxy.close()
             for stream in (False, True):
                 result = await scene.call(stream=stream)
                 scene.found.require(result.code == "DEPENDENCY_ERROR", f"{edge}: told {result.code}")
-            caller.leave(Leaving.FIN)
-        scene.took(caller.result())
         scene.found.require(proxy.hits["refused"] + proxy.hits["reset"] > 0, f"{edge} was not cut")
         proxy.open()
         await unit.ready()
@@ -113,9 +107,7 @@ async def crash(scene: Scene) -> None:
         scene.made.agent.script(answer(scene))
         await remote.arm(Armed(point, Action.RAISE))
         result = await scene.call()
-        scene.found.require(
-            result.status is not None and result.status >= 500, f"crash at {point}: told {result.status}"
-        )
+        scene.found.require((result.status or 0) >= 500, f"crash at {point}: told {result.status}")
     await remote.arm(None)
     gateway = scene.made.remote(scene.made.control_plane)
     await gateway.arm(Armed("dispatch.before", Action.RAISE))
@@ -157,27 +149,21 @@ async def malformed(scene: Scene) -> None:
         scene.found.require(result.code == "VALIDATION_ERROR", f"malformed: told {result.code}")
     scene.canaries.add(Channel.ACCESS_TOKEN, "a form that is no token", f"{scene.canaries.mark}no-token")
     router = scene.made.first.router.port
-    nested = scene.request(nested_body("acme:agent"), path=NESTED)
-    await scene.send(nested, router)
+    await scene.send(scene.request(nested_body("acme:agent"), path=NESTED), router)
     for raw in (b"GET /%b HTTP/9.9\r\n\r\n" % secret.encode(), b"%b\r\n\r\n" % secret.encode()):
         for port in (scene.made.gateway_port(), router):
             async with calling(port) as caller:
                 await caller.send(raw)
                 await caller.until(b"never", 5)
-    crossed = scene.request(good, path="/internal/v1/invocations")
-    await scene.send(crossed, router)
+    await scene.send(scene.request(good, path="/internal/v1/invocations"), router)
 
 
 async def cancel(scene: Scene) -> None:
     secret = scene.secret(Channel.CHUNK)
     for way in (Leaving.FIN, Leaving.RST):
         scene.made.agent.script(streamed(task(), artifact(secret), end="open"))
-        body = scene.body(stream=True)
-        async with calling(scene.made.gateway_port()) as caller:
-            await caller.send(scene.request(body, stream=True))
-            await caller.until(secret.encode())
-            caller.leave(way)
-        scene.took(caller.result())
+        async with scene.reading(secret, way):
+            pass
     count = len(scene.made.agent.calls("message/send"))
     scene.made.agent.script(hold)
     async with calling(scene.made.gateway_port()) as caller:
@@ -190,8 +176,7 @@ async def cancel(scene: Scene) -> None:
 async def debug(scene: Scene) -> None:
     """What only the platform says: proofs, right and wrong, and delegations, used and refused; all units tell all."""
     provider = Provider(scene.made.first.gateway, scene.made.first.token, "alice", "provider-of-leaks")
-    card = agent_card(scene.made.agent, agent_id="acme:leaks")
-    await provider.post("/v1/agents", card)
+    await provider.post("/v1/agents", agent_card(scene.made.agent, agent_id="acme:leaks"))
     binding = (await provider.bind(scene.made.agent.url, "acme:leaks")).json
     for served in (None, "wrong", "right"):
         challenge = await provider.challenge(binding)
@@ -214,7 +199,6 @@ async def debug(scene: Scene) -> None:
     await scene.made.control_plane.restart()
 
 
-_ALL = (success, refusal, time_out, agent_failure, dependency_failure, crash, overload, malformed, cancel, debug)
-ALL: Mapping[Provocation, Callable[[Scene], Awaitable[None]]] = {
-    Provocation(provoke.__name__.replace("_", "-")): provoke for provoke in _ALL
-}
+ALL: Sequence[Callable[[Scene], Awaitable[None]]] = (
+    *(success, refusal, time_out, agent_failure, dependency_failure, crash, overload, malformed, cancel, debug),
+)

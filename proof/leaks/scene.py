@@ -12,8 +12,8 @@ from aop.base.canonical import from_base64url
 from aop.contracts.signing import SigningKey
 from aop.local.state import DatabaseUrls
 from proof.area import Findings, Run
-from proof.caller import calling, request
-from proof.leaks.places import LOGGING, Canaries, Channel, Places, Provocation, StoreFiles
+from proof.caller import Leaving, calling, request
+from proof.leaks.places import LOGGING, Canaries, Channel, Places
 from proof.plan import Edge, Plan
 from proof.record import CallResult
 from proof.world import PATH, World, world
@@ -33,8 +33,7 @@ class Scene:
     canaries: Canaries
     places: Places
     results: list[CallResult] = field(default_factory=list)
-
-    provocation: Provocation = Provocation.SUCCESS
+    provocation: str = ""
     """The one that runs now: all that is sent carries its canaries."""
 
     def secret(self, channel: Channel) -> str:
@@ -64,6 +63,16 @@ class Scene:
         self.took(result)
         return result
 
+    @asynccontextmanager
+    async def reading(self, mark: str, way: Leaving = Leaving.FIN) -> AsyncIterator[None]:
+        """A caller of a stream who has read as far as the mark, and leaves at the end of the scope."""
+        async with calling(self.made.gateway_port()) as caller:
+            await caller.send(self.request(self.body(stream=True), stream=True))
+            await caller.until(mark.encode())
+            yield
+            caller.leave(way)
+        self.took(caller.result())
+
     def took(self, result: CallResult) -> None:
         self.results.append(result)
         self.found.hits[self.provocation] += 1
@@ -75,12 +84,9 @@ class Scene:
             signed = received.values("authorization")[0].rpartition(".")[2]
             self.canaries.add(Channel.CREDENTIAL, f"signature of credential {number}", signed)
             self.canaries.add(Channel.CREDENTIAL, f"jti {number}", str(credential.claims["jti"]).removeprefix("jti_"))
-            if received.values("x-platform-delegation"):
-                self.canaries.add(
-                    Channel.DELEGATION,
-                    f"signature of delegation {number}",
-                    received.values("x-platform-delegation")[0].rpartition(".")[2],
-                )
+            for delegation in received.values("x-platform-delegation"):
+                signed = delegation.rpartition(".")[2]
+                self.canaries.add(Channel.DELEGATION, f"signature of delegation {number}", signed)
 
 
 @asynccontextmanager
@@ -94,7 +100,7 @@ async def opened_scene(run: Run, found: Findings) -> AsyncIterator[Scene]:
     own = [_as(login, password, stores.router) for login in logins]
     stores = DatabaseUrls(own[0], own[1], stores.migration)
     server = run.postgres._server
-    files = StoreFiles(server._cluster.files, server._log_path, server._log_path.stat().st_size, database, time.time())
+    files = server._cluster.files, server._log_path, server._log_path.stat().st_size
     for name, value in LOGGING.items():
         await run.postgres.execute(f"ALTER DATABASE {database} SET {name} = '{value}'")
     async with running_collector() as collector:
@@ -106,7 +112,7 @@ async def opened_scene(run: Run, found: Findings) -> AsyncIterator[Scene]:
         async with world(stores, run.postgres.url(database), run.folder, plan) as made:
             canaries = Canaries(f"cnry{run.random.getrandbits(64):016x}{os.getpid():08x}")
             _own(canaries, made, password, key)
-            yield Scene(run, made, found, canaries, Places(made, files, collector))
+            yield Scene(run, made, found, canaries, Places(made, collector, *files))
     await run.postgres.drop(database)
     for login in logins:
         await run.postgres.execute(f"DROP ROLE {login}")

@@ -3,9 +3,9 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from aop.base.canonical import from_base64url
 from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, HttpTimeout, TransferBroken
 from aop.net.http.message import HeaderLookup
+from proof.record import AgentCall
 from proof.simulation.loop import History
 
 _JSON = ((b"content-type", b"application/json"),)
@@ -41,7 +42,6 @@ class Script:
     ends: str
     child: str | None = None
     chunks: int = 0
-    names_task: bool = False
 
 
 BREAKS: dict[str, Callable[[], Exception]] = {
@@ -55,10 +55,7 @@ BREAKS: dict[str, Callable[[], Exception]] = {
 class Seen:
     """What the Agent saw of one Invocation."""
 
-    methods: Counter[str] = field(default_factory=Counter)
-    credentials: set[str] = field(default_factory=set)
-    requests: int = 0
-    names: set[tuple[str, str]] = field(default_factory=set)
+    releases: set[tuple[str, str]] = field(default_factory=set)
     named_at: float | None = None
     """When its answer first named a Task."""
     finished_at: float | None = None
@@ -66,53 +63,75 @@ class Seen:
 
 
 class SimulatedAgents:
-    """Answers the requests of every Invocation by its script; `tasks/cancel` is answered, or not, as chance has it."""
+    """Answers the requests of every Invocation by its script; `tasks/cancel` is answered, or not, as chance has it.
+
+    The time of a call is its place in the history.
+    """
 
     def __init__(self, scripts: dict[str, Script], seed: int, history: History, calls: Calls) -> None:
         self._scripts = scripts
         self._random = random.Random(seed)
         self._history = history
         self._calls = calls
-        self._names: dict[bytes, str] = {}
+        self._names: dict[str, str] = {}
         self._next_step: Counter[str] = Counter()
         self.seen: dict[str, Seen] = {}
+        self.calls: list[AgentCall] = []
 
     async def request(self, target: Any, method: str, path: str, **sent: Any) -> Answer:
-        name, call, rpc = self._receive(sent["headers"], sent["body"])
+        name, call_id, rpc = await self._receive(**sent)
         if rpc == "tasks/cancel":
-            await _pause(self._random.choice((0.0, 0.2, 5.0)), sent["deadline"])
+            await _by(sent["deadline"], asyncio.sleep(self._random.choice((0.0, 0.2, 5.0))))
             return Answer(200, _JSON, b"{}")
-        script = self._scripts[name]
-        if rpc == "message/send" and script.child is not None:
-            await _by(sent["deadline"], self._calls(script.child, _delegation(sent["headers"])))
-        step = script.steps[min(self._next_step[name], len(script.steps) - 1)]
-        self._next_step[name] += 1
-        await _pause(step.pause, sent["deadline"])
-        if step.says in BREAKS:
-            raise BREAKS[step.says]()
-        self.note_answer(name, step.says, is_last=self._next_step[name] >= len(script.steps))
-        status = int(step.says[1:]) if step.says[:1] == "#" else 200
-        return Answer(status, _JSON, step.says.replace("%id%", str(call)).encode())
+        says = await self._tell(name, sent["deadline"])
+        status = int(says[1:]) if says[:1] == "#" else 200
+        return Answer(status, _JSON, says.replace("%id%", call_id).encode())
 
-    def stream(self, target: Any, method: str, path: str, **sent: Any) -> "SimulatedStream":
-        return SimulatedStream(self, sent)
+    @asynccontextmanager
+    async def stream(self, target: Any, method: str, path: str, **sent: Any) -> AsyncIterator["SimulatedStream"]:
+        """Leaving early closes the connection, which the Agent of a script does not mind."""
+        name, call_id, _ = await self._receive(**sent)
+        status = 200
+        if self._scripts[name].steps[0].says[:1] in {"#", "!"}:
+            status = int((await self._tell(name, sent["deadline"]))[1:])
 
-    def _receive(self, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> tuple[str, str, str]:
-        """The name of the Invocation, the id of the request, the JSON-RPC method."""
+        async def piece() -> bytes:
+            if self._next_step[name] == len(self._scripts[name].steps):
+                raise StopAsyncIteration
+            return (await self._tell(name, sent["deadline"])).replace("%id%", call_id).encode()
+
+        yield SimulatedStream(status, piece)
+
+    async def _receive(
+        self, *, headers: Sequence[tuple[bytes, bytes]], body: bytes, deadline: float, **_: Any
+    ) -> tuple[str, str, str]:
+        """The name of the Invocation, the id of the request, the JSON-RPC method; a child is called for a message."""
         lines, call = dict(headers), msgspec.json.decode(body)
-        invocation, rpc = lines[b"x-platform-invocation-id"], call["method"]
+        invocation, rpc = lines[b"x-platform-invocation-id"].decode(), call["method"]
         if invocation not in self._names:
             self._names[invocation] = call["params"]["message"]["parts"][0]["data"]["name"]
         name = self._names[invocation]
         seen = self.seen.setdefault(name, Seen())
+        self._history.note(name, "agent got", rpc)
         if not self._history.is_over:
             claims = msgspec.json.decode(from_base64url(lines[b"authorization"].decode().split(".")[1]))
-            seen.methods["message" if rpc.startswith("message/") else rpc] += 1
-            seen.credentials.add(claims["jti"])
-            seen.requests += 1
-            seen.names.add((claims["releaseId"], claims["cardDigest"]))
-        self._history.note(name, "agent got", rpc)
-        return name, call["id"], rpc
+            self.calls.append(AgentCall(len(self._history.happened), rpc, invocation, claims["jti"]))
+            seen.releases.add((claims["releaseId"], claims["cardDigest"]))
+        child = self._scripts[name].child
+        if child is not None and rpc.startswith("message/"):
+            await _by(deadline, self._calls(child, lines[b"x-platform-delegation"].decode("ascii")))
+        return name, str(call["id"]), rpc
+
+    async def _tell(self, name: str, deadline: float) -> str:
+        """The next step of the script, of which the last is told for ever."""
+        steps = self._scripts[name].steps
+        step = steps[min(self._next_step[name], len(steps) - 1)]
+        self._next_step[name] += 1
+        await _by(deadline, asyncio.sleep(step.pause))
+        if step.says in BREAKS:
+            raise BREAKS[step.says]()
+        self.note_answer(name, step.says, is_last=self._next_step[name] >= len(steps))
+        return step.says
 
     def note_answer(self, name: str, says: str, *, is_last: bool) -> None:
         seen, now = self.seen[name], self._history.loop.time()
@@ -121,69 +140,25 @@ class SimulatedAgents:
         if is_last and seen.finished_at is None:
             seen.finished_at = now
 
-    async def begin(self, sent: dict[str, Any]) -> tuple[str, str, Script]:
-        name, call, _ = self._receive(sent["headers"], sent["body"])
-        script = self._scripts[name]
-        if script.child is not None:
-            await _by(sent["deadline"], self._calls(script.child, _delegation(sent["headers"])))
-        return name, call, script
-
 
 class SimulatedStream(HeaderLookup):
-    """The scope of a streamed answer and the answer itself."""
+    headers = _EVENTS
 
-    def __init__(self, agents: SimulatedAgents, sent: dict[str, Any]) -> None:
-        self._agents = agents
-        self._sent = sent
-        self._place = 0
-        self.status = 200
-        self.headers = _EVENTS
-
-    async def __aenter__(self) -> "SimulatedStream":
-        self._name, self._id, self._script = await self._agents.begin(self._sent)
-        first = self._script.steps[0]
-        if first.says[:1] in {"#", "!"}:
-            await _pause(first.pause, self._sent["deadline"])
-            if first.says in BREAKS:
-                raise BREAKS[first.says]()
-            self.status = int(first.says[1:])
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Leaving early closes the connection, which the Agent of a script does not mind."""
+    def __init__(self, status: int, piece: Callable[[], Awaitable[bytes]]) -> None:
+        self.status = status
+        self._piece = piece
 
     def __aiter__(self) -> "SimulatedStream":
         return self
 
     async def __anext__(self) -> bytes:
-        if self._place == len(self._script.steps):
-            raise StopAsyncIteration
-        step = self._script.steps[self._place]
-        await _pause(step.pause, self._sent["deadline"])
-        self._place += 1
-        if step.says in BREAKS:
-            raise BREAKS[step.says]()
-        self._agents.note_answer(self._name, step.says, is_last=self._place == len(self._script.steps))
-        return step.says.replace("%id%", str(self._id)).encode()
-
-
-def _delegation(headers: Sequence[tuple[bytes, bytes]]) -> str:
-    return dict(headers)[b"x-platform-delegation"].decode("ascii")
-
-
-async def _pause(seconds: float, deadline: float) -> None:
-    """As the client does: the deadline of an exchange ends it, whatever the Agent intended."""
-    left = deadline - asyncio.get_running_loop().time()
-    await asyncio.sleep(max(0.0, min(seconds, left)))
-    if seconds >= left:
-        raise HttpTimeout("the deadline came before the end of the answer")
+        return await self._piece()
 
 
 async def _by(deadline: float, work: Awaitable[None]) -> None:
+    """As the client does: the deadline of an exchange ends it, whatever the Agent intended."""
     try:
         async with asyncio.timeout_at(deadline):
             await work
     except TimeoutError:
-        raise HttpTimeout("the deadline came while the Agent waited for another") from None
+        raise HttpTimeout("the deadline came before the end of the answer") from None

@@ -1,39 +1,39 @@
 """A caller of the simulated Router, in place of the HTTP server: reads at its pace, stalls, leaves, and keeps all."""
 
 import asyncio
-from collections.abc import MutableMapping
+import re
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
-import msgspec
-
 from aop.net.asgi import Disconnect
-from proof.record import TERMINAL_EVENTS
+from proof.caller import AnswerSoFar
+from proof.record import CallResult
 from proof.simulation.loop import History
 
-_TYPES = {"CANCELED": "canceled", "TIMEOUT": "timed_out"}
+_NAMED = re.compile(rb'"(?:type|code)":"(\w+)"')
 
 
 class Caller:
-    """`outcome` is how its Invocation ended, as the caller knows it, in the words of the Ledger."""
-
     def __init__(self, name: str, stalls: float, history: History) -> None:
         self.name = name
-        self.outcome: str | None = None
-        self.refused: str | None = None
-        self.reason: str | None = None
-        """Of the refusal."""
-        self.frames: list[dict[str, Any]] = []
-        self.ids: set[tuple[str, str, str]] = set()
         self.gone = Disconnect()
-        self.answered_at: float | None = None
-        self.finished = False
+        self.answered_at = 0.0
         self._stalls = stalls
-        self._status = 0
+        self._status: int | None = None
+        self._headers: Mapping[str, str] = {}
         self._body = b""
+        self._finished = False
+        self._place = 0
         self._history = history
 
+    @property
+    def result(self) -> CallResult:
+        """In place of its end it has the place in the history where it was answered."""
+        read = AnswerSoFar(self._status, self._headers, self._body, self._finished)
+        return read.result(0, self._place, left=self.gone.is_set())
+
     def leave(self) -> None:
-        if not self.gone.is_set() and not self.finished:
+        if not self.gone.is_set() and not self._finished:
             self._history.note(self.name, "caller left")
             self._history.hit("caller left")
             self.gone.set()
@@ -58,7 +58,7 @@ class Caller:
 
     def comment(self, piece: bytes) -> None:
         """As the server does: left out while the peer takes nothing."""
-        if not self.gone.is_set() and not self.finished and not self._stalls:
+        if not self.gone.is_set() and not self._finished and not self._stalls:
             self._take(piece, is_last=False)
 
     async def receive(self) -> MutableMapping[str, Any]:
@@ -71,6 +71,7 @@ class Caller:
             return
         if message["type"] == "http.response.start":
             self._status = message["status"]
+            self._headers = {name.decode(): value.decode() for name, value in message["headers"]}
             return
         self._take(message.get("body", b""), is_last=not message.get("more_body", False))
         if self._stalls:
@@ -82,39 +83,10 @@ class Caller:
                 self._stalls = 0.0
 
     def _take(self, piece: bytes, *, is_last: bool) -> None:
-        if piece.startswith((b"data: ", b":")):
-            for frame in piece.decode().split("\n\n"):
-                if frame.startswith("data: "):
-                    self._read_frame(msgspec.json.decode(frame[6:]))
-        else:
-            self._body += piece
-            if is_last and self._body:
-                self._read_answer(msgspec.json.decode(self._body))
-        self.finished = is_last
-
-    def _read_frame(self, event: dict[str, Any]) -> None:
-        self.frames.append(event)
-        self.ids.add((event["invocationId"], event["rootTaskId"], event["traceId"]))
-        if event["type"] in TERMINAL_EVENTS:
-            code = event.get("error", {}).get("code", "")
-            self._learn(f"{TERMINAL_EVENTS[event['type']]} {code}".strip())
-        else:
-            self._history.note(self.name, "caller got", event["type"])
-
-    def _read_answer(self, answer: dict[str, Any]) -> None:
-        if "invocationId" not in answer:
-            self.refused, self.reason = answer["code"], answer.get("reason")
-            self._history.note(self.name, "caller was refused", self.refused or "")
-            return
-        self.ids.add((answer["invocationId"], answer["rootTaskId"], answer["traceId"]))
-        if self._status == 200:
-            self._learn("succeeded")
-        else:
-            self._learn(f"{_TYPES.get(answer['code'], 'failed')} {answer['code']}")
-
-    def _learn(self, outcome: str) -> None:
         if self._history.is_over:
             return
-        self.outcome = outcome
-        self.answered_at = self._history.loop.time()
-        self._history.note(self.name, "caller was told", outcome)
+        self._body += piece
+        self._finished = is_last
+        if piece:
+            self._history.note(self.name, "caller got", b" ".join(_NAMED.findall(piece)).decode())
+            self._place, self.answered_at = len(self._history.happened), self._history.loop.time()

@@ -8,9 +8,8 @@ from typing import Any
 import asyncpg
 
 from aop.store.database import translated_failures
-from proof.simulation.array_literals import Row
 from proof.simulation.store import QUICK, STALLED, Backend, Draft, Store, StoreFault
-from proof.simulation.tables import refusal
+from proof.simulation.tables import Row, refusal
 
 _KINDS = {
     "FROM ledger.accept(": "accept",
@@ -19,13 +18,36 @@ _KINDS = {
     "SELECT opening_event_id": "probe",
     "SELECT event_id": "probe",
 }
+_SAID = frozenset({StoreFault.REFUSED, StoreFault.GONE})
 _REFUSALS = ("53100", "40P01", "55P03", "57014")
+
+Work = Callable[[], Sequence[Row]]
+Reply = asyncio.Future[Sequence[Row]]
 
 
 async def connect(store: Store) -> "StoreConnection":
     """Fails as the product's own `connect` does."""
     async with translated_failures():
         return StoreConnection(store, *await store.greet())
+
+
+class StorePool:
+    """What `Database` uses of an asyncpg pool."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @asynccontextmanager
+    async def acquire(self, timeout: float) -> AsyncIterator["StoreConnection"]:
+        async with asyncio.timeout(timeout):
+            connection = await connect(self._store)
+        try:
+            yield connection
+        finally:
+            connection.terminate()
+
+    def terminate(self) -> None:
+        """Nothing is kept."""
 
 
 class StoreConnection:
@@ -60,7 +82,8 @@ class StoreConnection:
     async def fetch(self, statement: str, *arguments: Any) -> Sequence[Row]:
         kind = next((kind for part, kind in _KINDS.items() if part in statement), "other")
         if "ledger.open_epoch(" in statement:
-            while self._store.in_transaction(self._backend):  # noqa: ASYNC110  as seldom as it is short
+            others = [backend for backend in self._store.backends.values() if backend is not self._backend]
+            while any(other.holds_lock for other in others):  # noqa: ASYNC110  as seldom as it is short
                 await asyncio.sleep(0.01)
         draft = self._backend.draft
         commits = draft is None and kind in STALLED
@@ -68,139 +91,85 @@ class StoreConnection:
 
     @asynccontextmanager
     async def transaction(self, **_options: Any) -> AsyncIterator[None]:
-        backend = self._backend
-        draft = backend.draft = Draft(self._store.tables.fork())
-        try:
-            yield
-        except BaseException:
-            backend.draft = None
-            raise
+        tables = self._store.tables
+        draft = self._backend.draft = Draft(tables.fork())
 
         def commit() -> Sequence[Row]:
             for statement, arguments in draft.sent:
-                self._store.tables.execute(statement, arguments)
+                tables.execute(statement, arguments)
             return ()
 
-        kind = "accept" if any("ledger.accept(" in each for each, _ in draft.sent) else "other"
         try:
+            yield
+            kind = "accept" if any("ledger.accept(" in each for each, _ in draft.sent) else "other"
             await self._ask(kind, commit, commits=True)
         finally:
-            backend.draft = None
+            self._backend.draft = None
 
-    async def _ask(self, kind: str, work: Callable[[], Sequence[Row]], *, commits: bool) -> Sequence[Row]:
+    async def _ask(self, kind: str, work: Work, *, commits: bool) -> Sequence[Row]:
         """The work is done on the server, whether or not somebody still waits for its answer."""
-        store = self._store
+        store, loop = self._store, asyncio.get_running_loop()
         if self._closed or self._life < store.life:
             raise asyncpg.InterfaceError("the connection is closed")
-        if commits and store.is_stalled():
-            return await self._stalled(kind, work)
-        fault = StoreFault.UNREACHABLE if store.is_down() else store.fault(kind)
-        if fault is None and (store.healed or kind == "other"):
-            return await self._at_once(work)
-        if fault is not None:
-            store.history.hit(f"store: {fault} {kind}")
-            store.history.note("store", f"{fault}:", kind)
-        reply = asyncio.get_running_loop().create_future()
-        begins, answers = self._times(fault)
+        self._backend.frozen = commits and store.is_stalled()
+        fault = None
+        if not self._backend.frozen:
+            fault = StoreFault.UNREACHABLE if store.is_down() else store.fault(kind)
+        if fault is not None or self._backend.frozen:
+            store.history.hit(f"store: {fault or 'stalled'} {kind}")
+            store.history.note("store", f"{fault or 'stalled'}:", kind)
+        begins, answers, breaks = self._times(kind, fault)
+        reply: Reply = loop.create_future()
         if begins is not None:
-            asyncio.get_running_loop().call_later(begins, self._work, work, reply, answers)
-        if fault in {StoreFault.UNREACHABLE, StoreFault.LOST_BEFORE, StoreFault.LOST_AFTER}:
-            asyncio.get_running_loop().call_later(store.within(0.05), self._break, reply)
-        elif fault in {StoreFault.REFUSED, StoreFault.GONE}:
-            asyncio.get_running_loop().call_later(store.within(QUICK), self._refuse, reply, fault)
-        result: Sequence[Row] = await reply
-        return result
+            loop.call_later(begins, self._work, work, reply, answers)
+        if breaks is not None:
+            loop.call_later(breaks, self._break, reply, fault)
+        return await reply
 
-    async def _at_once(self, work: Callable[[], Sequence[Row]]) -> Sequence[Row]:
-        """For what is no part of an Invocation, or of no interest any more."""
-        if not self._store.healed:
-            await asyncio.sleep(0)
-        if self._backend.ended:
-            raise self._store.broken()
-        return work()
+    def _times(self, kind: str, fault: StoreFault | None) -> tuple[float | None, float | None, float | None]:
+        """When the server begins, how long after that its answer is there, and when the client learns that none will
+        come; None is never."""
+        store, quick, slow = self._store, self._store.within(QUICK), self._store.plan.write_seconds
+        match fault:
+            case None if self._backend.frozen:
+                return store.plan.stalled_until - store.history.loop.time(), 0.0, None
+            case None if store.healed or kind == "other":
+                return 0.0, 0.0, None
+            case None:
+                return quick, store.choose(0.0, store.within(QUICK)), None
+            case StoreFault.SLOW:
+                return store.within(1.3 * slow), store.within(0.3 * slow), None
+            case StoreFault.SILENT:
+                return store.choose(None, quick, store.within(2 * slow)), None, None
+            case _:
+                begins = store.within(0.1) if fault is StoreFault.LOST_AFTER else None
+                return begins, None, quick if fault in _SAID else store.within(0.05)
 
-    async def _stalled(self, kind: str, work: Callable[[], Sequence[Row]]) -> Sequence[Row]:
-        """The commit waits, and gets through in the end, whoever is gone by then."""
-        loop = asyncio.get_running_loop()
-        self._store.history.hit(f"store: stalled {kind}")
-        self._store.history.note("store", "stalled:", kind)
-        self._backend.frozen = True
-        reply = loop.create_future()
-        loop.call_at(self._store.stalled_until, self._thaw, work, reply)
-        result: Sequence[Row] = await reply
-        return result
+    def _work(self, work: Work, reply: Reply, answers: float | None) -> None:
+        frozen, self._backend.frozen = self._backend.frozen, False
+        said: Sequence[Row] | Exception
+        try:
+            said = self._store.broken() if self._backend.ended and not frozen else work()
+        except Exception as refused:  # noqa: BLE001  whatever the server says goes to its client
+            said = refused
+        if answers is not None:
+            asyncio.get_running_loop().call_later(answers, _answer, reply, said)
 
-    def _thaw(self, work: Callable[[], Sequence[Row]], reply: "asyncio.Future[Sequence[Row]]") -> None:
-        self._backend.frozen = False
-        _answer(reply, *_done(work))
-
-    def _times(self, fault: StoreFault | None) -> tuple[float | None, float | None]:
-        """When the server begins, and how long after that its answer is there; None is never."""
-        store = self._store
-        if fault is None:
-            return store.within(QUICK), store.choose(0.0, store.within(QUICK))
-        if fault is StoreFault.SLOW:
-            return store.within(1.3 * store.write_seconds), store.within(0.3 * store.write_seconds)
-        if fault is StoreFault.SILENT:
-            return store.choose(None, store.within(QUICK), store.within(2 * store.write_seconds)), None
-        return (store.within(0.1), None) if fault is StoreFault.LOST_AFTER else (None, None)
-
-    def _work(
-        self, work: Callable[[], Sequence[Row]], reply: "asyncio.Future[Sequence[Row]]", answers: float | None
-    ) -> None:
-        if self._backend.ended:
-            if not reply.done() and answers is not None:
-                reply.set_exception(self._store.broken())
-            return
-        rows, refused = _done(work)
-        if answers:
-            asyncio.get_running_loop().call_later(answers, _answer, reply, rows, refused)
-        elif answers is not None:
-            _answer(reply, rows, refused)
-
-    def _break(self, reply: "asyncio.Future[Sequence[Row]]") -> None:
-        self.terminate()
-        if not reply.done():
-            reply.set_exception(self._store.broken())
-
-    def _refuse(self, reply: "asyncio.Future[Sequence[Row]]", fault: StoreFault) -> None:
-        if fault is StoreFault.GONE:
+    def _break(self, reply: Reply, fault: StoreFault | None) -> None:
+        if fault is StoreFault.REFUSED:
+            _answer(reply, refusal(self._store.choose(*_REFUSALS)))
+        elif fault is StoreFault.GONE:
             self._backend.ended = self._closed = True
-        if not reply.done():
-            reply.set_exception(refusal("57P01" if fault is StoreFault.GONE else self._store.choose(*_REFUSALS)))
+            _answer(reply, refusal("57P01"))
+        else:
+            self.terminate()
+            _answer(reply, self._store.broken())
 
 
-def _done(work: Callable[[], Sequence[Row]]) -> tuple[Sequence[Row], Exception | None]:
-    """Its rows, or what the server says instead, which goes to its client whatever it is."""
-    try:
-        return work(), None
-    except Exception as said:  # noqa: BLE001
-        return (), said
-
-
-def _answer(reply: "asyncio.Future[Sequence[Row]]", rows: Sequence[Row], refused: Exception | None) -> None:
+def _answer(reply: Reply, said: Sequence[Row] | Exception) -> None:
     if reply.done():
         return
-    if refused is None:
-        reply.set_result(rows)
+    if isinstance(said, Exception):
+        reply.set_exception(said)
     else:
-        reply.set_exception(refused)
-
-
-class StorePool:
-    """What `Database` uses of an asyncpg pool."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    @asynccontextmanager
-    async def acquire(self, timeout: float) -> AsyncIterator[StoreConnection]:
-        async with asyncio.timeout(timeout):
-            connection = await connect(self._store)
-        try:
-            yield connection
-        finally:
-            connection.terminate()
-
-    def terminate(self) -> None:
-        """Nothing is kept."""
+        reply.set_result(said)

@@ -1,18 +1,13 @@
 """An event loop without a world, whose time jumps and whose order a seed chooses, and the history of what happened."""
 
 import asyncio
-import contextvars
 import heapq
 import random
 from collections import Counter
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Coroutine, Generator
 from dataclasses import dataclass, field
-from itertools import count
-from typing import Any, NamedTuple, TypeVar, TypeVarTuple
+from typing import Any, NamedTuple
 from uuid import UUID
-
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
 
 MAX_STEPS = 100_000
 _SHUFFLED = 0.6
@@ -48,6 +43,11 @@ class History:
         if not self.is_over:
             self.hits[name] += 1
 
+    def disturb(self, what: str) -> None:
+        """Something was done to the Router."""
+        self.note("router", what)
+        self.hit(what)
+
     def name(self, invocation: UUID, name: str) -> None:
         self._names[invocation] = name
 
@@ -70,11 +70,14 @@ class NeverRests(Exception):
 class SimulatedLoop(asyncio.BaseEventLoop):
     """Used for one seed after another; `begin` forgets everything of the one before."""
 
+    _ready: list[asyncio.Handle]
+    """Of asyncio itself, as are the timers: a queue there, here any of them may be the next."""
+    _scheduled: list[asyncio.TimerHandle]
+    _stopping: bool
+
     def __init__(self) -> None:
         super().__init__()
-        self._ready: list[asyncio.Handle] = []
-        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
-        self._timer_numbers = count()
+        self._ready = []
         self._tasks: list[asyncio.Task[Any]] = []
         self._now = 0.0
         self._end = 0.0
@@ -83,33 +86,20 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self.max_steps = MAX_STEPS
         self.faults: list[str] = []
         self.set_exception_handler(self._note_fault)
+        self.set_task_factory(self._new_task)
 
     def begin(self, seed: int, max_seconds: float) -> None:
-        self._tasks.clear()
-        self._ready.clear()
-        self._timers.clear()
+        self.abandon()
         self._now, self._end = 0.0, max_seconds
         self._random.seed(seed)
         self._shuffled = self._random.random() < _SHUFFLED
         self.faults.clear()
 
-    def run(self, main: Coroutine[Any, Any, T]) -> T:
-        asyncio.set_event_loop(self)
-        try:
-            return self.run_until_complete(main)
-        finally:
-            asyncio.set_event_loop(None)
-
-    def create_task(
-        self,
-        coro: Coroutine[Any, Any, T] | Generator[Any, None, T],
-        *,
-        name: object = None,
-        context: contextvars.Context | None = None,
-    ) -> asyncio.Task[T]:
-        task = asyncio.Task(coro, loop=self, name=None if name is None else str(name), context=context)
-        self._tasks.append(task)
-        return task
+    def _new_task(
+        self, _: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any] | Generator[Any, None, Any], **how: Any
+    ) -> asyncio.Task[Any]:
+        self._tasks.append(asyncio.Task(work, loop=self, **how))
+        return self._tasks[-1]
 
     def unfinished(self) -> list[asyncio.Task[Any]]:
         """In the order in which they began."""
@@ -119,9 +109,8 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         """What never rests is dropped where it stands."""
         for task in self.unfinished():
             task._log_destroy_pending = False  # type: ignore[attr-defined]  # of asyncio itself
-        self._tasks.clear()
-        self._ready.clear()
-        self._timers.clear()
+        for each in (self._tasks, self._ready, self._scheduled):
+            each.clear()
 
     def time(self) -> float:
         return self._now
@@ -130,50 +119,30 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         """Time passes while one callback computes, and no timer can run meanwhile."""
         self._now += seconds
 
-    def call_soon(
-        self, callback: Callable[[*Ts], object], *args: *Ts, context: contextvars.Context | None = None
-    ) -> asyncio.Handle:
-        handle = asyncio.Handle(callback, args, self, context)
-        self._ready.append(handle)
-        return handle
-
-    def call_at(
-        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: contextvars.Context | None = None
-    ) -> asyncio.TimerHandle:
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
-        heapq.heappush(self._timers, (when, next(self._timer_numbers), timer))
-        return timer
-
-    def call_later(
-        self, delay: float, callback: Callable[[*Ts], object], *args: *Ts, context: contextvars.Context | None = None
-    ) -> asyncio.TimerHandle:
-        return self.call_at(self._now + delay, callback, *args, context=context)
-
     def _run_once(self) -> None:
         ready, choose = self._ready, self._random.random
         for _ in range(self.max_steps):
             if not ready:
                 self._advance()
-            place = int(choose() * len(ready)) if self._shuffled else 0
-            handle = ready.pop(place)
+            handle = ready.pop(int(choose() * len(ready)) if self._shuffled else 0)
             if not handle.cancelled():
                 handle._run()
-            if self._stopping:  # type: ignore[attr-defined]  # of asyncio itself
+            if self._stopping:
                 return
         raise NeverRests("too many steps")
 
     def _advance(self) -> None:
         """To the next timer; those due at the same moment become ready together."""
-        timers = self._timers
-        while timers and timers[0][2].cancelled():
+        timers = self._scheduled
+        while timers and timers[0].cancelled():
             heapq.heappop(timers)
         if not timers:
             raise NeverRests("somebody waits for what can no longer happen")
-        self._now = max(self._now, timers[0][0])
+        self._now = max(self._now, timers[0].when())
         if self._now > self._end:
             raise NeverRests(f"it still goes on after {self._end:.0f} seconds")
-        while timers and timers[0][0] <= self._now:
-            self._ready.append(heapq.heappop(timers)[2])
+        while timers and timers[0].when() <= self._now:
+            self._ready.append(heapq.heappop(timers))
 
     def _note_fault(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         fault = context.get("exception")

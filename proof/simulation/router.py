@@ -51,11 +51,11 @@ _WORKERS = SchemaWorkers()
 _CHECKS = SchemaChecks(_WORKERS, max_work_ms=1000, max_kept_bytes=1 << 20)
 
 
+@dataclass
 class SteppedClock:
     """The real time of day, but for what somebody set it back."""
 
-    def __init__(self) -> None:
-        self.back = timedelta()
+    back: timedelta = timedelta()
 
     def __call__(self) -> datetime:
         return utc_now() - self.back
@@ -89,7 +89,7 @@ class SimulatedRouter:
             Writer(_SETTINGS.router_id, epoch),
             partial(connect, doubles.store),
             self.clock,
-            write_seconds=doubles.store.write_seconds,
+            write_seconds=doubles.store.plan.write_seconds,
             fenced=fenced,
         )
         self.supervisor, self.cards = InvocationSupervisor(), CardCache(1 << 20)

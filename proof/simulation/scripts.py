@@ -52,40 +52,40 @@ def _artifact(value: Value, *, more: bool, last: bool = False) -> str:
 _COMPLETED = _artifact(_GOOD, more=True, last=True) + _status("completed", final=True)
 _FAILED = json.dumps({"jsonrpc": "2.0", "id": _REQUEST_ID, "error": {"code": -32000, "message": "no"}})
 
-# name: (steps that come after any polls, how it ends, whether a Task is named)
-JSON: dict[str, tuple[tuple[str, ...], str, bool]] = {
-    "message": ((_message(_GOOD),), _OK, False),
-    "task": ((_task("completed"),), _OK, True),
-    "polled task": ((_task("working"), _task("working"), _task("completed")), _OK, True),
-    "failing task": ((_task("submitted"), _task("failed")), "failed AGENT_EXECUTION_FAILED", True),
-    "rejected task": ((_task("rejected"),), "failed AGENT_EXECUTION_FAILED", True),
-    "canceled task": ((_task("working"), _task("canceled")), "canceled CANCELED", True),
-    "asking task": ((_task("input-required"),), "failed A2A_PROTOCOL_ERROR", True),
-    "endless task": ((_task("working"),), "timed_out TIMEOUT", True),
-    "error": ((_FAILED,), "failed AGENT_EXECUTION_FAILED", False),
-    "status 500": (("#500",), "failed AGENT_UNAVAILABLE", False),
-    "no JSON": (("what?",), "failed A2A_PROTOCOL_ERROR", False),
-    "bad output": ((_task("completed", _BAD),), "failed A2A_PROTOCOL_ERROR", True),
-    "too large": (("!large",), "failed AGENT_RESPONSE_TOO_LARGE", False),
-    "unreachable": (("!connect",), "failed AGENT_UNAVAILABLE", False),
-    "broken": (("!broken",), "failed AGENT_UNAVAILABLE", False),
-    "broken later": ((_task("working"), "!broken"), "failed AGENT_UNAVAILABLE", True),
-    "silent": (("",), "timed_out TIMEOUT", False),
+# name: (steps, how it ends)
+JSON: dict[str, tuple[tuple[str, ...], str]] = {
+    "message": ((_message(_GOOD),), _OK),
+    "task": ((_task("completed"),), _OK),
+    "polled task": ((_task("working"), _task("working"), _task("completed")), _OK),
+    "failing task": ((_task("submitted"), _task("failed")), "failed AGENT_EXECUTION_FAILED"),
+    "rejected task": ((_task("rejected"),), "failed AGENT_EXECUTION_FAILED"),
+    "canceled task": ((_task("working"), _task("canceled")), "canceled CANCELED"),
+    "asking task": ((_task("input-required"),), "failed A2A_PROTOCOL_ERROR"),
+    "endless task": ((_task("working"),), "timed_out TIMEOUT"),
+    "error": ((_FAILED,), "failed AGENT_EXECUTION_FAILED"),
+    "status 500": (("#500",), "failed AGENT_UNAVAILABLE"),
+    "no JSON": (("what?",), "failed A2A_PROTOCOL_ERROR"),
+    "bad output": ((_task("completed", _BAD),), "failed A2A_PROTOCOL_ERROR"),
+    "too large": (("!large",), "failed AGENT_RESPONSE_TOO_LARGE"),
+    "unreachable": (("!connect",), "failed AGENT_UNAVAILABLE"),
+    "broken": (("!broken",), "failed AGENT_UNAVAILABLE"),
+    "broken later": ((_task("working"), "!broken"), "failed AGENT_UNAVAILABLE"),
+    "silent": (("",), "timed_out TIMEOUT"),
 }
-# name: (what stands behind the chunks, how it ends, whether a Task is named)
-STREAMS: dict[str, tuple[tuple[str, ...], str, bool]] = {
-    "completed": ((_COMPLETED,), _OK, True),
-    "said more": ((_COMPLETED + _status("completed", final=True),), _OK, True),
-    "messages": ((), _OK, False),
-    "failing": ((_status("failed", final=True),), "failed AGENT_EXECUTION_FAILED", True),
-    "canceling": ((_status("canceled", final=True),), "canceled CANCELED", True),
-    "cut": (("!broken",), "failed AGENT_UNAVAILABLE", True),
-    "ended early": ((_status("working", final=False),), "failed A2A_PROTOCOL_ERROR", True),
-    "bad event": ((_event("what?"),), "failed A2A_PROTOCOL_ERROR", True),
-    "bad output": ((_artifact(_BAD, more=True),), "failed A2A_PROTOCOL_ERROR", True),
-    "unreachable": (("!connect",), "failed AGENT_UNAVAILABLE", False),
-    "status 500": (("#500",), "failed AGENT_UNAVAILABLE", False),
-    "stalled": ((_status("working", final=False), ""), "timed_out TIMEOUT", True),
+# name: (what stands behind the chunks, how it ends)
+STREAMS: dict[str, tuple[tuple[str, ...], str]] = {
+    "completed": ((_COMPLETED,), _OK),
+    "said more": ((_COMPLETED + _status("completed", final=True),), _OK),
+    "messages": ((), _OK),
+    "failing": ((_status("failed", final=True),), "failed AGENT_EXECUTION_FAILED"),
+    "canceling": ((_status("canceled", final=True),), "canceled CANCELED"),
+    "cut": (("!broken",), "failed AGENT_UNAVAILABLE"),
+    "ended early": ((_status("working", final=False),), "failed A2A_PROTOCOL_ERROR"),
+    "bad event": ((_event("what?"),), "failed A2A_PROTOCOL_ERROR"),
+    "bad output": ((_artifact(_BAD, more=True),), "failed A2A_PROTOCOL_ERROR"),
+    "unreachable": (("!connect",), "failed AGENT_UNAVAILABLE"),
+    "status 500": (("#500",), "failed AGENT_UNAVAILABLE"),
+    "stalled": ((_status("working", final=False), ""), "timed_out TIMEOUT"),
 }
 _JSON_NAMES, _STREAM_NAMES = tuple(JSON), tuple(STREAMS)
 _MESSAGES = {size: _event(_message(value)) for size, value in enumerate((_GOOD, _BIG))}
@@ -97,15 +97,15 @@ _AT_ONCE = frozenset({"unreachable", "status 500"})
 
 def json_script(source: random.Random, child: str | None) -> Script:
     name = source.choice(_JSON_NAMES)
-    says, ends, names_task = JSON[name]
+    says, ends = JSON[name]
     pause = _pauses(source)
     steps = [Step(FOREVER if not text else pause(), text) for text in says]
-    return Script(f"json: {name}", steps, ends, child, names_task=names_task)
+    return Script(f"json: {name}", steps, ends, child)
 
 
 def stream_script(source: random.Random, child: str | None) -> Script:
     name = source.choice(_STREAM_NAMES)
-    says, ends, names_task = STREAMS[name]
+    says, ends = STREAMS[name]
     pause = _pauses(source)
     count = 0 if name in _AT_ONCE else source.randint(1, 5)
     size = 1 if source.random() < 0.3 else 0
@@ -115,7 +115,7 @@ def stream_script(source: random.Random, child: str | None) -> Script:
         pieces = [_ARTIFACTS[size, number > 0] for number in range(count)]
     steps = [Step(FOREVER if not text else pause(), text) for text in (*pieces, *says)]
     chunks = count + (1 if name in {"completed", "said more"} else 0)
-    return Script(f"stream: {name}", steps, ends, child, chunks, names_task)
+    return Script(f"stream: {name}", steps, ends, child, chunks)
 
 
 def _pauses(source: random.Random) -> Callable[[], float]:

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from aop.ledger.journal import Journal
 from proof.area import proves
-from proof.simulation.invariants import terminal_of, violations
+from proof.simulation.invariants import ending, recorded, violations
 from proof.simulation.loop import Happening, NeverRests, SimulatedLoop
 from proof.simulation.plan import Plan, plan_of
 from proof.simulation.world import MAX_SECONDS, World
@@ -37,31 +38,28 @@ def run_seed(seed: int, loop: SimulatedLoop, journal: type[Journal] = Journal) -
     loop.begin(seed, MAX_SECONDS)
     world = World(plan, loop, journal)
     try:
-        loop.run(world.run())
+        loop.run_until_complete(world.run())
         broken = list(violations(world))
     except NeverRests as found:
         broken = [str(found)]
         loop.abandon()
     hits = world.history.hits
     hits.update(f"agent: {call.script.kind}" for call in plan.calls if call.name in world.agents.seen)
-    for key in world.store.tables.invocations:
-        hits[f"ended: {terminal_of(world, key)}"] += 1
-    hits.update(f"refused: {caller.refused}" for caller in world.callers.values() if caller.refused)
+    hits.update(f"ended: {ending(row)}" for row in recorded(world).values())
+    results = [caller.result for caller in world.callers.values()]
+    hits.update(f"refused: {result.code}" for result in results if result.is_refusal)
     return SeedRun(plan, world.history.happened, broken, hits)
 
 
 def run_seeds(seeds: Iterable[int], max_failing: int = 3, journal: type[Journal] = Journal) -> SeedRuns:
     """Stops early once so many seeds have failed."""
-    loop, runs = SimulatedLoop(), SeedRuns()
-    try:
+    runs = SeedRuns()
+    with closing(SimulatedLoop()) as loop:
         for seed in seeds:
             run = run_seed(seed, loop, journal)
             runs.count += 1
             runs.hits += run.hits
-            if run.broken:
-                runs.failing.append(run)
-                if len(runs.failing) == max_failing:
-                    break
-    finally:
-        loop.close()
+            runs.failing += [run] if run.broken else []
+            if len(runs.failing) == max_failing:
+                break
     return runs

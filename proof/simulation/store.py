@@ -10,12 +10,13 @@ from typing import Any
 
 import asyncpg
 
-from proof.simulation.array_literals import Row
 from proof.simulation.loop import History
-from proof.simulation.tables import Tables, refusal
+from proof.simulation.tables import Row, Tables, refusal
 
 QUICK = 0.002
 """So many seconds, at most, a step takes that nothing disturbs."""
+FAULTED = ("accept", "append", "cancel", "probe")
+STALLED = ("accept", "append", "cancel")
 
 
 class StoreFault(StrEnum):
@@ -29,8 +30,6 @@ class StoreFault(StrEnum):
 
 
 STATEMENT_FAULTS = tuple(fault for fault in StoreFault if fault is not StoreFault.UNREACHABLE)
-FAULTED = ("accept", "append", "cancel", "probe")
-STALLED = ("accept", "append", "cancel")
 
 
 @dataclass(frozen=True)
@@ -49,14 +48,19 @@ class StorePlan:
 
 @dataclass(eq=False)
 class Backend:
+    """`abandoned`: its client is gone, which it has not noticed. `frozen`: in a commit that waits; it can be ended by
+    nobody, and what it has read will be committed. `draft` is its open transaction."""
+
     pid: int
     ended: bool = False
     abandoned: bool = False
-    """Its client is gone, which it has not noticed."""
     frozen: bool = False
-    """In a commit that waits: it can be ended by nobody, and what it has read will be committed."""
     draft: "Draft | None" = None
-    """The transaction that is open here."""
+
+    @property
+    def holds_lock(self) -> bool:
+        """That opening an epoch waits for."""
+        return self.frozen or (self.draft is not None and not self.ended and not self.abandoned)
 
 
 @dataclass(eq=False)
@@ -72,50 +76,36 @@ class Draft:
 class Store:
     def __init__(self, plan: StorePlan, seed: int, history: History) -> None:
         self.tables = Tables(history.row)
-        self._plan = plan
-        self._random = random.Random(seed)
-        self._history = history
-        self._pids = count(1)
-        self.backends: dict[int, Backend] = {}
+        self.plan = plan
+        self.history = history
         self.healed = False
         self.life = 0
         """Clients of an earlier life are dead: nothing of theirs arrives any more."""
-
-    @property
-    def history(self) -> History:
-        return self._history
-
-    @property
-    def write_seconds(self) -> float:
-        return self._plan.write_seconds
+        self.backends: dict[int, Backend] = {}
+        self._random = random.Random(seed)
+        self._pids = count(1)
 
     def is_down(self) -> bool:
-        now = asyncio.get_running_loop().time()
-        return not self.healed and self._plan.down_from <= now < self._plan.down_until
+        return not self.healed and self.plan.down_from <= self.history.loop.time() < self.plan.down_until
 
     def is_stalled(self) -> bool:
-        now = asyncio.get_running_loop().time()
-        return not self.healed and self._plan.stalled_from <= now < self._plan.stalled_until
-
-    @property
-    def stalled_until(self) -> float:
-        return self._plan.stalled_until
+        return not self.healed and self.plan.stalled_from <= self.history.loop.time() < self.plan.stalled_until
 
     def fault(self, kind: str) -> StoreFault | None:
-        if self.healed or kind not in FAULTED or self._plan.only not in {None, kind}:
+        if self.healed or kind not in FAULTED or self.plan.only not in {None, kind}:
             return None
-        return self._random.choice(STATEMENT_FAULTS) if self._random.random() < self._plan.fault_rate else None
+        return self._random.choice(STATEMENT_FAULTS) if self._random.random() < self.plan.fault_rate else None
 
     def within(self, seconds: float) -> float:
         return self._random.random() * seconds
+
+    def choose(self, *options: Any) -> Any:
+        return self._random.choice(options)
 
     def refusal_seconds(self) -> float:
         """How long a client that cannot connect has to wait to learn so."""
         seconds: float = self.choose(0.0, 0.3, 3.0)
         return seconds
-
-    def choose(self, *options: Any) -> Any:
-        return self._random.choice(options)
 
     def broken(self) -> Exception:
         """What a client learns of a broken connection comes in several types."""
@@ -129,7 +119,7 @@ class Store:
         if not self.healed:
             await asyncio.sleep(self.choose(0.0, self.within(QUICK)))
         if life < self.life or self.is_down():
-            self._history.hit(f"store: {StoreFault.UNREACHABLE} connect")
+            self.history.hit(f"store: {StoreFault.UNREACHABLE} connect")
             await asyncio.sleep(self.refusal_seconds())
             raise self.choose(ConnectionRefusedError("no listener"), refusal("57P03"), TimeoutError())
         backend = Backend(next(self._pids))
@@ -142,15 +132,8 @@ class Store:
             self.backends[arguments[0]].ended = True
             return [{"pg_terminate_backend": True}]
         if "pg_stat_activity" in statement:
-            backend = self.backends[arguments[0]]
-            return [{"exists": backend.frozen or not backend.ended}]
+            other = self.backends[arguments[0]]
+            return [{"exists": other.frozen or not other.ended}]
         if "set_config" in statement:
             return ()
         return (draft or self.tables).execute(statement, arguments)
-
-    def in_transaction(self, but: Backend) -> bool:
-        """Whether a writer holds the lock that opening an epoch waits for."""
-        others = (backend for backend in self.backends.values() if backend is not but)
-        return any(
-            other.frozen or (other.draft is not None and not other.ended and not other.abandoned) for other in others
-        )

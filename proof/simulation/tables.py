@@ -1,16 +1,35 @@
 """The Ledger's tables with the rules its SQL functions and constraints give them; `test_tables.py` compares the two."""
 
+import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
 import asyncpg
 
 from aop.contracts.errors import reason_pairs
-from aop.ledger.rows import OpenRow, ParentRow
-from proof.simulation.array_literals import ACCEPTANCE, EVENT, Row, read_rows
+from aop.ledger.rows import ContextRow, OpenRow, ParentRow
+from aop.ledger.store import _ACCEPTANCE, _FACT
 
+Row = Mapping[str, Any]
+
+_ACCEPTANCE_NAMES = (
+    *("position", *ContextRow.__struct_fields__, "opening", "opening_event_id", "created_at", "deadline_at"),
+)
+_EVENT_NAMES = (
+    *("invocation_id", "sequence", "event_id", "occurred_at", "type", "previous_status", "previous_sequence"),
+    *("previous_chunk_index", "previous_at", "opening", "trace_id", "root_task_id", "workspace_id", "created_at"),
+    *("chunk_index", "chunk_count", "chunk_bytes", "latency_ms", "error_code", "reason"),
+)
+_READERS: Mapping[str, Callable[[str], Any]] = {
+    "uuid": UUID,
+    "moment": datetime.fromisoformat,
+    "integer": int,
+    "bigint": int,
+}
 _OPENINGS = {("started", 3, "running"), ("routing", 2, "routing"), ("created", 1, "pending")}
 _TRANSITIONS = {
     "pending": {"canceled", "timed_out"},
@@ -18,6 +37,20 @@ _TRANSITIONS = {
     "running": {"stream", "succeeded", "failed", "canceled", "timed_out"},
 }
 _FIXED_CODES = {"canceled": "CANCELED", "timed_out": "TIMEOUT"}
+
+
+def read_rows(names: Sequence[str], kinds: Sequence[str], columns: Sequence[Any]) -> list[dict[str, Any]]:
+    """The columns of a statement that writes, as PostgreSQL reads them."""
+    read = [_column(_READERS.get(kind, str), values) for kind, values in zip(kinds, columns, strict=True)]
+    return [dict(zip(names, values, strict=True)) for values in zip(*read, strict=True)]
+
+
+def _column(read: Callable[[str], Any], values: Any) -> list[Any]:
+    """A list, or the text of an array."""
+    if not isinstance(values, str):
+        return list(values)
+    items = next(csv.reader([values[1:-1]], doublequote=False, escapechar="\\"))
+    return [None if item == "NULL" else read(item) for item in items]
 
 
 def refusal(sqlstate: str) -> Exception:
@@ -45,15 +78,8 @@ class Tables:
 
     def fork(self) -> "Tables":
         """What a transaction sees: changes to it are nobody else's."""
-        events = {invocation: dict(rows) for invocation, rows in self.events.items()}
-        return Tables(
-            epochs=dict(self.epochs),
-            closed=set(self.closed),
-            checkpoints=dict(self.checkpoints),
-            invocations=dict(self.invocations),
-            events=events,
-            cancels=set(self.cancels),
-        )
+        own = {name: copy(value) for name, value in vars(self).items() if name != "noted"}
+        return Tables(**own | {"events": {invocation: dict(rows) for invocation, rows in self.events.items()}})
 
     def terminal(self, invocation: UUID) -> Row | None:
         return next((row for row in self.events.get(invocation, {}).values() if row["type"] != "stream"), None)
@@ -73,15 +99,13 @@ class Tables:
     def accept(self, router: str, epoch: int, *columns: Any) -> Sequence[Row]:
         self.require_epoch(router, epoch)
         added = []
-        for row in read_rows(ACCEPTANCE, columns):
-            parent = None if row["parent_invocation_id"] is None else self.running(row["parent_invocation_id"])
-            if row["parent_invocation_id"] is not None and (
-                parent is None or parent["target_agent_id"] != row["caller_id"]
-            ):
-                continue
+        for row in read_rows(_ACCEPTANCE_NAMES, _ACCEPTANCE, columns):
             if row["invocation_id"] in self.invocations:
                 continue
-            if parent is not None:
+            if row["parent_invocation_id"] is not None:
+                parent = self.running(row["parent_invocation_id"])
+                if parent is None or parent["target_agent_id"] != row["caller_id"]:
+                    continue
                 row["created_at"] = max(row["created_at"], parent["created_at"])
             row |= {"router_id": router, "epoch": epoch}
             self.invocations[row["invocation_id"]] = row
@@ -96,7 +120,7 @@ class Tables:
 
     def append(self, router: str, epoch: int, *columns: Any) -> Sequence[Row]:
         self.require_epoch(router, epoch)
-        rows = read_rows(EVENT, columns)
+        rows = read_rows(_EVENT_NAMES, _FACT, columns)
         for row in rows:
             _check(row)
         added: list[dict[str, Any]] = []
@@ -177,9 +201,9 @@ class Tables:
 
     def _with_last(self, row: Row) -> Row:
         events = self.events.get(row["invocation_id"], {})
-        last = events[max(events)] if events else dict.fromkeys(("sequence", "chunk_index", "occurred_at"))
-        named_values = {name: last[name] for name in ("sequence", "chunk_index", "occurred_at")}
-        return {**row, **named_values, "cancel_requested": row["invocation_id"] in self.cancels}
+        last = events[max(events)] if events else {}
+        progress = {name: last.get(name) for name in ("sequence", "chunk_index", "occurred_at")}
+        return {**row, **progress, "cancel_requested": row["invocation_id"] in self.cancels}
 
     def close_epoch(self, router: str, epoch: int) -> Sequence[Row]:
         if self.epochs.get(router, 0) <= epoch or self.open_rows(router, epoch, 1):

@@ -42,8 +42,9 @@ class World:
         self._calls = {call.name: call for call in plan.calls}
         self._tasks: set[asyncio.Task[None]] = set()
         self._must_end = asyncio.Event()
-        for number, call in enumerate(plan.roots):
-            self.history.name(UUID(_identity(plan.seed, number)), call.name)
+        self._ids = {call.name: f"{plan.seed:016x}{number:016x}" for number, call in enumerate(plan.roots, 1)}
+        for name, identity in self._ids.items():
+            self.history.name(UUID(identity), name)
 
     @property
     def store_failed(self) -> bool:
@@ -58,38 +59,26 @@ class World:
         self.store.healed = True
         epoch = await epoch_of_new_life(self.store)
         self.store.healed = False
-        seconds = {
-            f"inv_{_identity(self.plan.seed, number)}": call.resolve_seconds
-            for number, call in enumerate(self.plan.roots)
-        }
+        seconds = {f"inv_{self._ids[call.name]}": call.resolve_seconds for call in self.plan.roots}
         doubles = Doubles(self.agents, SimulatedControlPlane(seconds), self.store, self._journal)
         self.router = SimulatedRouter(doubles, epoch, self._must_end.set)
         self.router.start()
-        disturbances = self._disturb()
-        for number, call in enumerate(self.plan.roots):
-            self._start(self._call_root(call, _identity(self.plan.seed, number)))
+        disturbances = {self._set_clock_back: self.plan.clock_back_at, self._suspend: self.plan.suspended_at}
+        timers = [self._loop.call_later(at, disturb) for disturb, at in disturbances.items() if at is not None]
+        for call in self.plan.roots:
+            self._start(self._call_root(call, self._ids[call.name]))
         await self._live()
-        for disturbance in disturbances:
-            disturbance.cancel()
+        for timer in timers:
+            timer.cancel()
         await self._end()
         await epoch_of_new_life(self.store)
 
-    def _disturb(self) -> list[asyncio.TimerHandle]:
-        timers = []
-        if self.plan.clock_back_at is not None:
-            timers.append(self._loop.call_later(self.plan.clock_back_at, self._set_clock_back))
-        if self.plan.suspended_at is not None:
-            timers.append(self._loop.call_later(self.plan.suspended_at, self._suspend))
-        return timers
-
     def _set_clock_back(self) -> None:
-        self.history.note("router", "clock set back")
-        self.history.hit("clock set back")
+        self.history.disturb("clock set back")
         self.router.clock.back = _SET_BACK
 
     def _suspend(self) -> None:
-        self.history.note("router", "release suspended")
-        self.history.hit("release suspended")
+        self.history.disturb("release suspended")
         self.suspended_at = self._loop.time()
         self.router.suspend(RELEASES[Kind.USUAL])
 
@@ -100,8 +89,7 @@ class World:
             return
         calls = asyncio.create_task(self._all_called())
         await asyncio.wait({calls}, timeout=self.plan.ends_at)
-        self.history.note("router", f"ending: {self.plan.ending}")
-        self.history.hit(f"ending: {self.plan.ending}" + ("" if calls.done() else " while it ran"))
+        self.history.disturb(f"ending: {self.plan.ending}" + ("" if calls.done() else " while it ran"))
         if self.plan.ending is Ending.DRAIN:
             await self.router.drain(self.plan.grace)
         elif self.plan.ending is Ending.FENCED:
@@ -124,11 +112,9 @@ class World:
             await asyncio.sleep(0.2)
 
     async def _end(self) -> None:
-        gentle = self.plan.ending in {Ending.QUIET, Ending.DRAIN}
         self.store.healed = True
-        if gentle:
-            settled = await self.router.settles(_SETTLE_SECONDS)
-            if not settled:
+        if self.plan.ending in {Ending.QUIET, Ending.DRAIN}:
+            if not await self.router.settles(_SETTLE_SECONDS):
                 self.broken.append("the Router did not come to rest though its store was well again")
             elif self.plan.ending is Ending.QUIET:
                 self._require_ended()
@@ -170,21 +156,17 @@ class World:
         release = RELEASES[call.card]
         if call.resolve_seconds:
             self.router.cards.forget(release.release_id)
-        body = {
+        context = {
             "invocationId": f"inv_{identity}",
             "rootTaskId": f"task_{identity}",
             "traceId": identity,
             "workspaceId": WORKSPACE,
-            "targetAgentId": release.agent_id,
-            "capability": CAPABILITY,
             "caller": {"type": "user", "id": "alice"},
             "agentCardVersion": "1.0.0",
             "agentReleaseId": release.release_id,
             "agentCardDigest": release.digest,
-            "input": {"name": call.name, "text": CANARY},
-            "stream": call.stream,
         }
-        await self._call(call, b"/internal/v1/invocations", CONTROL_PLANE_TO_ROUTER, body)
+        await self._call(call, b"/internal/v1/invocations", CONTROL_PLANE_TO_ROUTER, context)
 
     async def _call_child(self, name: str, delegation: str) -> None:
         """The parent's Agent waits for the child, which is called, and goes on, though nobody should wait any more."""
@@ -192,21 +174,15 @@ class World:
 
     async def _call_as_agent(self, call: CallPlan, delegation: str) -> None:
         await asyncio.sleep(call.at)
-        body = {
-            "targetAgentId": RELEASES[call.card].agent_id,
-            "capability": CAPABILITY,
-            "input": {"name": call.name, "text": CANARY},
-            "stream": call.stream,
-        }
-        await self._call(call, b"/agent/v1/invocations", delegation, body)
+        await self._call(call, b"/agent/v1/invocations", delegation, {})
 
-    async def _call(self, call: CallPlan, path: bytes, token: str, body: dict[str, Any]) -> None:
+    async def _call(self, call: CallPlan, path: bytes, token: str, context: dict[str, Any]) -> None:
+        wanted = {"targetAgentId": RELEASES[call.card].agent_id, "capability": CAPABILITY, "stream": call.stream}
+        body = context | wanted | {"input": {"name": call.name, "text": CANARY}}
         caller = self.callers[call.name] = Caller(call.name, call.stalls, self.history)
         self.begun[call.name] = self._loop.time()
         self.history.note(call.name, "called", call.script.kind)
-        leaving = None
-        if call.leaves_after is not None:
-            leaving = self._loop.call_later(call.leaves_after, caller.leave)
+        leaving = None if call.leaves_after is None else self._loop.call_later(call.leaves_after, caller.leave)
         scope = caller.scope(path, token, json.dumps(body).encode(), stream=call.stream)
         try:
             await self.router.application(scope, caller.receive, caller.send)
@@ -215,7 +191,3 @@ class World:
         finally:
             if leaving is not None:
                 leaving.cancel()
-
-
-def _identity(seed: int, number: int) -> str:
-    return f"{seed:016x}{number + 1:016x}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aop.contracts.errors import ErrorCode, Reason
-from aop.contracts.recovery import reason_recovery
+from aop.contracts.recovery import recovery_of
 from tests.cli.conftest import Aop, Greeter, Stack
 from tests.cli.programs import program, wait_written
 
@@ -91,7 +91,7 @@ def test_a_reason_is_told_with_its_sentence_and_its_next_step(aop: Aop, tmp_path
     large = tmp_path / "large.json"
     large.write_text(json.dumps({"text": "x" * 1_048_576}))
     told = aop(*SUMMARIZE, f"@{large}", "--json").error
-    found = reason_recovery(ErrorCode.PAYLOAD_TOO_LARGE, Reason.BODY_SIZE)
+    found = recovery_of(ErrorCode.PAYLOAD_TOO_LARGE, Reason.BODY_SIZE)
     assert (told["code"], told["reason"]) == ("PAYLOAD_TOO_LARGE", "body_size")
     assert (told["sentence"], told["recovery"]) == (found.sentence, found.action)
     shown = aop(*SUMMARIZE, f"@{large}").err

@@ -122,6 +122,8 @@ def test_completion_is_installed_where_the_shell_looks_for_it(tmp_path: Path) ->
             subprocess.run(command, capture_output=True, text=True, timeout=30, check=True, env=settings)
         assert f"_AOP_COMPLETE={shell}_complete" in (tmp_path / script).read_text()
     assert (tmp_path / ".bashrc").read_text() == "source ~/.bash_completions/aop.sh\n"
+    fish = (tmp_path / ".config/fish/completions/aop.fish").read_text()
+    assert 'set -l metadata (string split --max 1 "," $completion);' in fish  # else a comma ends a description
     unknown = subprocess.run(
         command, capture_output=True, text=True, timeout=30, check=False, env={"SHELL": "/bin/odd"}
     )

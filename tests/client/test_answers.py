@@ -17,7 +17,7 @@ from aop.client import (
     PlatformError,
 )
 from aop.contracts.errors import ErrorCode, Reason, code_entries, reason_pairs
-from aop.contracts.recovery import Situation, reason_recovery, recoveries
+from aop.contracts.recovery import Situation, recoveries, recovery_of
 from tests.client.calling import TOKEN, calling, failure
 from tests.client.gateway import TRACE, TRACED, WORKSPACE, an_error, saying, scripted_gateway
 from tests.support.peers import JSON, Behaviour, hold, reset, sending
@@ -42,9 +42,9 @@ async def test_an_answered_error_carries_code_status_trace_and_the_recovery_of_t
 async def test_a_reason_is_told_with_its_sentence_and_the_nearer_recovery(code: ErrorCode, reason: Reason) -> None:
     """And nothing is sent again by itself, whatever the reason."""
     error = await failure(an_error(code, code_entries()[code].status, reason=reason))
-    found = reason_recovery(code, reason)
+    found = recovery_of(code, reason)
     assert (error.code, error.reason, error.recovery) == (code, reason, found)
-    assert f"{reason}: {found.sentence.removesuffix('.')} (trace {TRACE})" in str(error)
+    assert f"{reason}: {str(found.sentence).removesuffix('.')} (trace {TRACE})" in str(error)
 
 
 async def test_an_error_after_acceptance_is_a_failed_invocation_with_its_ids() -> None:

@@ -31,7 +31,7 @@ async def test_a_gateway_that_nobody_runs_is_unreachable() -> None:
 
 async def test_a_name_without_an_address_is_unreachable() -> None:
     async with Client("http://gateway.invalid", TOKEN) as client:
-        with pytest.raises(Unreachable, match="http://gateway.invalid "):
+        with pytest.raises(Unreachable, match=r"http://gateway\.invalid "):
             await client.within(5).read_workspace("demo")
 
 

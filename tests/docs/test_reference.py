@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from aop.cli.commands import COMMANDS
+from tests.contracts.test_reasons import OPEN
 from tests.docs.blocks import ROOT, blocks_of, pages
 from tools.contract_bundle import bundled, schemas, surfaces
 from tools.contracts import operations_of
@@ -52,10 +53,17 @@ def test_every_error_code_is_in_the_reference_and_in_the_guide_to_recovery() -> 
     assert set(CODES) <= headings("guides/recover.md")
 
 
-def test_every_reason_is_in_the_reference_with_its_sentence() -> None:
-    text = (ROOT / "docs/reference/errors.md").read_text("utf-8")
+def test_every_reason_is_in_the_reference_and_in_the_guide() -> None:
+    """With its sentence and next step; the page of codes leads there, and the guide says where to look."""
+    text, codes = ((ROOT / "docs/reference" / page).read_text("utf-8") for page in ("reasons.md", "errors.md"))
+    guide = (ROOT / "docs/guides/why-a-call-failed.md").read_text("utf-8")
     for entry in REASONS:
-        assert f"| `{entry['reason']}` | {entry['sentence']} |" in text
+        word = entry["reason"]
+        section = text.partition(f"\n## {word}\n")[2].partition("\n## ")[0]
+        assert entry["sentence"] in section
+        assert entry["action"] in section
+        assert f"[{word}](reasons.md#{word})" in codes
+        assert f"`{word}`" in guide or word in OPEN
 
 
 @pytest.mark.rows("SAFE-12")

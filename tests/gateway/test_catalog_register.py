@@ -60,8 +60,8 @@ async def test_an_existing_version_is_a_conflict_whoever_posts_it(
     before = (await gateway.get("/v1/agents/acme:summarizer/versions/1.0.0", token=alice)).body
     for token, card in ((alice, a_card()), (alice, a_card(name="Other")), (bob, a_card(owner="bob", name="Other"))):
         reply = await gateway.post("/v1/agents", card, token=token)
-        require_error(reply, 409, "CONFLICT", "2")
-        assert reply.json.keys() == {"code", "message", "traceId"}
+        require_error(reply, 409, "CONFLICT", "2", "already_exists")
+        assert reply.json.keys() == {"code", "message", "reason", "traceId"}
         assert not any(word in reply.body for word in (b"alice", b"Summarizer", b"draft"))
     assert (await gateway.get("/v1/agents/acme:summarizer/versions/1.0.0", token=alice)).body == before
     assert await count_cards(stores) == (1, 1)

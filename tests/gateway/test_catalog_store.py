@@ -33,8 +33,8 @@ async def all_fail(gateway: RunningUnit, token: str) -> None:
         gateway.post("/v1/agents", a_card(version="2.0.0"), token=token),
     )
     for reply in replies:
-        require_error(reply, 503, "DEPENDENCY_ERROR", "2")
-        assert reply.json.keys() == {"code", "message", "traceId"}
+        require_error(reply, 503, "DEPENDENCY_ERROR", "2", "store_unavailable")
+        assert reply.json.keys() == {"code", "message", "reason", "traceId"}
 
 
 @pytest.mark.rows("CAT-29")

@@ -35,11 +35,11 @@ BROKEN_QUESTIONS: list[tuple[dict[str, Any], tuple[str, str]]] = [
     ({"invocationId": "inv_1"}, ("/invocationId", "pattern")),
     ({"caller": "alice"}, ("", "additional_member")),
 ]
-REFUSED: list[tuple[dict[str, str], int, str]] = [
-    ({"workspaceId": "nowhere"}, 404, "NOT_FOUND"),
-    ({"agentId": "acme:other"}, 404, "AGENT_NOT_INSTALLED"),
-    ({"capability": "unknown"}, 403, "CAPABILITY_NOT_ALLOWED"),
-    ({"capability": "send"}, 403, "CAPABILITY_NOT_ALLOWED"),
+REFUSED: list[tuple[dict[str, str], int, str, str]] = [
+    ({"workspaceId": "nowhere"}, 404, "NOT_FOUND", "workspace_unknown"),
+    ({"agentId": "acme:other"}, 404, "AGENT_NOT_INSTALLED", "not_installed"),
+    ({"capability": "unknown"}, 403, "CAPABILITY_NOT_ALLOWED", "skill_unknown"),
+    ({"capability": "send"}, 403, "CAPABILITY_NOT_ALLOWED", "permission_not_accepted"),
 ]
 
 
@@ -111,10 +111,10 @@ async def test_a_version_belongs_to_one_of_the_two_questions_only(scene: Scene) 
 @pytest.mark.rows("INV-08")
 @PATHS
 async def test_what_the_workspace_may_not_run_is_refused_without_ids(scene: Scene, path: str) -> None:
-    for members, status, code in REFUSED:
+    for members, status, code, reason in REFUSED:
         reply = await scene.resolve(path, **members)
-        require_error(reply, status, code, "3")
-        assert set(reply.json) == {"code", "message", "traceId"}
+        require_error(reply, status, code, "3", reason)
+        assert set(reply.json) == {"code", "message", "reason", "traceId"}
 
 
 @PATHS

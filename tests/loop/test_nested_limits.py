@@ -14,7 +14,7 @@ from tests.support.waiting import becomes_true
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.mark.rows("NEST-07")
+@pytest.mark.rows("NEST-07", "REAS-01")
 async def test_a_root_task_holds_at_most_5000_invocations(platform: Platform, postgres: PostgresForTests) -> None:
     database = postgres.url(platform.stores.migration.rpartition("/")[2])
     async with running_parent(platform) as parent:
@@ -34,6 +34,7 @@ async def test_a_root_task_holds_at_most_5000_invocations(platform: Platform, po
         assert (await parent.call()).status == 200
         reply = await parent.call()
         await platform.require_refused(reply, 403, "FORBIDDEN", recorded + 1)
+        assert reply.json["reason"] == "fan_out_limit"
 
 
 @pytest.mark.rows("NEST-10")

@@ -54,7 +54,7 @@ async def gateway(postgres: PostgresForTests, router: ScriptedRouter) -> AsyncIt
         yield alone
 
 
-@pytest.mark.rows("INV-29", "SAFE-12")
+@pytest.mark.rows("INV-29", "SAFE-12", "REAS-01")
 @pytest.mark.parametrize("name", [*WITHOUT_IDS, *(f"accepted, then {name}" for name in WITH_IDS)])
 async def test_a_wrong_answer_of_the_router_is_a_dependency_error(
     gateway: Platform, router: ScriptedRouter, name: str
@@ -63,8 +63,8 @@ async def test_a_wrong_answer_of_the_router_is_a_dependency_error(
     router.behave = WITH_IDS[name.removeprefix("accepted, then ")] if correlated else WITHOUT_IDS[name]
     count = len(router.received)
     reply = await gateway.invoke()
-    known = correlated or name in REFUSED
-    require_error(reply, 503, "DEPENDENCY_ERROR", "4", None if known else "acceptance_unknown")
+    before = None if name in REFUSED else "acceptance_unknown"
+    require_error(reply, 503, "DEPENDENCY_ERROR", "4", "outcome_unknown" if correlated else before)
     (request,) = router.received[count:]
     assert reply.json["traceId"] == request.json["traceId"]
     expected = {item: request.json[item] for item in IDS} if correlated else {}

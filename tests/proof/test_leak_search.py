@@ -8,7 +8,7 @@ from urllib.parse import quote_from_bytes
 
 import pytest
 
-from proof.leaks.places import Canaries, Channel, Provocation, occurrences
+from proof.leaks.places import Canaries, Channel, occurrences
 from tests.support.canaries import found_in, require_absent, spellings
 
 SECRET = 'cnry-7f3a"é/+ 91bd'
@@ -43,7 +43,7 @@ def test_nothing_is_found_where_nothing_is() -> None:
 
 
 def test_a_marked_canary_is_told_by_channel_and_provocation(canaries: Canaries) -> None:
-    places = [("nothing", os.urandom(5000)), ("log", b"\n a" + canaries.of(Channel.INPUT, Provocation.CRASH).encode())]
+    places = [("nothing", os.urandom(5000)), ("log", b"\n a" + canaries.of(Channel.INPUT, "crash").encode())]
     assert canaries.search(places) == {("input of crash", "log")}
 
 

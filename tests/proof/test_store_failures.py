@@ -40,7 +40,7 @@ async def accepted(journal: Journal, acceptance: Acceptance) -> tuple[str, Place
     try:
         return "accepted", await journal.accept(acceptance)
     except AcceptedButLost as found:
-        await journal.end_as_lost(found.place)
+        await journal.end_unstarted(found.place)
         return "lost", found.place
     except AcceptanceFailed:
         return "failed", None

@@ -45,14 +45,14 @@ async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recor
 
             platform.agent.script(cut_then_answer)
             reply = await platform.invoke()
-            require_error(reply, 503, "DEPENDENCY_ERROR", "4")
-            assert set(reply.json) == {"code", "message", "traceId", "invocationId", "rootTaskId"}
+            require_error(reply, 503, "DEPENDENCY_ERROR", "4", "outcome_unknown")
+            assert set(reply.json) == {"code", "message", "reason", "traceId", "invocationId", "rootTaskId"}
             invocation_id = reply.json["invocationId"]
             for path in (f"/invocations/{invocation_id}", f"/traces/{reply.json['traceId']}", "/invocations"):
                 read = await platform.gateway.get(f"/v1/workspaces/space{path}", token=platform.token)
-                require_error(read, 503, "DEPENDENCY_ERROR", "4")
+                require_error(read, 503, "DEPENDENCY_ERROR", "4", "store_unavailable")
             refused = await platform.invoke()
-            require_error(refused, 503, "DEPENDENCY_ERROR", "4", None)  # nothing was sent to the store: that is known
+            require_error(refused, 503, "DEPENDENCY_ERROR", "4", "store_unavailable")  # nothing was sent to the store
             assert "invocationId" not in refused.json
             assert await in_ledger(platform, invocation_id) == []
             assert await waits_for_the_store(platform) == 1

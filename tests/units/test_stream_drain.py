@@ -95,7 +95,7 @@ async def router_process(stores: DatabaseUrls, grace: int) -> AsyncIterator[Rout
                 await process.communicate()
 
 
-@pytest.mark.rows("OPS-16")
+@pytest.mark.rows("OPS-16", "REAS-01")
 async def test_sigterm_with_two_hundred_open_streams_ends_each_of_them_once(stores: DatabaseUrls) -> None:
     async with router_process(stores, 1) as router, AsyncExitStack() as opened:
         router.agent.usual = (streamed(task(), piece(0, 0, 2), end="open"),)
@@ -107,6 +107,7 @@ async def test_sigterm_with_two_hundred_open_streams_ends_each_of_them_once(stor
         said = await router.ended(generous(10))
         assert router.process.returncode == 0, said
         assert {terminal["error"]["code"] for terminal in terminals} == {"DEPENDENCY_ERROR"}
+        assert {terminal["error"].get("reason") for terminal in terminals} == {"router_restarted"}
         expected = {caller.invocation_id: ("failed", "DEPENDENCY_ERROR") for caller in callers}
         assert await router.outcomes() == expected
         # Each cancel has one try of one second, which a busy Agent may miss.

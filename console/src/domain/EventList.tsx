@@ -5,6 +5,7 @@ import { cn } from "@/components/classes"
 import { bytes, dateTime, duration, plural } from "@/components/format"
 import { clockTime, micros, span } from "@/components/instants"
 import { eventGroups, type EventGroup } from "@/domain/eventGroups"
+import { failureText } from "@/domain/invocationState"
 
 type EventType = InvocationEvent["type"]
 
@@ -91,7 +92,12 @@ function Detail({ group }: { readonly group: EventGroup }) {
   return (
     <p className="text-muted">
       after {duration(last.latencyMs)}
-      {last.error ? <code className="id-text"> {last.error.code}</code> : null}
+      {last.error ? (
+        <code className="id-text">
+          {" "}
+          {failureText({ errorCode: last.error.code, reason: last.error.reason })}
+        </code>
+      ) : null}
     </p>
   )
 }

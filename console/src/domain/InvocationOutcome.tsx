@@ -6,10 +6,10 @@ import type { ReactNode } from "react"
 import { ERROR_CODES, type ErrorCode, type InvocationRecord } from "@/api/contract.gen"
 import { recoveryOf } from "@/api/recovery"
 import { cn } from "@/components/classes"
-import type { InvocationState } from "@/domain/invocationState"
+import { failureText, type InvocationState } from "@/domain/invocationState"
 
 interface InvocationOutcomeProps {
-  readonly record: Pick<InvocationRecord, "errorCode">
+  readonly record: Pick<InvocationRecord, "errorCode" | "reason">
   readonly state: InvocationState
 }
 
@@ -24,7 +24,7 @@ export function InvocationOutcome({ record, state }: InvocationOutcomeProps) {
   if (state === "interrupted") return <Interrupted />
   if (record.errorCode === undefined) return null
   const code: ErrorCode = record.errorCode
-  const recovery = recoveryOf({ code })
+  const recovery = recoveryOf({ code, reason: record.reason })
   return (
     <Notice
       tone={state === "canceled" ? "note" : state === "timed_out" ? "warn" : "bad"}
@@ -33,7 +33,8 @@ export function InvocationOutcome({ record, state }: InvocationOutcomeProps) {
       next={recovery?.action}
       owner={recovery?.owner}
     >
-      {ERROR_CODES[code].message} <code className="id-text text-muted">{code}</code>
+      {ERROR_CODES[code].message} {recovery?.sentence}{" "}
+      <code className="id-text text-muted">{failureText(record)}</code>
     </Notice>
   )
 }
@@ -48,8 +49,8 @@ function Interrupted() {
       next={
         <>
           Start the Router that ran it again, or close it with{" "}
-          <code className="id-text">aop router close</code>: both record the end. Its output is lost. Invoke
-          again if you still need it.
+          <code className="id-text">aop router close</code>: both record the end. Its output is lost. The
+          Agent may have done the work: find that out before you invoke again.
         </>
       }
     >

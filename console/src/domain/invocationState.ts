@@ -26,6 +26,14 @@ export function isLive(record: StatusAndDeadline, now: number): boolean {
   return !isEnded(record.status) && now < Date.parse(record.deadlineAt) + LAST_WRITE_MILLISECONDS
 }
 
+/** The words that say why it did not succeed: the code and, where there is one, the reason. */
+export function failureText({
+  errorCode,
+  reason,
+}: Pick<InvocationRecord, "errorCode" | "reason">): string | undefined {
+  return errorCode === undefined || reason === undefined ? errorCode : `${errorCode} ${reason}`
+}
+
 /** A cancellation is the choice of the caller, not a failure. */
 export function isFailure(state: InvocationState): boolean {
   return FAILURES.has(state)

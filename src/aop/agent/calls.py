@@ -12,6 +12,7 @@ from aop.base.settings import Secret
 from aop.contracts.errors import ErrorCode, Reason, Violation, fits
 from aop.contracts.invocation import CorrelatedError, InvocationResult, NestedInvocationRequest
 from aop.contracts.platform_error import InvocationError
+from aop.contracts.recovery import recovery_of
 from aop.net.headers import TRACEPARENT
 from aop.net.http import Answer, AnswerStream, HttpClient, HttpError, Target
 from aop.net.origin import Endpoint, parse_origin
@@ -30,8 +31,9 @@ _IDLE_SECONDS = 20.0
 class NestedCallFailed(Exception):
     """The platform said no, or the child invocation ended otherwise than `succeeded`.
 
-    `reason` is one word of the contract's closed list that says more than the code, or None. `invocation_id` is None
-    when no child was accepted; then nothing ran, unless the reason is `acceptance_unknown`.
+    `reason` is one word of the contract's closed list that says more than the code, or None. `recovery` says who acts
+    next and how, and has the sentence of the reason. `invocation_id` is None when no child was accepted; then nothing
+    ran, unless the reason is `acceptance_unknown`.
     """
 
     def __init__(
@@ -44,7 +46,8 @@ class NestedCallFailed(Exception):
         trace_id: str | None = None,
         violations: tuple[Violation, ...] = (),
     ) -> None:
-        super().__init__(f"{code}: {text}")
+        self.recovery = recovery_of(code, reason)
+        super().__init__(f"{code}: {text}" + ("" if reason is None else f" {reason}: {self.recovery.sentence}"))
         self.code = code
         self.reason = reason
         self.invocation_id = invocation_id

@@ -50,4 +50,6 @@ def _script(command: click.Command, shell: str) -> str:
     found = get_completion_class(shell)
     if found is None:
         raise click.UsageError(f"completion for {shell} is not available")
-    return found(command, {}, "aop", _VARIABLE).source()
+    script = found(command, {}, "aop", _VARIABLE).source()
+    # Click's script for fish splits at every comma, which would cut a description at its first one.
+    return script.replace('string split ","', 'string split --max 1 ","')

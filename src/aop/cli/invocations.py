@@ -7,7 +7,7 @@ from aop.cli import options
 from aop.cli.output import Cell, Line, facts, moment, status, table
 from aop.cli.platform import InWorkspace, first
 from aop.cli.problems import UsageProblem
-from aop.cli.trace import milliseconds, state_of
+from aop.cli.trace import explained, milliseconds, state_of
 from aop.contracts.lineage import InvocationDetail, InvocationEvent, InvocationRecord, InvocationStatus
 
 _HEADINGS = ["created", "status", "time", "agent", "capability", "invocation"]
@@ -109,6 +109,7 @@ def _detail_lines(detail: InvocationDetail) -> list[Line]:
             ["event", "at", "after", "chunks"],
             [(status(event.type), event.occurred_at, after(event), _chunks(event)) for event in detail.events],
         ),
+        *explained([record]),
     ]
 
 

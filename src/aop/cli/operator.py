@@ -7,7 +7,7 @@ from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.cli.stores import control_plane_database
 from aop.contracts.errors import InvalidRequest, Refusal, code_entries
 from aop.contracts.publication import Release
-from aop.contracts.recovery import reason_recovery, recoveries
+from aop.contracts.recovery import recovery_of
 from aop.control_plane.registry.releases import Releases
 from aop.serving.routing import require_path_values
 from aop.store.database import Database, StoreUnavailable
@@ -36,10 +36,8 @@ async def suspend_on_store(release_id: str, data: Path | None) -> Release:
 
 def _problem(refusal: Refusal) -> CommandProblem:
     problem = CommandProblem(code_entries()[refusal.code].message, code=refusal.code)
-    problem.recovery = recoveries()[refusal.code].action
-    if refusal.reason is not None:
-        explained = reason_recovery(refusal.code, refusal.reason)
-        problem.reason, problem.sentence, problem.recovery = refusal.reason, explained.sentence, explained.action
+    recovery = recovery_of(refusal.code, refusal.reason)
+    problem.reason, problem.sentence, problem.recovery = refusal.reason, recovery.sentence, recovery.action
     if isinstance(refusal, InvalidRequest):
         problem.violations = refusal.violations
     return problem

@@ -12,7 +12,7 @@ from aop.cli.problems import EXIT_REFUSED, EXIT_UNREACHABLE, CommandProblem
 from aop.cli.profiles import Profiles
 from aop.client import AnswerLost, BrokenAnswer, Client, ClientError, PlatformError, StreamInterrupted
 from aop.contracts.errors import ErrorCode, Reason
-from aop.contracts.recovery import ReasonRecovery, Situation
+from aop.contracts.recovery import Situation
 
 T = TypeVar("T")
 
@@ -131,8 +131,7 @@ def as_problems(destination: Destination) -> Iterator[None]:
 def problem_of(error: ClientError, destination: Destination) -> CommandProblem:
     if isinstance(error, PlatformError):
         problem = CommandProblem(error.message, code=error.code, exit_code=EXIT_REFUSED)
-        if isinstance(error.recovery, ReasonRecovery):
-            problem.reason, problem.sentence = error.reason, error.recovery.sentence
+        problem.reason, problem.sentence = error.reason, error.recovery.sentence
         problem.violations = error.violations
     else:
         text = f"{error} ({destination.gateway}, from {destination.source})"

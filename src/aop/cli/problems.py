@@ -33,7 +33,7 @@ class CommandProblem(Exception):
         self.recovery = recovery
         self.exit_code = exit_code
         self.reason: str | None = None
-        self.sentence = ""
+        self.sentence: str | None = None
         """What the reason says."""
         self.trace_id: str | None = None
         self.invocation_id: str | None = None

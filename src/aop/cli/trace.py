@@ -1,6 +1,6 @@
 """`aop trace`: who called whom, drawn as a tree with times on one axis."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from aop.cli.output import STATUS_STYLES, Cell, Line, styled, text_of
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord, InvocationStatus, Trace
+from aop.contracts.recovery import recovery_of
 
 _NARROWEST_BAR, _WIDEST_BAR = 10, 60
 _BLOCK, _TICK = "█", "▏"
@@ -56,7 +57,7 @@ async def _trace_id(platform: InWorkspace, which: str | None) -> str:
 
 
 def drawn(trace: Trace, width: int, now: datetime) -> list[Line]:
-    """One line per Invocation, parents before children; what still runs reaches to this moment."""
+    """One line per Invocation, parents before children; what still runs reaches to this moment. Then every failure."""
     rows = list(_rows(trace.invocations, now))
     whole = max(row.start + row.length for row in rows)
     names = [text_of(f"{row.branches}{row.record.target_agent_id} {row.record.capability}") for row in rows]
@@ -78,6 +79,20 @@ def drawn(trace: Trace, width: int, now: datetime) -> list[Line]:
                 (_bar(row, whole, bar), style),
             )
         )
+    return [*lines, *explained(trace.invocations)]
+
+
+def explained(records: Iterable[InvocationRecord]) -> list[Line]:
+    """What each kind of failure means and what to do about it, once each."""
+    kinds = dict.fromkeys((record.error_code, record.reason or None) for record in records)
+    lines: list[Line] = []
+    for code, reason in kinds:
+        if code:
+            recovery = recovery_of(code, reason)
+            lines += ["", styled((code, "bold"))]
+            if reason is not None:
+                lines.append(styled(("  reason      ", "bold"), f"{reason}: {recovery.sentence}"))
+            lines.append(styled(("  what to do  ", "bold"), recovery.action))
     return lines
 
 

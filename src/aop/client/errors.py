@@ -8,7 +8,7 @@ from aop.contracts.catalog import CatalogEntry
 from aop.contracts.errors import ErrorCode, Reason, Violation, code_entries
 from aop.contracts.invocation import CorrelatedError
 from aop.contracts.platform_error import InvocationError
-from aop.contracts.recovery import ReasonRecovery, Recovery, RecoveryOwner, Situation, reason_recovery, recoveries
+from aop.contracts.recovery import Recovery, RecoveryOwner, Situation, recoveries, recovery_of
 
 _PROVIDER: Final = RecoveryOwner.PROVIDER
 
@@ -42,16 +42,18 @@ class PlatformError(ClientError):
     >>> try:
     ...     client.read_workspace("nowhere")
     ... except PlatformError as error:
-    ...     print(error.code, error.status, error.recovery.owner)
-    NOT_FOUND 404 caller
+    ...     print(error.code, error.reason, error.recovery.owner)
+    ...     print(error.recovery.sentence, error.recovery.action)
+    NOT_FOUND workspace_unknown caller
+    There is no Workspace with this id. Check the Workspace id; list the Workspaces to find it.
     """
 
     def __init__(self, error: InvocationError, *, retry_after: int | None = None) -> None:
         self.violations: tuple[Violation, ...] = error.violations or ()
         self.reason: Reason | None = error.reason or None
-        recovery = recoveries()[error.code] if self.reason is None else reason_recovery(error.code, self.reason)
+        recovery = recovery_of(error.code, self.reason)
         more = "".join(f"; {item.pointer or 'body'}: {item.rule}" for item in self.violations)
-        if isinstance(recovery, ReasonRecovery):
+        if recovery.sentence is not None:
             more += f"; {self.reason}: {recovery.sentence.removesuffix('.')}"
         super().__init__(
             f"{error.code}: {error.message.removesuffix('.')}{more} (trace {error.trace_id})",

@@ -53,7 +53,7 @@ class WorkspaceCalls:
 
         >>> client.read_workspace("nowhere")
         Traceback (most recent call last):
-        aop.client.errors.PlatformError: NOT_FOUND: Nothing is known under this address (trace ...)
+        aop.client.errors.PlatformError: NOT_FOUND: ...; workspace_unknown: There is no Workspace ... (trace ...)
         """
         return Call(json_of(Workspace), {"workspaceId": workspace_id})
 

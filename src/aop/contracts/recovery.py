@@ -31,15 +31,11 @@ class Situation(StrEnum):
 
 @dataclass(frozen=True)
 class Recovery:
+    """`sentence` says what happened, where there is a reason; owner and action are then those of the reason."""
+
     owner: RecoveryOwner
     action: str
-
-
-@dataclass(frozen=True)
-class ReasonRecovery(Recovery):
-    """`sentence` says what happened; owner and action are nearer than those of the code alone."""
-
-    sentence: str
+    sentence: str | None = None
 
 
 class _AfterCode(Wire, frozen=True, kw_only=True):
@@ -84,18 +80,16 @@ def recoveries() -> Mapping[ErrorCode | Situation, Recovery]:
     return dict(rows)
 
 
-def reason_recovery(code: ErrorCode, reason: Reason) -> ReasonRecovery:
-    """What the reason says beside this code, and the next action."""
-    return _reason_recoveries()[code, reason]
+def recovery_of(code: ErrorCode, reason: Reason | None) -> Recovery:
+    """The next action after an error: of its reason where there is one, else of its code."""
+    return recoveries()[code] if reason is None else _reason_recoveries()[code, reason]
 
 
 @cache
-def _reason_recoveries() -> Mapping[tuple[ErrorCode, Reason], ReasonRecovery]:
+def _reason_recoveries() -> Mapping[tuple[ErrorCode, Reason], Recovery]:
     table = msgspec.json.decode(_document("reasons.json"), type=_Reasons)
     return {
-        (code, row.reason): ReasonRecovery(row.owner, row.action, row.sentence)
-        for row in table.reasons
-        for code in row.codes
+        (code, row.reason): Recovery(row.owner, row.action, row.sentence) for row in table.reasons for code in row.codes
     }
 
 

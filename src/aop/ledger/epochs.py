@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.ledger import store
-from aop.ledger.model import CANCELED, LOST, terminal_fact
+from aop.ledger.model import CANCELED, ROUTER_ENDED, terminal_fact
 from aop.store.database import Connection, Database, StoreUnavailable, translated_failures
 
 PROBE_SECONDS = 1.0
@@ -35,14 +35,14 @@ async def open_epoch(connection: Connection, router_id: str) -> int:
 
 async def close_earlier(connection: Connection, router_id: str, epoch: int, clock: Clock) -> Closing:
     """Appends exactly one terminal to every open Invocation of earlier epochs: `canceled` where its caller had left,
-    else `failed`/DEPENDENCY_ERROR. No Agent is called and nothing is tried again."""
+    else `failed`/DEPENDENCY_ERROR, because its Router ended. No Agent is called and nothing is tried again."""
     ended = 0
     async with translated_failures():
         earlier = await store.unclosed_epochs(connection, router_id, epoch)
         for old in earlier:
             while rows := await store.open_rows(connection, router_id, old, MAX_CLOSED_AT_ONCE):
                 facts = [
-                    terminal_fact(row.place, new_hex_id(), clock(), CANCELED if row.cancel_requested else LOST)
+                    terminal_fact(row.place, new_hex_id(), clock(), CANCELED if row.cancel_requested else ROUTER_ENDED)
                     for row in rows
                 ]
                 ended += len(await store.append(connection, router_id, epoch, facts))

@@ -12,7 +12,7 @@ from aop.base.loops import Loop, Loops
 from aop.ledger import store
 from aop.ledger.entries import Accepted, AcceptedEnded, Entries, Writer
 from aop.ledger.group_commit import MAX_IN_BATCH, EpochFenced, GroupCommit
-from aop.ledger.model import LOST, Acceptance, Fact, Place, Terminal, terminal_fact
+from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, terminal_fact
 from aop.ledger.open_invocations import Facts, OpenInvocations, Step, Unsettled
 from aop.ledger.results import Absent, Found, NotWritten, Refused, Unknown, Written
 from aop.ledger.writer_connection import Connect, prepared_by
@@ -177,9 +177,9 @@ class Journal:
 
     def defer(self, *facts: Fact) -> None:
         """Appends `failed`/DEPENDENCY_ERROR instead of this terminal, as soon as the store takes it."""
-        place = facts[-1].behind
-        lost = terminal_fact(place, new_hex_id(), self._clock(), LOST)
-        self._open.move(place.context.lineage.invocation, Step.NOT_ENDED, (*facts[:-1], lost))
+        place, intended = facts[-1].behind, facts[-1].terminal
+        fact = terminal_fact(place, new_hex_id(), self._clock(), UNSTARTED if intended is UNSTARTED else LOST)
+        self._open.move(place.context.lineage.invocation, Step.NOT_ENDED, (*facts[:-1], fact))
 
     async def checkpoint(self, database: Database, position: int) -> None:
         """Notes that everything accepted before the position has its terminal."""
@@ -188,10 +188,16 @@ class Journal:
             await store.require_epoch(connection, writer.router_id, writer.epoch)
             await store.add_checkpoint(connection, writer.router_id, writer.epoch, position)
 
-    async def end_as_lost(self, place: Place) -> None:
+    async def end_unstarted(self, place: Place) -> Terminal:
         """Ends an Invocation that nobody may work on. After the fence fell, the newer epoch does it."""
-        with suppress(EpochFenced):
-            await self.end(terminal_fact(place, new_hex_id(), self._clock(), LOST))
+        try:
+            await self.end(self._unstarted(place))
+        except EpochFenced:
+            return ROUTER_ENDED
+        return UNSTARTED
+
+    def _unstarted(self, place: Place) -> Fact:
+        return terminal_fact(place, new_hex_id(), self._clock(), UNSTARTED)
 
     async def _settle(self) -> None:
         await asyncio.sleep(SETTLE_PAUSE_SECONDS)
@@ -210,14 +216,14 @@ class Journal:
             self._report_unsettled(count)
 
     async def _probe_unconfirmed(self) -> None:
-        """If an unconfirmed acceptance exists after all, it ends as lost."""
+        """If an unconfirmed acceptance exists after all, it ends without having started."""
         for batch in _batches(self._open.unconfirmed()):
             results = await asyncio.gather(*map(self._acceptances.probe, batch))
             for (_, acceptance), result in zip(batch, results, strict=True):
                 match result:
                     case Found(created_at):
                         place = Place.opened(acceptance, created_at)
-                        self.defer(terminal_fact(place, new_hex_id(), self._clock(), LOST))
+                        self.defer(self._unstarted(place))
                     case Absent():
                         self._open.move(acceptance.context.lineage.invocation, Step.NOT_ACCEPTED)
                     case Unknown():

@@ -64,8 +64,12 @@ class Terminal(msgspec.Struct, frozen=True):
 SUCCEEDED = Terminal(EventType.SUCCEEDED)
 CANCELED = Terminal(EventType.CANCELED, ErrorCode.CANCELED)
 TIMED_OUT = Terminal(EventType.TIMED_OUT, ErrorCode.TIMEOUT)
-LOST = Terminal(EventType.FAILED, ErrorCode.DEPENDENCY_ERROR)
+LOST = Terminal(EventType.FAILED, ErrorCode.DEPENDENCY_ERROR, Reason.OUTCOME_UNKNOWN)
 """The terminal of an Invocation whose outcome the platform lost."""
+ROUTER_ENDED = Terminal(EventType.FAILED, ErrorCode.DEPENDENCY_ERROR, Reason.ROUTER_RESTARTED)
+"""The terminal of an Invocation whose Router ended before it."""
+UNSTARTED = Terminal(EventType.FAILED, ErrorCode.DEPENDENCY_ERROR, Reason.STORE_UNAVAILABLE)
+"""The terminal of an Invocation whose acceptance was confirmed too late: its Agent was never contacted."""
 ENDS_CHILDREN = frozenset({CANCELED, TIMED_OUT})
 """Terminals of a parent that end its running children too."""
 

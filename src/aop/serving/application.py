@@ -72,6 +72,7 @@ class Application:
             self._metrics.refused(template or "unknown")
         if self._tracing is not None:
             _trace(self._tracing, exchange, method, started, ended)
+        said, reason = (code, exchange.reason) if code or not request.failure else request.failure
         self._log.request(
             exchange.level,
             RequestRecord(
@@ -84,8 +85,8 @@ class Application:
                 status=exchange.status,
                 trace_id=request.trace_id,
                 milliseconds=round(seconds * 1000, 3),
-                code=code,
-                reason=exchange.reason,
+                code=said,
+                reason=reason,
                 caller=request.caller,
                 invocation_id=request.invocation_id,
                 cause=exchange.cause,
@@ -132,7 +133,7 @@ class _Exchange:
             return refusal_response(refusal, self.request)
         except StoreUnavailable as failure:
             self.cause = str(failure)
-            return error_response(ErrorCode.DEPENDENCY_ERROR, self.request)
+            return error_response(ErrorCode.DEPENDENCY_ERROR, self.request, reason=Reason.STORE_UNAVAILABLE)
         except Exception as fault:  # noqa: BLE001  the edge: an unforeseen fault becomes INTERNAL_ERROR
             self.cause = safe_cause(fault)
             self.level = Level.ERROR

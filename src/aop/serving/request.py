@@ -6,13 +6,15 @@ from typing import Any
 
 from aop.base.ids import new_trace_id
 from aop.cards.workers import SchemaWorkers
-from aop.contracts.errors import NotAcceptable
+from aop.contracts.errors import ErrorCode, NotAcceptable, Reason
 from aop.net.accept import allows_event_stream, allows_json
 from aop.net.asgi import Receive, Scope
 from aop.net.headers import TRACEPARENT
 from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import OpenSpan
 from aop.telemetry.tracing import Tracing
+
+StreamFailure = tuple[ErrorCode, Reason | None]
 
 
 @dataclass(slots=True)
@@ -24,6 +26,8 @@ class Request:
     query: dict[str, Any] = field(default_factory=dict)
     caller: str | None = None
     invocation_id: str | None = None
+    failure: StreamFailure | None = None
+    """How the stream failed that answered it: its status was sent before that was certain."""
     grant: object = None
     """What authentication found beside the caller, for the one route that needs it."""
     close_connection: bool = False

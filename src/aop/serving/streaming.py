@@ -9,7 +9,7 @@ from types import TracebackType
 from aop.contracts.errors import ErrorCode, Reason
 from aop.net.asgi import Send
 from aop.net.sse import COMMENT
-from aop.serving.request import Request
+from aop.serving.request import Request, StreamFailure
 from aop.serving.response import TRACE_HEADER, Headers
 
 SILENCE_SECONDS = 8.0
@@ -99,10 +99,15 @@ class EventStream:
     status: int = 200
     code: ErrorCode | None = None
     reason: Reason | None = None
+    failure: Callable[[], StreamFailure | None] = lambda: None
+    """Asked for the log once the source has ended."""
 
     async def deliver(self, request: Request, extra: Headers, send: Send) -> None:
         own = ((b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no"), *self.headers, *extra)
-        await deliver_source(request, send, (self.status, own), self.source, lambda: self._relay(request, send))
+        try:
+            await deliver_source(request, send, (self.status, own), self.source, lambda: self._relay(request, send))
+        finally:
+            request.failure = self.failure()
 
     async def _relay(self, request: Request, send: Send) -> None:
         heartbeat = _Heartbeat(request.scope["aop.comment"], self.silence_seconds)

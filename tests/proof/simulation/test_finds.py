@@ -46,7 +46,7 @@ class ForgetfulStore(Store):
             return None
         self._kind = None
         now = asyncio.get_running_loop().time()
-        self._plan = StorePlan(down_from=now + 0.0001, down_until=now + self._away)
+        self.plan = StorePlan(down_from=now + 0.0001, down_until=now + self._away)
         return StoreFault.LOST_AFTER
 
     def refusal_seconds(self) -> float:
@@ -56,7 +56,9 @@ class ForgetfulStore(Store):
 async def opened(store: Store) -> Journal:
     connection = await connect(store)
     writer = Writer(ROUTER, await open_epoch(connection, ROUTER))
-    journal = Journal(writer, partial(connect, store), utc_now, write_seconds=store.write_seconds, fenced=lambda: None)
+    journal = Journal(
+        writer, partial(connect, store), utc_now, write_seconds=store.plan.write_seconds, fenced=lambda: None
+    )
     journal.start(Loops(lambda _: lambda _: None))
     return journal
 
@@ -79,7 +81,7 @@ def test_a_terminal_is_looked_for_until_its_time_is_up_though_the_store_cannot_b
         finally:
             await journal.close()
 
-    assert loop.run(ended())
+    assert loop.run_until_complete(ended())
 
 
 def test_a_fenced_router_leaves_what_it_found_too_late_to_the_newer_epoch(loop: SimulatedLoop) -> None:
@@ -89,10 +91,10 @@ def test_a_fenced_router_leaves_what_it_found_too_late_to_the_newer_epoch(loop: 
         with pytest.raises(AcceptedButLost) as found:
             await journal.accept(acceptance())
         await open_epoch(await connect(store), ROUTER)
-        await journal.end_as_lost(found.value.place)
+        await journal.end_unstarted(found.value.place)
         await journal.close()
 
-    loop.run(lost())
+    loop.run_until_complete(lost())
 
 
 def test_a_reader_who_stalls_for_long_costs_a_few_comments_and_no_spinning(loop: SimulatedLoop) -> None:
@@ -124,4 +126,4 @@ def test_a_reader_who_stalls_for_long_costs_a_few_comments_and_no_spinning(loop:
 def _within_steps(loop: SimulatedLoop, work: Coroutine[Any, Any, None], steps: int) -> None:
     """Fails with NeverRests once more than that many callbacks ran."""
     loop.max_steps = steps
-    loop.run(work)
+    loop.run_until_complete(work)

@@ -41,9 +41,9 @@ def test_an_answer_whose_reading_ends_after_the_deadline_is_timed_out(stream: bo
         world = World(Plan(1, (call,), StorePlan(), Ending.QUIET, 0.0, 0.0, None, None), loop)
         world.agents = SlowToRead({call.name: call.script}, 1, world.history, world._call_child)
         world.agents.seconds = seconds
-        loop.run(world.run())
-    outcome, tables = world.callers[call.name].outcome or "", world.store.tables
-    assert outcome.split()[0] == ends
+        loop.run_until_complete(world.run())
+    outcome, tables = world.callers[call.name].result.outcome, world.store.tables
+    assert outcome == ends
     assert [(tables.terminal(key) or {})["type"] for key in tables.invocations] == [ends]
     assert world.broken == []
 

@@ -60,7 +60,7 @@ def test_who_waits_for_ever_is_noticed() -> None:
 
             loop.begin(1, max_seconds=10)
             with pytest.raises(NeverRests, match=told):
-                loop.run(waits())
+                loop.run_until_complete(waits())
             loop.abandon()
 
 
@@ -75,7 +75,7 @@ def test_time_passes_at_once_and_ready_callbacks_come_in_the_order_of_the_seed()
                     loop.call_soon(ran.append, number)
                 await asyncio.sleep(3600)
 
-            loop.run(all_of_them())
+            loop.run_until_complete(all_of_them())
             assert loop.time() == 3600
         return tuple(ran)
 

@@ -10,10 +10,9 @@ from typing import Any
 import asyncpg
 
 from aop.local.state import DatabaseUrls
-from proof.simulation.array_literals import Row
 from proof.simulation.loop import SimulatedLoop
 from proof.simulation.plan import plan_of
-from proof.simulation.tables import Tables
+from proof.simulation.tables import Row, Tables
 from proof.simulation.world import MAX_SECONDS, World
 
 SEEDS = range(5000, 5025)
@@ -45,7 +44,7 @@ def told_by(seed: int, loop: SimulatedLoop) -> Sequence[Said]:
     loop.begin(seed, MAX_SECONDS)
     world = World(plan_of(seed), loop)
     recorded = world.store.tables = RecordedTables(world.history.row)
-    loop.run(world.run())
+    loop.run_until_complete(world.run())
     return recorded.said
 
 

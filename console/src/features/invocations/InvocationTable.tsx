@@ -9,7 +9,7 @@ import { DataTable, type Column } from "@/components/DataTable"
 import { Time } from "@/components/Time"
 import { duration } from "@/components/format"
 import { StateBadge } from "@/domain/StateBadge"
-import { isEnded, stateOf } from "@/domain/invocationState"
+import { failureText, isEnded, stateOf } from "@/domain/invocationState"
 import { useWide } from "@/features/invocations/useWide"
 
 interface InvocationTableProps {
@@ -86,7 +86,7 @@ interface CellProps {
 }
 
 function State({ row, now }: CellProps) {
-  return <StateBadge state={stateOf(row, now)} title={row.errorCode} />
+  return <StateBadge state={stateOf(row, now)} title={failureText(row)} />
 }
 
 /** Its link covers the whole row. */

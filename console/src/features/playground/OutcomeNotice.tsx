@@ -57,7 +57,8 @@ export function OutcomeNotice({ workspaceId, invoked, run }: OutcomeNoticeProps)
       <p>{outcome.reason}</p>
       <p>
         <span className="font-medium">Next step: </span>
-        Open the Invocation to see how it ended. Its output is lost. Run again if you still need it.
+        Open the Invocation to see how it ended. Its output is lost, and the Agent may have done the work:
+        find that out before you run it again.
       </p>
     </Box>
   )

@@ -6,7 +6,7 @@ import { recoveryOf } from "@/api/recovery"
 import { Badge } from "@/components/Badge"
 import { Panel } from "@/components/Panel"
 import { duration, plural } from "@/components/format"
-import type { Figures, SkillShare } from "@/features/status/figures"
+import type { FailureShare, Figures, SkillShare } from "@/features/status/figures"
 
 const SHOWN_SKILLS = 20
 
@@ -32,24 +32,33 @@ export function FailurePanel({ workspaceId, figures, since }: FailurePanelProps)
           ))}
         </ul>
       </Panel>
-      <Panel title="Failures" description="By code, with what to do about each.">
-        {figures.codes.length === 0 ? (
+      <Panel title="Failures" description="By code and reason, with what to do about each.">
+        {figures.failures.length === 0 ? (
           <p className="text-sm text-muted">No Invocation failed or timed out.</p>
         ) : (
           <ul className="space-y-3 text-sm">
-            {figures.codes.map(([code, times]) => (
-              <li key={code}>
-                <div className="flex flex-wrap items-center gap-2">
-                  <code className="id-text font-medium">{code}</code>
-                  <Badge tone="bad">{plural(times, "time")}</Badge>
-                </div>
-                <p className="text-muted">{recoveryOf({ code })?.action}</p>
-              </li>
+            {figures.failures.map((failure) => (
+              <FailureItem key={`${failure.code} ${failure.reason ?? ""}`} failure={failure} />
             ))}
           </ul>
         )}
       </Panel>
     </div>
+  )
+}
+
+function FailureItem({ failure: { code, reason, times } }: { readonly failure: FailureShare }) {
+  const recovery = recoveryOf({ code, reason })
+  return (
+    <li>
+      <div className="flex flex-wrap items-center gap-2">
+        <code className="id-text font-medium">{code}</code>
+        {reason ? <code className="id-text">{reason}</code> : null}
+        <Badge tone="bad">{plural(times, "time")}</Badge>
+      </div>
+      {recovery?.sentence ? <p>{recovery.sentence}</p> : null}
+      <p className="text-muted">{recovery?.action}</p>
+    </li>
   )
 }
 

@@ -48,7 +48,7 @@ describe("the numbers of an hour", () => {
         record(5),
         record(5),
         record(5),
-        record(5, { status: "failed", errorCode: "AGENT_UNAVAILABLE" }),
+        record(5, { status: "failed", errorCode: "AGENT_UNAVAILABLE", reason: "connect_failed" }),
         record(5, { status: "canceled", errorCode: "CANCELED", latencyMs: 9000 }),
         record(5, { status: "running", latencyMs: undefined }),
         record(0, { status: "running", latencyMs: undefined }),
@@ -57,7 +57,17 @@ describe("the numbers of an hour", () => {
     )
     expect(figures).toMatchObject({ calls: 7, failed: 2, success: 3 / 5, running: 1, canceled: 1 })
     expect(figures.latency?.p99).toBe(10)
-    expect(figures.codes).toEqual([["AGENT_UNAVAILABLE", 1]])
+    expect(figures.failures).toEqual([{ code: "AGENT_UNAVAILABLE", reason: "connect_failed", times: 1 }])
+  })
+
+  it("count each reason of a code by itself, the most frequent first", () => {
+    const failed = (reason?: InvocationRecord["reason"]) =>
+      record(1, { status: "failed", errorCode: "AGENT_UNAVAILABLE", reason })
+    const { failures } = figuresOf([failed(), failed("tls_failed"), failed("tls_failed")], NOW)
+    expect(failures.map(({ reason, times }) => [reason, times])).toEqual([
+      ["tls_failed", 2],
+      [undefined, 1],
+    ])
   })
 
   it("name the failed Skills first", () => {

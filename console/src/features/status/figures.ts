@@ -1,6 +1,6 @@
 /** The numbers of one hour of Invocations: calls, success, latency and failures. */
 
-import type { ErrorCode, InvocationRecord } from "@/api/contract.gen"
+import type { ErrorCode, InvocationRecord, PlatformErrorReason } from "@/api/contract.gen"
 import { grouped } from "@/components/groups"
 import { isEnded, isFailure, stateOf } from "@/domain/invocationState"
 
@@ -26,6 +26,12 @@ export interface SkillShare extends Share {
   readonly p95?: number
 }
 
+export interface FailureShare {
+  readonly code: ErrorCode
+  readonly reason?: PlatformErrorReason
+  readonly times: number
+}
+
 export interface Figures extends Share {
   readonly minutes: ReadonlyArray<Minute>
   readonly running: number
@@ -34,7 +40,8 @@ export interface Figures extends Share {
   readonly latency?: Readonly<Record<"p50" | "p90" | "p95" | "p99", number>>
   /** Those with failures first, then the busiest. */
   readonly skills: ReadonlyArray<SkillShare>
-  readonly codes: ReadonlyArray<readonly [code: ErrorCode, times: number]>
+  /** The most frequent first. */
+  readonly failures: ReadonlyArray<FailureShare>
 }
 
 const MINUTE = 60_000
@@ -59,7 +66,7 @@ export function figuresOf(all: ReadonlyArray<InvocationRecord>, now: number): Fi
     latency:
       latencies.length === 0 ? undefined : { p50: of(0.5), p90: of(0.9), p95: of(0.95), p99: of(0.99) },
     skills: skillsOf(records, now),
-    codes: codesOf(records),
+    failures: failuresOf(records),
   }
 }
 
@@ -107,8 +114,13 @@ function skillsOf(records: ReadonlyArray<InvocationRecord>, now: number): Readon
   return skills.sort((a, b) => b.failed - a.failed || b.calls - a.calls)
 }
 
-function codesOf(records: ReadonlyArray<InvocationRecord>): Figures["codes"] {
-  const failed = records.flatMap((record) => (record.status === "canceled" ? [] : (record.errorCode ?? [])))
-  const times = [...grouped(failed, (code) => code)].map(([code, found]) => [code, found.length] as const)
-  return times.sort((a, b) => b[1] - a[1])
+function failuresOf(records: ReadonlyArray<InvocationRecord>): Figures["failures"] {
+  const failed = records.flatMap(({ status, errorCode: code, reason }) =>
+    status === "canceled" || code === undefined ? [] : [{ code, reason }],
+  )
+  const groups = grouped(failed, ({ code, reason }) => `${code} ${reason ?? ""}`)
+  const shares = [...groups.values()].flatMap((group) =>
+    group.slice(0, 1).map((one) => ({ ...one, times: group.length })),
+  )
+  return shares.sort((a, b) => b.times - a.times)
 }

@@ -7,6 +7,7 @@ import { cn } from "@/components/classes"
 import { plural } from "@/components/format"
 import { span } from "@/components/instants"
 import { stateLabel } from "@/domain/StateBadge"
+import { failureText } from "@/domain/invocationState"
 import type { Branch } from "@/features/trace/lineage"
 import { BAR_COLORS } from "@/features/trace/tones"
 import { barOf, placeOf, type Axis, type Bar } from "@/features/trace/waterfall"
@@ -50,6 +51,7 @@ export function WaterfallRow(props: WaterfallRowProps) {
       aria-expanded={isOpen}
       aria-selected={isChosen}
       aria-label={nameOf(branch, bar)}
+      title={failureText(record)}
       className={cn(
         TRACKS,
         "absolute inset-x-0 cursor-pointer items-center border-b border-line outline-none hover:bg-hover",

@@ -12,7 +12,7 @@ from datetime import datetime
 import msgspec
 
 from aop.contracts.catalog import Availability
-from aop.contracts.errors import DependencyFailed, NotFound
+from aop.contracts.errors import DependencyFailed, NotFound, Reason
 from aop.control_plane.discovery import store
 from aop.control_plane.discovery.items import ShareHead, shared_release
 from aop.control_plane.registry.entries import public_url
@@ -65,7 +65,7 @@ class PublicAgents:
         async with self._reads, self._database.connection() as connection:
             share = await store.shared_releases(connection, public_agent_id, size, after)
         if share is None:
-            raise NotFound("no such Agent")
+            raise NotFound("no such Agent", reason=Reason.AGENT_UNKNOWN)
         releases = share.page.rows
         if not all(release.agrees for release in releases):
             raise DependencyFailed("the digests of a Release and its Card disagree")

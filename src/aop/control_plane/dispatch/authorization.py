@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from aop.contracts.errors import ErrorCode, Forbidden, NotFound, Refusal
+from aop.contracts.errors import ErrorCode, Forbidden, NotFound, Reason, Refusal
 from aop.contracts.identity import Pin
 from aop.contracts.workspace import InstallationStatus
 from aop.control_plane.registry.pins import Pins
@@ -63,15 +63,17 @@ class Authorization:
     async def _authorized(self, access: AccessRequest, owner: str | None) -> Authorized:
         state = await self._states.read(access.workspace_id, access.agent_id)
         if state is None:
-            raise NotFound("no such Workspace")  # 1
+            raise NotFound("no such Workspace", reason=Reason.WORKSPACE_UNKNOWN)  # 1
         if owner is not None and state.owner_id != owner:
-            raise Forbidden("the Workspace belongs to another principal")  # 2
+            raise Forbidden("the Workspace belongs to another principal", reason=Reason.NOT_OWNER)  # 2
         installation = _require_enabled(state, access.version)  # 3, 4
         version = state.require_agreement(installation)  # 5
         version.require_usable()  # 6, 7
         required = (await self._pins.rights(version)).required.get(access.capability)
-        if required is None or not required.issubset(installation.accepted_permissions):
-            raise CapabilityNotAllowed("no such Skill" if required is None else "a permission is not accepted")  # 8
+        if required is None:
+            raise CapabilityNotAllowed("no such Skill", reason=Reason.SKILL_UNKNOWN)  # 8
+        if not required.issubset(installation.accepted_permissions):
+            raise CapabilityNotAllowed("a permission is not accepted", reason=Reason.PERMISSION_NOT_ACCEPTED)  # 8
         pin = Pin(access.workspace_id, version.agent_id, version.version, installation.release_id, version.digest)
         return Authorized(pin, installation.installation_id, installation.accepted_permissions)
 
@@ -79,9 +81,9 @@ class Authorization:
 def _require_enabled(state: InstallationState, version: str | None) -> CurrentInstallation:
     installation = state.installation
     if installation is None:
-        raise AgentNotInstalled("no current Installation")
+        raise AgentNotInstalled("no current Installation", reason=Reason.NOT_INSTALLED)
     if version is not None and installation.version != version:
-        raise AgentNotInstalled("another version is installed")
+        raise AgentNotInstalled("another version is installed", reason=Reason.NOT_INSTALLED)
     if installation.status is not InstallationStatus.ENABLED:
         raise InstallationDisabled(installation.installation_id)
     return installation

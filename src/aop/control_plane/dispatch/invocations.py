@@ -34,7 +34,7 @@ class Dispatch(msgspec.Struct, frozen=True):
 
 
 class RouterFailed(Refusal):
-    """The Router gave no proper answer. With `correlated` ids the Invocation had been accepted.
+    """The Router gave no proper answer. With `correlated` ids the Invocation had been accepted and may have run.
 
     Without them `before_acceptance` applies: by default nobody knows; another reason, or None, says that it was not.
     """
@@ -44,7 +44,7 @@ class RouterFailed(Refusal):
     def __init__(
         self, text: str, dispatch: Dispatch, before_acceptance: Reason | None = Reason.ACCEPTANCE_UNKNOWN
     ) -> None:
-        super().__init__(text, reason=None if dispatch.correlated else before_acceptance)
+        super().__init__(text, reason=Reason.OUTCOME_UNKNOWN if dispatch.correlated else before_acceptance)
         self.dispatch = dispatch
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from aop.base import json
 from aop.contracts.documents import Document, document
-from aop.contracts.errors import DependencyFailed, InvalidRequest, NotFound, Violation
+from aop.contracts.errors import DependencyFailed, ErrorCode, InvalidRequest, NotFound, Reason, Violation
 from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable, workspace_path
 from aop.net.http import Answer
 
@@ -43,10 +43,12 @@ class LineageReads:
         try:
             answer = await self._router.read(path)
         except RouterUnavailable as failure:
-            raise DependencyFailed(f"read: {failure}") from failure
+            raise DependencyFailed(f"read: {failure}", reason=Reason.ROUTER_UNREACHABLE) from failure
         value = _strict(answer)
         if answer.status == 404:
-            raise NotFound("nothing recorded")
+            raise NotFound("nothing recorded", reason=_reason(value, ErrorCode.NOT_FOUND))
+        if answer.status == 503:
+            raise DependencyFailed("the Router failed", reason=_reason(value, ErrorCode.DEPENDENCY_ERROR))
         if answer.status == 400 and _only_cursor(value):
             raise InvalidRequest(Violation(f"/{_CURSOR}", _CURSOR))
         if answer.status != 200 or not (_is_page(value) if expected is None else expected.is_valid(value)):
@@ -62,6 +64,13 @@ def _strict(answer: Answer) -> Any:
         return json.parse(answer.body, json.UNIT_DEPTH)
     except json.JsonRefused:
         raise DependencyFailed("the Router's metadata answer is not strict JSON") from None
+
+
+def _reason(value: Any, code: ErrorCode) -> Reason | None:
+    """What the Router says beside this code, if it answered with a Platform Error of it."""
+    if not document("platform-error/4").is_valid(value) or value["code"] != code or "reason" not in value:
+        return None
+    return Reason(value["reason"])
 
 
 def _only_cursor(value: Any) -> bool:

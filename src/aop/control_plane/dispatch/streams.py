@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 
 import msgspec
 
+from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.identity import Pin
-from aop.contracts.invocation import InvocationRequest
+from aop.contracts.invocation import CorrelatedError, InvocationRequest
 from aop.control_plane.dispatch.invocations import (
     GUARD_SECONDS,
     MAX_ERROR_BYTES,
@@ -27,12 +27,49 @@ from aop.net.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 _syntax = msgspec.json.Decoder(msgspec.Raw).decode
 
 
-@dataclass(frozen=True)
+class _Ending(msgspec.Struct):
+    """What a log says of a terminal event; no other event has an error."""
+
+    error: CorrelatedError | None = None
+
+
+_ending = msgspec.json.Decoder(_Ending).decode
+
+
 class OpenedStream:
     """The Router's stream, accepted and open; `frames` must be read to its end or closed."""
 
-    dispatch: Dispatch
-    frames: AsyncGenerator[bytes, None]
+    def __init__(
+        self, dispatch: Dispatch, answer: StreamedAnswer, opened: AsyncExitStack, max_frame_bytes: int
+    ) -> None:
+        self.dispatch = dispatch
+        self.frames = self._relay(answer, opened, max_frame_bytes)
+        self._last = b""
+
+    def failure(self) -> tuple[ErrorCode, Reason | None] | None:
+        """The error of the terminal, when that was relayed."""
+        try:
+            error = _ending(self._last[:-2].rpartition(b"\n\n")[2][6:]).error
+        except msgspec.DecodeError:
+            return None
+        return None if error is None else (error.code, error.reason or None)
+
+    async def _relay(
+        self, answer: StreamedAnswer, opened: AsyncExitStack, max_frame_bytes: int
+    ) -> AsyncGenerator[bytes, None]:
+        """Ends early, without a terminal, when the connection fails or a frame is broken, which is not sent."""
+        async with opened:
+            reader = FrameReader(max_frame_bytes)
+            try:
+                async for piece in answer:
+                    good, whole = _good_frames(reader, piece)
+                    if good:
+                        self._last = good
+                        yield good
+                    if not whole:
+                        return
+            except FAILURES:
+                return
 
 
 class Streams:
@@ -59,23 +96,9 @@ class Streams:
                     return forwarded_error(answer.status, await _collected(answer, seen), seen)
                 if answer.headers_named(b"content-type") != [b"text/event-stream"] or not seen.correlated:
                     raise RouterFailed("not an accepted stream", seen)
-                return OpenedStream(seen, self._relay(answer, opened.pop_all()))
+                return OpenedStream(seen, answer, opened.pop_all(), self._max_frame_bytes)
         except FAILURES as failure:
             raise router_lost(failure, dispatch) from failure
-
-    async def _relay(self, answer: StreamedAnswer, opened: AsyncExitStack) -> AsyncGenerator[bytes, None]:
-        """Ends early, without a terminal, when the connection fails or a frame is broken, which is not sent."""
-        async with opened:
-            reader = FrameReader(self._max_frame_bytes)
-            try:
-                async for piece in answer:
-                    good, whole = _good_frames(reader, piece)
-                    if good:
-                        yield good
-                    if not whole:
-                        return
-            except FAILURES:
-                return
 
 
 async def _collected(answer: StreamedAnswer, dispatch: Dispatch) -> bytes:

@@ -7,7 +7,7 @@ import msgspec
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, code_entries
 from aop.contracts.invocation import InvocationRequest, correlated_error
-from aop.control_plane.dispatch.invocations import Dispatch, Forwarded, Invocations, RouterFailed, new_dispatch
+from aop.control_plane.dispatch.invocations import Forwarded, Invocations, RouterFailed, new_dispatch
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.serving.body import read_json
@@ -45,10 +45,10 @@ class InvocationRoutes:
         except RouterFailed as failure:
             if not failure.dispatch.correlated:
                 raise
-            answer = _lost(failure.dispatch)
+            answer = _lost(failure)
         request.invocation_id = dispatch.lineage.invocation
         if isinstance(answer, OpenedStream):
-            return EventStream(answer.frames)
+            return EventStream(answer.frames, failure=answer.failure)
         return _NOBODY if answer is None else _response(answer)
 
 
@@ -77,8 +77,8 @@ def _response(forwarded: Forwarded) -> Response:
     return Response(forwarded.status, forwarded.body, (JSON, *retry), forwarded.code, forwarded.reason)
 
 
-def _lost(dispatch: Dispatch) -> Forwarded:
+def _lost(failure: RouterFailed) -> Forwarded:
     """The Router accepted and then did not answer: the caller gets the ids to read the Invocation with."""
-    entry = code_entries()[ErrorCode.DEPENDENCY_ERROR]
-    error = correlated_error(entry.code, None, dispatch.lineage)
-    return Forwarded(entry.status, msgspec.json.encode(error), entry.code)
+    entry = code_entries()[failure.code]
+    error = correlated_error(entry.code, failure.reason, failure.dispatch.lineage)
+    return Forwarded(entry.status, msgspec.json.encode(error), entry.code, failure.reason)

@@ -8,8 +8,9 @@ import msgspec
 from aop.base.clock import Clock
 from aop.base.ids import new_id
 from aop.contracts.card import AgentCard
-from aop.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound, Refusal
+from aop.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound, Reason, Refusal
 from aop.contracts.publication import BindingRequest, EndpointBinding
+from aop.control_plane.registry.cards import unknown_version
 from aop.control_plane.registry.entries import endpoint_binding
 from aop.control_plane.registry.store import bindings, cards
 from aop.control_plane.registry.store.bindings import BindingRow, NewBinding
@@ -32,18 +33,18 @@ class Bindings:
         async with self._database.transaction() as connection:
             card = await cards.find(connection, agent_id, request.version)
             if card is None:
-                raise NotFound("no such version")
+                raise await unknown_version(connection, agent_id)
             if card.owner_id != caller:
-                raise Forbidden("the Card belongs to another principal")
+                raise Forbidden("the Card belongs to another principal", reason=Reason.NOT_OWNER)
             declared = msgspec.json.decode(card.document, type=AgentCard).protocol.endpoint
             if _parsed(declared) != endpoint:
                 raise EndpointRefused("not the endpoint of the Card")
             now = self._clock()
             await bindings.claim_provider(connection, provider_id, caller, now)
             if await bindings.provider_owner(connection, provider_id) != caller:
-                raise Forbidden("the provider belongs to another principal")
+                raise Forbidden("the provider belongs to another principal", reason=Reason.NOT_OWNER)
             if await bindings.claim_agent(connection, agent_id, provider_id) != provider_id:
-                raise Conflict("the Agent belongs to another provider")
+                raise Conflict("the Agent belongs to another provider", reason=Reason.AGENT_OF_OTHER_PROVIDER)
             binding = NewBinding(
                 new_id("bind"),
                 provider_id,
@@ -73,16 +74,16 @@ class Bindings:
 async def require_own_provider(connection: Connection, caller: str, provider_id: str) -> None:
     owner = await bindings.provider_owner(connection, provider_id)
     if owner is None:
-        raise NotFound("no such provider")
+        raise NotFound("no such provider", reason=Reason.PROVIDER_UNKNOWN)
     if owner != caller:
-        raise Forbidden("the provider belongs to another principal")
+        raise Forbidden("the provider belongs to another principal", reason=Reason.NOT_OWNER)
 
 
 async def own_binding(connection: Connection, caller: str, provider_id: str, binding_id: str) -> BindingRow:
     await require_own_provider(connection, caller, provider_id)
     row = await bindings.find(connection, provider_id, binding_id)
     if row is None:
-        raise NotFound("no such Binding of this provider")
+        raise NotFound("no such Binding of this provider", reason=Reason.BINDING_UNKNOWN)
     return row
 
 

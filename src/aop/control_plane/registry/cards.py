@@ -9,7 +9,7 @@ from aop.base.ids import new_random_id
 from aop.base.semver import Version
 from aop.cards.reading import ReadCard
 from aop.contracts.catalog import CatalogEntry, PublicationStatus, Resemblance
-from aop.contracts.errors import Conflict, Forbidden, NotFound
+from aop.contracts.errors import Conflict, Forbidden, NotFound, Reason
 from aop.control_plane.registry.entries import catalog_entry, draft_entry
 from aop.control_plane.registry.index_keys import folded, grams, precedence_text
 from aop.control_plane.registry.lifecycle import DISABLE_CARD, PUBLISH_CARD
@@ -54,7 +54,7 @@ class Cards:
     async def register(self, caller: str, read: ReadCard) -> CatalogEntry:
         card = read.card
         if card.owner.id != caller:
-            raise Forbidden("the Card names another owner")
+            raise Forbidden("the Card names another owner", reason=Reason.NOT_OWNER)
         now, public_agent_id = self._clock(), new_random_id("agt")
         new = _new_card(read, now)
         async with self._database.connection() as connection:
@@ -62,15 +62,15 @@ class Cards:
             public_id = public_id or await cards.register(connection, new, public_agent_id)
             if public_id is None:
                 if await cards.exists(connection, card.agent_id, card.version):
-                    raise Conflict("the version exists")
-                raise Forbidden("the Agent belongs to another principal")
+                    raise Conflict("the version exists", reason=Reason.ALREADY_EXISTS)
+                raise Forbidden("the Agent belongs to another principal", reason=Reason.NOT_OWNER)
         return draft_entry(read, now, public_id, self._public_origin)
 
     async def publish(self, caller: str, agent_id: str, version: str) -> CatalogEntry:
         async with self._database.transaction() as connection:
             status = await _lock_own(connection, caller, agent_id, version)
             if status not in PUBLISH_CARD.sources:
-                raise Conflict(f"the version is {status}")
+                raise Conflict(f"the version is {status}", reason=Reason.CARD_STATE)
             now = self._clock()
             await cards.set_published(connection, agent_id, version, now)
             row = await cards.read(connection, agent_id, version)
@@ -91,10 +91,10 @@ class Cards:
     async def read(self, caller: str, agent_id: str, version: str) -> StoredCard:
         async with self._database.connection() as connection:
             row = await cards.find(connection, agent_id, version)
-        if row is None:
-            raise NotFound("no such version")
+            if row is None:
+                raise await unknown_version(connection, agent_id)
         if row.status is not PublicationStatus.PUBLISHED and row.owner_id != caller:
-            raise Forbidden(f"the version is {row.status}")
+            raise Forbidden(f"the version is {row.status}", reason=Reason.NOT_OWNER)
         return StoredCard(row.document, row.digest, row.status)
 
     async def overview(
@@ -104,10 +104,10 @@ class Cards:
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             public_agent_id = await cards.public_id_of(connection, agent_id)
             if public_agent_id is None:
-                raise NotFound("no such Agent")
+                raise NotFound("no such Agent", reason=Reason.AGENT_UNKNOWN)
             page = await cards.versions_of(connection, agent_id, caller, after, size)
             if not page.rows and not await cards.any_visible(connection, agent_id, caller):
-                raise Forbidden("no version is visible")
+                raise Forbidden("no version is visible", reason=Reason.NOT_OWNER)
             facts = AgentFacts(public_agent_id, await resemblances(connection, agent_id))
         return facts, self._entries(page)
 
@@ -117,7 +117,7 @@ class Cards:
         """Returns the caller's Cards whose Agent belongs to this provider or to none yet, newest registration first."""
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             if await bindings.provider_owner(connection, provider_id) not in {None, caller}:
-                raise Forbidden("the provider belongs to another principal")
+                raise Forbidden("the provider belongs to another principal", reason=Reason.NOT_OWNER)
             page = await cards.versions_of_owner(connection, caller, provider_id, after, size)
         return self._entries(page)
 
@@ -130,10 +130,17 @@ class Cards:
 async def _lock_own(connection: Connection, caller: str, agent_id: str, version: str) -> PublicationStatus:
     row = await cards.lock(connection, agent_id, version)
     if row is None:
-        raise NotFound("no such version")
+        raise await unknown_version(connection, agent_id)
     if row.owner_id != caller:
-        raise Forbidden("the Card belongs to another principal")
+        raise Forbidden("the Card belongs to another principal", reason=Reason.NOT_OWNER)
     return row.status
+
+
+async def unknown_version(connection: Connection, agent_id: str) -> NotFound:
+    """Says which of the two does not exist: the Agent, or only this version of it."""
+    if await cards.public_id_of(connection, agent_id) is None:
+        return NotFound("no such Agent", reason=Reason.AGENT_UNKNOWN)
+    return NotFound("no such version", reason=Reason.VERSION_UNKNOWN)
 
 
 def _new_card(read: ReadCard, now: datetime) -> NewCard:

@@ -15,7 +15,7 @@ import msgspec
 from aop.base.canonical import canonical, digest
 from aop.base.clock import Clock, to_text
 from aop.base.ids import new_id
-from aop.contracts.errors import Conflict, ErrorCode, NotFound, Refusal
+from aop.contracts.errors import Conflict, ErrorCode, NotFound, Reason, Refusal
 from aop.contracts.publication import (
     EndpointBinding,
     EndpointEvidence,
@@ -66,7 +66,7 @@ class Challenges:
         async with self._database.transaction() as connection:
             binding = await own_binding(connection, caller, provider_id, binding_id)
             if binding.status not in CHALLENGEABLE:
-                raise Conflict("the Binding is verified")
+                raise Conflict("the Binding is verified", reason=Reason.BINDING_VERIFIED)
             await bindings.insert_challenge(connection, challenge_id, binding_id, _sha256(proof.encode()), expires_at)
         return IssuedChallenge(
             challenge_id=challenge_id,
@@ -100,11 +100,11 @@ class Challenges:
             binding = await own_binding(connection, caller, provider_id, binding_id)
             challenge = await bindings.find_challenge(connection, binding_id, challenge_id)
             if challenge is None:
-                raise NotFound("no such Challenge of this Binding")
+                raise NotFound("no such Challenge of this Binding", reason=Reason.CHALLENGE_UNKNOWN)
             if challenge.used_at is not None:
                 raise ChallengeReused("used before")
             if binding.status is VerificationStatus.VERIFIED:
-                raise Conflict("the Binding is verified")
+                raise Conflict("the Binding is verified", reason=Reason.BINDING_VERIFIED)
             now = self._clock()
             expired = now >= challenge.expires_at
             if not expired and not await bindings.claim_challenge(connection, challenge_id, now):
@@ -116,7 +116,7 @@ class Challenges:
     async def _fail(self, binding_id: str, failure: Failure) -> EndpointBinding:
         async with self._database.transaction() as connection:
             if not await bindings.set_failed(connection, binding_id, failure, self._clock()):
-                raise Conflict("the Binding was verified just now")
+                raise Conflict("the Binding was verified just now", reason=Reason.BINDING_VERIFIED)
         raise VerificationFailed(failure)
 
     async def _verify(self, binding: BindingRow, challenge: ChallengeRow, now: datetime) -> EndpointBinding:
@@ -132,7 +132,7 @@ class Challenges:
         async with self._database.transaction() as connection:
             verified = await bindings.set_verified(connection, binding.binding_id, sealed, now)
             if verified is None:
-                raise Conflict("the Binding was verified just now")
+                raise Conflict("the Binding was verified just now", reason=Reason.BINDING_VERIFIED)
             await bindings.insert_evidence(
                 connection,
                 NewEvidence(

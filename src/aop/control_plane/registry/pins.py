@@ -13,7 +13,7 @@ from aop.contracts.catalog import PublicationStatus
 from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal
 from aop.contracts.publication import ReleaseState
 from aop.control_plane.registry.index_keys import precedence_text
-from aop.control_plane.registry.store import pins
+from aop.control_plane.registry.store import cards, pins
 from aop.control_plane.registry.store.pins import Candidate
 from aop.store.database import Database
 
@@ -113,6 +113,11 @@ class Pins:
         """The next versions that are published or have a Release in any state, highest first."""
         async with self._database.connection() as connection:
             return await pins.candidates(connection, agent_id, walk.upper, walk.prereleases, limit)
+
+    async def knows(self, agent_id: str) -> bool:
+        """Whether there is such an Agent, with whatever versions."""
+        async with self._database.connection() as connection:
+            return await cards.public_id_of(connection, agent_id) is not None
 
     async def pinned(self, agent_id: str, version: str) -> PinnedVersion:
         """Reads a version that exists: Cards are never deleted."""

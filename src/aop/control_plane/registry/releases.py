@@ -6,9 +6,10 @@ from datetime import datetime
 from aop.base.clock import Clock
 from aop.base.ids import new_id
 from aop.contracts.catalog import PublicationStatus
-from aop.contracts.errors import Conflict, Forbidden, InvalidRequest, NotFound, Violation
+from aop.contracts.errors import Conflict, Forbidden, InvalidRequest, NotFound, Reason, Violation
 from aop.contracts.publication import Release, ReleaseRequest, ReleaseState, SuspendedBy, VerificationStatus
 from aop.control_plane.registry.bindings import own_binding, require_own_provider
+from aop.control_plane.registry.cards import unknown_version
 from aop.control_plane.registry.entries import release
 from aop.control_plane.registry.lifecycle import (
     CREATED_RELEASE,
@@ -37,14 +38,14 @@ class Releases:
                 raise InvalidRequest(Violation("/endpointBindingId", "binding_mismatch"))
             card = await cards.lock(connection, agent_id, request.version)
             if card is None:
-                raise NotFound("no such version")
+                raise await unknown_version(connection, agent_id)
             binding = await bindings.lock(connection, request.endpoint_binding_id)
             state = CREATED_RELEASE.get(binding.status)
             if state is None:
-                raise Conflict("the Binding failed")
+                raise Conflict("the Binding failed", reason=Reason.BINDING_FAILED)
             row = await releases.insert(connection, _new_release(binding, card.digest, state, self._clock()))
             if row is None:
-                raise Conflict("the version has a Release")
+                raise Conflict("the version has a Release", reason=Reason.ALREADY_EXISTS)
             if card.status is PublicationStatus.DISABLED:
                 await releases.record_change(connection, row.release_id)
         return release(row)
@@ -54,7 +55,7 @@ class Releases:
             row = await _lock_own(connection, caller, release_id, VERIFY_RELEASE)
             binding = await bindings.lock(connection, row.binding_id)
             if binding.status is not VerificationStatus.VERIFIED:
-                raise Conflict("the Binding is not verified")
+                raise Conflict("the Binding is not verified", reason=Reason.BINDING_NOT_VERIFIED)
             now = self._clock()
             return release(
                 await releases.move(connection, release_id, VERIFY_RELEASE.target, now, binding.evidence_digest)
@@ -65,15 +66,15 @@ class Releases:
         async with self._database.transaction() as connection:
             unlocked = await releases.find(connection, release_id)
             if unlocked is None:
-                raise NotFound("no such Release")
+                raise NotFound("no such Release", reason=Reason.RELEASE_UNKNOWN)
             # The Card is locked before its Release, always.
             card = await cards.lock(connection, unlocked.agent_id, unlocked.version)
             row = await _lock_own(connection, caller, release_id, PUBLISH_RELEASE)
             if card is None or card.status is PublicationStatus.DISABLED:
-                raise Conflict("the Card is disabled")
+                raise Conflict("the Card is disabled", reason=Reason.CARD_STATE)
             binding = await bindings.lock(connection, row.binding_id)
             if binding.status is not VerificationStatus.VERIFIED or binding.evidence_digest != row.evidence_digest:
-                raise Conflict("the Binding no longer bears the evidence")
+                raise Conflict("the Binding no longer bears the evidence", reason=Reason.BINDING_EVIDENCE_CHANGED)
             now = self._clock()
             published = await releases.move(connection, release_id, PUBLISH_RELEASE.target, now)
             await cards.set_published(connection, row.agent_id, row.version, now)
@@ -103,7 +104,7 @@ class Releases:
         async with self._database.connection() as connection:
             row = await releases.find(connection, release_id)
             if row is None:
-                raise NotFound("no such Release")
+                raise NotFound("no such Release", reason=Reason.RELEASE_UNKNOWN)
             if row.state is not ReleaseState.PUBLISHED:
                 await _require_owner(connection, caller, row)
         return release(row)
@@ -135,18 +136,18 @@ async def _lock_own(
 async def _lock(connection: Connection, release_id: str) -> ReleaseRow:
     row = await releases.lock(connection, release_id)
     if row is None:
-        raise NotFound("no such Release")
+        raise NotFound("no such Release", reason=Reason.RELEASE_UNKNOWN)
     return row
 
 
 async def _require_owner(connection: Connection, caller: str, row: ReleaseRow) -> None:
     if await bindings.provider_owner(connection, row.provider_id) != caller:
-        raise Forbidden("the Release belongs to another provider")
+        raise Forbidden("the Release belongs to another provider", reason=Reason.NOT_OWNER)
 
 
 def _require_source(row: ReleaseRow, transition: Transition[ReleaseState]) -> None:
     if row.state not in transition.sources:
-        raise Conflict(f"the Release is {row.state}")
+        raise Conflict(f"the Release is {row.state}", reason=Reason.RELEASE_STATE)
 
 
 def _new_release(binding: BindingRow, card_digest: str, state: ReleaseState, now: datetime) -> NewRelease:

@@ -7,7 +7,7 @@ import msgspec
 
 from aop.base.clock import Clock, to_text
 from aop.base.ids import new_id
-from aop.contracts.errors import Conflict, InvalidRequest, NotFound, Violation
+from aop.contracts.errors import Conflict, InvalidRequest, NotFound, Reason, Violation
 from aop.contracts.workspace import Installation, InstallationStatus, InstallRequest
 from aop.control_plane.registry.pins import PinnedVersion, Pins
 from aop.control_plane.workspace import store
@@ -44,7 +44,7 @@ class Installations:
         async with self._database.connection() as connection:
             place = await store.place_for(connection, workspace_id, request.agent_id)
         if require_owner(place, caller).installed:
-            raise Conflict("the Agent is installed")
+            raise Conflict("the Agent is installed", reason=Reason.ALREADY_INSTALLED)
         version = await highest_version(self._pins, request.agent_id, constraint)
         pin = await self._pins.pinned(request.agent_id, version)
         release = pin.require_usable()
@@ -63,7 +63,7 @@ class Installations:
         async with self._database.connection() as connection:
             row = await store.insert_installation(connection, new)
         if row is None:
-            raise Conflict("the Agent was installed just now")
+            raise Conflict("the Agent was installed just now", reason=Reason.ALREADY_INSTALLED)
         return _installation(row)
 
     async def read(self, caller: str, workspace_id: str, installation_id: str) -> Installation:
@@ -82,11 +82,13 @@ class Installations:
         self, caller: str, workspace_id: str, installation_id: str, status: InstallationStatus
     ) -> Installation:
         """Enables, disables or uninstalls. One of several calls at once succeeds; the others raise Conflict."""
-        await self._own(caller, workspace_id, installation_id)
+        sources = _SOURCES[status]
+        if (await self._own(caller, workspace_id, installation_id)).status not in sources:
+            raise Conflict(f"the Installation cannot become {status}", reason=Reason.INSTALLATION_STATE)
         async with self._database.connection() as connection:
-            row = await store.move(connection, installation_id, _SOURCES[status], status, self._clock())
+            row = await store.move(connection, installation_id, sources, status, self._clock())
         if row is None:
-            raise Conflict(f"the Installation cannot become {status}")
+            raise Conflict("the Installation changed just now", reason=Reason.STATE_CHANGED)
         return _installation(row)
 
     async def _own(self, caller: str, workspace_id: str, installation_id: str) -> InstallationRow:
@@ -94,7 +96,7 @@ class Installations:
             row = await store.find_installation(connection, workspace_id, installation_id)
         installation = require_owner(row, caller).installation
         if installation is None:
-            raise NotFound("no such Installation in this Workspace")
+            raise NotFound("no such Installation in this Workspace", reason=Reason.INSTALLATION_UNKNOWN)
         return installation
 
     async def _require_declared(self, pin: PinnedVersion, accepted: Sequence[str]) -> None:

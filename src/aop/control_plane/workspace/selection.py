@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from aop.base.semver import Precedence, Version
 from aop.base.semver_range import Range, RangeSyntax
-from aop.contracts.errors import InvalidRequest, NotFound, Violation
+from aop.contracts.errors import InvalidRequest, NotFound, Reason, Violation
 from aop.control_plane.registry.pins import Pins, Walk
 
 # One of the first versions meets most ranges; the others are read in larger steps.
@@ -33,9 +33,15 @@ async def highest_version(pins: Pins, agent_id: str, constraint: Range) -> str:
             if constraint.permits(version):
                 return candidate.version
             if ends.low is not None and version.precedence < ends.low:
-                raise NotFound("no version in the range")
+                raise await _nothing_in_range(pins, agent_id)
         walk, step = walk.behind(candidates[-1]), _FURTHER_STEP
-    raise NotFound("no version in the range")
+    raise await _nothing_in_range(pins, agent_id)
+
+
+async def _nothing_in_range(pins: Pins, agent_id: str) -> NotFound:
+    if await pins.knows(agent_id):
+        return NotFound("no version in the range", reason=Reason.VERSION_RANGE_EMPTY)
+    return NotFound("no such Agent", reason=Reason.AGENT_UNKNOWN)
 
 
 @dataclass(frozen=True)

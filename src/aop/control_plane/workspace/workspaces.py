@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from aop.base.clock import Clock, to_text
-from aop.contracts.errors import Conflict, Forbidden, NotFound
+from aop.contracts.errors import Conflict, Forbidden, NotFound, Reason
 from aop.contracts.workspace import Workspace
 from aop.control_plane.workspace import store
 from aop.control_plane.workspace.store import InstallPlace, OwnedInstallation, Position, WorkspaceRow
@@ -22,7 +22,7 @@ class Workspaces:
         async with self._database.connection() as connection:
             row = await store.insert_workspace(connection, workspace_id, caller, self._clock())
         if row is None:
-            raise Conflict("the Workspace exists")
+            raise Conflict("the Workspace exists", reason=Reason.ALREADY_EXISTS)
         return _workspace(row)
 
     async def read(self, caller: str, workspace_id: str) -> Workspace:
@@ -41,9 +41,9 @@ class Workspaces:
 def require_owner(row: R | None, caller: str) -> R:
     """`row` names the owner of a Workspace, or is None when there is no such Workspace."""
     if row is None:
-        raise NotFound("no such Workspace")
+        raise NotFound("no such Workspace", reason=Reason.WORKSPACE_UNKNOWN)
     if row.owner_id != caller:
-        raise Forbidden("the Workspace belongs to another principal")
+        raise Forbidden("the Workspace belongs to another principal", reason=Reason.NOT_OWNER)
     return row
 
 

@@ -8,7 +8,7 @@ from aop.router.invocation.acceptance import AcceptanceBoundary, AuthorizedCall,
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.running import RunningInvocation, StopReason
 from aop.router.stream.delivery import StreamDelivery
-from aop.serving.request import Request
+from aop.serving.request import Request, StreamFailure
 from aop.serving.response import Response
 from aop.serving.routing import RouteAnswer
 from aop.serving.streaming import CancelOnDisconnect, EventStream
@@ -35,7 +35,7 @@ class InvocationAnswers:
     def _streamed(self, running: RunningInvocation) -> EventStream:
         delivery = self._execution.start_stream(running, self._max_frame_bytes)
         headers = id_headers(running.lineage)
-        return EventStream(self._frames(running, delivery), headers)
+        return EventStream(self._frames(running, delivery), headers, failure=lambda: _failure(running))
 
     async def _whole(self, request: Request, running: RunningInvocation) -> Response:
         self._execution.start(running)
@@ -58,3 +58,10 @@ class InvocationAnswers:
             if not taken_all:
                 await self._execution.leave(running)
             await asyncio.shield(running.ended)
+
+
+def _failure(running: RunningInvocation) -> StreamFailure | None:
+    if not running.ended.done():
+        return None
+    terminal = running.ended.result().terminal
+    return None if terminal.error is None else (terminal.error, terminal.reason)

@@ -7,7 +7,7 @@ import msgspec
 
 from aop.base.clock import from_text
 from aop.base.settings import identifier
-from aop.contracts.errors import DependencyFailed, Envelope, NotFound
+from aop.contracts.errors import DependencyFailed, Envelope, NotFound, Reason
 from aop.contracts.lineage import InvocationStatus
 from aop.ledger.reader import LedgerReader, LineageBroken, RecordFilter
 from aop.serving.bearer import ServicePrincipals
@@ -57,7 +57,7 @@ class LedgerReadRoutes:
         except LineageBroken as broken:
             raise DependencyFailed(str(broken)) from None
         if found is None:
-            raise NotFound("no such Invocation in this Workspace")
+            raise NotFound("no such Invocation in this Workspace", reason=Reason.INVOCATION_UNKNOWN)
         return json_response(200, found)
 
     async def trace(self, request: Request) -> Response:
@@ -66,5 +66,5 @@ class LedgerReadRoutes:
         except LineageBroken as broken:
             raise DependencyFailed(str(broken)) from None
         if found is None:
-            raise NotFound("no such Trace in this Workspace")
+            raise NotFound("no such Trace in this Workspace", reason=Reason.TRACE_UNKNOWN)
         return json_response(200, found)

@@ -15,7 +15,7 @@ from aop.contracts.identity import InvocationContext
 from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused, AcceptanceUnknown, AcceptedButLost, Journal
-from aop.ledger.model import LOST, TIMED_OUT, Acceptance, Opening, Place, Terminal
+from aop.ledger.model import TIMED_OUT, Acceptance, Opening, Terminal
 from aop.router.a2a.outcome import Outcome
 from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.invocation.running import RunningInvocation
@@ -119,19 +119,24 @@ class AcceptanceBoundary:
                 return EndedAtAcceptance(Outcome(terminal))
             place = await self._journal.accept(acceptance)
         except AcceptanceRefused:
-            raise Conflict("the id is taken or the parent is not running") from None
-        except (AcceptanceFailed, EpochFenced):
-            raise DependencyFailed("the first Ledger write") from None
+            raise _conflict(call.context) from None
+        except AcceptanceFailed:
+            raise DependencyFailed("the first Ledger write", reason=Reason.STORE_UNAVAILABLE) from None
+        except EpochFenced:
+            raise DependencyFailed("the first Ledger write: a newer Router took over") from None
         except AcceptanceUnknown:
             raise DependencyFailed("the first Ledger write", reason=Reason.ACCEPTANCE_UNKNOWN) from None
         except AcceptedButLost as found:
-            return await self._end_as_lost(found.place)
+            return EndedAtAcceptance(Outcome(await self._journal.end_unstarted(found.place)))
         task = TrackedTask(call.context.lineage.invocation)
         return RunningInvocation(card, call.content, deadline, now + left, place, task, call.phases)
 
-    async def _end_as_lost(self, place: Place) -> EndedAtAcceptance:
-        await self._journal.end_as_lost(place)
-        return EndedAtAcceptance(Outcome(LOST))
+
+def _conflict(context: InvocationContext) -> Conflict:
+    """The id of a child is minted here, so that only its parent can be in the way."""
+    if context.lineage.parent is None:
+        return Conflict("the id is taken", reason=Reason.ALREADY_EXISTS)
+    return Conflict("the parent is not running", reason=Reason.PARENT_NOT_RUNNING)
 
 
 def _opening(call: AuthorizedCall, card: TargetCard, left: float) -> tuple[Opening, Terminal | None]:

@@ -11,7 +11,7 @@ from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import Journal
-from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Fact, Place, terminal_fact
+from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, Fact, Place, terminal_fact
 from aop.router.a2a.agent import AgentConversation, Agents
 from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.a2a.sending import send_and_follow
@@ -185,7 +185,7 @@ class Execution:
         except EpochFenced:
             if running.stream is not None:
                 running.stream.interrupt()
-            return Outcome(LOST)
+            return Outcome(ROUTER_ENDED)
         except Exception as fault:  # noqa: BLE001  nobody may wait for a terminal that nobody writes any more
             self._log.event("invocation.fault", level=Level.ERROR, cause=safe_cause(fault))
             self._journal.defer(*facts, terminal)

@@ -3,7 +3,7 @@
 import asyncio
 
 from aop.contracts.delegation import DelegationClaims
-from aop.contracts.errors import Conflict, Forbidden, Unauthenticated
+from aop.contracts.errors import Conflict, Forbidden, Reason, Unauthenticated
 from aop.ledger.reader import LedgerReader, ParentFacts
 from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.store.database import StoreUnavailable
@@ -20,15 +20,17 @@ async def require_running_parent(ledger: LedgerReader, claims: DelegationClaims)
 def require_one_more_child(parent: ParentFacts | None, claims: DelegationClaims) -> None:
     """The parent's facts must agree with the delegation, and the parent must be running and allowed one more child."""
     if parent is None:
-        raise Conflict("the parent is not running")
+        raise Conflict("the parent is not running", reason=Reason.PARENT_NOT_RUNNING)
     named = (claims.workspace_id, claims.agent_id, claims.release_id, claims.root_task_id, claims.trace_id)
     pin, lineage = parent.context.pin, parent.context.lineage
     if named != (pin.workspace, pin.agent, pin.release, lineage.root_task, lineage.trace):
         raise Unauthenticated("the delegation disagrees with its Invocation")
     if not parent.running:
-        raise Conflict("the parent is not running")
-    if claims.depth + 1 > MAX_DEPTH or parent.invocations_of_root_task >= MAX_IN_ROOT_TASK:
-        raise Forbidden("the lineage may not grow further")
+        raise Conflict("the parent is not running", reason=Reason.PARENT_NOT_RUNNING)
+    if claims.depth + 1 > MAX_DEPTH:
+        raise Forbidden("the lineage may not grow deeper", reason=Reason.DEPTH_LIMIT)
+    if parent.invocations_of_root_task >= MAX_IN_ROOT_TASK:
+        raise Forbidden("the root Task may not have more Invocations", reason=Reason.FAN_OUT_LIMIT)
 
 
 class ParentWatch:

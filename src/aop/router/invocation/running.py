@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from aop.contracts.identity import InvocationContext, Lineage
-from aop.ledger.model import CANCELED, LOST, TIMED_OUT, Place, Terminal
+from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, TIMED_OUT, Place, Terminal
 from aop.router.a2a.outcome import Outcome
 from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.stream.delivery import StreamDelivery
@@ -26,7 +26,7 @@ TERMINAL_OF: dict[StopReason, Terminal] = {
     StopReason.DEADLINE: TIMED_OUT,
     StopReason.PARENT_ENDED: CANCELED,
     StopReason.LEDGER_FAILED: LOST,
-    StopReason.SHUTDOWN: LOST,
+    StopReason.SHUTDOWN: ROUTER_ENDED,
 }
 
 

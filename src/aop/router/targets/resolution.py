@@ -9,7 +9,7 @@ import msgspec
 from aop.base import json
 from aop.base.settings import Secret
 from aop.contracts.documents import document
-from aop.contracts.errors import DependencyFailed, ErrorCode, Relayed, code_entries, fits
+from aop.contracts.errors import DependencyFailed, ErrorCode, Reason, Relayed, code_entries, fits
 from aop.contracts.identity import InvocationContext, Pin
 from aop.contracts.platform_error import PreAcceptanceError
 from aop.contracts.resolution import (
@@ -118,9 +118,10 @@ class Resolution:
             answer = await self._peer.post(
                 _PATH + name, (*self._headers, *trace_headers), body, deadline=deadline, max_body=self._answer_limit
             )
-            value = _strict_json(answer)
-        except (HttpError, NameNotResolved, TimeoutError, json.JsonRefused) as failure:
-            raise DependencyFailed(f"resolve: {type(failure).__name__}") from failure
+        except (HttpError, NameNotResolved, TimeoutError) as failure:
+            cause = f"resolve: {type(failure).__name__}"
+            raise DependencyFailed(cause, reason=Reason.CONTROL_PLANE_UNREACHABLE) from failure
+        value = _strict_json(answer)
         if answer.headers_named(b"x-platform-trace-id") != [request.trace_id.encode("ascii")]:
             raise DependencyFailed("resolve: another trace")
         if answer.status != 200:
@@ -135,7 +136,10 @@ def _strict_json(answer: Answer) -> object:
     media_types = answer.headers_named(b"content-type")
     if len(media_types) != 1 or media_types[0].partition(b";")[0].strip().lower() != b"application/json":
         raise DependencyFailed("resolve: media type")
-    return json.parse(answer.body, json.UNIT_DEPTH)
+    try:
+        return json.parse(answer.body, json.UNIT_DEPTH)
+    except json.JsonRefused as refused:
+        raise DependencyFailed(f"resolve: {refused.rule}") from None
 
 
 def _refusal(answer: Answer, value: object, trace_id: str) -> Exception:
@@ -145,8 +149,12 @@ def _refusal(answer: Answer, value: object, trace_id: str) -> Exception:
         return DependencyFailed("resolve: error shape")
     entry = code_entries()[error.code]
     as_fixed = (entry.status, entry.message) == (answer.status, error.message) and error.trace_id == trace_id
-    if error.code not in _RELAYED or not as_fixed or not fits(error.code, error.reason):
-        return DependencyFailed("resolve: unlisted error")
+    if not as_fixed or not fits(error.code, error.reason):
+        return DependencyFailed("resolve: another error")
+    if error.reason is Reason.STORE_UNAVAILABLE:
+        return DependencyFailed("resolve: the store of the Control Plane", reason=error.reason)
+    if error.code not in _RELAYED:
+        return DependencyFailed(f"resolve: {error.code}")
     return Relayed(error.code, reason=error.reason or None)
 
 

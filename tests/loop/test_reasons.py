@@ -1,0 +1,70 @@
+"""Every reason that the platform gives for its own refusals, provoked on one running stack; none is forgotten."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from aop.base.ids import new_id
+from aop.contracts.errors import ErrorCode, Reason, code_entries
+from tests.loop import provocations
+from tests.loop.provocations import Scene
+from tests.support.errors import require_error
+from tests.support.loop import Platform
+from tests.support.postgres import PostgresForTests
+from tests.support.units import Reply
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Provoke = Callable[[Scene], Awaitable[Reply]]
+PROVOKED: dict[tuple[ErrorCode, Reason], Provoke] = {
+    (ErrorCode.CONFLICT, Reason.ALREADY_INSTALLED): provocations.already_installed,
+    (ErrorCode.CONFLICT, Reason.ALREADY_EXISTS): provocations.already_exists,
+    (ErrorCode.CONFLICT, Reason.STATE_CHANGED): provocations.state_changed,
+    (ErrorCode.CONFLICT, Reason.INSTALLATION_STATE): provocations.installation_state,
+    (ErrorCode.CONFLICT, Reason.PARENT_NOT_RUNNING): provocations.parent_not_running,
+    (ErrorCode.CONFLICT, Reason.CARD_STATE): provocations.card_state,
+    (ErrorCode.CONFLICT, Reason.BINDING_VERIFIED): provocations.binding_verified,
+    (ErrorCode.CONFLICT, Reason.BINDING_FAILED): provocations.binding_failed,
+    (ErrorCode.CONFLICT, Reason.BINDING_NOT_VERIFIED): provocations.binding_not_verified,
+    (ErrorCode.CONFLICT, Reason.BINDING_EVIDENCE_CHANGED): provocations.binding_evidence_changed,
+    (ErrorCode.CONFLICT, Reason.RELEASE_STATE): provocations.release_state,
+    (ErrorCode.CONFLICT, Reason.AGENT_OF_OTHER_PROVIDER): provocations.agent_of_other_provider,
+    (ErrorCode.NOT_FOUND, Reason.WORKSPACE_UNKNOWN): lambda scene: scene.in_space("", "nowhere"),
+    (ErrorCode.NOT_FOUND, Reason.AGENT_UNKNOWN): provocations.agent_unknown,
+    (ErrorCode.NOT_FOUND, Reason.VERSION_UNKNOWN): lambda scene: scene.get(
+        f"/v1/agents/{scene.platform.card['agentId']}/versions/9.9.9"
+    ),
+    (ErrorCode.NOT_FOUND, Reason.VERSION_RANGE_EMPTY): provocations.version_range_empty,
+    (ErrorCode.NOT_FOUND, Reason.PROVIDER_UNKNOWN): lambda scene: scene.get("/v1/providers/nobody/releases"),
+    (ErrorCode.NOT_FOUND, Reason.BINDING_UNKNOWN): lambda scene: scene.get(
+        f"{scene.provider.path}/endpoint-bindings/{new_id('bind')}"
+    ),
+    (ErrorCode.NOT_FOUND, Reason.CHALLENGE_UNKNOWN): provocations.challenge_unknown,
+    (ErrorCode.NOT_FOUND, Reason.RELEASE_UNKNOWN): lambda scene: scene.get(f"/v1/releases/{new_id('rel')}"),
+    (ErrorCode.NOT_FOUND, Reason.INSTALLATION_UNKNOWN): lambda scene: scene.in_space(
+        f"/installations/{new_id('inst')}"
+    ),
+    (ErrorCode.NOT_FOUND, Reason.INVOCATION_UNKNOWN): lambda scene: scene.in_space(f"/invocations/{new_id('inv')}"),
+    (ErrorCode.NOT_FOUND, Reason.TRACE_UNKNOWN): lambda scene: scene.in_space(f"/traces/{'1' * 32}"),
+    (ErrorCode.AGENT_NOT_INSTALLED, Reason.NOT_INSTALLED): lambda scene: scene.platform.invoke(agentId="acme:nobody"),
+    (ErrorCode.CAPABILITY_NOT_ALLOWED, Reason.SKILL_UNKNOWN): lambda scene: scene.platform.invoke(capability="sing"),
+    (ErrorCode.CAPABILITY_NOT_ALLOWED, Reason.PERMISSION_NOT_ACCEPTED): provocations.permission_not_accepted,
+    (ErrorCode.FORBIDDEN, Reason.NOT_OWNER): provocations.not_owner,
+    (ErrorCode.FORBIDDEN, Reason.DEPTH_LIMIT): provocations.depth_limit,
+    (ErrorCode.PAYLOAD_TOO_LARGE, Reason.BODY_SIZE): lambda scene: scene.platform.invoke(
+        b'{"text":"%b"}' % (b"x" * 1_048_576)
+    ),
+    (ErrorCode.PAYLOAD_TOO_LARGE, Reason.INPUT_SIZE): provocations.input_size,
+    (ErrorCode.DEPENDENCY_ERROR, Reason.STORE_UNAVAILABLE): provocations.store_unavailable,
+    (ErrorCode.DEPENDENCY_ERROR, Reason.OUTCOME_UNKNOWN): provocations.outcome_unknown,
+}
+
+
+@pytest.mark.rows("REAS-01")
+@pytest.mark.parametrize(("code", "reason"), PROVOKED)
+async def test_a_refusal_says_why_in_its_word(
+    platform: Platform, postgres: PostgresForTests, code: ErrorCode, reason: Reason
+) -> None:
+    reply = await PROVOKED[code, reason](Scene(platform, postgres))
+    entry = code_entries()[code]
+    require_error(reply, entry.status, code, max(entry.envelopes), reason)
