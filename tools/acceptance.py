@@ -14,6 +14,7 @@ ROWS = ROOT / "tests" / "acceptance_rows.json"
 # project or too large for every run.
 BY_COMMAND = {
     "CAT-27": "`./dev bench discovery`",
+    "FOR-02": "`./dev interop`",
     "FOR-05": "`./dev tck --kit DIR`, with a checkout of the public test kit",
 }
 _HEAD = """# Acceptance

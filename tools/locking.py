@@ -13,6 +13,7 @@ LOCKS = {
     "requirements.lock": ["pyproject.toml", "--extra", "local"],
     "requirements-dev.lock": ["pyproject.toml", "--extra", "local", "requirements-dev.in", "-c", "requirements.lock"],
 }
+_OVERRIDES = "overrides.in"
 _OPTIONS = ["--universal", "--generate-hashes", "--python-version", "3.11", "--quiet"]
 
 
@@ -24,7 +25,8 @@ def resolve_all(arguments: Sequence[str], say: Say) -> None:
     for folder in lock_files.npm_folders():
         console_build.lock_packages(folder, say)
     for lock in lock_files.folder_locks():
-        _resolve(uv, lock, ["requirements.in", *arguments], say)
+        overrides = ["--override", _OVERRIDES] if (lock.parent / _OVERRIDES).is_file() else []
+        _resolve(uv, lock, ["requirements.in", *overrides, *arguments], say)
 
 
 def _resolve(uv: str, lock: Path, arguments: Sequence[str], say: Say) -> None:

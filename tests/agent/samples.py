@@ -1,7 +1,6 @@
 """Runs a sample Agent as the program it is, in its own environment, with a Router it believes."""
 
 import os
-import signal
 import subprocess
 import time
 import urllib.error
@@ -17,6 +16,7 @@ from aop.agent.testing import SignedRouter
 from aop.contracts.card import AgentCard
 from aop.local.ports import any_free_port
 from aop.net.origin import Endpoint
+from tests.support.processes import end_process
 from tools.agent_env import AGENTS, agent_python, names
 
 SAMPLES = names()
@@ -58,12 +58,7 @@ def running_sample(name: str, folder: Path, **settings: str) -> Iterator[Running
         _wait_ready(sample)
         yield sample
     finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end_process(process)
 
 
 def _wait_ready(sample: RunningSample) -> None:

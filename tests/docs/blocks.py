@@ -3,7 +3,7 @@
 `sh` and `python` are run, top to bottom; a `text` block after one holds lines of its output, `…` standing for
 anything. The title `Refused: CODE` means that the commands must fail with that code, and `In a separate terminal`
 that they go on running. `shell`, `py` and the languages of files are for other machines or are parts of a program: they
-are only parsed.
+are only parsed. A `py` block whose title is the name of a file is saved under that name.
 """
 
 import re
@@ -29,6 +29,11 @@ class Block:
     @property
     def refused(self) -> str | None:
         return self.title.removeprefix(_REFUSED) if self.title.startswith(_REFUSED) else None
+
+    @property
+    def is_file(self) -> bool:
+        """A program that the reader saves under this name."""
+        return self.word == "py" and self.title.endswith(".py")
 
     @property
     def background(self) -> bool:

@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from aop.local.ports import any_free_port
+from interop.environments import environment, prepare
 from tests.docs.session import Place
 from tests.support.platform import LocalPlatform, seed_ports, started_up
 from tests.support.processes import require_none_left
 from tools.agent_env import agent_python, names
 
 _GATEWAY, _ROUTER, _CONSOLE, _AGENT = "127.0.0.1:8080", "127.0.0.1:8081", "127.0.0.1:8082", "127.0.0.1:8099"
+_SDK_AGENT, _SDK = "127.0.0.1:9999", "a2a-sdk-1"
 
 
 @pytest.fixture(scope="session")
@@ -31,4 +33,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalPl
 @pytest.fixture
 def place(platform: tuple[LocalPlatform, int, dict[str, str]], tmp_path: Path) -> Place:
     running, port, addresses = platform
-    return Place(tmp_path, running.data, port, agent_python("summarizer"), addresses)
+    prepare([_SDK], print)
+    sdk_port = any_free_port()
+    real = {**addresses, _SDK_AGENT: f"127.0.0.1:{sdk_port}", "port=9999": f"port={sdk_port}"}
+    return Place(tmp_path, running.data, port, agent_python("summarizer"), sdk_port, environment(_SDK).python, real)

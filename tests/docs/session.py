@@ -9,24 +9,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aop.agent.card import PUBLIC_CARD_PATH
 from tests.docs.blocks import RUN, Block
 
 _SECONDS = 120
 _PLATFORM = "./dev up"
 # As in the README, `aop` stands for `./dev aop`. Tests run side by side, so an Agent has a port of its own, and the
-# Python of a sample instead of an environment that would have to be made.
+# Python of a sample, or that of a2a-sdk, instead of an environment that would have to be made.
 _PREPARE = """
 set -e -o pipefail
 aop() {
     case "$1 ${2-}" in
         "init "*) shift; python3 -m aop init --port "$AGENT_PORT" "$@" ;;
+        "front "*) shift; python3 -m aop front --listen "127.0.0.1:$AGENT_PORT" "$@" ;;
         "agent run") shift 2; python3 -m aop agent run --python "$AGENT_PYTHON" "$@" ;;
         *) python3 -m aop "$@" ;;
     esac
 }
+python() { "$SDK_PYTHON" "$@"; }
 serving() {
     for _ in $(seq 100); do
-        if python3 -c "import urllib.request as r; r.urlopen('http://127.0.0.1:$AGENT_PORT/readyz')"; then return 0; fi
+        if python3 -c "import urllib.request as r; r.urlopen('http://127.0.0.1:$2')"; then return 0; fi
         kill -0 "$1" || break
         sleep 0.2
     done 2> /dev/null
@@ -43,6 +46,8 @@ class Place:
     data: Path
     agent_port: int
     agent_python: Path
+    sdk_port: int
+    sdk_python: Path
     addresses: Mapping[str, str]
 
     def real(self, text: str) -> str:
@@ -64,6 +69,7 @@ class Place:
             "LANG": "C.UTF-8",
             "AGENT_PORT": str(self.agent_port),
             "AGENT_PYTHON": str(self.agent_python),
+            "SDK_PYTHON": str(self.sdk_python),
         }
 
 
@@ -73,6 +79,9 @@ def follow(blocks: Sequence[Block], place: Place) -> list[tuple[Block, str]]:
     (place.folder / ".output").mkdir()
     (place.folder / ".bin").mkdir()
     (place.folder / ".bin" / "curl").symlink_to(Path(__file__).with_name("plain_curl.py"))
+    for block in blocks:
+        if block.is_file:
+            (place.folder / block.title).write_text(place.real(block.text))
     runs = [block for block in blocks if block.word in RUN]
     script = place.folder / ".page.sh"
     script.write_text(_PREPARE + "".join(_step(number, block, place) for number, block in enumerate(runs)))
@@ -113,7 +122,9 @@ def _step(number: int, block: Block, place: Place) -> str:
         program.write_text(text)
         return f"{start}python3 {program}\n"
     if block.background:
-        return start + ("" if text.strip() == _PLATFORM else f"(\n{text}\n) &\nserving $!\n")
+        # An Agent of the SDK's own has no page for its readiness, but a card.
+        ready = f"{place.sdk_port}{PUBLIC_CARD_PATH}" if text.startswith("python ") else f"{place.agent_port}/readyz"
+        return start + ("" if text.strip() == _PLATFORM else f"(\n{text}\n) &\nserving $! {ready}\n")
     if block.refused is not None:
         return f'{start}if (\nset -e\n{text}\n); then echo "this was not refused"; exit 1; fi\n'
     return f"{start}{text}\n"

@@ -1,7 +1,8 @@
-"""Finds processes by a mark they carry, so that a test can prove that none is left."""
+"""Ends processes, and finds them by a mark they carry, so that a test can prove that none is left."""
 
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -38,3 +39,13 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def end_process(process: subprocess.Popen[bytes], seconds: float = 10.0) -> None:
+    """Asks it to end, and kills it when it does not."""
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,51 @@
+"""The environments of the Agents in interop/agents: one per folder, from its own lock file, in Python or in Node."""
+
+import hashlib
+import subprocess
+from collections.abc import Iterable
+
+from tools.console_build import Node, find_node
+from tools.environments import ROOT, Environment, Say, SetupFailed, one_at_a_time, ready
+
+AGENTS = ROOT / "interop" / "agents"
+_COLD_SECONDS = 30
+_NPM_LOCK = "package-lock.json"
+
+
+def environment(name: str) -> Environment:
+    """It sees its own folder and this checkout's `aop`, but none of the platform's dependencies."""
+    lock = AGENTS / name / "requirements.lock"
+    return Environment(f"interop/{name}", lock, (ROOT / "src", ROOT), _COLD_SECONDS)
+
+
+def is_node(name: str) -> bool:
+    return (AGENTS / name / _NPM_LOCK).is_file()
+
+
+def prepare(names: Iterable[str], say: Say) -> None:
+    """Installs what these Agents need, and nothing of the others."""
+    chosen = sorted(set(names))
+    ready([environment(name) for name in chosen if not is_node(name)], say)
+    for name in filter(is_node, chosen):
+        _install_packages(name, find_node(say), say)
+
+
+def command(name: str, program: str, say: Say) -> list[str]:
+    """What starts a program of that folder."""
+    if is_node(name):
+        return [find_node(say).node, str(AGENTS / name / program)]
+    return [str(environment(name).python), str(AGENTS / name / program)]
+
+
+def _install_packages(name: str, node: Node, say: Say) -> None:
+    folder = AGENTS / name
+    stamp, mark = folder / "node_modules" / ".stamp", hashlib.sha256((folder / _NPM_LOCK).read_bytes()).hexdigest()
+    with one_at_a_time(f"interop/{name}", say):
+        if stamp.is_file() and stamp.read_text() == mark:
+            return
+        say(f"installing the packages of interop/agents/{name} (first time, ~10 s)")
+        step = [*node.npm, "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
+        ran = subprocess.run(step, cwd=folder, env=node.environment(), check=False, capture_output=True, text=True)
+        if ran.returncode:
+            raise SetupFailed(f"{ran.stdout}{ran.stderr}\ninterop/agents/{name} could not be set up")
+        stamp.write_text(mark)
