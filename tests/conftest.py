@@ -1,5 +1,6 @@
 """Shared parts of all tests: one PostgreSQL per worker, one database per test that asks for it, the order of all."""
 
+import signal
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -14,6 +15,11 @@ from tests.support.schedule import ByWhatIsShared, by_length
 def pytest_addoption(parser: pytest.Parser) -> None:
     told = "also every state of every screen in every look, and a cut behind every byte"
     parser.addoption("--thorough", action="store_true", help=told)
+
+
+def pytest_configure() -> None:
+    # A shell starts what runs in its background with Ctrl-C ignored, and every process a test starts would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
