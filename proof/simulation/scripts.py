@@ -60,7 +60,7 @@ JSON: dict[str, tuple[tuple[str, ...], str]] = {
     "failing task": ((_task("submitted"), _task("failed")), "failed AGENT_EXECUTION_FAILED"),
     "rejected task": ((_task("rejected"),), "failed AGENT_EXECUTION_FAILED"),
     "canceled task": ((_task("working"), _task("canceled")), "canceled CANCELED"),
-    "asking task": ((_task("input-required"),), "failed A2A_PROTOCOL_ERROR"),
+    "asking task": ((_task("input-required"),), "failed AGENT_EXECUTION_FAILED"),
     "endless task": ((_task("working"),), "timed_out TIMEOUT"),
     "error": ((_FAILED,), "failed AGENT_EXECUTION_FAILED"),
     "status 500": (("#500",), "failed AGENT_UNAVAILABLE"),

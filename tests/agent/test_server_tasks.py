@@ -80,12 +80,13 @@ async def test_chunks_of_text_are_one_text_and_other_chunks_an_array_unless_the_
         assert total["artifacts"][0]["parts"][0]["data"] == {"total": 2}
 
 
-async def test_a_stream_gives_each_chunk_as_a_whole_artifact_and_then_the_end(tmp_path: Path) -> None:
+async def test_a_stream_appends_each_chunk_to_one_artifact_and_then_ends(tmp_path: Path) -> None:
     async with served_agent(tmp_path, {"words": words}) as agent:
         events = [event async for event in agent.events("message/stream", message("a b c"))]
         assert [event["kind"] for event in events] == ["task", *["artifact-update"] * 3, "status-update"]
         assert texts(events) == ["a ", "b ", "c "]
-        assert all(event["lastChunk"] and not event["append"] for event in events[1:-1])
+        assert [event["append"] for event in events[1:-1]] == [False, True, True]
+        assert {event["artifact"]["artifactId"] for event in events[1:-1]} == {"result"}
         assert (events[-1]["status"]["state"], events[-1]["final"]) == ("completed", True)
 
 
@@ -211,12 +212,14 @@ async def test_a_stream_is_taken_up_again_where_the_task_is_now(tmp_path: Path) 
         assert texts([first]) == ["one"]
         again = agent.events("tasks/resubscribe", {"id": task["id"]})
         snapshot = await anext(again)
-        assert [artifact["artifactId"] for artifact in snapshot["artifacts"]] == ["result-1"]
+        assert [(artifact["artifactId"], len(artifact["parts"])) for artifact in snapshot["artifacts"]] == [
+            ("result", 1)
+        ]
         held.go.set()
         rest = [event async for event in again]
         assert (texts(rest), rest[-1]["status"]["state"]) == (["two"], "completed")
         (whole,) = [event async for event in agent.events("tasks/resubscribe", {"id": task["id"]})]
-        assert (whole["status"]["state"], len(whole["artifacts"])) == ("completed", 2)
+        assert (whole["status"]["state"], len(whole["artifacts"][0]["parts"])) == ("completed", 2)
 
 
 @pytest.mark.parametrize(("asked_for", "messages"), [(None, 2), (0, 0), (1, 1), (9, 2)])

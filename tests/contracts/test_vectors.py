@@ -179,9 +179,15 @@ def _rpc_answer(content_type: str, text: str) -> str:
 
 
 def _is_refused_by_meaning(result: dict[str, Any]) -> bool:
-    """A Task that is well-formed but asks for something the platform does not offer, or is not the one asked for."""
-    state = result.get("status", {}).get("state")
-    return state in {"auth-required", "input-required", "unknown"} or result.get("id", "task-7") != "task-7"
+    """A Task that is well-formed but not the one asked for, or in no known state, or whose result is no Message."""
+    status = result.get("status", {})
+    makes_result = status.get("state") == "completed" and not any(one["parts"] for one in result.get("artifacts", []))
+    said = status.get("message") if makes_result else None
+    return (
+        status.get("state") == "unknown"
+        or result.get("id", "task-7") != "task-7"
+        or (said is not None and not document("a2a-profile/0.2#message").is_valid(said))
+    )
 
 
 def _is_terminal(result: dict[str, Any]) -> bool:

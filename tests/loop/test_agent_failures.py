@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+from aop.contracts.errors import ErrorCode, code_entries
 from aop.router.app import RouterEnvironment
 from tests.support.agent import a_message, a_task, data, result_of, rpc_error, saying, text
 from tests.support.loop import SILENT_HOST, Changes, Platform, running_platform
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CANARY = "canary-of-the-agent"
 GOOD = b'{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"data","data":1}]}'
+SAID = {"kind": "message", "messageId": "m", "role": "agent", "parts": [text(CANARY)]}
 WHOLE = b'{"jsonrpc":"2.0","id":"%id%","result":' + GOOD + b"}"
 
 
@@ -28,98 +30,120 @@ def envelope(members: bytes) -> Behaviour:
     return saying(b'{"jsonrpc":"2.0",' + members + b"}")
 
 
-UNAVAILABLE: dict[str, Behaviour] = {
-    "201": status(201),
-    "204": sending(b"HTTP/1.1 204 Said\r\n\r\n"),
-    "401": status(401),
-    "403": status(403),
-    "404": status(404),
-    "500": status(500),
-    "503": status(503),
-    "302": status(302, b"location: /elsewhere"),
-    "307": status(307, b"location: /elsewhere"),
-    "500 with a large page": saying(b" " * 1_100_000, 500),
-    "502 in chunks": sending(
-        b"HTTP/1.1 502 Said\r\ntransfer-encoding: chunked\r\n\r\n" + b"10f447\r\n" + b" " * 1_111_111 + b"\r\n0\r\n\r\n"
-    ),
-    "reset": reset,
-    "closed": sending(b""),
-    "not HTTP": sending(b"SMTP ready\r\n\r\n"),
-    "cut head": sending(b"HTTP/1.1 200 OK\r\ncontent-ty"),
-    "cut body": sending(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"),
-    "cut chunk": sending(
-        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"
-    ),
-    "two lengths": sending(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}"),
+FAILURES: dict[tuple[str, str | None], dict[str, Behaviour]] = {
+    ("AGENT_UNAVAILABLE", None): {
+        "201": status(201),
+        "204": sending(b"HTTP/1.1 204 Said\r\n\r\n"),
+    },
+    ("AGENT_UNAVAILABLE", "http_auth"): {"401": status(401), "403": status(403)},
+    ("AGENT_UNAVAILABLE", "http_client_error"): {"404": status(404), "415": status(415)},
+    ("AGENT_UNAVAILABLE", "http_server_error"): {
+        "500": status(500),
+        "503": status(503),
+        "500 with a large page": saying(b" " * 1_100_000, 500),
+        "502 in chunks": sending(
+            b"HTTP/1.1 502 Said\r\ntransfer-encoding: chunked\r\n\r\n"
+            + b"10f447\r\n"
+            + b" " * 1_111_111
+            + b"\r\n0\r\n\r\n"
+        ),
+    },
+    ("AGENT_UNAVAILABLE", "http_redirect"): {
+        "302": status(302, b"location: /elsewhere"),
+        "307": status(307, b"location: /elsewhere"),
+    },
+    ("AGENT_UNAVAILABLE", "transfer_broken"): {
+        "reset": reset,
+        "closed": sending(b""),
+        "not HTTP": sending(b"SMTP ready\r\n\r\n"),
+        "cut head": sending(b"HTTP/1.1 200 OK\r\ncontent-ty"),
+        "cut body": sending(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"),
+        "cut chunk": sending(
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"
+        ),
+        "two lengths": sending(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}"),
+    },
+    ("AGENT_EXECUTION_FAILED", "rpc_error"): {"JSON-RPC error": rpc_error(-32603, CANARY)},
+    ("AGENT_EXECUTION_FAILED", "rpc_method_not_found"): {"JSON-RPC error -32601": rpc_error(-32601, CANARY)},
+    ("AGENT_EXECUTION_FAILED", "rpc_version_not_supported"): {"JSON-RPC error -32009": rpc_error(-32009, CANARY)},
+    ("AGENT_EXECUTION_FAILED", "task_failed"): {
+        "task failed": a_task("failed", [text(CANARY)]),
+        "task failed with a reason of its own": a_task("failed", status={"state": "failed", "message": SAID}),
+    },
+    ("AGENT_EXECUTION_FAILED", "task_rejected"): {"task rejected": a_task("rejected")},
+    ("AGENT_EXECUTION_FAILED", "input_required"): {
+        "input-required": a_task("input-required", status={"state": "input-required", "message": SAID})
+    },
+    ("AGENT_EXECUTION_FAILED", "auth_required"): {"auth-required": a_task("auth-required")},
+    ("AGENT_RESPONSE_TOO_LARGE", "body_size"): {"body": a_message(text("x" * 1_048_577))},
+    ("AGENT_RESPONSE_TOO_LARGE", None): {
+        "head": sending(b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200_000 + b"\r\n\r\n"),
+    },
+    ("A2A_PROTOCOL_ERROR", "rpc_envelope"): {
+        "wrong version": saying(b'{"jsonrpc":"1.0","id":"%id%","result":' + GOOD + b"}"),
+        "other id": envelope(b'"id":"other","result":' + GOOD),
+        "number id": envelope(b'"id":1,"result":' + GOOD),
+        "true id": envelope(b'"id":true,"result":' + GOOD),
+        "object id": envelope(b'"id":{},"result":' + GOOD),
+        "null id": envelope(b'"id":null,"result":' + GOOD),
+        "no id": envelope(b'"result":' + GOOD),
+        "both": envelope(b'"id":"%id%","error":{"code":1,"message":"m"},"result":' + GOOD),
+        "neither": envelope(b'"id":"%id%"'),
+        "unknown member": envelope(b'"id":"%id%","extra":1,"result":' + GOOD),
+    },
+    ("A2A_PROTOCOL_ERROR", "not_json"): {
+        "repeated envelope member": envelope(b'"id":"%id%","id":"%id%","result":' + GOOD),
+        "repeated member inside": envelope(
+            b'"id":"%id%","result":' + GOOD.replace(b'"data":1', b'"data":{"a":1,"a":2}')
+        ),
+        "trailing data": saying(b'{"jsonrpc":"2.0","id":"%id%","result":' + GOOD + b"} 1"),
+        "lone surrogate": envelope(b'"id":"%id%","result":' + GOOD.replace(b'"data":1', b'"data":"\\ud800"')),
+        "not JSON": saying(CANARY.encode()),
+        "not UTF-8": envelope(b'"id":"%id%","result":' + GOOD.replace(b'"data":1', b'"data":"\xff"')),
+        "empty": saying(b""),
+    },
+    ("A2A_PROTOCOL_ERROR", "media_type"): {
+        "media type": saying(WHOLE, 200, b"content-type: text/html"),
+        "no media type": saying(WHOLE, 200, b"x-other: 1"),
+        "two media types": saying(WHOLE, 200, JSON, JSON),
+        "encoded": saying(WHOLE, 200, JSON, b"content-encoding: gzip"),
+        "encoded twice": saying(WHOLE, 200, JSON, b"content-encoding: identity", b"content-encoding: br"),
+        "a stream": saying(WHOLE, 200, b"content-type: text/event-stream"),
+    },
+    ("A2A_PROTOCOL_ERROR", "message_shape"): {
+        "unknown kind": result_of({"kind": "thing"}),
+        "the shape of A2A 1.0": result_of({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": []}}),
+        "no parts": a_message(),
+        "no message id": a_message(data(1), messageId=None),
+        "empty message id": a_message(data(1), messageId=""),
+        "role user": a_message(data(1), role="user"),
+        "unknown part": a_message({"kind": "video", "data": 1}),
+    },
+    ("A2A_PROTOCOL_ERROR", "task_shape"): {"task without context": a_task("completed", contextId=None)},
+    ("A2A_PROTOCOL_ERROR", "task_state_unknown"): {
+        "unknown": a_task("unknown"),
+        "made-up state": a_task("resting"),
+    },
+    ("CANCELED", None): {"task canceled": a_task("canceled")},
 }
-EXECUTION: dict[str, Behaviour] = {
-    "JSON-RPC error": rpc_error(-32603, CANARY),
-    "task failed": a_task("failed", [text(CANARY)]),
-    "task rejected": a_task("rejected"),
-}
-TOO_LARGE: dict[str, Behaviour] = {
-    "body": a_message(text("x" * 1_048_577)),
-    "head": sending(b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200_000 + b"\r\n\r\n"),
-}
-PROTOCOL: dict[str, Behaviour] = {
-    "wrong version": saying(b'{"jsonrpc":"1.0","id":"%id%","result":' + GOOD + b"}"),
-    "other id": envelope(b'"id":"other","result":' + GOOD),
-    "number id": envelope(b'"id":1,"result":' + GOOD),
-    "true id": envelope(b'"id":true,"result":' + GOOD),
-    "object id": envelope(b'"id":{},"result":' + GOOD),
-    "null id": envelope(b'"id":null,"result":' + GOOD),
-    "no id": envelope(b'"result":' + GOOD),
-    "both": envelope(b'"id":"%id%","error":{"code":1,"message":"m"},"result":' + GOOD),
-    "neither": envelope(b'"id":"%id%"'),
-    "unknown member": envelope(b'"id":"%id%","extra":1,"result":' + GOOD),
-    "repeated envelope member": envelope(b'"id":"%id%","id":"%id%","result":' + GOOD),
-    "repeated member inside": envelope(b'"id":"%id%","result":' + GOOD.replace(b'"data":1', b'"data":{"a":1,"a":2}')),
-    "trailing data": saying(b'{"jsonrpc":"2.0","id":"%id%","result":' + GOOD + b"} 1"),
-    "lone surrogate": envelope(b'"id":"%id%","result":' + GOOD.replace(b'"data":1', b'"data":"\\ud800"')),
-    "not JSON": saying(CANARY.encode()),
-    "not UTF-8": envelope(b'"id":"%id%","result":' + GOOD.replace(b'"data":1', b'"data":"\xff"')),
-    "empty": saying(b""),
-    "media type": saying(WHOLE, 200, b"content-type: text/html"),
-    "no media type": saying(WHOLE, 200, b"x-other: 1"),
-    "two media types": saying(WHOLE, 200, JSON, JSON),
-    "encoded": saying(WHOLE, 200, JSON, b"content-encoding: gzip"),
-    "encoded twice": saying(WHOLE, 200, JSON, b"content-encoding: identity", b"content-encoding: br"),
-    "unknown kind": result_of({"kind": "thing"}),
-    "no parts": a_message(),
-    "no message id": a_message(data(1), messageId=None),
-    "empty message id": a_message(data(1), messageId=""),
-    "role user": a_message(data(1), role="user"),
-    "unknown part": a_message({"kind": "video", "data": 1}),
-    "a stream": saying(WHOLE, 200, b"content-type: text/event-stream"),
-    "input-required": a_task("input-required"),
-    "auth-required": a_task("auth-required"),
-    "unknown": a_task("unknown"),
-    "made-up state": a_task("resting"),
-}
-FAILURES = [
-    (code, number, name, behaviour)
-    for (code, number), rows in {
-        ("AGENT_UNAVAILABLE", 503): UNAVAILABLE,
-        ("AGENT_EXECUTION_FAILED", 502): EXECUTION,
-        ("A2A_PROTOCOL_ERROR", 502): PROTOCOL,
-        ("AGENT_RESPONSE_TOO_LARGE", 502): TOO_LARGE,
-        ("CANCELED", 409): {"task canceled": a_task("canceled")},
-    }.items()
-    for name, behaviour in rows.items()
-]
 
 
-@pytest.mark.rows("INV-18", "INV-19", "INV-20", "INV-21", "INV-32", "AUTH-14")
+@pytest.mark.rows("INV-18", "INV-19", "INV-20", "INV-21", "INV-32", "AUTH-14", "REAS-01", "REAS-03", "FOR-04")
 @pytest.mark.parametrize(
-    ("code", "number", "behaviour"),
-    [pytest.param(code, number, behaviour, id=f"{code}: {name}") for code, number, name, behaviour in FAILURES],
+    ("code", "reason", "behaviour"),
+    [
+        pytest.param(code, reason, behaviour, id=f"{code}: {name}")
+        for (code, reason), rows in FAILURES.items()
+        for name, behaviour in rows.items()
+    ],
 )
-async def test_a_bad_answer_ends_the_invocation_with_its_code(
-    platform: Platform, code: str, number: int, behaviour: Behaviour
+async def test_a_bad_answer_ends_the_invocation_with_its_code_and_reason(
+    platform: Platform, code: str, reason: str | None, behaviour: Behaviour
 ) -> None:
     platform.agent.script(behaviour)
     reply = await platform.invoke(b'{"secret":"canary-of-the-caller"}')
-    await platform.require_failed(reply, number, code)
+    await platform.require_failed(reply, code_entries()[ErrorCode(code)].status, code)
+    assert reply.json.get("reason") == reason
     assert b"canary" not in reply.body
     assert str(platform.agent.port).encode() not in reply.body
     sent = platform.agent.methods(reply.json["invocationId"])
@@ -127,40 +151,48 @@ async def test_a_bad_answer_ends_the_invocation_with_its_code(
     assert {request.target for request in platform.agent.calls(None, reply.json["invocationId"])} == {"/a2a"}
 
 
-@pytest.mark.rows("INV-17")
+@pytest.mark.rows("INV-17", "FOR-04", "REAS-01")
 @pytest.mark.parametrize(
-    ("then", "number", "code", "cancels"),
+    ("then", "number", "code", "reason", "cancels"),
     [
-        (rpc_error(-32001), 502, "AGENT_EXECUTION_FAILED", 0),
-        (reset, 503, "AGENT_UNAVAILABLE", 0),
-        (status(500), 503, "AGENT_UNAVAILABLE", 0),
-        (a_task("working", id="task-8"), 502, "A2A_PROTOCOL_ERROR", 1),
-        (a_message(data(1)), 502, "A2A_PROTOCOL_ERROR", 1),
-        (a_task("resting"), 502, "A2A_PROTOCOL_ERROR", 1),
-        (saying(b" " * 1_048_577), 502, "AGENT_RESPONSE_TOO_LARGE", 1),
-        (a_task("failed"), 502, "AGENT_EXECUTION_FAILED", 0),
-        (a_task("canceled"), 409, "CANCELED", 0),
+        (rpc_error(-32001), 502, "AGENT_EXECUTION_FAILED", "rpc_error", 0),
+        (reset, 503, "AGENT_UNAVAILABLE", "transfer_broken", 0),
+        (status(500), 503, "AGENT_UNAVAILABLE", "http_server_error", 0),
+        (a_task("working", id="task-8"), 502, "A2A_PROTOCOL_ERROR", "task_changed", 1),
+        (a_message(data(1)), 502, "A2A_PROTOCOL_ERROR", "task_shape", 1),
+        (a_task("resting"), 502, "A2A_PROTOCOL_ERROR", "task_state_unknown", 1),
+        (a_task("input-required"), 502, "AGENT_EXECUTION_FAILED", "input_required", 1),
+        (a_task("auth-required"), 502, "AGENT_EXECUTION_FAILED", "auth_required", 1),
+        (saying(b" " * 1_048_577), 502, "AGENT_RESPONSE_TOO_LARGE", "body_size", 1),
+        (a_task("failed"), 502, "AGENT_EXECUTION_FAILED", "task_failed", 0),
+        (a_task("canceled"), 409, "CANCELED", None, 0),
     ],
 )
 async def test_a_failed_look_at_a_task_is_an_outcome_and_not_a_reason_to_look_again(
-    platform: Platform, then: Behaviour, number: int, code: str, cancels: int
+    platform: Platform, then: Behaviour, number: int, code: str, reason: str | None, cancels: int
 ) -> None:
     platform.agent.script(a_task("working"), then)
     reply = await platform.invoke()
     await platform.require_failed(reply, number, code)
+    assert reply.json.get("reason") == reason
     await asyncio.sleep(0.12)
     expected = ["message/send", "tasks/get", *["tasks/cancel"] * cancels]
     assert platform.agent.methods(reply.json["invocationId"]) == expected
 
 
-@pytest.mark.rows("INV-18")
+@pytest.mark.rows("INV-18", "REAS-01")
 async def test_an_agent_out_of_reach_is_unavailable_and_one_that_may_not_be_reached_has_no_route(
     platform: Platform,
 ) -> None:
-    for host, code in ((SILENT_HOST, "AGENT_UNAVAILABLE"), ("127.0.0.8", "ROUTE_NOT_FOUND")):
+    for host, code, reason in (
+        (SILENT_HOST, "AGENT_UNAVAILABLE", "connect_failed"),
+        ("127.0.0.8", "ROUTE_NOT_FOUND", "address_refused"),
+    ):
         protocol = {**platform.card["protocol"], "endpoint": f"http://{host}:9/a2a"}
         card, _, _ = await platform.installed(protocol=protocol)
-        await platform.require_failed(await platform.invoke(agentId=card["agentId"]), 503, code)
+        reply = await platform.invoke(agentId=card["agentId"])
+        await platform.require_failed(reply, 503, code)
+        assert reply.json["reason"] == reason
 
 
 @pytest.mark.rows("INV-22")
@@ -195,7 +227,7 @@ async def test_only_the_routers_own_credential_is_offered(platform: Platform, ki
     assert len(platform.agent.received) == heard
 
 
-@pytest.mark.rows("INV-24", "INV-18")
+@pytest.mark.rows("INV-24", "INV-18", "REAS-01")
 async def test_a_name_that_now_leads_elsewhere_is_not_dialed(postgres: PostgresForTests) -> None:
     answers = {"agent.test": ["127.0.0.1"]}
 
@@ -206,10 +238,15 @@ async def test_a_name_that_now_leads_elsewhere_is_not_dialed(postgres: PostgresF
 
     stores = await postgres.new_platform()
     limits = Changes(environment=RouterEnvironment(lookup=look_up), agent_name="agent.test")
-    for refused, code in ((["127.0.0.1", "8.8.8.8"], "ROUTE_NOT_FOUND"), ([], "AGENT_UNAVAILABLE")):
+    for refused, code, reason in (
+        (["127.0.0.1", "8.8.8.8"], "ROUTE_NOT_FOUND", "address_refused"),
+        ([], "AGENT_UNAVAILABLE", "name_not_resolved"),
+    ):
         answers["agent.test"] = refused
         async with running_platform(stores if refused else await postgres.new_platform(), limits) as platform:
-            await platform.require_failed(await platform.invoke(), 503, code)
+            reply = await platform.invoke()
+            await platform.require_failed(reply, 503, code)
+            assert reply.json["reason"] == reason
             assert platform.agent.received == []
 
 

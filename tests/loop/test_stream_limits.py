@@ -97,6 +97,27 @@ async def test_an_infinite_stream_ends_at_the_total(postgres: PostgresForTests, 
         await require_sent(platform, caller, cancels=True)
 
 
+@pytest.mark.rows("STR-11")
+@pytest.mark.parametrize("size", [1 << 20, 700, 90])
+async def test_events_before_the_limit_are_delivered_however_the_bytes_were_cut(platform: Platform, size: int) -> None:
+    card, _, _ = await platform.installed(limits=some_limits(maxOutputBytes=2000))
+
+    async def behave(request: Received) -> None:
+        results = (task(), piece(0, 0, 3), piece(1, 1, 3), piece("x" * 2000, 2, 3), piece("canary", 3, 9))
+        body = b"".join(event_of(request, result) for result in results)
+        await request.send(HEAD)
+        for start in range(0, len(body), size):
+            await send_body(request, body[start : start + size])
+            await asyncio.sleep(0.001)
+        await request.wait_for_leaving()
+
+    platform.agent.script(behave)
+    async with streaming(platform, agentId=card["agentId"]) as caller:
+        await failed_with(platform, caller, TOO_LARGE, "body_size")
+    assert caller.chunks == [0, 1]
+    await require_sent(platform, caller, cancels=True)
+
+
 @pytest.mark.rows("STR-13")
 async def test_a_thousand_chunks_in_two_seconds_make_at_most_nine_facts(platform: Platform) -> None:
     async def behave(request: Received) -> None:

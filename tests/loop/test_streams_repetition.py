@@ -93,7 +93,7 @@ def test_a_text_stays_a_text() -> None:
     [
         (artifact(9, append=False), "A2A_PROTOCOL_ERROR"),
         (artifact(9, append=True, contextId="ctx-2"), "A2A_PROTOCOL_ERROR"),
-        (status("completed"), "A2A_PROTOCOL_ERROR"),
+        (status("rejected"), "AGENT_EXECUTION_FAILED"),
         (status("failed"), "AGENT_EXECUTION_FAILED"),
     ],
 )

@@ -1,31 +1,33 @@
 """A long event of a stream is read like a long answer: not in the event loop."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from aop.cards.checks import IN_LOOP_BYTES
-from aop.router.a2a.agent import AgentConversation
+from aop.router.a2a.agent import AgentConversation, Agents
 from aop.router.a2a.streaming import stream_chunks
 from aop.router.a2a.tracked_task import TrackedTask
 
 
-class Conversation:
+class Conversation(AgentConversation):
     """Hands out the events it was given, and notes which texts are read elsewhere."""
 
     def __init__(self, *events: bytes) -> None:
-        self._events = events
+        self._given = events
+        self._agents = cast("Agents", SimpleNamespace(checks=self))
         self.read_elsewhere: list[bytes] = []
 
     def next_id(self) -> str:
         return "1"
 
-    async def events(self, *_: object) -> AsyncIterator[Iterator[bytes]]:
-        yield iter(self._events)
+    async def events(self, *_: object) -> AsyncGenerator[Iterator[bytes], None]:
+        yield iter(self._given)
 
-    async def is_strict(self, text: bytes) -> bool:
+    async def is_strict(self, text: bytes, _: int) -> bool:
         self.read_elsewhere.append(text)
         return True
 
@@ -49,6 +51,6 @@ async def test_a_long_event_is_not_read_in_the_loop_repeated_or_not() -> None:
         chunks.append(json.loads(chunk))
 
     known = TrackedTask("inv_1")
-    await stream_chunks(cast("AgentConversation", conversation), b"1", "", known, 0.0, deliver)
+    await stream_chunks(conversation, b"1", "", known, 0.0, deliver)
     assert chunks == [0, 1, 2, long, long, 3]
     assert conversation.read_elsewhere == events[-2:]

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason
 from aop.router.a2a.answers import read_result
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
 from aop.router.a2a.tracked_task import TrackedTask
-from tests.support.vectors import VECTORS
+from tests.support.vectors import VECTORS, code_and_reason
 
 CASES: list[dict[str, Any]] = json.loads((VECTORS / "a2a-stream.json").read_bytes())["cases"]
 
@@ -29,12 +29,12 @@ def played(case: dict[str, Any]) -> tuple[list[Any], dict[str, str], bool]:
                 break
         if not rules.completed:
             if case["end"] == "broken":
-                raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False)
+                raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, Reason.TRANSFER_BROKEN, leaves_task=False)
             rules.end()
     except AgentCanceled:
         outcome = {"status": "canceled", "code": "CANCELED"}
     except AgentFault as fault:
-        outcome, leaves_task = {"status": "failed", "code": str(fault.code)}, fault.leaves_task
+        outcome, leaves_task = {"status": "failed", **code_and_reason(fault)}, fault.leaves_task
     return chunks, outcome, leaves_task and known.may_run
 
 

@@ -30,7 +30,7 @@ from aop.router.targets.topology_watch import read_event
 from tests.support.agent import ScriptedAgent, method_of, scripted_agent
 from tests.support.peers import Behaviour, Received
 from tests.support.settings import router_environment
-from tests.support.vectors import each
+from tests.support.vectors import code_and_reason, each
 from tests.support.waiting import PATIENCE_SECONDS
 
 Outcome = dict[str, Any]
@@ -69,7 +69,7 @@ class Conversing:
         except AgentCanceled:
             return {"status": "canceled", "code": "CANCELED"}
         except AgentFault as fault:
-            return {"status": "failed", "code": str(fault.code)}
+            return {"status": "failed", **code_and_reason(fault)}
         return {"status": "succeeded", "result": json.loads(value)}
 
 
@@ -113,6 +113,7 @@ async def test_a_response_is_read_as_its_vector_says(conversing: Conversing, cas
     outcome = await conversing.outcome(replying({"contentType": case["contentType"], "text": case["text"]}))
     code = {"error": "AGENT_EXECUTION_FAILED", "protocol_error": "A2A_PROTOCOL_ERROR"}.get(case["verdict"])
     assert outcome.get("code") == code == case.get("code")
+    assert outcome.get("reason") == case.get("reason")
 
 
 @pytest.mark.rows("INV-16", "INV-17", "CAN-08")

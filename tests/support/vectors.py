@@ -7,6 +7,7 @@ import pytest
 
 from aop.base import assets
 from aop.contracts.credential import CONTEXT_HEADERS
+from aop.router.a2a.outcome import AgentFault
 
 VECTORS = assets.folder("contracts") / "vectors"
 
@@ -74,6 +75,11 @@ def vectors(name: str) -> dict[str, Any]:
 def cases(name: str) -> list[dict[str, Any]]:
     listed: list[dict[str, Any]] = vectors(name)["cases"]
     return listed
+
+
+def code_and_reason(fault: AgentFault) -> dict[str, str]:
+    """As an outcome names them."""
+    return {"code": str(fault.code)} | ({} if fault.reason is None else {"reason": str(fault.reason)})
 
 
 def each(name: str) -> pytest.MarkDecorator:

@@ -110,15 +110,15 @@ class SkillExecutor(AgentExecutor):
 
     async def _collect(self, call: AgentCall, chunks: AsyncGenerator[Any, None], updater: TaskUpdater) -> None:
         pending: list[Any] = []
-        number = 0
+        goes_on = False
         async for chunk in chunks:
-            number += 1
             if call.method == "message/stream":
-                await _send(updater, chunk, f"{ARTIFACT}-{number}")
+                await _send(updater, chunk, append=goes_on)
+                goes_on = True
             else:
                 pending.append(chunk)
         if pending:
-            await _send(updater, self._skills.join(call.context.capability, pending), ARTIFACT)
+            await _send(updater, self._skills.join(call.context.capability, pending), append=False)
 
 
 async def _conclude(work: asyncio.Task[None], updater: TaskUpdater, call: AgentCall) -> None:
@@ -135,9 +135,9 @@ async def _tell(updater: TaskUpdater, state: TaskState, note: str | None) -> Non
     await updater.update_status(state, message, final=True)
 
 
-async def _send(updater: TaskUpdater, value: Any, artifact_id: str) -> None:
+async def _send(updater: TaskUpdater, value: Any, *, append: bool) -> None:
     part = TextPart(text=value) if isinstance(value, str) else DataPart(data=msgspec.to_builtins(value))
-    await updater.add_artifact([Part(root=part)], artifact_id=artifact_id, append=False, last_chunk=True)
+    await updater.add_artifact([Part(root=part)], artifact_id=ARTIFACT, append=append)
 
 
 def _history(context: RequestContext) -> list[Message]:

@@ -20,7 +20,6 @@ from aop.contracts.a2a import (
 T = TypeVar("T")
 
 RUNNING: Final = frozenset({TaskState.SUBMITTED, TaskState.WORKING})
-TERMINAL: Final = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED, TaskState.CANCELED})
 _KINDS: Final[dict[str, type[Any]]] = {
     "message": Message,
     "task": Task,
@@ -78,8 +77,8 @@ def result_value(found: Message | Task) -> Any:
     if isinstance(found, Message):
         return _value(found.parts)
     parts = [part for artifact in _artifacts(found) for part in artifact.parts]
-    if not parts and found.status.message is not msgspec.UNSET:
-        parts = list(found.status.message.parts)
+    if not parts and isinstance(found.status.message, msgspec.Raw):
+        parts = list(_status_message(found.status.message).parts)
     return _value(parts) if parts else None
 
 
@@ -136,29 +135,24 @@ class StreamJudge:
         if not artifact_id or not update.artifact.parts:
             raise ProfileBroken("an artifact without id or parts")
         is_closed = self._closed.get(artifact_id)
-        if (update.append is True) != (is_closed is not None):
-            raise ProfileBroken("an appended piece without base, or a second base")
-        if is_closed:
-            raise ProfileBroken("a piece after lastChunk")
+        if update.append is not True and is_closed is not None:
+            raise ProfileBroken("an artifact that was sent before is replaced; what was delivered cannot be taken back")
+        if update.append is True and is_closed is not False:
+            raise ProfileBroken("an appended piece without base, or after lastChunk")
         self._closed[artifact_id] = update.last_chunk is True
         return _value(update.artifact.parts)
 
     def _status(self, found: Task | StatusUpdate) -> Iterator[Any]:
         self.state = state = found.status.state
-        terminal = state in TERMINAL
-        if isinstance(found, StatusUpdate) and found.final != terminal:
-            raise ProfileBroken("`final` is true exactly for terminal states")
-        if state not in RUNNING and not terminal:
-            raise ProfileBroken(f"the state {state} is not one the platform can go on from")
-        self.ended = terminal
+        if state is TaskState.UNKNOWN:
+            raise ProfileBroken("the state unknown is not one the platform can go on from")
+        self.ended = state not in RUNNING
         if state is not TaskState.COMPLETED:
             return
-        if not all(self._closed.values()):
-            raise ProfileBroken("completed while an artifact lacks lastChunk")
         left = [one for one in _artifacts(found) if one.artifact_id not in self._closed and one.parts]
         yield from (_value(artifact.parts) for artifact in left)
-        if not self._chunks and not left and found.status.message is not msgspec.UNSET:
-            yield _value(found.status.message.parts)
+        if not self._chunks and not left and isinstance(found.status.message, msgspec.Raw):
+            yield _value(_status_message(found.status.message).parts)
 
 
 def _read(result: msgspec.Raw, kinds: Sequence[str]) -> Message | Task | StatusUpdate | ArtifactUpdate:
@@ -168,11 +162,16 @@ def _read(result: msgspec.Raw, kinds: Sequence[str]) -> Message | Task | StatusU
     found: Message | Task | StatusUpdate | ArtifactUpdate = _decoded(result, _KINDS[kind])
     if isinstance(found, Message):
         _require_message(found)
-    elif isinstance(found, Task | StatusUpdate) and found.status.message is not msgspec.UNSET:
-        _require_message(found.status.message)
     for artifact in _artifacts(found):
         _require_parts(artifact.parts)
     return found
+
+
+def _status_message(raw: msgspec.Raw) -> Message:
+    """Judged only where its parts become a value."""
+    message = _decoded(raw, Message)
+    _require_message(message)
+    return message
 
 
 def _decoded(result: msgspec.Raw, kind: type[T]) -> T:

@@ -35,7 +35,7 @@ class SkillTask:
         self.owner = owner
         """The Workspace whose call made it: nobody else may read or cancel it."""
         self.streamed = streamed
-        """Whether each chunk is an artifact of its own, or all of them are joined into one at the end."""
+        """Whether each chunk is a part of the artifact as it comes, or all of them are joined into one at the end."""
         self.state = TaskState.SUBMITTED
         self.parts: list[msgspec.Raw] = []
         self.history: list[msgspec.Raw] = []
@@ -74,7 +74,7 @@ class SkillTask:
         """The Task as it is now, with the latest messages of its history as long as all fits into `max_bytes`."""
         found: dict[str, Any] = {"kind": "task", "id": self.id, "contextId": self.context_id, "status": self._status()}
         if self.parts:
-            found["artifacts"] = [self._artifact(number) for number in range(len(self.parts))]
+            found["artifacts"] = [_artifact(self.parts)]
         plain = msgspec.json.encode(found)
         messages = self.history[-history_length:] if history_length else []
         if not messages or len(plain) + sum(map(len, messages)) > max_bytes:
@@ -82,7 +82,7 @@ class SkillTask:
         return msgspec.json.encode(found | {"history": messages})
 
     def follow(self) -> AsyncGenerator[bytes, None]:
-        """The Task as it is at this moment, then each artifact as it is made, and the end."""
+        """The Task as it is at this moment, then each part of the artifact as it is made, and the end."""
         return self._events(self.document(), len(self.parts), ended=not self.running)
 
     async def _events(self, first: bytes, position: int, *, ended: bool) -> AsyncGenerator[bytes, None]:
@@ -108,20 +108,20 @@ class SkillTask:
 
     def _status_update(self) -> bytes:
         event = {"kind": "status-update", "taskId": self.id, "contextId": self.context_id}
-        return msgspec.json.encode(event | {"status": self._status(), "final": self.ended})
+        return msgspec.json.encode(event | {"status": self._status(), "final": True})
 
     def _artifact_update(self, number: int) -> bytes:
+        # Which chunk is the last is known only after it was sent; the end of the Task closes its artifact.
         event = {"kind": "artifact-update", "taskId": self.id, "contextId": self.context_id}
-        return msgspec.json.encode(event | {"artifact": self._artifact(number), "append": False, "lastChunk": True})
-
-    def _artifact(self, number: int) -> dict[str, Any]:
-        # A chunk is a whole value of its own, so it is a whole artifact: nobody has to know which one is the last.
-        artifact_id = f"{ARTIFACT}-{number + 1}" if self.streamed else ARTIFACT
-        return {"artifactId": artifact_id, "parts": [self.parts[number]]}
+        return msgspec.json.encode(event | {"artifact": _artifact([self.parts[number]]), "append": number > 0})
 
     def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def _artifact(parts: list[msgspec.Raw]) -> dict[str, Any]:
+    return {"artifactId": ARTIFACT, "parts": parts}
 
 
 def encoded_part(value: Any) -> bytes:

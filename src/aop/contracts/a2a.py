@@ -135,8 +135,10 @@ class Message(A2AObject, frozen=True, kw_only=True):
 
 
 class TaskStatus(A2AObject, frozen=True, kw_only=True):
+    """`message` stays bytes: it is a Message of the profile only where its parts become a value."""
+
     state: TaskState
-    message: Message | msgspec.UnsetType = msgspec.UNSET
+    message: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 class Artifact(A2AObject, frozen=True, kw_only=True):
@@ -157,7 +159,6 @@ class StatusUpdate(A2AObject, frozen=True, kw_only=True):
     task_id: str
     context_id: str
     status: TaskStatus
-    final: bool
 
 
 class ArtifactUpdate(A2AObject, frozen=True, kw_only=True):

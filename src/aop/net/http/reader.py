@@ -124,7 +124,11 @@ class AnswerReader:
             return
         size = len(body)
         self._body_size += size
-        if self._body_size > self._max_body:
+        excess = self._body_size - self._max_body
+        if excess > 0:
+            # What lies within the limit is handed over first, however the bytes were cut on their way.
+            if excess < size:
+                self.pieces.append(body[: size - excess])
             self._refuse(AnswerTooLarge("body", self.status))
         self.buffered += size
         self.pieces.append(body)

@@ -9,15 +9,24 @@ from itertools import count
 import msgspec
 
 from aop.base import json
-from aop.cards.checks import SchemaChecks
+from aop.cards.checks import IN_LOOP_BYTES, SchemaChecks
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.identity import InvocationContext
-from aop.net.http import Answer, AnswerTooLarge, Headers, HttpClient, HttpError, StreamedAnswer, Target
+from aop.net.http import (
+    Answer,
+    AnswerTooLarge,
+    ConnectFailed,
+    Headers,
+    HttpClient,
+    HttpError,
+    StreamedAnswer,
+    Target,
+)
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.net.sse import EventParser
 from aop.router.a2a import requests
-from aop.router.a2a.answers import protocol_error, read_result
+from aop.router.a2a.answers import Result, protocol_error, read_result, read_strict_result
 from aop.router.a2a.credential import Credentials, context_headers
 from aop.router.a2a.outcome import AgentFault
 
@@ -25,6 +34,7 @@ CANCEL_SECONDS = 1.0
 _JSON = (b"content-type", b"application/json")
 _IDENTITY = (b"accept-encoding", b"identity")
 _CANCEL_ANSWER_BYTES = 64 * 1024
+_REASON_OF_STATUS_CLASS = {3: Reason.HTTP_REDIRECT, 4: Reason.HTTP_CLIENT_ERROR, 5: Reason.HTTP_SERVER_ERROR}
 
 
 class AnswerLimits(msgspec.Struct, frozen=True):
@@ -88,9 +98,13 @@ class AgentConversation:
             raise _fault(failure) from None
         return _require_json(answer)
 
-    async def is_strict(self, text: bytes) -> bool:
-        """Whether a long answer is strict JSON; a worker process finds out."""
-        return await self._agents.checks.is_strict(text, json.AGENT_DEPTH)
+    async def read(self, answer: bytes, request_id: str, allowed: frozenset[str]) -> Result:
+        """A long answer is checked for strict JSON in a worker process, so that the event loop stays free."""
+        if len(answer) <= IN_LOOP_BYTES:
+            return read_result(answer, request_id, allowed)
+        if not await self._agents.checks.is_strict(answer, json.AGENT_DEPTH):
+            raise protocol_error(Reason.NOT_JSON)
+        return read_strict_result(answer, request_id, allowed)
 
     async def events(
         self, body: bytes, request_id: str, deadline: float, delegation: str
@@ -111,7 +125,7 @@ class AgentConversation:
                 deadline=deadline,
                 max_body=self._max_answer,
             ) as answer:
-                await _require_event_stream(answer, request_id)
+                await self._require_event_stream(answer, request_id)
                 async for piece in answer:
                     events = parser.feed(piece)
                     del piece  # a reader who stalls would keep it beside the parser's own copy
@@ -156,11 +170,20 @@ class AgentConversation:
             try:
                 address = await self._agents.policy.admit(endpoint, deadline)
             except AddressRefused:
-                raise AgentFault(ErrorCode.ROUTE_NOT_FOUND) from None
+                raise AgentFault(ErrorCode.ROUTE_NOT_FOUND, Reason.ADDRESS_REFUSED) from None
             except NameNotResolved:
-                raise AgentFault(ErrorCode.AGENT_UNAVAILABLE) from None
+                raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, Reason.NAME_NOT_RESOLVED) from None
             self._target = _target(endpoint, address)
         return self._target
+
+    async def _require_event_stream(self, answer: StreamedAnswer, request_id: str) -> None:
+        require_ok(answer.status)
+        require_plain(answer.headers_named(b"content-encoding"))
+        media_types = answer.headers_named(b"content-type")
+        if is_media_type(media_types, b"application/json"):
+            # The one thing a JSON answer to message/stream may be is a JSON-RPC error.
+            await self.read(b"".join([piece async for piece in answer]), request_id, frozenset())
+        require_media_type(media_types, b"text/event-stream")
 
 
 @lru_cache(maxsize=1024)
@@ -170,37 +193,47 @@ def _target(endpoint: Endpoint, address: str) -> Target:
 
 def _fault(failure: HttpError) -> AgentFault:
     """The status decides first: a large error page is an unavailable Agent, not a large answer."""
-    if isinstance(failure, AnswerTooLarge) and failure.status in {None, 200}:
-        # Without a status the head was too large, and no reason is defined for that.
-        return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, None if failure.status is None else Reason.BODY_SIZE)
-    return AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False)
+    if isinstance(failure, AnswerTooLarge):
+        if failure.status in {None, 200}:
+            # Without a status the head was too large, and no reason is defined for that.
+            return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, None if failure.status is None else Reason.BODY_SIZE)
+        return _unavailable(_reason_of_status(failure.status or 0))
+    if isinstance(failure, ConnectFailed):
+        return _unavailable(Reason.TLS_FAILED if failure.phase == "tls" else Reason.CONNECT_FAILED)
+    return _unavailable(Reason.TRANSFER_BROKEN)
+
+
+def _unavailable(reason: Reason | None) -> AgentFault:
+    return AgentFault(ErrorCode.AGENT_UNAVAILABLE, reason, leaves_task=False)
+
+
+def _reason_of_status(status: int) -> Reason | None:
+    """None for what should be 200 and is another success."""
+    return Reason.HTTP_AUTH if status in {401, 403} else _REASON_OF_STATUS_CLASS.get(status // 100)
+
+
+def require_ok(status: int) -> None:
+    if status != 200:
+        raise _unavailable(_reason_of_status(status))
+
+
+def is_media_type(headers: list[bytes], expected: bytes) -> bool:
+    return len(headers) == 1 and headers[0].partition(b";")[0].strip().lower() == expected
 
 
 def require_media_type(headers: list[bytes], expected: bytes) -> None:
-    if len(headers) != 1 or headers[0].partition(b";")[0].strip().lower() != expected:
-        raise protocol_error()
+    if not is_media_type(headers, expected):
+        raise protocol_error(Reason.MEDIA_TYPE)
 
 
 def require_plain(encodings: list[bytes]) -> None:
     """An encoded answer is not decoded."""
     if any(encoding.strip().lower() != b"identity" for encoding in encodings):
-        raise protocol_error()
-
-
-async def _require_event_stream(answer: StreamedAnswer, request_id: str) -> None:
-    if answer.status != 200:
-        raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False)
-    require_plain(answer.headers_named(b"content-encoding"))
-    media_types = answer.headers_named(b"content-type")
-    if len(media_types) == 1 and media_types[0].partition(b";")[0].strip().lower() == b"application/json":
-        # The one thing a JSON answer to message/stream may be is a JSON-RPC error.
-        read_result(b"".join([piece async for piece in answer]), request_id, frozenset())
-    require_media_type(media_types, b"text/event-stream")
+        raise protocol_error(Reason.MEDIA_TYPE)
 
 
 def _require_json(answer: Answer) -> bytes:
-    if answer.status != 200:
-        raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, leaves_task=False)
+    require_ok(answer.status)
     require_plain(answer.headers_named(b"content-encoding"))
     require_media_type(answer.headers_named(b"content-type"), b"application/json")
     return answer.body

@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import Iterator
 
-from aop.cards.checks import IN_LOOP_BYTES
 from aop.contracts.a2a import Message, Task, TaskState
-from aop.contracts.errors import ErrorCode
+from aop.contracts.errors import ErrorCode, Reason
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
-from aop.router.a2a.answers import Result, protocol_error, read_result, read_strict_result
+from aop.router.a2a.answers import protocol_error
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.a2a.values import value_of_message, value_of_task
@@ -17,6 +16,10 @@ _ANSWERS = frozenset({"message", "task"})
 _TASK = frozenset({"task"})
 _FIRST_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
 _LATER_PAUSE = 1.0
+_RUNNING = frozenset({TaskState.SUBMITTED, TaskState.WORKING})
+_FAILED = {TaskState.FAILED: Reason.TASK_FAILED, TaskState.REJECTED: Reason.TASK_REJECTED}
+_ASKING = {TaskState.INPUT_REQUIRED: Reason.INPUT_REQUIRED, TaskState.AUTH_REQUIRED: Reason.AUTH_REQUIRED}
+"""The Task waits for its caller, who cannot answer in an Invocation; it still runs and is canceled."""
 
 
 async def send_and_follow(
@@ -26,12 +29,12 @@ async def send_and_follow(
     request_id = conversation.next_id()
     body = requests.send(request_id, task.invocation_id, message)
     answer = await conversation.ask(body, deadline, delegation=delegation)
-    result = await read(conversation, answer, request_id, _ANSWERS)
+    result = await conversation.read(answer, request_id, _ANSWERS)
     for pause in _pauses():
         if isinstance(result, Message):
             return value_of_message(result)
         if not isinstance(result, Task):
-            raise protocol_error()
+            raise protocol_error(Reason.MESSAGE_SHAPE)
         task.see(result.id)
         if not is_running(result.status.state, task):
             return value_of_task(result)
@@ -42,36 +45,27 @@ async def send_and_follow(
 
 def is_running(state: TaskState, task: TrackedTask) -> bool:
     """True while the Task goes on, False once it is completed; every other state ends the Invocation."""
-    if state in {TaskState.SUBMITTED, TaskState.WORKING}:
+    if state in _RUNNING:
         return True
-    if state in {TaskState.FAILED, TaskState.REJECTED}:
-        task.end()
-        raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED)
-    if state is TaskState.CANCELED:
-        task.end()
-        raise AgentCanceled
-    if state is not TaskState.COMPLETED:
-        raise protocol_error()
+    if state in _ASKING:
+        raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, _ASKING[state])
+    if state is TaskState.UNKNOWN:
+        raise protocol_error(Reason.TASK_STATE_UNKNOWN)
     task.end()
+    if state in _FAILED:
+        raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, _FAILED[state])
+    if state is TaskState.CANCELED:
+        raise AgentCanceled
     return False
 
 
 async def _probe(conversation: AgentConversation, task: TrackedTask, deadline: float) -> Task:
     request_id = conversation.next_id()
     answer = await conversation.ask(requests.get_task(request_id, task.task_id or ""), deadline)
-    result = await read(conversation, answer, request_id, _TASK)
+    result = await conversation.read(answer, request_id, _TASK)
     if not isinstance(result, Task):
-        raise protocol_error()
+        raise protocol_error(Reason.TASK_SHAPE)
     return result
-
-
-async def read(conversation: AgentConversation, answer: bytes, request_id: str, allowed: frozenset[str]) -> Result:
-    """A long answer is checked for strict JSON in a worker process, so that the event loop stays free."""
-    if len(answer) <= IN_LOOP_BYTES:
-        return read_result(answer, request_id, allowed)
-    if not await conversation.is_strict(answer):
-        raise protocol_error()
-    return read_strict_result(answer, request_id, allowed)
 
 
 def _pauses() -> Iterator[float]:

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET
 
-from aop.contracts.a2a import Artifact, ArtifactUpdate, Message, StatusUpdate, Task, TaskState, TaskStatus
+from aop.contracts.a2a import Artifact, ArtifactUpdate, Message, Task, TaskStatus
+from aop.contracts.errors import Reason
 from aop.router.a2a.answers import Result, protocol_error
 from aop.router.a2a.sending import is_running
 from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.a2a.values import artifacts_of, value_of, value_of_message, value_of_status
 
 STREAM_KINDS = frozenset({"message", "task", "status-update", "artifact-update"})
-_TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.REJECTED, TaskState.CANCELED})
 
 
 class StreamRules:
@@ -40,45 +40,37 @@ class StreamRules:
             self._bind(result.id, result.context_id)
             return self._after_state(result.status, [*artifacts_of(result)])
         self._bind(result.task_id, result.context_id)
-        return self._after_update(result)
+        return self._after_state(result.status, [])
 
     def end(self) -> None:
         """The stream ended cleanly: enough for Messages alone, a violation for a Task that has not ended."""
         if not self._message_only:
-            raise protocol_error()
+            raise protocol_error(Reason.STREAM_ENDED_EARLY)
         self.completed = True
 
     def _bind_message(self, message: Message) -> None:
         task_id, context_id = message.task_id, message.context_id
         if task_id is UNSET and self._task.task_id is None:
             self._message_only = True
-        elif task_id is not UNSET and context_id is not UNSET and task_id and context_id:
-            self._bind(task_id, context_id)
+        elif task_id is UNSET:
+            raise protocol_error(Reason.STREAM_ORDER)
+        elif context_id is UNSET:
+            raise protocol_error(Reason.MESSAGE_SHAPE)
         else:
-            raise protocol_error()
+            self._bind(task_id, context_id)
 
     def _bind(self, task_id: str, context_id: str) -> None:
         if self._message_only:
-            raise protocol_error()
+            raise protocol_error(Reason.STREAM_ORDER)
         self._task.see(task_id)
         if self._context_id is None:
             self._context_id = context_id
         elif self._context_id != context_id:
-            raise protocol_error()
-
-    def _after_update(self, update: StatusUpdate) -> Iterator[bytes]:
-        is_terminal = update.status.state in _TERMINAL
-        if is_terminal:
-            self._task.end()
-        if update.final != is_terminal:
-            raise protocol_error()
-        yield from self._after_state(update.status, [])
+            raise protocol_error(Reason.TASK_CHANGED)
 
     def _after_state(self, status: TaskStatus, artifacts: list[Artifact]) -> Iterator[bytes]:
         if is_running(status.state, self._task):
             return
-        if not all(self._artifacts.values()):
-            raise protocol_error()
         made = self._chunks
         for artifact in artifacts:
             if artifact.artifact_id not in self._artifacts:
@@ -91,9 +83,14 @@ class StreamRules:
         self.completed = True
 
     def _take_artifact(self, update: ArtifactUpdate) -> None:
-        """An artifact begins with a base, appended pieces follow, and nothing comes after the last one."""
+        """An artifact begins with a base, appended pieces follow, and nothing comes after the last one.
+
+        The last piece need not say so: `completed` closes every artifact.
+        """
         artifact_id = update.artifact.artifact_id
-        goes_on = artifact_id in self._artifacts
-        if not artifact_id or (update.append is True) != goes_on or self._artifacts.get(artifact_id) is True:
-            raise protocol_error()
+        is_closed = self._artifacts.get(artifact_id)
+        if update.append is not True and is_closed is not None:
+            raise protocol_error(Reason.ARTIFACT_REPLACED)
+        if update.append is True and is_closed is not False:
+            raise protocol_error(Reason.ARTIFACT_ORDER)
         self._artifacts[artifact_id] = update.last_chunk is True

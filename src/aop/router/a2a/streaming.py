@@ -9,7 +9,6 @@ from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
 from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.repetition import Repetition
-from aop.router.a2a.sending import read
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
 from aop.router.a2a.tracked_task import TrackedTask
 
@@ -42,7 +41,7 @@ async def stream_chunks(
                         if (waiting := deliver(*repeated)) is not None:
                             await waiting
                         continue
-                    result = await read(conversation, event, request_id, STREAM_KINDS)
+                    result = await conversation.read(event, request_id, STREAM_KINDS)
                     for value in rules.take(result):
                         if (waiting := deliver(value, UNREAD)) is not None:
                             await waiting

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from aop.contracts.errors import Reason
 from aop.router.a2a.answers import protocol_error
 
 
@@ -15,7 +16,7 @@ class TrackedTask:
         if self.task_id is None:
             self.task_id = task_id
         elif self.task_id != task_id:
-            raise protocol_error()
+            raise protocol_error(Reason.TASK_CHANGED)
 
     def end(self) -> None:
         self.ended = True

@@ -146,7 +146,7 @@ def _opening(call: AuthorizedCall, card: TargetCard, left: float) -> tuple[Openi
     if card.authentication is not AuthenticationType.HTTP_BEARER:
         return Opening.ROUTING, Terminal(EventType.FAILED, ErrorCode.AGENT_AUTH_UNSUPPORTED)
     if call.stream and not card.streaming:
-        return Opening.ROUTING, Terminal(EventType.FAILED, ErrorCode.ROUTE_NOT_FOUND)
+        return Opening.ROUTING, Terminal(EventType.FAILED, ErrorCode.ROUTE_NOT_FOUND, Reason.STREAMING_NOT_DECLARED)
     return Opening.STARTED, None
 
 

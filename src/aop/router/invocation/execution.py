@@ -143,7 +143,7 @@ class Execution:
         if running.stream is None:
             value = await send_and_follow(conversation, message, delegation, task, deadline)
             if not await self._checks.conforms(output, value):
-                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
+                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR, Reason.OUTPUT_SCHEMA)
         else:
             deliver = self._deliverer(running.stream, output, await self._checks.prepared(output))
             if await stream_chunks(conversation, message, delegation, task, deadline, deliver):
@@ -160,13 +160,13 @@ class Execution:
             if validator is None or len(chunk) > small_bytes:
                 return large(chunk)
             if not validator.is_valid(read_value(chunk) if value is UNREAD else value):
-                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
+                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR, Reason.OUTPUT_SCHEMA)
             self._metrics.chunks += 1
             return None if stream.chunk(chunk) else stream.outbox.room()
 
         async def large(chunk: bytes) -> None:
             if not await self._checks.conforms(output, chunk):
-                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR)
+                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR, Reason.OUTPUT_SCHEMA)
             self._metrics.chunks += 1
             if not stream.chunk(chunk):
                 await stream.outbox.room()
