@@ -69,7 +69,7 @@ def read_strict_result(body: bytes, request_id: str, allowed: frozenset[str], ki
     if isinstance(envelope.error, RpcError):
         reason = _REASON_OF_RPC_CODE.get(envelope.error.code, Reason.RPC_ERROR)
         raise AgentFault(ErrorCode.AGENT_EXECUTION_FAILED, reason, leaves_task=False)
-    if not allowed:
+    if not allowed or not isinstance(envelope.result, msgspec.Raw):
         raise protocol_error(Reason.MEDIA_TYPE)
     return _typed(bytes(envelope.result), allowed, kind)
 
