@@ -16,7 +16,12 @@ from tools.environments import PRIVATE, ROOT, child_environment, ready
 
 TEMPLATES = ROOT / "templates"
 BASE_TEMPLATE = "plain"
-SAMPLE_WITH_ITS_PACKAGES = {"plain": "summarizer", "langgraph": "action-items", "pydantic-ai": "meeting-brief"}
+SAMPLE_WITH_ITS_PACKAGES = {
+    "plain": "summarizer",
+    "chat": "summarizer",
+    "langgraph": "action-items",
+    "pydantic-ai": "meeting-brief",
+}
 _MYPY = [sys.executable, "-m", "mypy", "--no-error-summary"]
 _PROJECTS = PRIVATE / "types"
 _AT_ONCE = 2  # each takes a core and some hundred MB the first time
@@ -35,9 +40,13 @@ def _check_agent(name: str) -> str:
     """The Agent and the templates that need the same packages, which no other environment has."""
     templates = [template for template, sample in SAMPLE_WITH_ITS_PACKAGES.items() if sample == name]
     copies = {copy: source for one in templates for copy, source in assemble(one, _PROJECTS / one).items()}
-    checked = [*folders(name), *(_PROJECTS / template for template in templates)]
+    first, *others = (_PROJECTS / template for template in templates)
+    # Projects have a package of the same name, so a run takes one of them.
+    runs = [[*folders(name), first], *([project] for project in others)]
     options = ["--python-executable", str(environment(name).python), "--cache-dir", f".mypy_cache/agents/{name}"]
-    report = _mypy(*options, *(str(folder.relative_to(ROOT)) for folder in checked), search=checked)
+    report = "".join(
+        _mypy(*options, *(str(folder.relative_to(ROOT)) for folder in checked), search=checked) for checked in runs
+    )
     for copy, source in copies.items():
         report = report.replace(str(copy.relative_to(ROOT)), str(source.relative_to(ROOT)))
     return report

@@ -47,10 +47,11 @@ class Aop(Protocol):
 
 @dataclass(frozen=True)
 class Stack:
-    """The platform, and the port that it allows for the Agent the tests share."""
+    """The platform, and the ports that it allows for the Agents the tests share."""
 
     platform: LocalPlatform
     agent_port: int
+    chat_port: int
     _numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 10_000)))
 
     @property
@@ -71,10 +72,11 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         agent_python(name)
     data = tmp_path_factory.mktemp("cli") / "data"
     seed_ports(data)
-    port = any_free_port()
-    with started_up(data, "--no-console", "--allow", f"127.0.0.1:{port}") as platform:
+    ports = any_free_port(), any_free_port()
+    allowed = [option for port in ports for option in ("--allow", f"127.0.0.1:{port}")]
+    with started_up(data, "--no-console", *allowed) as platform:
         platform.wait_ready()
-        yield Stack(platform, port)
+        yield Stack(platform, *ports)
         assert platform.stop() == 0
     require_none_left(str(data))
 

@@ -51,8 +51,17 @@ def with_samples(stack: Stack, **search: str) -> str:
 
 def with_many_kinds(stack: Stack) -> str:
     """A Skill whose input has a field of every kind; its Agent does not run."""
-    skill = {**a_card(stack)["skills"][0], "inputSchema": MANY_KINDS}
-    release = stack.publish(name="Many kinds", skills=[skill])
+    return _with_input(stack, "Many kinds", MANY_KINDS)
+
+
+def with_text(stack: Stack) -> str:
+    """A Skill that takes a text; its Agent does not run."""
+    return _with_input(stack, "Chat", {"type": "string", "minLength": 2, "examples": ["Hello"]})
+
+
+def _with_input(stack: Stack, name: str, schema: Json) -> str:
+    skill = {**a_card(stack)["skills"][0], "inputSchema": schema}
+    release = stack.publish(name=name, skills=[skill])
     workspace_id = stack.workspace("kinds")
     stack.install(workspace_id, release["agentId"], ["text.read"])
     return playground(workspace_id)

@@ -15,6 +15,7 @@ from tests.console.playground_states import (
     summarizer,
     with_many_kinds,
     with_samples,
+    with_text,
     workspace_of,
 )
 from tests.console.stack import Json
@@ -54,6 +55,22 @@ def test_violations_are_listed_at_the_json_view_too(tab: Tab) -> None:
     run(page)
     expect(page.get_by_text("/input/sentences is too small (minimum)")).to_be_visible()
     expect(page.get_by_text("has an unknown member")).to_be_visible()
+
+
+@pytest.mark.rows("FOR-03")
+def test_a_skill_that_takes_a_text_has_a_text_box_and_gets_what_is_typed(tab: Tab) -> None:
+    page = tab.open(with_text(tab.stack))
+    box = page.get_by_label("Input as text")
+    expect(box).to_have_value("Hello")
+    expect(page.get_by_role("tab", name="JSON")).to_have_count(0)
+    box.fill("x")
+    run(page)
+    expect_state(page, "Not accepted")
+    expect(box).to_have_accessible_description(re.compile(r"/input .*\(minLength\)"))
+    box.fill('Two lines,\n{"not": "JSON"}')
+    run(page)
+    expect_state(page, "Failed")
+    assert [body["input"] for body in sent(tab)] == ["x", 'Two lines,\n{"not": "JSON"}']
 
 
 def test_form_and_json_are_two_views_of_one_input(tab: Tab) -> None:

@@ -23,11 +23,20 @@ _NOT_NAMES = sys.stdlib_module_names | {"aop", "uvicorn", "langgraph", "pydantic
 
 class Template(StrEnum):
     PLAIN = "plain"
+    CHAT = "chat"
     LANGGRAPH = "langgraph"
     PYDANTIC_AI = "pydantic-ai"
 
 
-_RUNTIMES = {Template.PLAIN: "plain Python", Template.LANGGRAPH: "LangGraph", Template.PYDANTIC_AI: "Pydantic AI"}
+_RUNTIMES = {
+    Template.PLAIN: "plain Python",
+    Template.CHAT: "plain Python",
+    Template.LANGGRAPH: "LangGraph",
+    Template.PYDANTIC_AI: "Pydantic AI",
+}
+_GREETING = """greet '{"name": "Ada", "paceMs": 300}'"""
+_CALLS = {Template.CHAT: 'chat "How long is this sentence?"'}
+"""What the README calls, where it is not the greeting."""
 
 
 class _Made(msgspec.Struct, frozen=True, rename="camel"):
@@ -46,7 +55,7 @@ class _Made(msgspec.Struct, frozen=True, rename="camel"):
     "template_name",
     default=Template.PLAIN.value,
     type=click.Choice([one.value for one in Template]),
-    help="The framework of the Agent.",
+    help="The kind of Agent: one that takes JSON (plain), one that takes a text (chat), or one on a framework.",
 )
 @click.option("--owner", metavar="ID", help="The principal of your token; default: the local platform's.")
 @click.option(
@@ -60,6 +69,7 @@ def init(out: Output, directory: Path, template_name: str, owner: str | None, po
     """The project runs as it is, passes `aop agent check`, and is ready for `aop publish`.
 
     Example: aop init my-agent
+    Example: aop init my-chat --template chat
     Example: aop init greeter --template langgraph
     """
     name, template = _name(directory), Template(template_name)
@@ -77,7 +87,7 @@ def init(out: Output, directory: Path, template_name: str, owner: str | None, po
     out.tell(
         made, f"made {directory} with {len(files)} files: an Agent {agent_id} on {_RUNTIMES[template]}", "", "next:"
     )
-    out.show(*_next_steps(directory, agent_id, endpoint))
+    out.show(*_next_steps(directory, agent_id, endpoint, template))
     if port != DEVELOPMENT_PORT:
         out.note(f"the local platform refuses this port unless it is started with: aop up --allow 127.0.0.1:{port}")
 
@@ -104,7 +114,12 @@ def _words(name: str, principal: str, agent_id: str, port: int, template: Templa
         _TITLE: name.replace("-", " ").title(),
         f"127.0.0.1:{DEVELOPMENT_PORT}": f"127.0.0.1:{port}",
         "RUNTIME": _RUNTIMES[template],
+        _GREETING: _call(template),
     }
+
+
+def _call(template: Template) -> str:
+    return _CALLS.get(template, _GREETING)
 
 
 def _write(directory: Path, template: Template, words: dict[str, str]) -> list[str]:
@@ -129,11 +144,11 @@ def _replaced(text: str, words: dict[str, str]) -> str:
     return re.sub("|".join(map(re.escape, words)), lambda found: words[found.group()], text)
 
 
-def _next_steps(directory: Path, agent_id: str, endpoint: str) -> list[str]:
+def _next_steps(directory: Path, agent_id: str, endpoint: str, template: Template) -> list[str]:
     return [
         f"  aop agent run {directory}                     # in a terminal of its own",
         f"  aop agent check {endpoint} --card {directory / 'card.json'}",
         f"  aop publish {directory / 'card.json'}",
         f"  aop install {agent_id}",
-        f'  aop invoke {agent_id} greet \'{{"name": "Ada"}}\' --trace',
+        f"  aop invoke {agent_id} {_call(template)} --trace",
     ]

@@ -19,10 +19,11 @@ from aop.client import ClientError, DeadlinePassed, PlatformError, ResultStream,
 @click.argument(
     "capability", metavar="[SKILL]", required=False, help="The Skill; may be left out where there is only one."
 )
-@click.argument("input_text", metavar="[INPUT]", required=False, help="JSON object, @FILE, or - for stdin.")
+@click.argument("input_text", metavar="[INPUT]", required=False, help="A text, a JSON object, @FILE, or - for stdin.")
 @click.option("--stream", "-s", is_flag=True, help="Show the chunks of the result as they arrive.")
 @click.option("--trace", "show_lineage", is_flag=True, help="Show the trace afterwards.")
 @click.option("--example", is_flag=True, help="Use the first example of the Skill's inputSchema.")
+@click.option("--text", "as_text", is_flag=True, help="The input is a text, also when it begins with {.")
 @click.option(
     "--timeout",
     metavar="SECONDS",
@@ -37,18 +38,25 @@ async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its paramet
     stream: bool,
     show_lineage: bool,
     example: bool,
+    as_text: bool,
     timeout: float | None,
 ) -> None:
-    """Ctrl-C cancels the Invocation, also at the Agent, and ends with exit code 130.
+    """An input that begins with { is a JSON object. Any other is a text, sent as it is to a Skill that takes one. With
+    @FILE or - the same rule holds for what is read. Where the Agent has one Skill, one argument that cannot be the name
+    of a Skill, such as a text of two words, is the input.
+
+    Ctrl-C cancels the Invocation, also at the Agent, and ends with exit code 130.
 
     The result goes to stdout and is not stored. With --json it is an Invocation Result, or with --stream one Stream
     Event per line.
 
     Example: aop invoke aop:summarizer rank-sentences '{"text": "Tea is grown in hills. Tea needs rain."}'
     Example: aop invoke aop:summarizer summarize @text.json --stream
+    Example: aop invoke local:my-chat chat "How long is this sentence?" --stream
+    Example: cat letter.txt | aop invoke local:my-chat chat -
     Example: aop invoke aop:meeting-brief digest-meetings --example --trace
     """
-    work = await work_of(platform, agent, capability, input_text, example=example)
+    work = await work_of(platform, agent, capability, input_text, example=example, as_text=as_text)
     call = _Invocation(platform, agent, work, timeout)
     try:
         await (call.streamed() if stream else call.whole())

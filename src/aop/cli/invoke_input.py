@@ -1,4 +1,4 @@
-"""The input of an Invocation: JSON text from the command line, a file, stdin, or the example of the Card."""
+"""The input of an Invocation, a JSON object or a text: from the command line, a file, stdin, or the Card's example."""
 
 import sys
 from dataclasses import dataclass
@@ -7,13 +7,15 @@ from pathlib import Path
 import msgspec
 
 from aop.base import json as strict_json
+from aop.base.ids import is_safe_identifier
 from aop.cli.asking import standard_input
 from aop.cli.installations import current_installation
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem
 from aop.contracts.card import Skill
 
-_INPUT_MARKS = ("{", "@")
+_OBJECT, _FILE, _STDIN = "{", "@", "-"
+_BLANKS = b" \t\r\n"
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,10 @@ class _Examples(msgspec.Struct, frozen=True):
 
 
 async def work_of(
-    platform: InWorkspace, agent: str, capability: str | None, text: str | None, *, example: bool
+    platform: InWorkspace, agent: str, capability: str | None, text: str | None, *, example: bool, as_text: bool
 ) -> Work:
     """Where the Agent has one Skill only, its name may be left out."""
-    if text is None and capability is not None and (capability == "-" or capability.startswith(_INPUT_MARKS)):
+    if text is None and capability is not None and (as_text or not is_safe_identifier(capability)):
         capability, text = None, capability
     if example and text is not None:
         raise UsageProblem("give an input or --example, not both")
@@ -40,7 +42,7 @@ async def work_of(
     if capability is None or example:
         skill = await _skill(platform, agent, capability)
         capability = skill.id
-    return Work(capability, _example(skill) if example and skill is not None else _read(text))
+    return Work(capability, _example(skill) if example and skill is not None else _read(text, as_text))
 
 
 async def _skill(platform: InWorkspace, agent: str, capability: str | None) -> Skill:
@@ -64,27 +66,43 @@ def _example(skill: Skill) -> bytes:
     return bytes(examples[0])
 
 
-def _read(text: str | None) -> bytes:
+def _read(text: str | None, as_text: bool) -> bytes:
+    """What begins with a brace is a JSON object, anything else is a text. A text may begin with one only by option."""
     raw = _raw(text)
+    if as_text or not raw.lstrip(_BLANKS).startswith(_OBJECT.encode()):
+        return _json_string(raw)
     try:
-        value = strict_json.parse(raw)
+        strict_json.parse(raw)
     except strict_json.JsonRefused as refused:
         raise UsageProblem(
-            f"the input is not strict JSON ({refused.rule})", 'for example \'{"name": "Ada"}\''
+            f"the input begins with {{ and is not strict JSON ({refused.rule})",
+            'correct it, for example \'{"name": "Ada"}\', or send it as a text with --text',
         ) from None
-    if not isinstance(value, dict):
-        raise UsageProblem("the input must be a JSON object")
     return raw
 
 
+def _json_string(raw: bytes) -> bytes:
+    try:
+        return msgspec.json.encode(raw.decode())
+    except UnicodeDecodeError:
+        raise UsageProblem("the input is not a text in UTF-8") from None
+
+
 def _raw(text: str | None) -> bytes:
-    if text is None and sys.stdin.isatty():
-        raise UsageProblem("an input is needed", "as JSON text, @FILE, - for stdin, or --example")
-    if text is None or text == "-":
-        return standard_input()
-    if not text.startswith("@"):
-        return text.encode()
+    if text is None or text == _STDIN:
+        if text is None and sys.stdin.isatty():
+            raise _missing()
+        raw = standard_input()
+        if text is None and not raw:  # nobody wrote anything, as in a job without stdin
+            raise _missing()
+        return raw
+    if not text.startswith(_FILE):
+        return text.encode(errors="surrogateescape")
     try:
         return Path(text[1:]).read_bytes()
     except OSError as problem:
         raise CommandProblem(f"{text[1:]} cannot be read: {problem.strerror}") from None
+
+
+def _missing() -> UsageProblem:
+    return UsageProblem("an input is needed", "a text, a JSON object, @FILE, - for stdin, or --example")

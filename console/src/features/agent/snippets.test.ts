@@ -27,6 +27,13 @@ describe("what can be pasted", () => {
     ])
   })
 
+  it("gives a text to the command as it is, or through stdin where the command would read something else", () => {
+    const call = (input: string) => snippets({ ...use, input })[2]?.code.split("\n")[2]
+    expect(call("Hello there")).toBe("aop invoke aop:a say 'Hello there' --workspace demo")
+    for (const input of ["{a}", "@file", "-x", ""])
+      expect(call(input)).toBe(`printf %s ${quoted(input)} | aop invoke aop:a say - --text --workspace demo`)
+  })
+
   it("shows the stream only where the Agent streams", () => {
     const codes = (streaming: boolean) => snippets({ ...use, streaming }).map(({ code }) => code)
     expect(codes(false).join()).not.toContain("stream ")

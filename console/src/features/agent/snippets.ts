@@ -69,13 +69,21 @@ function python({ gateway, workspaceId, agentId, capability, input, streaming }:
 
 function cli({ gateway, workspaceId, agentId, version, capability, input, streaming }: Use): string {
   const place = `--workspace ${quoted(workspaceId)}`
-  const call = `aop invoke ${quoted(agentId)} ${quoted(capability)} ${quoted(escaped(JSON.stringify(input)))} ${place}`
+  const call = `${called(`aop invoke ${quoted(agentId)} ${quoted(capability)}`, input)} ${place}`
   return [
     `export AOP_GATEWAY=${quoted(gateway)}`,
     `aop install ${quoted(agentId)} --version ${quoted(version)} ${place}`,
     call,
     ...(streaming ? [`${call} --stream`] : []),
   ].join("\n")
+}
+
+/** A text is the argument itself; one that the command would read as something else goes through stdin. */
+function called(command: string, input: Json): string {
+  if (typeof input !== "string") return `${command} ${quoted(escaped(JSON.stringify(input)))}`
+  return /^[\s{@-]|^$/.test(input) || escaped(input) !== input
+    ? `printf %s ${quoted(escaped(input))} | ${command} - --text`
+    : `${command} ${quoted(input)}`
 }
 
 /** One word for a POSIX shell, quoted only where it must be. */

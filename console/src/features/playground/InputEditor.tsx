@@ -1,10 +1,9 @@
-/** The input of a Skill: as a form and as JSON, two views of one value. */
+/** The input of a Skill: a text, or a value in two views, as a form and as JSON. */
 
 import { Braces, Eraser, WandSparkles } from "lucide-react"
 import { useMemo } from "react"
 
 import type { JsonObject } from "@/api/contract.gen"
-import { isObject } from "@/api/json"
 import type { Violation } from "@/api/problem"
 import { Button } from "@/components/Button"
 import { Field, TextArea } from "@/components/Field"
@@ -13,13 +12,19 @@ import { schemaExample } from "@/domain/schemaExample"
 import { SchemaField } from "@/features/playground/SchemaField"
 import { ViolationTexts } from "@/features/playground/ViolationTexts"
 import { FormContext } from "@/features/playground/formContext"
-import { emptyInput, fieldPointers } from "@/features/playground/formValue"
+import {
+  emptyInput,
+  fieldPointers,
+  isSkillInput,
+  takesText,
+  type SkillInput,
+} from "@/features/playground/formValue"
 import { readInput, writeInput } from "@/features/playground/inputText"
-import { formField } from "@/features/playground/schemaForm"
+import { formField, hintOf } from "@/features/playground/schemaForm"
 import { placed } from "@/features/playground/violations"
 
 export interface EditedInput {
-  readonly value: JsonObject
+  readonly value: SkillInput
   /** The text of the JSON view, while it is not just the value written out. */
   readonly text?: string
 }
@@ -36,13 +41,14 @@ interface InputEditorProps {
 
 export function InputEditor(props: InputEditorProps) {
   const { schema, input, view, onView, onChange } = props
-  const hasForm = formField(schema, schema).control.kind === "object"
+  const isText = takesText(schema)
+  const hasForm = isText || formField(schema, schema).control.kind === "object"
   const isReadable = input.text === undefined || readInput(input.text).error === undefined
   const json = { name: "json" as const, label: "JSON", content: <JsonInput {...props} /> }
   const form = {
     name: "form" as const,
-    label: "Form",
-    content: isReadable ? <InputForm {...props} /> : <Unread />,
+    label: isText ? "Text" : "Form",
+    content: isText ? <TextBox {...props} /> : isReadable ? <InputForm {...props} /> : <Unread />,
   }
   return (
     <div className="relative">
@@ -58,11 +64,31 @@ export function InputEditor(props: InputEditorProps) {
       </div>
       <Tabs
         label="Input"
-        value={hasForm ? view : "json"}
+        value={isText ? "form" : hasForm ? view : "json"}
         onChange={onView}
-        tabs={hasForm ? [form, json] : [json]}
+        tabs={isText ? [form] : hasForm ? [form, json] : [json]}
       />
     </div>
+  )
+}
+
+/** Sent as it is typed, line breaks included. */
+function TextBox({ schema, input, violations, onChange }: InputEditorProps) {
+  return (
+    <Field
+      label="Input as text"
+      hint={hintOf(formField(schema, schema))}
+      error={violations.length > 0 ? <ViolationTexts violations={violations} /> : undefined}
+    >
+      {(ids) => (
+        <TextArea
+          {...ids}
+          className="block field-sizing-content max-h-[32rem] min-h-32"
+          value={typeof input.value === "string" ? input.value : ""}
+          onChange={(event) => onChange({ value: event.target.value })}
+        />
+      )}
+    </Field>
   )
 }
 
@@ -84,7 +110,7 @@ function InputForm({ schema, input, violations, onChange, onUnfinished }: InputE
         pointer=""
         depth={0}
         value={input.value}
-        onChange={(value) => onChange({ value: isObject(value) ? value : {} })}
+        onChange={(value) => onChange({ value: isSkillInput(value) ? value : {} })}
       />
     </FormContext>
   )
@@ -93,7 +119,7 @@ function InputForm({ schema, input, violations, onChange, onUnfinished }: InputE
 function Unread() {
   return (
     <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-      The JSON view holds text that is not a JSON object. Correct it there, or press Clear.
+      The JSON view holds text that is not a JSON object or string. Correct it there, or press Clear.
     </p>
   )
 }
@@ -141,7 +167,7 @@ function JsonInput({ input, violations, onChange }: InputEditorProps) {
   )
 }
 
-function example(schema: JsonObject): JsonObject {
+function example(schema: JsonObject): SkillInput {
   const made = schemaExample(schema)
-  return isObject(made) ? made : {}
+  return isSkillInput(made) ? made : {}
 }

@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest"
 
 import type { JsonObject } from "@/api/contract.gen"
-import { begun, emptyInput, fieldPointers, firstInput, hiddenMembers } from "@/features/playground/formValue"
+import {
+  begun,
+  emptyInput,
+  fieldPointers,
+  firstInput,
+  hiddenMembers,
+  takesText,
+} from "@/features/playground/formValue"
 
 const SCHEMA: JsonObject = {
   type: "object",
@@ -30,6 +37,16 @@ describe("the input to begin with", () => {
   it("is an object whatever the schema says", () => {
     expect(firstInput({})).toEqual({})
     expect(firstInput({ type: "object", examples: ["text"], default: 3 })).toEqual({})
+  })
+
+  it("of a text is its example, else nothing typed yet", () => {
+    const text = { type: "string", minLength: 1 }
+    expect([takesText(text), takesText(SCHEMA), takesText({ type: "string", enum: ["a"] })]).toEqual([
+      ...[true, false, false],
+    ])
+    expect(firstInput({ ...text, examples: ["Hello"] })).toBe("Hello")
+    expect(firstInput({ ...text, examples: [{ text: "Hello" }] })).toBe("")
+    expect(emptyInput({ ...text, examples: ["Hello"] })).toBe("")
   })
 })
 

@@ -1,22 +1,35 @@
 /** Values of an input form: what it begins with, and which of its places have a field. */
 
-import type { Json, JsonObject } from "@/api/contract.gen"
+import type { InvocationRequest, Json, JsonObject } from "@/api/contract.gen"
 import { childPointer, isList, isObject } from "@/api/json"
 import { resolved } from "@/domain/schemaOutline"
 import { formField, type FormMember } from "@/features/playground/schemaForm"
 
+/** What a Skill takes: an object, or a text. */
+export type SkillInput = InvocationRequest["input"]
+
+export function isSkillInput(value: Json | undefined): value is SkillInput {
+  return isObject(value) || typeof value === "string"
+}
+
+/** Whether the input is a text of the caller's own words. */
+export function takesText(schema: JsonObject): boolean {
+  return formField(schema, schema).control.kind === "text"
+}
+
 /** An input to begin with: the schema's own example, else its defaults and what is required and has one value. */
-export function firstInput(schema: JsonObject): JsonObject {
+export function firstInput(schema: JsonObject): SkillInput {
   const plain = resolved(schema, schema)
   const examples = plain["examples"]
-  const given = [isList(examples) ? examples[0] : undefined, plain["default"]].find(isObject)
-  return given ?? emptyInput(schema)
+  const empty = emptyInput(schema)
+  const given = [isList(examples) ? examples[0] : undefined, plain["default"]].filter(isSkillInput)
+  return given.find((value) => typeof value === typeof empty) ?? empty
 }
 
 /** The same without the example. */
-export function emptyInput(schema: JsonObject): JsonObject {
+export function emptyInput(schema: JsonObject): SkillInput {
   const made = begun(schema, schema, 0)
-  return isObject(made) ? made : {}
+  return isSkillInput(made) ? made : {}
 }
 
 /** The value a list gets with a new item, or a member that is added. */

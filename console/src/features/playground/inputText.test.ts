@@ -6,12 +6,13 @@ describe("the JSON view", () => {
   it("reads an object, and writes it so that it reads the same", () => {
     const value = { text: 'He said "12345678901234567890"', list: [1, 2.5, -3e4, true, null] }
     expect(readInput(writeInput(value))).toEqual({ value })
+    expect(readInput(writeInput("a text"))).toEqual({ value: "a text" })
   })
 
-  it("refuses what is no JSON and what is no object", () => {
+  it("refuses what is no JSON and what is neither object nor text", () => {
     expect(readInput('{"a": }').error).toMatch(/^Not JSON/)
-    for (const text of ["[]", '"text"', "null", "12", ""]) {
-      expect(readInput(text).error).toBe("The input must be a JSON object.")
+    for (const text of ["[]", "null", "12", ""]) {
+      expect(readInput(text).error).toBe("The input must be a JSON object or a JSON string.")
     }
   })
 

@@ -1,8 +1,8 @@
 /** The input as JSON text: read strictly, and refused where a browser could not keep it as written. */
 
-import type { Json, JsonObject } from "@/api/contract.gen"
-import { isObject } from "@/api/json"
+import type { Json } from "@/api/contract.gen"
 import { escaped } from "@/components/text/hidden"
+import { isSkillInput, type SkillInput } from "@/features/playground/formValue"
 
 export type Read<Value> =
   | { readonly value: Value; readonly error?: undefined }
@@ -11,10 +11,10 @@ export type Read<Value> =
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-export function readInput(text: string): Read<JsonObject> {
+export function readInput(text: string): Read<SkillInput> {
   const { value, error } = readValue(text)
   if (error !== undefined) return { error }
-  return isObject(value) ? { value } : { error: "The input must be a JSON object." }
+  return isSkillInput(value) ? { value } : { error: "The input must be a JSON object or a JSON string." }
 }
 
 /** Any JSON value; blank text is none. */
@@ -30,7 +30,7 @@ export function readValue(text: string): Read<Json | undefined> {
   return lost === undefined ? { value } : { error: tooLong(lost) }
 }
 
-export function writeInput(value: JsonObject): string {
+export function writeInput(value: SkillInput): string {
   return escaped(JSON.stringify(value, null, 2))
 }
 

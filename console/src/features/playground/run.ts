@@ -1,8 +1,9 @@
 /** One Invocation as the Playground sees it: what was sent, what has come, and how it ended. */
 
-import type { Json, JsonObject } from "@/api/contract.gen"
+import type { Json } from "@/api/contract.gen"
 import { platformError, Problem } from "@/api/problem"
 import { isTerminal, StreamInterrupted, StreamInvalid, type StreamEvent } from "@/api/streamEvents"
+import type { SkillInput } from "@/features/playground/formValue"
 
 export type Outcome =
   | { readonly state: "succeeded" }
@@ -19,7 +20,7 @@ export interface Correlation {
 }
 
 export interface Run {
-  readonly input: JsonObject
+  readonly input: SkillInput
   readonly stream: boolean
   readonly startedAt: number
   readonly endedAt?: number
@@ -29,7 +30,7 @@ export interface Run {
   readonly outcome?: Outcome
 }
 
-export function begin(input: JsonObject, stream: boolean, now: number): Run {
+export function begin(input: SkillInput, stream: boolean, now: number): Run {
   return { input, stream, startedAt: now, chunks: [] }
 }
 

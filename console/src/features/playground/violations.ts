@@ -1,6 +1,6 @@
 /** Puts the Gateway's violations next to the fields they are about. */
 
-import type { JsonObject } from "@/api/contract.gen"
+import type { SkillInput } from "@/features/playground/formValue"
 import { isSame, valueAt } from "@/api/json"
 import type { Violation } from "@/api/problem"
 
@@ -22,8 +22,8 @@ export function placed(
 /** Violations of what was sent that no later edit has touched. */
 export function unresolved(
   violations: ReadonlyArray<Violation>,
-  sent: JsonObject,
-  now: JsonObject,
+  sent: SkillInput,
+  now: SkillInput,
 ): ReadonlyArray<Violation> {
   return violations.filter(({ pointer }) => {
     const place = inside(pointer)
