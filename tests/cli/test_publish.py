@@ -9,6 +9,7 @@ import pytest
 from aop.local.ports import any_free_port
 from tests.cli.conftest import Aop, Greeter, Stack
 from tests.local.caller import Caller
+from tests.support.foreign_agent import NEW, OLD, ForeignAgent, Json, card_0_3, card_1_0, foreign_agent
 
 STEPS = ["registered", "bound", "challenged", "served", "proved", "released", "published"]
 
@@ -100,6 +101,45 @@ def test_an_agent_that_is_not_running_is_told_before_the_platform_looks(aop: Aop
     failed = aop("publish", file, "--wait", "0.3", "--json")
     assert (failed.code, failed.error["code"]) == (1, "proof_not_served")
     assert "aop agent run" in failed.error["recovery"]
+
+
+@pytest.mark.rows("FOR-07")
+@pytest.mark.parametrize(
+    ("methods", "agent_card", "difference", "fix"),
+    [
+        (NEW, card_1_0(), "speaks A2A 1.0 only", "enable_v0_3_compat"),
+        (OLD, card_0_3(capabilities={"streaming": False}), "says that it does not", '"streaming": false'),
+        (OLD, card_0_3(), "does not name the Skill greet", "ids of the Agent"),
+    ],
+)
+def test_an_agent_that_differs_from_its_card_is_told_before_anything_is_released(
+    aop: Aop, greeter: Greeter, caller: Caller, methods: tuple[str, ...], agent_card: Json, difference: str, fix: str
+) -> None:
+    with foreign_agent(ForeignAgent(methods)) as foreign:
+        foreign.show(agent_card)
+        file, agent = greeter.card(**elsewhere(f"{foreign.origin}/"))
+        failed = aop("publish", file)
+        told = aop("publish", file, "--json").error
+    assert (failed.code, told["code"]) == (1, "agent_differs")
+    assert difference in failed.err.splitlines()[0] + told["message"]
+    assert fix in failed.err
+    assert "--force" in told["recovery"]
+    assert caller.get(f"/v1/agents/{agent}").status == 404
+
+
+@pytest.mark.rows("FOR-07")
+def test_with_force_it_goes_on_and_the_report_is_the_providers_own_file(
+    aop: Aop, greeter: Greeter, tmp_path: Path
+) -> None:
+    skill = json.loads((greeter.project / "card.json").read_text())["skills"][0]
+    file, _ = greeter.card(skills=[skill | {"id": "welcome"}])
+    report = tmp_path / "report.json"
+    assert aop("publish", file, "--report", str(report)).code == 1
+    written = json.loads(report.read_text())
+    assert (written["speaks"], [one["breaksCalls"] for one in written["differences"]]) == (["0.3"], [True])
+    forced = aop("publish", file, "--force")
+    assert (forced.code, steps(forced.out)) == (0, STEPS)
+    assert "does not name the Skill welcome" in forced.err
 
 
 def test_a_verified_binding_without_a_release_is_used(aop: Aop, greeter: Greeter, caller: Caller) -> None:

@@ -68,6 +68,7 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
         "workspace list": [()],
         "init": [(evil_path,), (evil_path, "--template", EVIL)],
         "card check": [(agent.file,), (missing,), (_broken_card(agent),)],
+        "card from-a2a": [(_agent_card(agent), "--out", f"{evil_path}.json", "--yes", "--owner", "a", "--agent", "b")],
         "agent run": [(missing,)],
         "agent check": [(missing,)],
         "agent show": [(agent.agent,), (agent.agent, "--diff", "1.0.0", "1.1.0"), (agent.agent, "--version", EVIL)],
@@ -104,6 +105,13 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
 def _broken_card(agent: Hostile) -> str:
     path = agent.folder / "broken.json"
     path.write_text(json.dumps({**json.loads(Path(agent.file).read_text()), EVIL: EVIL}))
+    return str(path)
+
+
+def _agent_card(agent: Hostile) -> str:
+    path = agent.folder / "agent-card.json"
+    skill = {"id": EVIL, "name": EVIL, "inputModes": [EVIL]}
+    path.write_text(json.dumps({"url": EVIL, "name": EVIL, "version": EVIL, "capabilities": {}, "skills": [skill]}))
     return str(path)
 
 

@@ -165,6 +165,14 @@ async def test_what_is_sent_is_what_the_contract_says() -> None:
     assert request.body == b'{"agentId":"a","capability":"b","input":{ "n" : 1.10 },"stream":false}'
 
 
+@pytest.mark.rows("FOR-03")
+async def test_a_text_is_sent_as_a_string_whatever_it_looks_like() -> None:
+    async with calling(saying(RESULT)) as (client, gateway):
+        for text in ("Hello there", '{"a": 1}', ""):
+            await client.invoke("demo", "a", "b", text)
+    assert [json.loads(request.body)["input"] for request in gateway.received] == ["Hello there", '{"a": 1}', ""]
+
+
 async def _awaited() -> Secret:
     return Secret("awaited")
 

@@ -60,7 +60,7 @@ class ForeignAgent:
 
 
 @contextmanager
-def foreign_agent(agent: ForeignAgent) -> Iterator[ForeignAgent]:
+def foreign_agent(agent: ForeignAgent, port: int = 0) -> Iterator[ForeignAgent]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -84,7 +84,7 @@ def foreign_agent(agent: ForeignAgent) -> Iterator[ForeignAgent]:
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name of the base class
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True
     thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()

@@ -53,7 +53,7 @@ class Reply(Enum):
 
 @dataclass(frozen=True)
 class FoundAgent:
-    """An Agent that answered. `checks_callers`: it refused a caller without a credential."""
+    """An Agent that answered. `checks_callers`: whether it refused a caller without a credential; None if not asked."""
 
     card: A2ACard
     card_url: str
@@ -61,7 +61,7 @@ class FoundAgent:
     endpoint_point: OpenPoint | None
     """What its author should check about `endpoint`."""
     speaks: frozenset[A2AVersion]
-    checks_callers: bool
+    checks_callers: bool | None
 
 
 async def find_agent(
@@ -138,7 +138,8 @@ class _Asking:
         replies = {version: await self._reply(address, version) if can_ask else Reply.UNCLEAR for version in A2AVersion}
         spoken = {version for version, reply in replies.items() if reply is Reply.YES}
         declared = {one for one in card.declared if replies[one] in {Reply.REFUSED, Reply.UNCLEAR}}
-        checks_callers = Reply.REFUSED in replies.values()
+        refused, clear = Reply.REFUSED in replies.values(), set(replies.values()) != {Reply.UNCLEAR}
+        checks_callers = refused if clear else None
         return FoundAgent(card, place.url, called, point, frozenset(spoken | declared), checks_callers)
 
     async def _card(self, place: _Place) -> A2ACard:

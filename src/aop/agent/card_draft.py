@@ -46,7 +46,7 @@ def draft_of(found: A2ACard, *, endpoint: str, owner_id: str | None = None, agen
     if owner_id is None:
         points.append(OpenPoint("/owner/id", "write the principal of your access token"))
     if agent_id is None:
-        agent_id = f"{owner}:{_slug(name) or 'agent'}"[:128]
+        agent_id = proposed_agent_id(found, owner)
         points.append(OpenPoint("/agentId", f"{agent_id} is a proposal; it can never be changed later"))
     if not name:
         points.append(OpenPoint("/name", "the agent card has no name"))
@@ -68,6 +68,10 @@ def draft_of(found: A2ACard, *, endpoint: str, owner_id: str | None = None, agen
     points.append(OpenPoint("/permissions", "an agent card names none; add those that a Workspace must accept"))
     points.append(OpenPoint("/limits", "the times and sizes are defaults; set what the Agent needs"))
     return CardDraft(card, tuple(points))
+
+
+def proposed_agent_id(found: A2ACard, owner_id: str | None) -> str:
+    return f"{owner_id or UNKNOWN}:{_slug(_cut(found.name, 120)) or 'agent'}"[:128]
 
 
 def endpoint_of(found: A2ACard, read_from: Endpoint | None) -> tuple[str, OpenPoint | None]:

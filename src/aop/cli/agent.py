@@ -1,8 +1,8 @@
-"""`aop agent check`: tests a running Agent with what the Router will send it."""
+"""`aop agent check`: tests an Agent with what the Router will send it."""
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,14 @@ from aop.agent.testing import SignedRouter
 from aop.base import settings as read
 from aop.base.settings import SettingsReader, SettingsRefused
 from aop.cli import options
+from aop.cli.agent_environment import python_of
+from aop.cli.agent_report import agreement, document_of, lines_of
+from aop.cli.agent_run import module_of
+from aop.cli.agent_started import AgentProject, started_agent
 from aop.cli.destination import find_local
-from aop.cli.output import Output, status, table
-from aop.cli.problems import EXIT_REFUSED, CommandProblem
+from aop.cli.output import Output
+from aop.cli.probe import probed, write_report
+from aop.cli.problems import EXIT_REFUSED, EXIT_UNREACHABLE, CommandProblem
 from aop.contracts.card import AgentCard
 from aop.contracts.documents import compiled
 from aop.contracts.signing import SigningKey
@@ -33,8 +38,12 @@ _KEY_ID = "PLATFORM_ROUTER_AGENT_CREDENTIAL_KEY_ID"
 _LOCAL_ROUTER = "http://127.0.0.1:8081"
 
 
-@click.argument("url", help="The Agent's endpoint, as its Card has it.")
-@click.option("--card", metavar="FILE", default=Path("card.json"), type=options.PATH, help="The Agent Card.")
+@click.argument(
+    "agent", metavar="URL", help="The Agent's endpoint as its Card has it, or the folder of a project to start."
+)
+@click.option(
+    "--card", metavar="FILE", type=options.PATH, help="The Agent Card; default: card.json, here or in the project."
+)
 @click.option(
     "--input",
     "inputs",
@@ -42,43 +51,82 @@ _LOCAL_ROUTER = "http://127.0.0.1:8081"
     multiple=True,
     help="An input to try; can be repeated. Default: the first of the inputSchema's examples.",
 )
+@click.option("--report", metavar="FILE", type=options.PATH, help="Write the result to this file of yours.")
+@click.option(
+    "--python", metavar="FILE", type=options.PATH, help="Start a project with this Python; default: its .venv."
+)
 @click.option(
     "--data",
     metavar="DIR",
     type=options.PATH,
     help=f"Data folder of the local platform whose Router to act as; default: {_KEY}.",
 )
-def check(out: Output, url: str, card: Path, inputs: tuple[str, ...], data: Path | None) -> None:
-    """The command acts as the Router, with its key: that of the local platform, or the one in the environment.
+def check(
+    out: Output,
+    agent: str,
+    card: Path | None,
+    inputs: tuple[str, ...],
+    report: Path | None,
+    python: Path | None,
+    data: Path | None,
+) -> None:
+    """First the Agent's own agent card is compared with the Card; a difference that makes calls fail comes first.
 
-    Exit code 1 when any check fails. With --json each check is a line.
+    Then the command acts as the Router. A running Agent is called with the Router's key: that of the local platform, or
+    the one in the environment. A project folder is started for the check with a key of the check's own, and stopped.
+
+    Exit code 1 when any check fails, 3 when nothing answers. With --json each check is a line. The result is yours: the
+    platform neither stores nor shows it.
 
     Example: aop agent check http://127.0.0.1:8099/ --card my-agent/card.json
+    Example: aop agent check my-agent --report check.json
     """
-    subject = _subject(url, card, inputs)
-    findings = asyncio.run(_run(AgentCheck(subject, _router(subject, data)), out))
-    failed = sum(finding.problem is not None for finding in findings)
-    rows = [(one.name, status("failed" if one.problem else "ok"), one.problem or "") for one in findings]
-    out.show(*table(["check", "", "problem"], rows), f"{len(findings)} checks, {failed} failed")
-    if failed:
+    if "://" in agent:
+        subject = _subject(agent, card or Path("card.json"), inputs)
+        asyncio.run(_checked(out, subject, lambda: _router(subject, data), report))
+    else:
+        folder = Path(agent).absolute()
+        subject = _subject(None, card or folder / "card.json", inputs)
+        project = AgentProject(folder, module_of(folder), python.absolute() if python else python_of(folder, out))
+        asyncio.run(_started_and_checked(out, subject, project, report))
+
+
+async def _started_and_checked(out: Output, subject: Subject, project: AgentProject, report: Path | None) -> None:
+    async with started_agent(out, project, subject) as router:
+        await _checked(out, subject, lambda: router, report)
+
+
+async def _checked(out: Output, subject: Subject, router: Callable[[], SignedRouter], report: Path | None) -> None:
+    probe = await probed(subject.card, subject.endpoint)
+    if probe.silent:
+        raise CommandProblem(f"{probe.problem}; start the Agent", code="no_answer", exit_code=EXIT_UNREACHABLE)
+    out.note(*probe.lines())
+    findings = [agreement(probe)]
+    _tell(out, findings[0])
+    if probe.speaks_0_3:  # every other check needs that
+        checks = AgentCheck(subject, router())
+        with out.working("checking the Agent"):
+            async for finding in checks.results():
+                _tell(out, finding)
+                findings.append(finding)
+    if report is not None:
+        write_report(out, report, probe.document() | {"checks": [document_of(one) for one in findings]})
+    out.show(*lines_of(findings))
+    if any(finding.problem is not None for finding in findings):
         raise Exit(EXIT_REFUSED)
 
 
-async def _run(checks: AgentCheck, out: Output) -> list[CheckResult]:
-    findings = []
-    with out.working("checking the Agent"):
-        async for finding in checks.results():
-            if out.json:
-                passed = finding.problem is None
-                out.document({"check": finding.name, "passed": passed, "problem": finding.problem})
-            findings.append(finding)
-    return findings
+def _tell(out: Output, finding: CheckResult) -> None:
+    if out.json:
+        out.document(document_of(finding))
 
 
-def _subject(url: str, card: Path, inputs: Sequence[str]) -> Subject:
+def _subject(url: str | None, card: Path, inputs: Sequence[str]) -> Subject:
+    """Without a URL the Agent is where its Card says."""
     try:
-        endpoint = Endpoint.parse(url)
         read_card = msgspec.json.decode(card.read_bytes(), type=AgentCard)
+        url = url or read_card.protocol.endpoint
+        endpoint = Endpoint.parse(url)
     except InvalidEndpoint as problem:
         raise CommandProblem(f"{url}: {problem}") from None
     except OSError as problem:
@@ -95,9 +143,9 @@ def _inputs(texts: Sequence[str], card: AgentCard) -> dict[str, bytes]:
     for text in texts:
         skill, _, value = text.partition("=")
         try:
-            msgspec.json.decode(value, type=dict[str, Any])
+            msgspec.json.decode(value, type=dict[str, Any] | str)
         except msgspec.DecodeError:
-            raise CommandProblem("--input is SKILL=JSON, with a JSON object") from None
+            raise CommandProblem("--input is SKILL=JSON, with a JSON object or a JSON string") from None
         if skill not in {one.id for one in card.skills}:
             raise CommandProblem(f"--input names {skill!r}, which the Card does not have")
         inputs[skill] = value.encode()

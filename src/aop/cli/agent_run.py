@@ -55,7 +55,7 @@ def _become_agent(out: Output, directory: Path, python: Path | None, data: Path 
     endpoint = _endpoint(directory / "card.json")
     supplied = _settings(directory, endpoint, caller, local_platform(data, caller))
     chosen = python.absolute() if python is not None else python_of(directory, out)
-    module = _module(directory)
+    module = module_of(directory)
     out.note(f"serving {endpoint.canonical} (Ctrl-C stops it)")
     sys.stdout.flush()
     sys.stderr.flush()
@@ -114,7 +114,7 @@ def _settings(
     return found
 
 
-def _module(directory: Path) -> str:
+def module_of(directory: Path) -> str:
     """The one package of the project that can be run."""
     found = sorted(path.parent.name for path in directory.glob("*/__main__.py") if path.parent.name.isidentifier())
     if len(found) != 1:

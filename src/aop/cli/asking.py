@@ -32,6 +32,15 @@ def confirmed(question: str) -> bool:
         return click.confirm(cleaned(question), err=True)
 
 
+def answered(question: str, default: str | None) -> str | None:
+    """What a person types, or the default. Without a terminal there is no answer."""
+    if not sys.stdin.isatty():
+        return None
+    with interruptible():
+        text: str = click.prompt(cleaned(question), default=default or "", show_default=default is not None, err=True)
+    return text.strip() or None
+
+
 def hidden_line(prompt: str) -> str:
     """What a person types without an echo, or the first line of stdin."""
     with interruptible():

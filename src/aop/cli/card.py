@@ -29,6 +29,8 @@ def check(out: Output, file: Path) -> None:
 
 
 def lines_of(read: CardFile) -> list[Line]:
+    if [one.rule for one in read.problems] == ["a2a_agent_card"]:
+        return [styled(f"{read.path}: ", (read.problems[0].hint, "red"))]
     lines: list[Line] = []
     for style, findings in (("red", read.problems), ("yellow", read.advice)):
         for one in findings:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any, cast
 
 import msgspec
 
+from aop.agent.a2a_card import is_agent_card
+from aop.agent.card_draft import UNKNOWN
 from aop.base import json as strict_json
 from aop.cards.rules import card_violations
 from aop.cards.vetting import SchemaVetting, SkillSchemaRefused
@@ -116,6 +119,8 @@ def read_card_file(path: Path) -> CardFile:
         value = strict_json.parse(raw)
     except strict_json.JsonRefused as refused:
         return CardFile(path, raw, None, [_unreadable(raw, refused)], [])
+    if is_agent_card(value):
+        return CardFile(path, raw, None, [_foreign(path)], [])
     lines = line_numbers(raw.decode())
     violations = document("agent-card/0.2").violations(value)
     broken = violations or tuple(card_violations(raw, cast("dict[str, Any]", value)))
@@ -126,6 +131,14 @@ def read_card_file(path: Path) -> CardFile:
         return CardFile(path, raw, None, problems, [])
     card = msgspec.json.decode(raw, type=AgentCard)
     return CardFile(path, raw, card, [], list(_advice(card, lines)))
+
+
+def _foreign(path: Path) -> CardFinding:
+    """One finding: the rules that an agent card breaks here would say nothing to its author."""
+    hint = (
+        f"this is an A2A agent card, not a Card of this platform: aop card from-a2a {shlex.quote(str(path))} --out FILE"
+    )
+    return CardFinding(None, "", "a2a_agent_card", hint)
 
 
 def _unreadable(raw: bytes, refused: strict_json.JsonRefused) -> CardFinding:
@@ -190,6 +203,9 @@ def _at(tokens: Tokens, value: object) -> object:
 
 
 def _advice(card: AgentCard, lines: dict[Tokens, int]) -> Iterator[CardFinding]:
+    for pointer, text in (("/agentId", card.agent_id), ("/owner/id", card.owner.id)):
+        if UNKNOWN in text:
+            yield CardFinding(line_of(lines, pointer), pointer, "draft", f"write what {UNKNOWN} stands for")
     try:
         Endpoint.parse(card.protocol.endpoint)
     except InvalidEndpoint as problem:

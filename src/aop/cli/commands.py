@@ -15,7 +15,7 @@ PROVIDER, CONSUMER, OPERATOR = "Provider (publish Agents)", "Consumer (use Agent
 ACCESS, UNITS, LOCAL = "Access", "Units", "Local platform"
 
 GROUPS = {
-    "card": (PROVIDER, "Agent Card files: check one before you publish it."),
+    "card": (PROVIDER, "Agent Card files: make one from an A2A agent card, check one before you publish it."),
     "agent": (PROVIDER, "Agents: run or test one, show what is published."),
     "release": (PROVIDER, "Releases: list and read them, suspend or revoke one."),
     "workspace": (ACCESS, "Workspaces: create one, list them, choose the one in use."),
@@ -34,6 +34,7 @@ COMMANDS = (
     Entry("workspace use", "aop.cli.workspace:use", "Choose the Workspace that commands use from now on."),
     Entry("init", "aop.cli.init:init", "Create a working Agent project.", PROVIDER),
     Entry("card check", "aop.cli.card:check", "Check an Agent Card by every rule of the Registry."),
+    Entry("card from-a2a", "aop.cli.card_import:from_a2a", "Make a Card from the agent card of an existing Agent."),
     Entry(
         "agent run",
         "aop.cli.agent_run:run",

@@ -15,7 +15,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from aop.cli import options
-from aop.cli.asking import confirmed
+from aop.cli.asking import answered, confirmed
 from aop.cli.problems import CommandProblem
 from aop.contracts.text import cleaned, escaped
 
@@ -118,6 +118,10 @@ class Output:
     def confirms(self, question: str) -> bool:
         """Asks the person. Without a terminal, or with --json, the answer is no."""
         return not self.json and confirmed(question)
+
+    def asks(self, question: str, default: str | None) -> str | None:
+        """Asks the person for a text. Without a terminal, or with --json, there is no answer."""
+        return None if self.json else answered(question, default)
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:

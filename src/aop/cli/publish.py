@@ -12,8 +12,9 @@ from aop.cli.card_findings import CardFile, read_card_file
 from aop.cli.output import Output, facts, status
 from aop.cli.platform import Platform
 from aop.cli.problems import CommandProblem
+from aop.cli.publish_probe import PublishProbe
 from aop.cli.publish_progress import PublishProgress
-from aop.client import proof_folder
+from aop.client import PublishStep, proof_folder
 from aop.contracts.errors import Violation
 from aop.contracts.publication import Release
 
@@ -37,11 +38,26 @@ _WAIT_SECONDS = 30.0
     type=click.FloatRange(min=0, max=600),
     help="How long to wait until the Agent serves the proof; 0 does not wait.",
 )
-async def publish(platform: Platform, file: Path, provider: str | None, proof_dir: Path | None, wait: float) -> None:
+@click.option("--force", is_flag=True, help="Publish although the running Agent differs from the Card.")
+@click.option(
+    "--report", metavar="FILE", type=options.PATH, help="Write what the Agent says of itself to this file of yours."
+)
+async def publish(
+    platform: Platform,
+    file: Path,
+    provider: str | None,
+    proof_dir: Path | None,
+    wait: float,
+    force: bool,
+    report: Path | None,
+) -> None:
     """Register, bind, challenge, serve the proof, complete, release, publish: each step is shown when it is done.
 
-    The Agent must be running. After any failure repeat the command: it continues from what is done already. With --json
-    the output is the Release.
+    The Agent must be running. Before anything is sent, it is asked for its agent card and compared with the Card:
+    version of A2A, streaming, Skills, authentication. A difference that makes calls fail is shown with the way out and
+    stops the command; --force goes on. The platform neither stores nor shows this result.
+
+    After any failure repeat the command: it continues from what is done already. With --json the output is the Release.
 
     Example: aop publish my-agent/card.json
     """
@@ -51,13 +67,20 @@ async def publish(platform: Platform, file: Path, provider: str | None, proof_di
     folder = proof_dir or _usual_folder(file)
     provider_id = provider or read.card.owner.id
     progress = PublishProgress(platform, read, read.card, provider_id, folder)
+    probing = PublishProbe(platform.out, read.card, force=force, report=report)
+    await probing.before_publishing()
+
+    async def on_step(step: PublishStep) -> None:
+        progress.show(step)
+        await probing.before_release(step)
+
     with progress.explained():
         release = await platform.client.publish(
             read.raw,
             proofs=proof_folder(folder) if folder is not None and folder.is_dir() else None,
             provider_id=provider_id,
             wait_seconds=wait,
-            on_step=progress.show,
+            on_step=on_step,
         )
     await _tell(platform, release)
 

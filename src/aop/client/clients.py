@@ -34,7 +34,7 @@ class Client(AsyncOperations):
         """Registers the Card, binds and proves its endpoint, creates the Release and publishes it.
 
         Can be repeated after any failure: what is done already is found and used, and only the rest is done. Each step
-        is handed to `on_step` when it is done.
+        is handed to `on_step` when it is done; an error that it raises stops before the next step.
 
         - `proofs` serves the proof of a challenge, such as `proof_folder(path)`. Without it ProofNeeded is raised when
           a proof is due.
@@ -48,7 +48,8 @@ class Client(AsyncOperations):
         options = PublishOptions(proofs, provider_id, changed, wait_seconds)
         async with aclosing(Publishing(self, card, options).steps()) as steps:
             async for step in steps:
-                on_step(step)
+                if (outcome := on_step(step)) is not None:
+                    await outcome
         return released(step)
 
 

@@ -1,6 +1,6 @@
 """Publishes an Agent, from a Card to a published Release, and continues from what the platform already has."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -96,7 +96,8 @@ PublishStep = (
     | ReleaseVerified
     | ReleasePublished
 )
-OnStep = Callable[[PublishStep], None]
+OnStep = Callable[[PublishStep], Awaitable[None] | None]
+"""An error that it raises stops the publication before the next step. Only the asynchronous client awaits it."""
 
 _ENDED = {
     ReleaseState.SUSPENDED: ErrorCode.AGENT_RELEASE_SUSPENDED,

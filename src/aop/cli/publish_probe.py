@@ -1,0 +1,50 @@
+"""Compares the running Agent with its Card before `aop publish` releases anything."""
+
+from pathlib import Path
+
+from aop.cli.output import Output
+from aop.cli.probe import Probe, probed, write_report
+from aop.cli.problems import CommandProblem
+from aop.client import EndpointProved, PublishStep
+from aop.contracts.card import AgentCard
+from aop.net.origin import Endpoint, InvalidEndpoint
+
+
+class PublishProbe:
+    """Once: at the start, because a registered version never changes, or after the proof if nothing answered then."""
+
+    def __init__(self, out: Output, card: AgentCard, *, force: bool, report: Path | None) -> None:
+        self._out = out
+        self._card = card
+        self._force = force
+        self._report = report
+        self._silent = False
+
+    async def before_publishing(self) -> None:
+        try:
+            endpoint = Endpoint.parse(self._card.protocol.endpoint)
+        except InvalidEndpoint:
+            return  # the Binding refuses it, and says why
+        probe = await probed(self._card, endpoint)
+        self._silent = probe.silent
+        if not probe.silent:
+            self._judge(probe)
+
+    async def before_release(self, step: PublishStep) -> None:
+        if self._silent and isinstance(step, EndpointProved):
+            self._silent = False
+            self._judge(await probed(self._card, Endpoint.parse(self._card.protocol.endpoint)))
+
+    def _judge(self, probe: Probe) -> None:
+        if self._report is not None:
+            write_report(self._out, self._report, probe.document())
+        if probe.problem is not None:
+            self._out.note(f"the Agent was not compared with the Card: {probe.problem}")
+        self._out.note(*probe.lines())
+        breaking = probe.breaking
+        if breaking and not self._force:
+            raise CommandProblem(
+                f"the running Agent is not what the Card says, and nothing was released: {breaking[0].text}",
+                code="agent_differs",
+                recovery=f"{breaking[0].fix}; or publish anyway with --force",
+            )

@@ -1,0 +1,112 @@
+"""`aop agent check` says first what matters, and starts a project with a key of its own."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from aop.cli.output import Output
+from aop.cli.problems import CommandProblem
+from aop.cli.publish_probe import PublishProbe
+from aop.client import EndpointProved
+from aop.contracts.card import AgentCard
+from aop.contracts.publication import EndpointBinding
+from aop.local.ports import any_free_port
+from tests.cli.conftest import Aop
+from tests.conformance.test_command import private_text
+from tests.support.cards import a_card, a_skill
+from tests.support.contracts import CONTRACTS
+from tests.support.foreign_agent import NEW, ForeignAgent, Json, card_0_3, card_1_0, foreign_agent
+from tools.agent_env import agent_python
+
+KEY = {"PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": private_text(bytes(32))}
+SKILL = a_skill("hello_world", inputSchema={"type": "string", "examples": ["hi"]}, outputSchema={})
+
+
+def card_file(folder: Path, endpoint: str) -> str:
+    card = a_card(skills=[SKILL])
+    card["protocol"]["endpoint"] = endpoint
+    path = folder / "card.json"
+    path.write_text(json.dumps(card))
+    return str(path)
+
+
+def answering(request: Json) -> Json:
+    """A text Agent that checks nobody."""
+    part = {"kind": "text", "text": "hello"}
+    message = {"kind": "message", "messageId": "m", "role": "agent", "parts": [part]}
+    answer: dict[str, Any] = {"error": {"code": -32601, "message": "no"}}
+    if request["method"] == "message/send":
+        answer = {"result": message}
+    elif request["method"] in {"tasks/get", "tasks/cancel"}:
+        answer = {"error": {"code": -32001, "message": "no"}}
+    return {"jsonrpc": "2.0", "id": request["id"]} | answer
+
+
+def test_a_dead_address_is_one_line(alone: Aop, tmp_path: Path) -> None:
+    address = f"http://127.0.0.1:{any_free_port()}/"
+    done = alone("agent", "check", address, "--card", card_file(tmp_path, address))
+    assert (done.code, done.out, len(done.err.splitlines())) == (3, "", 1)
+    assert "nothing answers at" in done.err
+
+
+@pytest.mark.rows("FOR-07")
+def test_an_agent_of_another_version_is_told_at_once_and_nothing_else_is_tried(alone: Aop, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    with foreign_agent(ForeignAgent(NEW)) as agent:
+        agent.show(card_1_0())
+        file = card_file(tmp_path, agent.origin)
+        done = alone("agent", "check", agent.origin, "--card", file, "--report", str(report))
+    assert done.code == 1
+    assert "speaks A2A 1.0 only" in done.err.splitlines()[0]
+    assert "enable_v0_3_compat" in done.err.splitlines()[1]
+    assert done.out.splitlines()[-1] == "1 check, 1 failed"
+    assert [request["method"] for _, request in agent.seen] == ["tasks/get", "GetTask"]
+    written = json.loads(report.read_text())
+    assert (written["speaks"], written["checks"][0]["passed"]) == (["1.0"], False)
+
+
+def test_what_matters_comes_before_the_many_requests_that_an_open_agent_does_not_refuse(
+    alone: Aop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ForeignAgent, "reply", lambda _, request: answering(request))
+    with foreign_agent(ForeignAgent()) as agent:
+        agent.show(card_0_3())
+        done = alone("agent", "check", agent.origin, "--card", card_file(tmp_path, agent.origin), **KEY)
+    rows = done.out.splitlines()
+    assert done.code == 1
+    assert "without a credential" in done.err.splitlines()[0]
+    assert rows[1].startswith("hello_world: message/stream")
+    assert len([row for row in rows if row.startswith("rejects: ") and " failed " in row]) == 1
+
+
+def test_a_project_is_started_with_a_key_of_the_check_alone_and_stopped(alone: Aop, tmp_path: Path) -> None:
+    port, project = any_free_port(), tmp_path / "greeter"
+    assert alone("init", str(project), "--port", str(port), "--template", "chat").code == 0
+    python = ("--python", str(agent_python("summarizer")))
+    done = alone("agent", "check", str(project), *python, "--json")
+    assert done.code == 0, done.out + done.err
+    assert all(row["passed"] for row in done.lines)
+    dead = alone("agent", "check", f"http://127.0.0.1:{port}/", "--card", str(project / "card.json"))
+    assert (dead.code, "nothing answers" in dead.err) == (3, True)
+
+
+@pytest.mark.rows("FOR-07")
+def test_an_agent_that_answers_only_later_is_compared_before_its_release(tmp_path: Path) -> None:
+    port = any_free_port()
+    card = msgspec.json.decode(Path(card_file(tmp_path, f"http://127.0.0.1:{port}/")).read_bytes(), type=AgentCard)
+    example = CONTRACTS / "endpoint-binding" / "1" / "examples" / "valid" / "verified.json"
+    binding = msgspec.json.decode(example.read_bytes(), type=EndpointBinding)
+
+    async def published() -> None:
+        probe = PublishProbe(Output(), card, force=False, report=None)
+        await probe.before_publishing()
+        with foreign_agent(ForeignAgent(NEW), port) as agent:
+            agent.show(card_1_0())
+            await probe.before_release(EndpointProved(binding))
+
+    with pytest.raises(CommandProblem, match=r"speaks A2A 1\.0 only"):
+        asyncio.run(published())
