@@ -6,13 +6,17 @@ import socket
 
 import pytest
 
-from aop.contracts.errors import ErrorCode, code_entries
+from aop.contracts.errors import ErrorCode, Reason, code_entries, reason_pairs
 from aop.router.app import RouterEnvironment
-from tests.loop.bad_answers import FAILURES, status
-from tests.support.agent import a_message, a_task, data, rpc_error, saying, text
+from tests.loop.bad_answers import CANARY, FAILURES, SAID, status
+from tests.loop.test_lineage_reads import stored_text
+from tests.support.agent import a_message, a_task, data, result_of, rpc_error, saying, text
+from tests.support.canaries import require_absent
 from tests.support.loop import SILENT_HOST, Changes, Platform, running_platform
 from tests.support.peers import Behaviour, reset, sending
 from tests.support.postgres import PostgresForTests
+from tests.support.stream import streaming
+from tests.support.vectors import cases
 from tests.support.waiting import generous
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -159,3 +163,65 @@ async def test_a_connection_that_does_not_come_about_in_time_is_unavailable(post
             assert 140 <= detail["invocation"]["latencyMs"] < generous(1500)
         for other in others:
             other.close()
+
+
+TELLING: dict[str, Behaviour] = {
+    "JSON-RPC error": saying(
+        b'{"jsonrpc":"2.0","id":"%id%","error":{"code":-31337,"message":"canary-of-the-agent","data":"canary-of-the-agent"}}'
+    ),
+    "task failed": a_task("failed", status={"state": "failed", "message": SAID}),
+    "input required": a_task("input-required", status={"state": "input-required", "message": SAID}),
+    "made-up state": a_task(CANARY),
+    "made-up kind": result_of({"kind": CANARY}),
+    "not JSON": saying(CANARY.encode()),
+    "error page": saying(CANARY.encode(), 500, b"x-cause: canary-of-the-agent"),
+    "redirect": status(302, b"location: /canary-of-the-agent"),
+    "reason phrase": sending(b"HTTP/1.1 418 canary-of-the-agent\r\ncontent-length: 0\r\n\r\n"),
+}
+
+
+@pytest.mark.rows("REAS-02")
+async def test_no_word_or_number_of_an_agent_that_fails_is_anywhere(
+    platform: Platform, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said = []
+    for behaviour in TELLING.values():
+        platform.agent.script(behaviour)
+        reply = await platform.invoke()
+        detail = await platform.detail(reply.json["invocationId"])
+        platform.agent.script(behaviour)
+        async with streaming(platform) as caller:
+            await caller.whole()
+        assert {reply.json.get("reason"), caller.events[-1]["error"].get("reason")} <= {str(one) for one in Reason}
+        said += [reply.body.decode(), json.dumps(detail), caller.body.decode()]
+    stored = await stored_text(platform.stores.migration)
+    assert all(reason in stored for reason in ("rpc_error", "task_failed", "http_redirect"))
+    said.append(stored)
+    said += [(await unit.get("/metrics")).body.decode() for unit in (platform.gateway, platform.router)]
+    secrets = {"words": CANARY, "number": "-31337", "path": "/canary-of-the-agent"}
+    require_absent(secrets, "answers, stores, metrics and logs", "\n".join([*said, "".join(capfd.readouterr())]))
+
+
+@pytest.mark.rows("REAS-01")
+async def test_an_agent_without_the_tls_that_its_card_promises_is_unavailable_in_both_modes(platform: Platform) -> None:
+    protocol = {**platform.card["protocol"], "endpoint": f"https://127.0.0.1:{platform.agent.port}/a2a"}
+    card, _, _ = await platform.installed(protocol=protocol)
+    reply = await platform.invoke(agentId=card["agentId"])
+    await platform.require_failed(reply, 503, "AGENT_UNAVAILABLE")
+    async with streaming(platform, agentId=card["agentId"]) as caller:
+        told = (await caller.whole())["error"]
+    assert (reply.json["reason"], told["reason"]) == ("tls_failed", "tls_failed")
+
+
+async def test_every_reason_between_router_and_agent_is_provoked() -> None:
+    """In these tables, in the vectors that the tests of streams play, or in the tests named beside the rest."""
+    elsewhere = {
+        *("tls_failed", "connect_failed", "name_not_resolved", "address_refused"),  # in this file
+        *("streaming_not_declared", "frame_size", "event_size"),  # test_streams_failures, test_stream_limits
+        *("schema_work", "output_schema"),  # test_schema_work, test_results
+    }
+    played = {str(case["outcome"]["reason"]) for case in cases("a2a-stream") if "reason" in case["outcome"]}
+    answered = {reason for _, reason in FAILURES if reason is not None}
+    codes = {"AGENT_UNAVAILABLE", "ROUTE_NOT_FOUND", "AGENT_EXECUTION_FAILED", "A2A_PROTOCOL_ERROR"}
+    listed = {str(reason) for code, reason in reason_pairs() if code in codes | {"AGENT_RESPONSE_TOO_LARGE"}}
+    assert played | answered | elsewhere == listed

@@ -86,7 +86,7 @@ async def test_blanks_inside_input_reach_the_agent(platform: Platform) -> None:
     assert input_of(request) == content
 
 
-@pytest.mark.rows("INV-13")
+@pytest.mark.rows("INV-13", "REAS-01")
 async def test_an_answer_that_breaks_the_output_schema_is_not_shown(platform: Platform) -> None:
     schema = {"type": "object", "required": ["summary"]}
     card, _, _ = await platform.installed(skills=[{**platform.card["skills"][0], "outputSchema": schema}])
@@ -94,6 +94,7 @@ async def test_an_answer_that_breaks_the_output_schema_is_not_shown(platform: Pl
         platform.agent.script(a_message(*parts))
         reply = await platform.invoke(agentId=card["agentId"])
         await platform.require_failed(reply, 502, "A2A_PROTOCOL_ERROR")
+        assert reply.json["reason"] == "output_schema"
         assert b"canary" not in reply.body
     platform.agent.script(a_message(data({"summary": 1})))
     assert (await platform.invoke(agentId=card["agentId"])).json["result"] == {"summary": 1}

@@ -152,7 +152,7 @@ async def test_a_stream_goes_through_as_the_vectors_say(platform: Platform, case
     await require_sent(platform, caller, cancels=case["cancelsTask"])
 
 
-@pytest.mark.rows("STR-10")
+@pytest.mark.rows("STR-10", "REAS-01")
 @pytest.mark.parametrize("good", [2, 6])
 async def test_a_chunk_that_breaks_the_output_schema_is_not_sent(platform: Platform, good: int) -> None:
     card, _, _ = await platform.installed(skills=[open_skill(outputSchema={"type": "integer"})])
@@ -161,6 +161,7 @@ async def test_a_chunk_that_breaks_the_output_schema_is_not_sent(platform: Platf
     async with streaming(platform, agentId=card["agentId"]) as caller:
         terminal = await caller.whole()
     assert (terminal["type"], terminal["error"]["code"]) == ("failed", "A2A_PROTOCOL_ERROR")
+    assert terminal["error"]["reason"] == "output_schema"
     assert caller.chunks == list(range(good))
     assert b"canary" not in caller.body
     await require_agreement(platform, caller)
