@@ -87,9 +87,15 @@ def test_a_project_is_started_with_a_key_of_the_check_alone_and_stopped(alone: A
     port, project = any_free_port(), tmp_path / "greeter"
     assert alone("init", str(project), "--port", str(port), "--template", "chat").code == 0
     python = ("--python", str(agent_python("summarizer")))
+    with foreign_agent(ForeignAgent(), port):
+        assert "answers at" in alone("agent", "check", str(project), *python).err
     done = alone("agent", "check", str(project), *python, "--json")
     assert done.code == 0, done.out + done.err
     assert all(row["passed"] for row in done.lines)
+    skills = project / "greeter" / "skills.py"
+    skills.write_text(skills.read_text() + "\nraise SystemExit('broken on purpose')\n")
+    for arguments, reason in [(python, "broken on purpose"), (("--python", "no-python"), "cannot be run")]:
+        assert reason in alone("agent", "check", str(project), *arguments).err
     dead = alone("agent", "check", f"http://127.0.0.1:{port}/", "--card", str(project / "card.json"))
     assert (dead.code, "nothing answers" in dead.err) == (3, True)
 

@@ -4,10 +4,11 @@ import asyncio
 import os
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from aop.agent import settings
 from aop.agent.a2a_address import AgentNotFound, AgentSilent, find_agent
@@ -18,6 +19,8 @@ from aop.cli.problems import CommandProblem
 from aop.net.origin import Endpoint
 
 _START_SECONDS, _STOP_SECONDS, _PAUSE_SECONDS = 60.0, 10.0, 0.1
+_LOG_BYTES = 2_000
+"""How much of the Agent's log is shown when it does not start."""
 
 
 @dataclass(frozen=True)
@@ -38,35 +41,43 @@ async def started_agent(out: Output, project: AgentProject, subject: Subject) ->
         )
     router = SignedRouter.new(endpoint.origin, agent_id=card.agent_id, agent_version=card.version)
     host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
-    with tempfile.TemporaryDirectory(prefix="aop-check-") as proofs:
+    with tempfile.TemporaryDirectory(prefix="aop-check-") as proofs, tempfile.TemporaryFile() as log:
         own = router.environment(Path(proofs), **{settings.LISTEN_ADDRESS: f"{host}:{endpoint.port}"})
-        process = await asyncio.create_subprocess_exec(
-            project.python,
-            "-m",
-            project.module,
-            cwd=project.directory,
-            env={**os.environ, **own},  # noqa: TID251
-            stdin=DEVNULL,
-            stdout=DEVNULL,
-            stderr=DEVNULL if out.json else None,
-        )
+        process = await _begun(project, {**os.environ, **own}, log)  # noqa: TID251
         try:
             with out.working("starting the Agent"):
-                await _wait_until_served(process, endpoint)
+                await _wait_until_served(process, endpoint, log)
             yield router
         finally:
             await _stop(process)
 
 
-async def _wait_until_served(process: Process, endpoint: Endpoint) -> None:
+async def _begun(project: AgentProject, environment: Mapping[str, str], log: IO[bytes]) -> Process:
+    """Its log is kept back: what the check found is what counts."""
+    command = (project.python, "-m", project.module)
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command, cwd=project.directory, env=environment, stdin=DEVNULL, stdout=log, stderr=log
+        )
+    except OSError as problem:
+        raise CommandProblem(f"{project.python} cannot be run: {problem.strerror}") from None
+
+
+async def _wait_until_served(process: Process, endpoint: Endpoint, log: IO[bytes]) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(_START_SECONDS):
             while not await _answers(endpoint):
                 if process.returncode is not None:
-                    raise CommandProblem(f"the Agent ended with exit code {process.returncode} before it served")
+                    ended = f"the Agent ended with exit code {process.returncode} before it served"
+                    raise CommandProblem(f"{ended}:\n{_last_lines(log)}")
                 await asyncio.sleep(_PAUSE_SECONDS)
             return
-    raise CommandProblem(f"the Agent does not serve {endpoint.origin} after {_START_SECONDS:g} s")
+    raise CommandProblem(f"the Agent does not serve {endpoint.origin} after {_START_SECONDS:g} s:\n{_last_lines(log)}")
+
+
+def _last_lines(log: IO[bytes]) -> str:
+    log.seek(max(log.seek(0, os.SEEK_END) - _LOG_BYTES, 0))
+    return log.read().decode(errors="replace").strip()
 
 
 async def _answers(endpoint: Endpoint) -> bool:
