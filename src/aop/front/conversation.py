@@ -13,6 +13,7 @@ from aop.front.dialect import Dialect, Question
 from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnreadable
 from aop.front.limits import HeldBytes
 from aop.front.reading import Kind, Seen, SeenResult
+from aop.front.repetition import Repetition
 from aop.front.running import RunningCall
 from aop.front.upstream import EVENTS, JSON, UpstreamRequest, media_type_of, require_media_type, require_ok, whole_body
 from aop.net.http import Headers, StreamedAnswer
@@ -48,30 +49,28 @@ class Conversation:
     kept: HeldBytes
     """What the answer is made of."""
 
-    async def events(self, size: int = 1) -> AsyncGenerator[list[Seen], None]:
+    async def events(self, *, collected: bool = False) -> AsyncGenerator[list[Seen], None]:
         """What arrived together comes together; the last of all is marked as such, if there is one.
 
-        UpstreamFault when it breaks off, AnsweredPlainly when there is no stream.
+        `collected`: one answer is made of them, so that each is read. UpstreamFault when the stream breaks off,
+        AnsweredPlainly when there is none.
         """
         max_bytes = self.agent.card.limits.max_output_bytes
         body = self.dialect.send(self.request_id, self.question, streamed=True)
         async with AsyncExitStack() as stack:
-            request = self._request(body, EVENTS, max_bytes * size)
+            request = self._request(body, EVENTS, max_bytes * (_FOLLOWED_SIZE if collected else 1))
             answer = await stack.enter_async_context(self.agent.upstream.answer(request))
             require_ok(answer)
             if media_type_of(answer) == JSON:
                 raise AnsweredPlainly(self._read(await whole_body(answer, self.held)))
             require_media_type(answer, EVENTS)
-            pending, parser = 0, EventParser(max_bytes)
+            pending, parser, repetition = 0, EventParser(max_bytes), None if collected else Repetition()
             async for piece in answer:
                 pending += len(piece)
                 self.held.keep(pending)
                 batch: list[Seen] = []
                 try:
-                    for text in parser.feed(piece):
-                        batch.append(self._read(text))
-                        if batch[-1].is_last:
-                            break
+                    self._read_into(batch, parser.feed(piece), repetition)
                 except EventTooLarge:
                     if batch:
                         yield batch
@@ -85,6 +84,17 @@ class Conversation:
                     return
                 yield batch
 
+    def _read_into(self, batch: list[Seen], texts: Iterator[bytes], repetition: Repetition | None) -> None:
+        for text in texts:
+            seen = None if repetition is None else repetition.repeated(text)
+            if seen is None:
+                seen = self._read(text)
+                if repetition is not None:
+                    repetition.learn(text, seen)
+            batch.append(seen)
+            if seen.is_last:
+                return
+
     async def answer(self) -> bytes:
         """The response to message/send, once the Agent has come to an end."""
         if self.agent.card.limits.streaming:
@@ -96,7 +106,7 @@ class Conversation:
         assembly = Assembly(self.agent.card.limits.max_output_bytes)
         seen: Seen | None = None
         try:
-            async with aclosing(self.events(_FOLLOWED_SIZE)) as arrivals:
+            async with aclosing(self.events(collected=True)) as arrivals:
                 async for batch in arrivals:
                     for seen in batch:
                         if seen.result is None:
