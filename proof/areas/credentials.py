@@ -15,7 +15,7 @@ from pathlib import Path
 from aop.agent import ReplayMemory
 from aop.agent.attacks import attacks
 from aop.agent.replay import MAX_LIVE
-from aop.agent.testing import Draft, SignedRequest
+from aop.agent.testing import SignedRequest
 from aop.base.ids import new_id
 from aop.net.http import HttpClient
 from proof.area import Area, Figure, Findings, Run, proves
@@ -73,10 +73,10 @@ def _crowds(run: Run, name: str) -> list[int]:
 )
 async def _besiege(name: str, agent: RunningAgent, chance: random.Random, found: Findings) -> None:
     """Each attack beside the honest request it was made from, in any order, many at a time."""
-    sends: list[tuple[str, int, Draft, SignedRequest]] = []
+    sends: list[tuple[str, int, SignedRequest]] = []
     for attack in attacks():
         draft = agent.router.draft(QUERY, parent="inv_parent")
-        sends += [(attack.name, attack.status, draft, attack.make(draft)), ("honest", 200, draft, draft.signed())]
+        sends += [(attack.name, attack.status, attack.make(draft)), ("honest", 200, draft.signed())]
     chance.shuffle(sends)
     started = len(agent.app.bodies)
     gate = asyncio.Semaphore(AT_ONCE)
@@ -88,9 +88,9 @@ async def _besiege(name: str, agent: RunningAgent, chance: random.Random, found:
         right = answer.status == status and (status == 200 or answer.body == REJECTIONS[status])
         found.require(right, f"{name}, {attack}: {answer.status}")
 
-    await asyncio.gather(*(send(attack, status, request) for attack, status, _, request in sends))
+    await asyncio.gather(*(send(*each) for each in sends))
     if name == KIT:
-        honest = sum(status == 200 for _, status, _, _ in sends)
+        honest = sum(status == 200 for _, status, _ in sends)
         found.require(len(agent.app.bodies) - started == honest, f"{name}: an attack started something")
 
 

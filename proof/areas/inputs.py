@@ -13,12 +13,12 @@ from proof.inputs.framing import send_all, wires
 from proof.inputs.generated_calls import Calls
 from proof.inputs.json_entries import JsonEntries
 from proof.inputs.lives import expect, live
-from proof.inputs.mutation import Fuzzed, Make, fuzz
+from proof.inputs.mutation import Fuzzed, Reader, fuzz
 from proof.inputs.readers import Accepts, Endpoints, Streams
 from tests.base.json_corpus import CORPUS
 from tests.support.publication import publication_scene
 
-READERS: Mapping[Make, int] = {Cards: 4, Credentials: 4, Answers: 1, Accepts: 1, Streams: 1, Endpoints: 1}
+READERS: Mapping[type[Reader], int] = {Cards: 4, Credentials: 4, Answers: 1, Accepts: 1, Streams: 1, Endpoints: 1}
 """And into how many parts the work with each is cut, so that two processes have about the same to do."""
 MAX_SECONDS_FOR_ONE_INPUT = 0.5
 
@@ -87,8 +87,7 @@ async def _break_framing(run: Run, world: World, found: Findings) -> None:
     before = await world.platform.recorded()
     for wire in wires(world):
         await send_all(wire, run.random, run.pick(3, 20), found)
-        unit = world.platform.gateway if wire.name == "Control Plane" else world.platform.router
-        found.require((await unit.get("/livez")).status == 200, f"the {wire.name} does not answer any more")
+        found.require((await wire.unit.get("/livez")).status == 200, f"the {wire.name} does not answer any more")
     spaces = [item["workspaceId"] for page in await world.platform.owner.pages("", 100) for item in page]
     found.require("smuggled" not in spaces, "a request hidden in another was served")
     found.require(await world.platform.recorded() == before, "an Invocation hidden in another request was begun")

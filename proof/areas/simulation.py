@@ -9,8 +9,7 @@ from multiprocessing import get_context
 
 from proof.area import Area, Figure, Findings, Run, give_way
 from proof.simulation.invariants import violations
-from proof.simulation.plan import Ending
-from proof.simulation.scripts import JSON, STREAMS
+from proof.simulation.plan import JSON, STREAMS, Ending
 from proof.simulation.seeds import SeedRuns, run_seed, run_seeds
 from proof.simulation.store import FAULTED, STALLED, STATEMENT_FAULTS, StoreFault
 

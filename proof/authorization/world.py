@@ -19,6 +19,7 @@ from tests.support.loop import SPACE, Changes, Platform, agent_card, published, 
 from tests.support.peers import Received
 from tests.support.publication import Provider
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE, principals
+from tests.support.units import RunningUnit
 from tests.support.workspaces import Owner
 
 OPERATOR = "service-token-of-an-operator"
@@ -34,7 +35,7 @@ class Visitor:
 
     name: str
     authorization: Sequence[str]
-    passes: frozenset[Access] = frozenset()
+    passes: Access | None = None
     owner: str = "alice"
     malformed: bool = False
     too_late: bool = False
@@ -47,6 +48,16 @@ class World:
     visitors: Sequence[Visitor]
     named: Mapping[str, Named]
     """By owner."""
+
+    def unit(self, document: str, *, misplaced: bool = False) -> RunningUnit:
+        """The one that serves the operations of this OpenAPI document, or, misplaced, the other."""
+        at_gateway = document in {"gateway.v1", "control-plane-internal.v1"}
+        return self.platform.gateway if at_gateway != misplaced else self.platform.router
+
+    def token(self, access: Access) -> str:
+        """Of the first who is served."""
+        served = (one.authorization[0] for one in self.visitors if one.passes is access and not one.too_late)
+        return next(served).removeprefix("Bearer ")
 
 
 @dataclass(frozen=True)
@@ -63,17 +74,12 @@ async def opened_world(stores: DatabaseUrls) -> AsyncIterator[World]:
         have = {"alice": await _alice(platform), "bob": await _bob(platform, bobs)}
         named = {"alice": _named(have["alice"], have["bob"]), "bob": _named(have["bob"], have["alice"])}
         platform.agent.usual = (echo,)
-        ended = platform.agent.calls("message/send")[0]
+        (ended,) = platform.agent.calls("message/send")[0].values("x-platform-delegation")
         async with held_parent(platform) as parent:
             visitors = [
                 *(await _strangers(stores)),
                 *_registered(platform.token, bobs, parent.request),
-                Visitor(
-                    "ended delegation",
-                    [f"Bearer {ended.values('x-platform-delegation')[0]}"],
-                    frozenset({Access.DELEGATION}),
-                    too_late=True,
-                ),
+                Visitor("ended delegation", [f"Bearer {ended}"], Access.DELEGATION, too_late=True),
             ]
             yield World(platform, visitors, named)
 
@@ -107,17 +113,16 @@ def _registered(alices: str, bobs: str, parent: Received) -> list[Visitor]:
     (credential,) = parent.values("authorization")
     (delegation,) = parent.values("x-platform-delegation")
     assert credential_of(parent).header["typ"] == "platform-router+jwt"
-    caller, control_plane = frozenset({Access.CALLER}), frozenset({Access.CONTROL_PLANE})
     return [
         Visitor("other scheme", [f"Basic {alices}"], malformed=True),
         Visitor("two tokens", [f"Bearer {alices}", f"Bearer {alices}"], malformed=True),
-        Visitor("alice", [f"Bearer {alices}"], caller),
-        Visitor("bob", [f"bearer {bobs}"], caller, owner="bob"),
-        Visitor("Router", [f"Bearer {ROUTER_TO_CONTROL_PLANE}"], frozenset({Access.ROUTER})),
-        Visitor("Control Plane", [f"Bearer {CONTROL_PLANE_TO_ROUTER}"], control_plane),
-        Visitor("operator", [f"Bearer {OPERATOR}"], control_plane),
+        Visitor("alice", [f"Bearer {alices}"], Access.CALLER),
+        Visitor("bob", [f"bearer {bobs}"], Access.CALLER, owner="bob"),
+        Visitor("Router", [f"Bearer {ROUTER_TO_CONTROL_PLANE}"], Access.ROUTER),
+        Visitor("Control Plane", [f"Bearer {CONTROL_PLANE_TO_ROUTER}"], Access.CONTROL_PLANE),
+        Visitor("operator", [f"Bearer {OPERATOR}"], Access.CONTROL_PLANE),
         Visitor("Agent with its credential", [credential]),
-        Visitor("delegation", [f"Bearer {delegation}"], frozenset({Access.DELEGATION})),
+        Visitor("delegation", [f"Bearer {delegation}"], Access.DELEGATION),
     ]
 
 
@@ -144,13 +149,11 @@ async def _possessions(
     """What is hidden of one owner: a draft with a pending Binding, a Release that waits, a Workspace, an Invocation."""
     provider = Provider(platform.gateway, owner.token, who, provider_of(who))
     url, (space, installation) = platform.agent.url, place
-    pending = await provider.new_binding(url, f"{who}:hidden")
-    challenge = await provider.challenge(pending)
-    platform.agent.serve(challenge["challengeId"], challenge["proof"])
-    waiting = await provider.new_binding(url, f"{who}:waiting")
+    pending, waiting = [await provider.new_binding(url, f"{who}:{name}") for name in ("hidden", "waiting")]
+    challenge, proof = await provider.challenge(pending), await provider.challenge(waiting)
+    for issued in (challenge, proof):
+        platform.agent.serve(issued["challengeId"], issued["proof"])
     release = await provider.new_release(waiting)
-    proof = await provider.challenge(waiting)
-    platform.agent.serve(proof["challengeId"], proof["proof"])
     assert (await provider.complete(proof)).status == 200
     body: dict[str, Any] = {"agentId": shared["agentId"], "capability": "work", "input": {}, "stream": False}
     invoked = (await owner.ask("POST", f"/{space}/invocations", body)).json

@@ -1,9 +1,10 @@
 """Two of each unit whose clocks can be set, around an Agent that checks credentials by its own clock."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from nacl.signing import SigningKey
@@ -14,11 +15,12 @@ from aop.base.canonical import to_base64url
 from aop.base.clock import utc_now
 from aop.contracts.signing import VerifyKey
 from proof.area import Findings, Run
-from proof.clocks.unit import ClockFile
+from proof.clocks.unit import set_ahead
 from proof.plan import Plan
 from proof.record import CallResult
 from proof.traffic import answering
 from proof.world import World, world_of
+from tests.agent.agents import REJECTIONS
 from tests.support.agent import credential_of
 from tests.support.nested import ISSUER
 from tests.support.peers import Behaviour, Received
@@ -26,7 +28,6 @@ from tests.support.replicas import Replica
 from tests.support.settings import ROUTER_SEED
 
 HOUR = 3600.0
-REJECTION = b'{"code":"UNAUTHENTICATED","message":"A valid credential is required."}'
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class CheckingAgent:
         now, passed = self._now.timestamp(), self._latest >= claims["exp"]
         self._latest = max(self._latest, now)
         self.judgements.append(Judgement(now - claims["iat"], claims["exp"] - now, accepted, passed))
-        await (self.does(request) if accepted else request.answer(REJECTION, 401))
+        await (self.does(request) if accepted else request.answer(REJECTIONS[401], 401))
 
     def _moment(self, issued: int, expires: int) -> float:
         if self.after_issue is not None:
@@ -101,12 +102,11 @@ class Stage:
     made: World
     found: Findings
     agent: CheckingAgent
-    clocks: Mapping[str, ClockFile]
     results: list[CallResult] = field(default_factory=list)
 
     def set(self, unit: Replica, ahead: float) -> None:
         """The clock of the unit, from its next use on."""
-        self.clocks[unit.log.stem].ahead(ahead)
+        set_ahead(_clock(unit), ahead)
         self.found.hits[f"clock of {unit.name} {'set right' if ahead == 0 else 'set wrong'}"] += 1
 
     def set_right(self) -> None:
@@ -121,13 +121,16 @@ class Stage:
 
 @asynccontextmanager
 async def staged(run: Run, found: Findings) -> AsyncIterator[Stage]:
-    clocks: dict[str, ClockFile] = {}
-
-    def launched(unit: Replica) -> Replica:
-        clocks[unit.log.stem] = clock = ClockFile.made(unit.log.with_suffix(".clock"))
-        return replace(unit, command=("-m", "proof.clocks.unit"), options=(str(clock.path),))
-
-    async with world_of(run, Plan(pairs=2, launched=launched)) as made:
+    async with world_of(run, Plan(pairs=2, launched=_launched)) as made:
         agent = CheckingAgent(made.agent.origin, answering())
         made.agent.usual = (agent.meet,)
-        yield Stage(run, made, found, agent, clocks)
+        yield Stage(run, made, found, agent)
+
+
+def _clock(unit: Replica) -> Path:
+    return unit.log.with_suffix(".clock")
+
+
+def _launched(unit: Replica) -> Replica:
+    set_ahead(_clock(unit), 0)
+    return replace(unit, command=("-m", "proof.clocks.unit"), options=(str(_clock(unit)),))

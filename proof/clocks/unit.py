@@ -2,10 +2,10 @@
 
 import datetime
 import mmap
+import os
 import struct
 import sys
 import time
-from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 from typing import Self
@@ -14,20 +14,11 @@ _NANOSECONDS = 1_000_000_000
 _FORM = struct.Struct("q")
 
 
-@dataclass(frozen=True)
-class ClockFile:
-    """How many nanoseconds a process's clock is ahead of the machine's; the process reads it at each use."""
-
-    path: Path
-
-    @classmethod
-    def made(cls, path: Path) -> Self:
-        path.write_bytes(_FORM.pack(0))
-        return cls(path)
-
-    def ahead(self, seconds: float) -> None:
-        with self.path.open("r+b") as file:
-            file.write(_FORM.pack(round(seconds * _NANOSECONDS)))
+def set_ahead(path: Path, seconds: float) -> None:
+    """How far the clock of a process is ahead of the machine's; the process reads it at each use."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT)
+    os.pwrite(file, _FORM.pack(round(seconds * _NANOSECONDS)), 0)
+    os.close(file)
 
 
 def install(path: Path) -> None:
@@ -46,10 +37,6 @@ def install(path: Path) -> None:
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> Self:
             return cls.fromtimestamp(seconds(), tz)
-
-        @classmethod
-        def utcnow(cls) -> Self:
-            return cls.fromtimestamp(seconds(), datetime.UTC).replace(tzinfo=None)
 
     time.time_ns, time.time = time_ns, seconds
     datetime.datetime = Shifted  # type: ignore[misc]  # the clock of this process alone

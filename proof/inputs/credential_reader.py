@@ -13,7 +13,7 @@ from aop.agent.testing import Draft, SignedRouter, sealed
 from aop.agent.verifier import Rejected
 from aop.contracts.credential import CONTEXT_HEADERS, CredentialClaims
 from aop.contracts.documents import document
-from proof.inputs.mutation import Mutator, require
+from proof.inputs.mutation import Mutator, Reader, require
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
 _CLAIM_VALUES: Sequence[Any] = (
@@ -32,13 +32,13 @@ class Presented:
     token: bytes = field(repr=False)
 
 
-class Credentials:
+class Credentials(Reader):
     """Requests that a Router signed, changed before or after it signed them: only the untouched are believed."""
 
     name = "credential verifier"
 
     def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
+        super().__init__(chance)
         router = SignedRouter.new("https://agent.example.com", bytes(range(32)), clock=lambda: NOW)
         self._trust = Trust(router.issuer, router.audience, router.key_id, router.key.public)
         self._drafts = [router.draft({"n": n}, parent=None if n % 2 else "inv_parent") for n in range(64)]

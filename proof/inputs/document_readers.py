@@ -17,7 +17,7 @@ from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.stream_rules import STREAM_KINDS
 from aop.router.a2a.values import artifacts_of, value_of, value_of_message, value_of_status
-from proof.inputs.mutation import JSON_TOKENS, JsonMutator, Mutator, require
+from proof.inputs.mutation import JSON_TOKENS, JsonMutator, Reader, require
 from proof.inputs.oracles import NotStrict, reading
 from tests.support.cards import a_card, a_skill
 from tests.support.vectors import cases
@@ -51,21 +51,19 @@ def _use(result: Result) -> None:
             value_of(artifact.parts or (_EMPTY,))
 
 
-class Answers:
+class Answers(Reader):
     """JSON-RPC answers against the standard library and the profile's own schema; the short cut against the long."""
 
-    name = "JSON-RPC reader"
+    name, corpus, tokens = "JSON-RPC reader", (_repeating(),), JSON_TOKENS
 
     def __init__(self, chance: random.Random) -> None:
-        self._near = JsonMutator(chance, _answers())
-        self._repeating = _repeating()
-        self._again = Mutator(chance, [self._repeating], JSON_TOKENS)
+        super().__init__(chance)
+        self._answers = JsonMutator(chance, _answers())
         self._repetition = Repetition(REQUEST_ID)
-        self._repetition.learn(self._repeating, read_result(self._repeating, REQUEST_ID, STREAM_KINDS))
-        self._chance = chance
+        self._repetition.learn(self.corpus[0], read_result(self.corpus[0], REQUEST_ID, STREAM_KINDS))
 
     def invent(self) -> bytes:
-        return self._again.near() if self._chance.random() < 0.3 else self._near.near()
+        return self._near.near() if self._chance.random() < 0.3 else self._answers.near()
 
     def attempt(self, sample: bytes) -> bool:
         try:
@@ -106,19 +104,20 @@ _SCHEMAS: tuple[Any, ...] = (
 )
 
 
-class Cards:
+class Cards(Reader):
     """Agent Cards through schema and rules; the canonical bytes of an accepted one against an independent RFC 8785."""
 
     name = "Card validator"
 
     def __init__(self, chance: random.Random) -> None:
+        super().__init__(chance)
         skills = [a_skill(f"skill-{n}", inputSchema=schema, outputSchema=schema) for n, schema in enumerate(_SCHEMAS)]
-        self._near = JsonMutator(
+        self._cards = JsonMutator(
             chance, [a_card(), *(a_card(skills=[skill]) for skill in skills), a_card(skills=skills)]
         )
 
     def invent(self) -> bytes:
-        return self._near.near()
+        return self._cards.near()
 
     def attempt(self, sample: bytes) -> bool:
         try:

@@ -3,36 +3,23 @@
 import asyncio
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 
 from proof.area import Findings
 from proof.authorization.world import World
+from proof.caller import calling
 from tests.net.not_http import NOT_HTTP
 from tests.support.replicas import dispatch_body
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
+from tests.support.units import RunningUnit
 
+_NEVER_SAID = b"\x00"
 _CHUNKED = b"transfer-encoding: chunked\r\n"
 # Lines behind the usual head of a POST; `%b` is the request that is hidden in it.
 _HEADS: Mapping[str, bytes] = {
-    "length with a blank before the colon": b"content-length : 0\r\n\r\n%b",
-    "length in two spellings": b"content-length: 0\r\nContent-Length: 44\r\n\r\n%b",
-    "length with a tab inside": b"content-length: 1\t0\r\n\r\n%b",
-    "length behind a vertical tab": b"content-length: \x0b5\r\n\r\n%b",
-    "length of a float": b"content-length: 1.0\r\n\r\n%b",
-    "length in exponent form": b"content-length: 1e1\r\n\r\n%b",
-    "length in full-width digits": b"content-length: \xef\xbc\x95\r\n\r\n%b",
-    "coding with a blank before the colon": b"transfer-encoding : chunked\r\n\r\n0\r\n\r\n%b",
-    "coding behind a vertical tab": b"transfer-encoding: \x0bchunked\r\n\r\n0\r\n\r\n%b",
-    "coding before a form feed": b"transfer-encoding: chunked\x0c\r\n\r\n0\r\n\r\n%b",
-    "coding in quotes": b'transfer-encoding: "chunked"\r\n\r\n0\r\n\r\n%b',
-    "coding with a parameter": b"transfer-encoding: chunked;q=1\r\n\r\n0\r\n\r\n%b",
-    "coding with an empty element": b"transfer-encoding: ,chunked\r\n\r\n0\r\n\r\n%b",
-    "coding folded": b"transfer-encoding:\r\n chunked\r\n\r\n0\r\n\r\n%b",
-    "coding hidden behind a bare CR": b"x: y\rtransfer-encoding: chunked\r\n\r\n0\r\n\r\n%b",
-    "coding hidden behind a bare LF": b"x: y\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n%b",
-    "coding hidden behind a NUL": b"x: y\x00\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n%b",
     "chunk size with a sign": _CHUNKED + b"\r\n+0\r\n\r\n%b",
     "chunk size in hex form": _CHUNKED + b"\r\n0x0\r\n\r\n%b",
     "chunk size with a blank before it": _CHUNKED + b"\r\n 0\r\n\r\n%b",
@@ -46,16 +33,9 @@ _HEADS: Mapping[str, bytes] = {
     "chunk extension with a bare LF": _CHUNKED + b"\r\n0;a\nb\r\n\r\n%b",
     "trailer folded": _CHUNKED + b"\r\n0\r\nx: 1\r\n 2\r\n\r\n%b",
     "trailer without a colon": _CHUNKED + b"\r\n0\r\nnonsense\r\n\r\n%b",
-    "header without a colon": b"nonsense\r\n\r\n%b",
-    "header without a name": b": value\r\n\r\n%b",
-    "header name with a blank": b"x y: value\r\n\r\n%b",
-    "header name with a NUL": b"x\x00y: value\r\n\r\n%b",
-    "header name with a quote": b'"x": value\r\n\r\n%b',
-    "header name not ASCII": b"\xc3\xa9: value\r\n\r\n%b",
     "65 headers": b"x-a: 1\r\n" * 65 + b"\r\n%b",
     "a header of 40 KiB": b"x-a: " + b"a" * 40_960 + b"\r\n\r\n%b",
     "a header of 1 MiB": b"x-a: " + b"a" * 1_048_576 + b"\r\n\r\n%b",
-    "Host again": b"host: b\r\n\r\n%b",
 }
 # HTTP, but a name imitates one that decides where the request ends: 400 as any error, and nothing behind it is served.
 _AMBIGUOUS: Mapping[str, bytes] = {
@@ -81,7 +61,7 @@ class Wire:
     """One unit as bytes reach it: where a request goes, who sends it, and the one that must never be served."""
 
     name: str
-    port: int
+    unit: RunningUnit
     path: bytes
     token: bytes
     hidden: bytes
@@ -94,31 +74,32 @@ class Wire:
     def smuggled(self) -> bytes:
         return self.head() + b"content-length: %d\r\n\r\n" % len(self.hidden) + self.hidden
 
-    def broken(self) -> Iterator[tuple[str, bytes]]:
+    def broken(self) -> dict[str, bytes]:
+        found = self.hiding(_HEADS)
         for name, text in NOT_HTTP.items():
             line, mark, rest = text.partition(b"\r\n")
             token = b"authorization: Bearer %b\r\n" % self.token if b"host" in rest else b""
-            yield name, line.replace(b" / ", b" %b " % self.path) + mark + token + rest + self.smuggled
-        yield from self.hiding(_HEADS)
+            found[name] = line.replace(b" / ", b" %b " % self.path) + mark + token + rest + self.smuggled
+        return found
 
-    def hiding(self, heads: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-        for name, text in heads.items():
-            yield name, self.head() + text.replace(b"%b", self.smuggled)
+    def hiding(self, heads: Mapping[str, bytes]) -> dict[str, bytes]:
+        return {name: self.head() + text.replace(b"%b", self.smuggled) for name, text in heads.items()}
 
 
 def wires(world: World) -> Sequence[Wire]:
     platform = world.platform
     dispatch = json.dumps(dispatch_body(platform.card, platform.release)).encode()
-    space = json.dumps({"workspaceId": "smuggled"}).encode()
+    space, token = b'{"workspaceId": "smuggled"}', CONTROL_PLANE_TO_ROUTER.encode()
     return (
-        Wire("Control Plane", platform.gateway.port, b"/v1/workspaces", platform.token.encode(), space),
-        Wire("Router", platform.router.port, b"/internal/v1/invocations", CONTROL_PLANE_TO_ROUTER.encode(), dispatch),
+        Wire("Control Plane", platform.gateway, b"/v1/workspaces", platform.token.encode(), space),
+        Wire("Router", platform.router, b"/internal/v1/invocations", token, dispatch),
     )
 
 
-def _served(answer: bytes) -> list[bytes]:
+def _is_one_error(answer: bytes) -> bool:
+    """Just closed, or 400 for the first request and nothing for what is behind it."""
     statuses = [line.split()[1] for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
-    return [status for status in statuses if status != b"100"]
+    return [status for status in statuses if status != b"100"] in ([], [b"400"])
 
 
 async def send_all(wire: Wire, chance: random.Random, rounds: int, found: Findings) -> None:
@@ -126,19 +107,16 @@ async def send_all(wire: Wire, chance: random.Random, rounds: int, found: Findin
 
     Pipelined ones whole alone: what arrives behind an answer is a request of its own.
     """
-    for name, data in wire.hiding(_PIPELINED):
-        answer = await _exchange(wire.port, [data])
-        found.hits[f"pipelined at the {wire.name}"] += 1
-        found.require(_served(answer) in ([], [b"400"]), f"{wire.name}, {name}: {answer!r:.200}")
-    for number in range(rounds):
-        for name, data in wire.hiding(_AMBIGUOUS):
-            answer = await _exchange(wire.port, _pieces(data, number, len(wire.smuggled), chance))
-            found.hits[f"ambiguous framing at the {wire.name}"] += 1
-            found.require(_served(answer) in ([], [b"400"]), f"{wire.name}, {name}: {answer!r:.200}")
-        for name, data in wire.broken():
-            answer = await _exchange(wire.port, _pieces(data, number, len(wire.smuggled), chance))
-            found.hits[f"broken framing at the {wire.name}"] += 1
-            found.require(_is_refusal(answer), f"{wire.name}, {name}: {answer!r:.200}")
+    kinds: list[tuple[str, dict[str, bytes], Callable[[bytes], bool], int]] = [
+        ("pipelined", wire.hiding(_PIPELINED), _is_one_error, 1),
+        ("ambiguous framing", wire.hiding(_AMBIGUOUS), _is_one_error, rounds),
+        ("broken framing", wire.broken(), _is_refusal, rounds),
+    ]
+    for kind, texts, judge, times in kinds:
+        for number, (name, data) in product(range(times), texts.items()):
+            answer = await _exchange(wire.unit.port, _pieces(data, number, len(wire.smuggled), chance))
+            found.hits[f"{kind} at the {wire.name}"] += 1
+            found.require(judge(answer), f"{wire.name}, {name}: {answer!r:.200}")
 
 
 def _is_refusal(answer: bytes) -> bool:
@@ -149,21 +127,14 @@ def _is_refusal(answer: bytes) -> bool:
 
 async def _exchange(port: int, pieces: Sequence[bytes]) -> bytes:
     """Everything said to these bytes until the other side closes, or has nothing more to say."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    said = b""
-    try:
+    async with calling(port) as caller:
         with suppress(OSError):
             for piece in pieces:
-                writer.write(piece)
-                await writer.drain()
+                await caller.send(piece)
                 await asyncio.sleep(0.001)
-        with suppress(OSError, TimeoutError):
-            async with asyncio.timeout(1):
-                while piece := await reader.read(65536):
-                    said += piece
-    finally:
-        writer.transport.abort()
-    return said
+        with suppress(TimeoutError):
+            await caller.until(_NEVER_SAID, seconds=1)
+        return caller.received
 
 
 def _pieces(data: bytes, number: int, hidden: int, chance: random.Random) -> list[bytes]:

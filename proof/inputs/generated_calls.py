@@ -1,6 +1,7 @@
 """Calls that schemathesis makes up from the four OpenAPI documents, right and wrong, to the running units."""
 
 import random
+import traceback
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +23,6 @@ from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 
 from aop.net.http import Answer
-from proof.authorization.matrix import UNITS
 from proof.authorization.rules import OWN, Access
 from proof.authorization.world import World
 from tests.support.conformance import require_conformance
@@ -31,12 +31,7 @@ from tools.contract_bundle import bundled, surfaces
 
 Operation = APIOperation[Any, Any, Any, Any]
 
-CHECKS = [
-    status_code_conformance,
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-]
+CHECKS = [status_code_conformance, content_type_conformance, response_headers_conformance, response_schema_conformance]
 ENDLESS = "/internal/v1/topology/watch"
 _PASSES = {
     "gateway.v1": Access.CALLER,
@@ -100,15 +95,13 @@ class Calls:
         try:
             one()
         except (Exception, BaseExceptionGroup) as problem:  # noqa: BLE001  whatever it is, it is what is looked for
-            reasons = "; ".join(_reasons(problem))
-            self.broken.append(f"{document} {operation.label}: {reasons:.2500}")
+            reasons = "".join(traceback.format_exception(problem))
+            self.broken.append(f"{document} {operation.label}: {reasons[-2500:]}")
 
     def _send(self, document: str, operation: Operation, case: Case[Any], session: requests.Session) -> None:
-        platform = self.world.platform
-        origin = (platform.gateway if UNITS[document] == "control plane" else platform.router).origin
-        visitor = next(one for one in self.world.visitors if _PASSES[document] in one.passes and not one.too_late)
-        sent = case.as_transport_kwargs(base_url=origin)
-        sent["headers"]["authorization"] = visitor.authorization[0]  # also where schemathesis would leave it out
+        sent = case.as_transport_kwargs(base_url=self.world.unit(document).origin)
+        # Also where schemathesis would leave it out.
+        sent["headers"]["authorization"] = f"Bearer {self.world.token(_PASSES[document])}"
         with session.request(**sent, stream=True, timeout=20) as answered:
             self.statuses[document, answered.status_code] += 1
             if operation.path == ENDLESS and answered.status_code == 200:
@@ -162,12 +155,3 @@ class Calls:
 def _operations(document: str) -> list[Operation]:
     schema = schemathesis.openapi.from_dict(bundled(surfaces()[document]))
     return [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
-
-
-def _reasons(problem: BaseException) -> Iterator[str]:
-    """Of a group, those of its members."""
-    if isinstance(problem, BaseExceptionGroup):
-        for member in problem.exceptions:
-            yield from _reasons(member)
-    else:
-        yield f"{type(problem).__name__} {problem}"

@@ -1,21 +1,21 @@
 """The JSON corpus at every entry point: request bodies, the input inside one, an Agent's answer, an Agent's stream."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from aop.base.json import AGENT_DEPTH, REQUEST_DEPTH, UNIT_DEPTH
 from proof.area import Findings
-from proof.authorization.rules import OWN
+from proof.authorization.rules import OWN, RULES
 from proof.authorization.world import World
 from proof.inputs.oracles import NotStrict, reading
 from tests.base.json_corpus import CORPUS, Case
 from tests.support.agent import echo, saying
 from tests.support.loop import Platform
 from tests.support.peers import Behaviour
-from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
-from tests.support.units import Reply
+from tests.support.units import Reply, RunningUnit
+from tools.contract_bundle import surfaces
 
 _BLANKS = b" \t\r\n"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -39,8 +39,7 @@ class JsonEntries:
 
     async def as_body(self, cases: Sequence[Case]) -> None:
         """The text is the whole body of every operation that takes one: the broken rule is named, and no other."""
-        for (method, path), token in self._doors().items():
-            unit = self.platform.router if token in self._router_tokens() else self.platform.gateway
+        for unit, method, path, token in self._doors():
             for case in cases:
                 reply = await unit.ask(method, path, case.body or b" ", token=token)
                 self.found.hits[f"JSON as a body: {'broken' if case.rule else 'good, but another document'}"] += 1
@@ -105,31 +104,14 @@ class JsonEntries:
     def _require(self, holds: bool, entry: str, case: Case, reply: Reply) -> None:
         self.found.require(holds, f"{entry}, {case.name}: {reply.status} {reply.body!r:.300}")
 
-    def _router_tokens(self) -> set[str]:
-        return {CONTROL_PLANE_TO_ROUTER, self._delegation()}
-
-    def _delegation(self) -> str:
-        (visitor,) = (one for one in self.world.visitors if one.name == "delegation")
-        return visitor.authorization[0].removeprefix("Bearer ")
-
-    def _doors(self) -> Mapping[tuple[str, str], str]:
-        """Every operation that takes a JSON body, and a token that opens it."""
-        named, alice = self.world.named["alice"], self.platform.token
-        space, provider = f"/v1/workspaces/{named['workspaceId', OWN]}", f"/v1/providers/{named['providerId', OWN]}"
-        agent = f"{provider}/agents/{named['agentId', OWN]}"
-        return {
-            ("POST", "/v1/agents"): alice,
-            ("POST", f"{agent}/endpoint-bindings"): alice,
-            ("POST", f"{agent}/releases"): alice,
-            ("POST", "/v1/workspaces"): alice,
-            ("POST", f"{space}/installations"): alice,
-            ("PATCH", f"{space}/installations/{named['installationId', OWN]}"): alice,
-            ("POST", f"{space}/invocations"): alice,
-            ("POST", "/internal/v1/resolve-agent"): ROUTER_TO_CONTROL_PLANE,
-            ("POST", "/internal/v1/resolve-installed-version"): ROUTER_TO_CONTROL_PLANE,
-            ("POST", "/internal/v1/invocations"): CONTROL_PLANE_TO_ROUTER,
-            ("POST", "/agent/v1/invocations"): self._delegation(),
-        }
+    def _doors(self) -> Iterator[tuple[RunningUnit, str, str, str]]:
+        """Every operation that takes a JSON body: its unit, its method and path, and a token that opens it."""
+        own = {name: value for (name, relation), value in self.world.named["alice"].items() if relation is OWN}
+        for document, rules in RULES.items():
+            for operation, rule in rules.items():
+                method, path = operation.split(" ")
+                if "requestBody" in surfaces()[document]["paths"][path][method.lower()]:
+                    yield self.world.unit(document), method, path.format(**own), self.world.token(rule.access)
 
 
 _JSON_RULES = frozenset(case.rule for case in CORPUS)

@@ -5,6 +5,7 @@ import random
 from collections.abc import Sequence
 
 from proof.area import Findings
+from proof.races.ring import acts_on
 from tests.support.lifecycle_calls import Calls
 from tests.support.lifecycle_model import Model, Step, explanations, narrowed
 from tests.support.lifecycle_steps import PRINCIPALS, VERSIONS
@@ -81,19 +82,11 @@ class Life:
         space, provider = f"{prefix}-space-{number}", f"{prefix}:provider-{number}"
         await self._take([Step("create_space", who, (space,))])
         for agent in (f"{prefix}:first-{number}-{one}" for one in range(READY_AGENTS)):
-            binding, challenge, release = f"binding of {agent}", f"challenge of {agent}", f"release of {agent}"
-            proving: list[tuple[str, tuple[str, ...]]] = [("complete", (provider, binding, challenge))]
-            releasing: list[tuple[str, tuple[str, ...]]] = [("release", (release, provider, agent, "1.0.0", binding))]
-            in_turn = [*proving, *releasing] if number else [*releasing, *proving, ("move", ("verify", release))]
-            for kind, target in (
-                ("register", (agent, "1.0.0")),
-                ("bind", (binding, provider, agent, "1.0.0", "right")),
-                ("challenge", (challenge, provider, binding, "right")),
-                *in_turn,
-                ("move", ("publish", release)),
-            ):
-                await self._take([Step(kind, who, target)])
-        await self._take([Step("install", who, ("first installation of " + who, space, agent))])
+            on = acts_on(agent, who, provider, space)
+            proving = ("complete", "release") if number else ("release", "complete", "verify")
+            for act in ("register", "bind", "challenge", *proving, "publish"):
+                await self._take([on[act]])
+        await self._take([on["install"]])
 
     async def _take(self, steps: Sequence[Step]) -> None:
         outcomes = tuple(await asyncio.gather(*map(self._calls.send, steps)))

@@ -3,10 +3,11 @@
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -116,17 +117,25 @@ def _places(root: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-class Reader(Protocol):
-    """`attempt` gives True for an accepted input and False for a refused one; anything it raises is a find."""
+class Reader(ABC):
+    """Its inputs are near to those of `corpus`, changed by `tokens` too, or made up otherwise.
 
-    name: str
+    `attempt` gives True for an accepted input and False for a refused one; anything it raises is a find.
+    """
 
+    name: ClassVar[str]
+    corpus: ClassVar[Sequence[bytes]] = ()
+    tokens: ClassVar[Sequence[bytes]] = ()
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+        self._near = Mutator(chance, self.corpus, self.tokens)
+
+    @abstractmethod
     def invent(self) -> Any: ...
 
+    @abstractmethod
     def attempt(self, sample: Any) -> bool: ...
-
-
-Make = Callable[[random.Random], Reader]
 
 
 class Disagreement(AssertionError):
@@ -147,7 +156,7 @@ def require(holds: bool, otherwise: str) -> None:
         raise Disagreement(otherwise)
 
 
-def fuzz(make: Make, seed: int, count: int, max_seconds: float) -> Fuzzed:
+def fuzz(make: type[Reader], seed: int, count: int, max_seconds: float) -> Fuzzed:
     """Stops after that many inputs, that much time, or ten finds."""
     reader = make(random.Random(seed))
     done, began = Fuzzed(reader.name), time.thread_time()

@@ -22,24 +22,17 @@ def reading(body: bytes, depth: int) -> Any:
         if text.startswith("\ufeff") or _deepest(text) > depth:
             raise NotStrict
         value = json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_refused, parse_float=_Spelled, parse_int=_Spelled
+            text, object_pairs_hook=_unique, parse_constant=_refused, parse_float=_spelled, parse_int=_spelled
         )
-        _written(value).encode("utf-8")
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
         raise NotStrict from None
     return value
 
 
-class _Spelled(str):
-    """A number as text; never equal to a string value, because that is a plain str."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Spelled) and str.__eq__(self, other)
-
-    def __hash__(self) -> int:
-        return str.__hash__(self)
+def _spelled(number: str) -> tuple[str]:
+    """As text, but equal to no string and no array."""
+    return (number,)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -53,10 +46,6 @@ def _refused(_: str) -> None:
     raise NotStrict
 
 
-def _written(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _deepest(text: str) -> int:
     """Levels of brackets outside strings; a text of one value alone has none."""
     brackets = (character for character in _STRING.sub("", text) if character in "[]{}")
@@ -67,113 +56,84 @@ class _Unreadable(ValueError):
     pass
 
 
+_BEHIND = {" ": "behind", "\t": "behind", ";": "semicolon", ",": "between"}
+_WORDS_TO = {
+    "between": ("type", {" ": "between", "\t": "between", ",": "between"}),
+    "type": ("type", {"/": "slash"}),
+    "slash": ("subtype", {}),
+    "subtype": ("subtype", _BEHIND),
+    "behind": (None, _BEHIND),
+    "semicolon": ("name", {**_BEHIND, " ": "semicolon", "\t": "semicolon"}),
+    "name": ("name", {"=": "equals"}),
+    "equals": ("value", {'"': "quoted"}),
+    "value": ("value", _BEHIND),
+    "closed": (None, _BEHIND),
+}
+"""RFC 9110 as states: where a character of a token leads, and where others do. Quoted strings take nearly anything."""
+_MAY_END = frozenset({"between", "subtype", "behind", "semicolon", "value", "closed"})
+
+
+def _after(state: str, character: str) -> str | None:
+    if state in {"quoted", "escape"}:
+        if state == "quoted" and character in '"\\':
+            return "closed" if character == '"' else "escape"
+        return "quoted" if character == "\t" or " " <= character <= "~" or character >= "\x80" else None
+    word, others = _WORDS_TO[state]
+    return word if character in _TOKEN else others.get(character)
+
+
 @dataclass
 class _Range:
-    name: str
-    weight: float = 1.0
-    weighted: bool = False
-    plain: bool = True
-
-
-@dataclass
-class _Text:
-    characters: str
-    at: int = 0
-    ranges: list[_Range] = field(default_factory=list)
+    name: str = ""
+    parameters: list[list[str]] = field(default_factory=list)
+    """Names and values; of a quoted value the first quote is kept."""
 
     @property
-    def next(self) -> str:
-        return self.characters[self.at : self.at + 1]
-
-    def take(self, character: str) -> bool:
-        if self.next != character:
-            return False
-        self.at += 1
-        return True
-
-    def blanks(self) -> None:
-        while self.next and self.next in " \t":
-            self.at += 1
-
-    def token(self) -> str:
-        start = self.at
-        while self.next in _TOKEN and self.next:
-            self.at += 1
-        if start == self.at:
+    def weight(self) -> float:
+        weights = [value for name, value in self.parameters if name.lower() == "q"] or ["1"]
+        whole, _, rest = weights[0].partition(".")
+        digits = len(rest) <= 3 and all(digit in "0123456789" for digit in rest)
+        if len(weights) > 1 or whole not in {"0", "1"} or not digits or (whole == "1" and rest.strip("0")):
             raise _Unreadable
-        return self.characters[start : self.at]
+        return float(f"{whole}.{rest or 0}")
 
-    def value(self) -> tuple[str, bool]:
-        """A token, or what a quoted string stands for; whether it was quoted."""
-        if not self.take('"'):
-            return self.token(), False
-        said = ""
-        while not self.take('"'):
-            self.take("\\")
-            character = self.next
-            if not character or not (character == "\t" or " " <= character <= "~" or character >= "\x80"):
-                raise _Unreadable
-            self.at += 1
-            said += character
-        return said, True
+    @property
+    def plain(self) -> bool:
+        others = [(name.lower(), value.lower().lstrip('"')) for name, value in self.parameters if name.lower() != "q"]
+        return all(other == ("charset", "utf-8") for other in others)
 
 
 def acceptable(values: Sequence[bytes]) -> tuple[bool, bool]:
     """Whether one JSON answer, and whether an event stream, may be given."""
     try:
-        ranges = _ranges(_Text(",".join(value.decode("latin-1") for value in values)))
+        ranges = _ranges(",".join(value.decode("latin-1") for value in values))
+        usable = [(found.name.lower(), weight) for found in ranges for weight in [found.weight] if found.plain]
     except _Unreadable:
         return False, False
-    usable = [found for found in ranges if found.plain]
-    stream = any(found.name == "text/event-stream" and found.weight > 0 for found in usable)
-    if not ranges:
-        return True, False
-    for name in ("application/json", "application/*", "*/*"):
-        weights = [found.weight for found in usable if found.name == name]
+    stream = any(name == "text/event-stream" and weight > 0 for name, weight in usable)
+    for wanted in ("application/json", "application/*", "*/*"):
+        weights = [weight for name, weight in usable if name == wanted]
         if weights:
             return max(weights) > 0, stream
-    return False, stream
+    return not ranges, stream
 
 
-def _ranges(text: _Text) -> list[_Range]:
-    while True:
-        text.blanks()
-        while text.take(","):
-            text.blanks()
-        if not text.next:
-            return text.ranges
-        text.ranges.append(_range(text))
-        text.blanks()
-        if text.next not in {"", ","}:
+def _ranges(text: str) -> list[_Range]:
+    ranges: list[_Range] = []
+    state = "between"
+    for character in text:
+        before, after = state, _after(state, character)
+        if after is None:
             raise _Unreadable
-
-
-def _range(text: _Text) -> _Range:
-    kind = text.token()
-    if not text.take("/"):
+        if (before, after) == ("between", "type"):
+            ranges.append(_Range())
+        if (before, after) == ("semicolon", "name"):
+            ranges[-1].parameters.append(["", ""])
+        if after in {"type", "slash", "subtype"}:
+            ranges[-1].name += character
+        elif after in {"name", "value", "quoted"}:
+            ranges[-1].parameters[-1][after != "name"] += character
+        state = after
+    if state not in _MAY_END:
         raise _Unreadable
-    found = _Range(f"{kind}/{text.token()}".lower())
-    while True:
-        start = text.at
-        text.blanks()
-        if not text.take(";"):
-            text.at = start
-            return found
-        text.blanks()
-        if text.next in _TOKEN and text.next:
-            _parameter(text, found)
-
-
-def _parameter(text: _Text, found: _Range) -> None:
-    name = text.token().lower()
-    if not text.take("="):
-        raise _Unreadable
-    value, quoted = text.value()
-    if name != "q":
-        found.plain = found.plain and (name, value.lower()) == ("charset", "utf-8")
-        return
-    whole, dot, rest = value.partition(".")
-    digits = len(rest) <= 3 and all(digit in "0123456789" for digit in rest)
-    if quoted or found.weighted or whole not in {"0", "1"} or not digits or (whole == "1" and rest.strip("0")):
-        raise _Unreadable
-    found.weight, found.weighted = float(f"{whole}.{rest or 0}" if dot else whole), True
+    return ranges

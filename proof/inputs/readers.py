@@ -1,13 +1,12 @@
 """Readers of streams, addresses and headers as the fuzzer drives them, each with what it is compared with."""
 
-import random
 import re
 from urllib.parse import urlsplit
 
 from aop.net.accept import allows_event_stream, allows_json
 from aop.net.origin import Endpoint, InvalidEndpoint, card_endpoint_problem, parse_origin
 from aop.net.sse import EventParser, EventTooLarge, FrameReader, FramingBroken
-from proof.inputs.mutation import Mutator, require
+from proof.inputs.mutation import Reader, require
 from proof.inputs.oracles import acceptable
 from tests.net.sse_standard import by_the_standard
 
@@ -24,14 +23,10 @@ _FRAME = re.compile(rb"(?:data: [^\r\n]*|:)\n\n")
 _LIMITS = (1 << 20, 1 << 20, 12, 40)
 
 
-class Streams:
+class Streams(Reader):
     """Server-sent events of others against the standard's own wording, and our own framing against a pattern."""
 
-    name = "SSE parser"
-
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
-        self._near = Mutator(chance, _STREAMS, _STREAM_TOKENS)
+    name, corpus, tokens = "SSE parser", _STREAMS, _STREAM_TOKENS
 
     def invent(self) -> tuple[bytes, list[bytes], int]:
         data = self._near.near()
@@ -79,13 +74,10 @@ _ENDPOINT_TOKENS = (
 )  # fmt: skip
 
 
-class Endpoints:
+class Endpoints(Reader):
     """The URL canonicaliser: what it accepts is canonical for good, and the standard library reads the same from it."""
 
-    name = "URL canonicaliser"
-
-    def __init__(self, chance: random.Random) -> None:
-        self._near = Mutator(chance, _ENDPOINTS, _ENDPOINT_TOKENS)
+    name, corpus, tokens = "URL canonicaliser", _ENDPOINTS, _ENDPOINT_TOKENS
 
     def invent(self) -> str:
         return self._near.near().decode("utf-8", "replace")
@@ -123,14 +115,10 @@ _ACCEPT_TOKENS = (
 )  # fmt: skip
 
 
-class Accepts:
+class Accepts(Reader):
     """The Accept header against a reader of RFC 9110 that goes character by character."""
 
-    name = "Accept"
-
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
-        self._near = Mutator(chance, _ACCEPTS, _ACCEPT_TOKENS)
+    name, corpus, tokens = "Accept", _ACCEPTS, _ACCEPT_TOKENS
 
     def invent(self) -> list[bytes]:
         return [self._near.near() for _ in range(self._chance.choice((0, 1, 1, 1, 1, 2, 3)))]

@@ -50,8 +50,11 @@ class Scene:
         whole = request(path, body, self.made.first.token, stream=stream)
         return whole.replace(b"host: test", b"host: test\r\n" + more, 1)
 
-    async def call(self, *, stream: bool = False, **members: object) -> CallResult:
-        return await self.send(self.request(self.body(stream=stream, **members), stream=stream))
+    async def call(self, code: str | None = None, *, stream: bool = False, **members: object) -> CallResult:
+        """One call, which must be told this code, if any is given."""
+        result = await self.send(self.request(self.body(stream=stream, **members), stream=stream))
+        self.found.require(code in {None, result.code}, f"{self.provocation}: {result.code}, not {code}")
+        return result
 
     async def send(self, content: bytes, port: int | None = None) -> CallResult:
         try:

@@ -1,6 +1,8 @@
 """Steps of the lifecycle models as HTTP calls: knows the identifiers that symbols stand for, and words the answers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from aop.contracts.documents import document
 from tests.support.cards import a_card
@@ -29,6 +31,8 @@ class Calls:
 
     scene: Scene
     ids: dict[str, str] = field(default_factory=dict)
+    card: Mapping[str, Any] = field(default_factory=dict)
+    """Members of every Card that is registered."""
 
     async def send(self, step: Step) -> Outcome:
         if step.kind == "pass_time":
@@ -37,7 +41,8 @@ class Calls:
         method, path, body = getattr(self, f"_{step.kind}")(*step.target)
         token = {"alice": self.scene.alice, "bob": self.scene.bob}[step.who].token
         if step.kind == "register":
-            body = a_card(agent_id=step.target[0], version=step.target[1], owner=step.who, endpoint=body)
+            named = {"agent_id": step.target[0], "version": step.target[1], "owner": step.who}
+            body = a_card(endpoint=self.scene.agent.url, **named, **self.card)
         return self._outcome(step, await self.scene.unit.ask(method, path, body, token=token))
 
     def _outcome(self, step: Step, reply: Reply) -> Outcome:
@@ -56,7 +61,7 @@ class Calls:
         return reply.status, reply.header("x-platform-publication-status") or _state(answer)
 
     def _register(self, _: str, __: str) -> tuple[str, str, object]:
-        return "POST", "/v1/agents", self.scene.agent.url
+        return "POST", "/v1/agents", None
 
     def _publish_card(self, agent: str, version: str) -> tuple[str, str, object]:
         return "POST", f"/v1/agents/{agent}/versions/{version}/publish", None

@@ -8,8 +8,7 @@ import pytest
 
 from proof.simulation.agent import Script, SimulatedAgents
 from proof.simulation.loop import SimulatedLoop
-from proof.simulation.plan import CallPlan, Ending, Kind, Plan
-from proof.simulation.scripts import json_script, stream_script
+from proof.simulation.plan import CallPlan, Ending, Kind, Plan, json_script, stream_script
 from proof.simulation.store import StorePlan
 from proof.simulation.world import MAX_SECONDS, World
 
