@@ -20,7 +20,7 @@ def envelope(members: bytes) -> Behaviour:
 
 
 FAILURES: dict[tuple[str, str | None], dict[str, Behaviour]] = {
-    ("AGENT_UNAVAILABLE", None): {
+    ("AGENT_UNAVAILABLE", "http_other_success"): {
         "201": status(201),
         "204": sending(b"HTTP/1.1 204 Said\r\n\r\n"),
     },
@@ -65,7 +65,7 @@ FAILURES: dict[tuple[str, str | None], dict[str, Behaviour]] = {
     },
     ("AGENT_EXECUTION_FAILED", "auth_required"): {"auth-required": a_task("auth-required")},
     ("AGENT_RESPONSE_TOO_LARGE", "body_size"): {"body": a_message(text("x" * 1_048_577))},
-    ("AGENT_RESPONSE_TOO_LARGE", None): {
+    ("AGENT_RESPONSE_TOO_LARGE", "head_size"): {
         "head": sending(b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200_000 + b"\r\n\r\n"),
     },
     ("A2A_PROTOCOL_ERROR", "rpc_envelope"): {

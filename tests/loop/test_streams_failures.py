@@ -40,7 +40,7 @@ AT_ONCE: dict[str, tuple[str, str | None, Behaviour]] = {
     "500": ("AGENT_UNAVAILABLE", "http_server_error", saying(CANARY.encode(), 500, STREAM)),
     "401": ("AGENT_UNAVAILABLE", "http_auth", saying(b"{}", 401)),
     "302": ("AGENT_UNAVAILABLE", "http_redirect", saying(b"", 302, b"location: /elsewhere")),
-    "204": ("AGENT_UNAVAILABLE", None, sending(b"HTTP/1.1 204 Said\r\n\r\n")),
+    "204": ("AGENT_UNAVAILABLE", "http_other_success", sending(b"HTTP/1.1 204 Said\r\n\r\n")),
     "reset": ("AGENT_UNAVAILABLE", "transfer_broken", reset),
     "closed": ("AGENT_UNAVAILABLE", "transfer_broken", sending(b"")),
     "not HTTP": ("AGENT_UNAVAILABLE", "transfer_broken", sending(b"SMTP ready\r\n\r\n")),

@@ -34,7 +34,13 @@ CANCEL_SECONDS = 1.0
 _JSON = (b"content-type", b"application/json")
 _IDENTITY = (b"accept-encoding", b"identity")
 _CANCEL_ANSWER_BYTES = 64 * 1024
-_REASON_OF_STATUS_CLASS = {3: Reason.HTTP_REDIRECT, 4: Reason.HTTP_CLIENT_ERROR, 5: Reason.HTTP_SERVER_ERROR}
+_REASON_OF_STATUS_CLASS = {
+    2: Reason.HTTP_OTHER_SUCCESS,
+    3: Reason.HTTP_REDIRECT,
+    4: Reason.HTTP_CLIENT_ERROR,
+    5: Reason.HTTP_SERVER_ERROR,
+}
+"""The reader of answers lets no other class through."""
 
 
 class AnswerLimits(msgspec.Struct, frozen=True):
@@ -194,22 +200,22 @@ def _target(endpoint: Endpoint, address: str) -> Target:
 def _fault(failure: HttpError) -> AgentFault:
     """The status decides first: a large error page is an unavailable Agent, not a large answer."""
     if isinstance(failure, AnswerTooLarge):
-        if failure.status in {None, 200}:
-            # Without a status the head was too large, and no reason is defined for that.
-            return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, None if failure.status is None else Reason.BODY_SIZE)
-        return _unavailable(_reason_of_status(failure.status or 0))
+        if failure.status is None:
+            return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.HEAD_SIZE)
+        if failure.status == 200:
+            return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.BODY_SIZE)
+        return _unavailable(_reason_of_status(failure.status))
     if isinstance(failure, ConnectFailed):
         return _unavailable(Reason.TLS_FAILED if failure.phase == "tls" else Reason.CONNECT_FAILED)
     return _unavailable(Reason.TRANSFER_BROKEN)
 
 
-def _unavailable(reason: Reason | None) -> AgentFault:
+def _unavailable(reason: Reason) -> AgentFault:
     return AgentFault(ErrorCode.AGENT_UNAVAILABLE, reason, leaves_task=False)
 
 
-def _reason_of_status(status: int) -> Reason | None:
-    """None for what should be 200 and is another success."""
-    return Reason.HTTP_AUTH if status in {401, 403} else _REASON_OF_STATUS_CLASS.get(status // 100)
+def _reason_of_status(status: int) -> Reason:
+    return Reason.HTTP_AUTH if status in {401, 403} else _REASON_OF_STATUS_CLASS[status // 100]
 
 
 def require_ok(status: int) -> None:
