@@ -17,7 +17,7 @@ class Conversation(AgentConversation):
     """Hands out the events it was given, and notes which texts are read elsewhere."""
 
     def __init__(self, *events: bytes) -> None:
-        self._given = events
+        self._arriving = events
         self._agents = cast("Agents", SimpleNamespace(checks=self))
         self.read_elsewhere: list[bytes] = []
 
@@ -25,7 +25,7 @@ class Conversation(AgentConversation):
         return "1"
 
     async def events(self, *_: object) -> AsyncGenerator[Iterator[bytes], None]:
-        yield iter(self._given)
+        yield iter(self._arriving)
 
     async def is_strict(self, text: bytes, _: int) -> bool:
         self.read_elsewhere.append(text)
