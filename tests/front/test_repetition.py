@@ -7,7 +7,7 @@ import pytest
 
 from aop.front.dialect import Dialect, SameDialect
 from aop.front.proto_dialect import ProtoDialect
-from aop.front.repetition import Repetition
+from aop.front.repetition import RepeatedEvents
 from tests.front import proto
 from tests.support.streaming_agent import artifact
 
@@ -48,7 +48,7 @@ def _response(result: object) -> bytes:
     ids=["A2A 1.0", "A2A 0.3"],
 )
 def test_what_is_written_equals_what_is_read(dialect: Dialect, events: list[bytes]) -> None:
-    repetition, repeated = Repetition(), 0
+    repetition, repeated = RepeatedEvents(), 0
     for text in events:
         read, found = dialect.read(text, "1"), repetition.repeated(text)
         if found is None:
@@ -62,7 +62,7 @@ def test_what_is_written_equals_what_is_read(dialect: Dialect, events: list[byte
 
 @pytest.mark.parametrize("forged", FORGED)
 def test_a_text_that_could_end_its_string_is_read(forged: str) -> None:
-    dialect, repetition = ProtoDialect(), Repetition()
+    dialect, repetition = ProtoDialect(), RepeatedEvents()
     (first,) = new_events(["one"])
     repetition.learn(first, dialect.read(first, "1"))
     assert repetition.repeated(first.replace(b"one", forged.encode())) is None

@@ -13,7 +13,7 @@ from aop.front.dialect import Dialect, Question
 from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnreadable
 from aop.front.limits import HeldBytes
 from aop.front.reading import Kind, Seen, SeenResult
-from aop.front.repetition import Repetition
+from aop.front.repetition import RepeatedEvents
 from aop.front.running import RunningCall
 from aop.front.upstream import EVENTS, JSON, UpstreamRequest, media_type_of, require_media_type, require_ok, whole_body
 from aop.net.http import Headers, StreamedAnswer
@@ -64,7 +64,7 @@ class Conversation:
             if media_type_of(answer) == JSON:
                 raise AnsweredPlainly(self._read(await whole_body(answer, self.held)))
             require_media_type(answer, EVENTS)
-            pending, parser, repetition = 0, EventParser(max_bytes), None if collected else Repetition()
+            pending, parser, repetition = 0, EventParser(max_bytes), None if collected else RepeatedEvents()
             async for piece in answer:
                 pending += len(piece)
                 self.held.keep(pending)
@@ -84,7 +84,7 @@ class Conversation:
                     return
                 yield batch
 
-    def _read_into(self, batch: list[Seen], texts: Iterator[bytes], repetition: Repetition | None) -> None:
+    def _read_into(self, batch: list[Seen], texts: Iterator[bytes], repetition: RepeatedEvents | None) -> None:
         for text in texts:
             seen = None if repetition is None else repetition.repeated(text)
             if seen is None:

@@ -18,7 +18,7 @@ class _OnePart(msgspec.Struct, frozen=True, gc=False):
 _part = msgspec.json.Decoder(_OnePart).decode
 
 
-class Repetition:
+class RepeatedEvents:
     """Belongs to one stream whose events are passed on and not collected: a repeated one has no parts of its own."""
 
     __slots__ = ("_after", "_before", "_last", "_said_after", "_said_before")
