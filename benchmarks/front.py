@@ -75,12 +75,12 @@ class Caller:
 
     def __init__(self, client: HttpClient, agent_port: int, front_port: int) -> None:
         self._client = client
-        self._ports = {None: agent_port}
+        self._agent_port = agent_port
         self._front_port = front_port
 
     def round(self, pid: int, count: int, agent_id: str | None, chunks: int, *, stream: bool = False) -> Round:
         """`agent_id` names an Agent behind the front; None calls the Agent itself."""
-        port = self._ports.get(agent_id, self._front_port)
+        port = self._agent_port if agent_id is None else self._front_port
         router = SignedRouter.new(f"http://127.0.0.1:{port}", _SEED, agent_id=agent_id or "bench:direct")
         path = f"/{agent_id}/1.0.0" if agent_id else "/"
         part = {"kind": "data", "data": {"chunks": chunks, "text": _TEXT}}
