@@ -93,8 +93,12 @@ class Answers(Reader):
         if not document("a2a-profile/0.2#response").is_valid(value):
             return False
         assert isinstance(value, dict)
-        shaped = "result" in value and document("a2a-profile/0.2#streamResult").is_valid(value["result"])
-        return shaped and value["id"] == REQUEST_ID
+        result: Any = value.get("result")
+        if value["id"] != REQUEST_ID or not document("a2a-profile/0.2#streamResult").is_valid(result):
+            return False
+        # The message of a status is judged where it becomes the result, which it does in all that is tried here.
+        status = result.get("status", {})
+        return "message" not in status or document("a2a-profile/0.2#message").is_valid(status["message"])
 
 
 _SCHEMAS: tuple[Any, ...] = (

@@ -51,14 +51,17 @@ class Calls:
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._chance = random.Random(self.number)
+        self._session = requests.Session()
+        self._session.trust_env = False
+
     def make(self) -> None:
-        chance = random.Random(self.number)
-        with requests.Session() as session:
-            session.trust_env = False
+        with self._session:
             for document in _PASSES:
                 for operation in _operations(document):
                     for mode, ids in self._forms(operation):
-                        self._group(document, operation, (mode, ids), (session, chance))
+                        self._group(document, operation, mode, ids)
 
     def _forms(self, operation: Operation) -> Iterator[tuple[GenerationMode, dict[str, str] | None]]:
         """With ids made up, with everything wrong, and with ids of things that exist."""
@@ -69,16 +72,7 @@ class Calls:
         if operation.path_parameters:
             yield GenerationMode.POSITIVE, {one.name: named[one.name, OWN] for one in operation.path_parameters}
 
-    def _group(
-        self,
-        document: str,
-        operation: Operation,
-        form: tuple[GenerationMode, dict[str, str] | None],
-        tools: tuple[requests.Session, random.Random],
-    ) -> None:
-        mode, ids = form
-        session, chance = tools
-
+    def _group(self, document: str, operation: Operation, mode: GenerationMode, ids: dict[str, str] | None) -> None:
         @seed(self.number)
         @settings(
             max_examples=self.examples,
@@ -89,8 +83,8 @@ class Calls:
         )
         @given(case=operation.as_strategy(generation_mode=mode, path_parameters=ids))
         def one(case: Case[Any]) -> None:
-            self._deepen(case, chance)
-            self._send(document, operation, case, session)
+            self._deepen(case)
+            self._send(document, operation, case)
 
         try:
             one()
@@ -98,11 +92,11 @@ class Calls:
             reasons = "".join(traceback.format_exception(problem))
             self.broken.append(f"{document} {operation.label}: {reasons[-2500:]}")
 
-    def _send(self, document: str, operation: Operation, case: Case[Any], session: requests.Session) -> None:
+    def _send(self, document: str, operation: Operation, case: Case[Any]) -> None:
         sent = case.as_transport_kwargs(base_url=self.world.unit(document).origin)
         # Also where schemathesis would leave it out.
         sent["headers"]["authorization"] = f"Bearer {self.world.token(_PASSES[document])}"
-        with session.request(**sent, stream=True, timeout=20) as answered:
+        with self._session.request(**sent, stream=True, timeout=20) as answered:
             self.statuses[document, answered.status_code] += 1
             if operation.path == ENDLESS and answered.status_code == 200:
                 assert answered.headers["content-type"] == "text/event-stream"
@@ -115,7 +109,7 @@ class Calls:
         require_conformance(operation.method.upper(), path, Answer(response.status_code, headers, response.content))
         assert response.status_code < 500, (response.content, case.body)
 
-    def _deepen(self, case: Case[Any], chance: random.Random) -> None:
+    def _deepen(self, case: Case[Any]) -> None:
         """Makes half of the calls be about what exists, so that they get past the first refusals."""
         # The server takes a header name with `_` for an attempt to smuggle one: not HTTP, nothing to describe.
         for name in [name for name in case.headers if "_" in name or name.lower() == "authorization"]:
@@ -125,12 +119,12 @@ class Calls:
         owner = case.body.get("owner")
         if isinstance(owner, dict) and "id" in owner:
             owner["id"] = "alice"
-        if case.body.get("stream") is True and chance.random() < 0.8:
+        if case.body.get("stream") is True and self._chance.random() < 0.8:
             case.headers["accept"] = "text/event-stream"
         # A pin half right is a Control Plane that contradicts itself, which the Router calls a failed dependency.
-        together = chance.random() < 0.5 if "agentCardDigest" in case.body else None
+        together = self._chance.random() < 0.5 if "agentCardDigest" in case.body else None
         for name, value in self._real().items():
-            if name in case.body and (chance.random() < 0.5 if together is None else together):
+            if name in case.body and (self._chance.random() < 0.5 if together is None else together):
                 case.body[name] = value
 
     def _real(self) -> Mapping[str, str]:
