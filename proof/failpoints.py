@@ -11,7 +11,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from aop.net.http.message import HttpTimeout, TransferBroken
 from proof.switchboard import Action, Provoked, Switchboard
@@ -21,13 +21,22 @@ class FailpointLost(Exception):
     """The function of a failpoint is not where it is said to be."""
 
 
+_FOR_EVER = 86_400.0
+
+
 @dataclass(frozen=True)
 class Failpoint:
-    """`place` is `module:name.of.function`, looked up where its callers look it up."""
+    """`place` is `module:name.of.function`, looked up where its callers look it up.
+
+    `broken` leaves behind what a failure leaves and gives what it raises; `hung` is for how many seconds a silent peer
+    is waited for, and what is raised then. Both are told what the function was called on.
+    """
 
     name: str
     place: str
-    side: Literal["before", "after"]
+    side: Literal["before", "after"] = "before"
+    broken: Callable[[Any], Exception] = lambda _: Provoked()
+    hung: Callable[[Any, Mapping[str, Any]], tuple[float, Exception]] = lambda _, __: (_FOR_EVER, Provoked())
 
 
 ROUTER: Sequence[Failpoint] = (
@@ -83,17 +92,23 @@ def replace(place: str, wrapped: Callable[[Callable[..., Any]], Callable[..., An
 
 
 def _guarded(point: Failpoint, board: Switchboard, original: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that awaits nothing cannot pause; it can die, stop and raise."""
+    """A function that awaits nothing cannot pause; it can die and raise."""
 
     @functools.wraps(original)
     async def passing(*positional: Any, **named: Any) -> Any:
-        if point.side == "after":
-            result = await original(*positional, **named)
-        if (action := board.due(point.name)) is not None:
-            if action in {Action.RAISE, Action.DO_THEN_RAISE}:
-                raise Provoked
-            await board.pause(action)
-        return result if point.side == "after" else await original(*positional, **named)
+        done = [await original(*positional, **named)] if point.side == "after" else []
+        action = None if point in IO and _is_background() else board.due(point.name)
+        if action is Action.HANG:
+            seconds, failure = point.hung(positional[0], named)
+            await asyncio.sleep(seconds)
+            raise failure
+        if action is Action.RAISE:
+            raise point.broken(positional[0])
+        await board.pause(action)
+        result = done[0] if done else await original(*positional, **named)
+        if action is Action.DO_THEN_RAISE:
+            raise point.broken(positional[0])
+        return result
 
     @functools.wraps(original)
     def passing_plainly(*positional: Any, **named: Any) -> Any:
@@ -107,7 +122,11 @@ def _guarded(point: Failpoint, board: Switchboard, original: Callable[..., Any])
     return passing if inspect.iscoroutinefunction(original) else passing_plainly
 
 
-_FOR_EVER = 86_400.0
+def _is_background() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.get_name() in _BACKGROUND
+
+
 _BACKGROUND = {
     "loop topology watch",
     "loop checkpoints",
@@ -116,15 +135,6 @@ _BACKGROUND = {
     "loop changes",
     "loop ledger settle",
 }
-
-
-class _Call(NamedTuple):
-    """`broken` leaves behind what a failure leaves and gives what it raises; `hung` is how long a silent peer is waited
-    for, in seconds or for ever, and what is raised then."""
-
-    place: str
-    broken: Callable[[Any], Exception]
-    hung: Callable[[Any, dict[str, Any]], tuple[float | None, Exception]]
 
 
 def _store_lost(connection: Any) -> Exception:
@@ -144,57 +154,32 @@ def _stream_lost(opened: Any) -> Exception:
     return TransferBroken("provoked")
 
 
-def _store_silent(connection: Any, _: dict[str, Any]) -> tuple[float | None, Exception]:
-    return connection._config.command_timeout, TimeoutError()
+def _store_silent(connection: Any, _: Mapping[str, Any]) -> tuple[float, Exception]:
+    return connection._config.command_timeout or _FOR_EVER, TimeoutError()
 
 
 def _until(deadline: float) -> tuple[float, Exception]:
     return max(0.0, deadline - asyncio.get_running_loop().time()), HttpTimeout("provoked")
 
 
-_CALLS: Mapping[str, _Call] = {
-    "store fetch": _Call("asyncpg.connection:Connection.fetch", _store_lost, _store_silent),
-    "store fetchrow": _Call("asyncpg.connection:Connection.fetchrow", _store_lost, _store_silent),
-    "store fetchval": _Call("asyncpg.connection:Connection.fetchval", _store_lost, _store_silent),
-    "store execute": _Call("asyncpg.connection:Connection.execute", _store_lost, _store_silent),
-    "peer request": _Call(
-        "aop.net.http.client:HttpClient.request", _peer_lost, lambda _, named: _until(named["deadline"])
+_IN_STORE: dict[str, Any] = {"broken": _store_lost, "hung": _store_silent}
+_CLIENT = "aop.net.http.client"
+IO: Sequence[Failpoint] = (
+    *(
+        Failpoint(f"store {name}", f"asyncpg.connection:Connection.{name}", **_IN_STORE)
+        for name in ("fetch", "fetchrow", "fetchval", "execute")
     ),
-    "peer stream head": _Call(
-        "aop.net.http.client:AnswerStream.__aenter__",
-        _stream_lost,
-        lambda opened, _: _until(opened._exchange.deadline),
+    Failpoint(
+        "peer request",
+        f"{_CLIENT}:HttpClient.request",
+        broken=_peer_lost,
+        hung=lambda _, named: _until(named["deadline"]),
     ),
-    "peer stream piece": _Call(
-        "aop.net.http.client:StreamedAnswer.__anext__", _peer_lost, lambda _, __: (None, HttpTimeout("provoked"))
+    Failpoint(
+        "peer stream head",
+        f"{_CLIENT}:AnswerStream.__aenter__",
+        broken=_stream_lost,
+        hung=lambda opened, _: _until(opened._prepared.deadline),
     ),
-}
-
-
-KINDS = tuple(_CALLS)
-"""The names of the points."""
-
-
-def install_io(board: Switchboard) -> None:
-    for label, call in _CALLS.items():
-        replace(call.place, functools.partial(_counted, board, label, call))
-
-
-def _counted(board: Switchboard, label: str, kind: _Call, original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    async def call(subject: Any, *positional: Any, **named: Any) -> Any:
-        action = None if _is_background() else board.due(label)
-        if action is None:
-            return await original(subject, *positional, **named)
-        if action is Action.HANG:
-            seconds, failure = kind.hung(subject, named)
-            await asyncio.sleep(_FOR_EVER if seconds is None else seconds)
-            raise failure
-        return await board.around(action, lambda: original(subject, *positional, **named), lambda: kind.broken(subject))
-
-    return call
-
-
-def _is_background() -> bool:
-    task = asyncio.current_task()
-    return task is None or task.get_name() in _BACKGROUND
+    Failpoint("peer stream piece", f"{_CLIENT}:StreamedAnswer.__anext__", broken=_peer_lost),
+)

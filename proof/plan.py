@@ -41,12 +41,12 @@ class Plan:
 
 
 def launched(plan: Plan, unit: Replica) -> Replica:
-    """By the launcher of the plan, or by the one that puts failpoints in; without --io no call is counted."""
+    """By the launcher of the plan, or by the one that puts failpoints in."""
     if plan.launched is not None:
         return plan.launched(unit)
     if not plan.failpoints:
         return unit
-    return replace(unit, command=("-m", "proof.unit"), options=("--io", "--control", str(control_of(unit))))
+    return replace(unit, command=("-m", "proof.unit"), options=(str(control_of(unit)),))
 
 
 def control_of(unit: Replica) -> Path:

@@ -5,8 +5,6 @@ import json
 import os
 import signal
 import sys
-from collections import Counter
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,7 +16,6 @@ SLOW_SECONDS = 0.25
 
 class Action(StrEnum):
     KILL = "kill"
-    STOP = "stop"
     HANG = "hang"
     SLOW = "slow"
     RAISE = "raise"
@@ -51,7 +48,6 @@ class Switchboard:
     """At most one point is armed; it acts once."""
 
     armed: Armed | None = None
-    passed: Counter[str] = field(default_factory=Counter)
     passings: list[str] = field(default_factory=list)
     """What was passed since the last arming, in order."""
     _hit: asyncio.Event = field(default_factory=asyncio.Event)
@@ -59,17 +55,15 @@ class Switchboard:
 
     def arm(self, armed: Armed | None) -> None:
         self.armed = armed
-        self.passed.clear()
         self.passings.clear()
         self._hit.clear()
         self._released.clear()
 
     def due(self, point: str) -> Action | None:
-        """What to do at this passing; a kill or a stop is done at once."""
-        self.passed[point] += 1
+        """What to do at this passing; a kill is done at once."""
         self.passings.append(point)
         armed = self.armed
-        if armed is None or armed.point != point or armed.at != self.passed[point]:
+        if armed is None or armed.point != point or armed.at != self.passings.count(point):
             return None
         self.armed = None
         self._hit.set()
@@ -77,29 +71,14 @@ class Switchboard:
         os.write(sys.stderr.fileno(), f"failpoint {armed.point} {armed.action}\n".encode())
         if armed.action is Action.KILL:
             os.kill(os.getpid(), signal.SIGKILL)
-        if armed.action is Action.STOP:
-            os.kill(os.getpid(), signal.SIGSTOP)
-            return None
         return armed.action
 
-    async def pause(self, action: Action) -> None:
+    async def pause(self, action: Action | None) -> None:
         """As long as the action says."""
-        if action is Action.HANG:
-            await asyncio.Event().wait()
-        elif action is Action.SLOW:
+        if action is Action.SLOW:
             await asyncio.sleep(SLOW_SECONDS)
         elif action is Action.HOLD:
             await self._released.wait()
-
-    async def around(self, action: Action, call: Callable[[], Awaitable[Any]], broken: Callable[[], Exception]) -> Any:
-        """The call with the action around it; `broken` leaves what a failure leaves, and gives what it raises."""
-        if action is Action.RAISE:
-            raise broken()
-        await self.pause(action)
-        result = await call()
-        if action is Action.DO_THEN_RAISE:
-            raise broken()
-        return result
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One command a connection: a line of JSON each way."""

@@ -10,7 +10,7 @@ from typing import Literal
 
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.caller import Leaving
-from proof.failpoints import KINDS
+from proof.failpoints import IO
 from proof.gathering import Seen, problems_of
 from proof.plan import Plan
 from proof.record import CallResult
@@ -97,7 +97,8 @@ class Table:
         agent_id, remote = await self._agent(mode), self.made.remote(self.unit(name))
         await remote.arm(None)
         await self._call(mode, agent_id)
-        return Counter(point for point in await remote.passings() if point in KINDS)
+        kinds = {point.name for point in IO}
+        return Counter(point for point in await remote.passings() if point in kinds)
 
     @proves(
         "Each call of an invocation that leaves a process is made to fail in six ways: it raises, it works"

@@ -152,7 +152,9 @@ def _idle(port: int) -> socket.socket:
 
 async def _trickle(port: int, requests: Sequence[bytes], seconds: float) -> list[Fate]:
     """One reader for each request, all at once, for so long."""
-    readers = [Attacker(request, port, False, *_TAKING[number % 2]) for number, request in enumerate(requests)]
+    readers = [
+        Attacker(request, port, False, *_TAKING[number % 2], tick=0.5) for number, request in enumerate(requests)
+    ]
     return await asyncio.gather(*(attack(reader, time.monotonic() + seconds) for reader in readers))
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import uvloop
 
-_TICK_SECONDS = 0.5
 _ESTABLISHED = "01"
 SMALL_WINDOW = (socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
 SEGMENTS = (socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1400)
@@ -28,6 +27,8 @@ class Attacker:
     sends: bool = False
     takes: int = 65536
     option: tuple[int, int, int] = SEGMENTS
+    tick: float = 1.0
+    """Seconds."""
     again_seconds: float = 2.0
     """One that was cut off comes back within so long, so that not all come back at once."""
 
@@ -67,10 +68,14 @@ async def attack(attacker: Attacker, until: float) -> Fate:
         await loop.sock_connect(sock, ("127.0.0.1", attacker.port))
         await loop.sock_sendall(sock, attacker.start)
         while time.monotonic() < until:
-            await asyncio.sleep(_TICK_SECONDS)
+            await asyncio.sleep(attacker.tick)
             if attacker.sends:
                 sock.send(b"x")
-            open_still = fate.take(sock, attacker.takes) if attacker.takes else _is_served(attacker.port, sock)
+            open_still = (
+                fate.take(sock, attacker.takes)
+                if attacker.takes
+                else sock.getsockname()[1] in _served(attacker.port, int(time.monotonic()))
+            )
             if not open_still:
                 break
         else:
@@ -101,17 +106,12 @@ def besiege(kinds: dict[str, Sequence[Attacker]], seconds: float) -> dict[str, l
     return dict(zip(kinds, uvloop.run(all_kinds()), strict=True))
 
 
-def _is_served(port: int, sock: socket.socket) -> bool:
-    """Whether the server still has the connection.
+@lru_cache(maxsize=1)
+def _served(port: int, _second: int) -> set[int]:
+    """The other ends of the connections that a server still has, looked up once a second.
 
     Who reads and sends nothing never learns that it was dropped, so the server's end must tell.
     """
-    return int(sock.getsockname()[1]) in _served(port, int(time.monotonic() / _TICK_SECONDS))
-
-
-@lru_cache(maxsize=1)
-def _served(port: int, _tick: int) -> set[int]:
-    """The other ends of all its connections, looked up once for each tick."""
     found = set()
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         _, local, remote, state, *_ = line.split()

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,48 +24,9 @@ _ROWS = (
     " FROM {0} AS t"
 )
 _TABLES = "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = ANY($1) ORDER BY 1"
-# Brackets and blanks of a condition depend on how often it was written out and read in again.
-_GUARDS = """
-SELECT 'function ' || p.oid::regprocedure::text || ' ' || md5(pg_get_functiondef(p.oid)) FROM pg_proc AS p
- WHERE p.pronamespace = ANY($1::regnamespace[])
-UNION ALL
-SELECT 'trigger ' || tgenabled::text || ' ' || pg_get_triggerdef(t.oid)
-  FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = tgrelid
- WHERE relnamespace = ANY($1::regnamespace[]) AND NOT tgisinternal
-UNION ALL
-SELECT concat_ws(' ', 'constraint', conrelid::regclass, conname, convalidated,
-                 translate(pg_get_constraintdef(oid), E'() \n', ''))
-  FROM pg_constraint WHERE connamespace = ANY($1::regnamespace[]) AND contype <> 'n'
-UNION ALL
-SELECT 'index ' || indisvalid::text || ' ' || pg_get_indexdef(indexrelid)
-  FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid WHERE relnamespace = ANY($1::regnamespace[])
-UNION ALL
-SELECT 'view ' || oid::regclass::text || ' ' || pg_get_viewdef(oid)
-  FROM pg_class WHERE relnamespace = ANY($1::regnamespace[]) AND relkind = 'v'
-UNION ALL
-SELECT concat_ws(' ', 'column', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull)
-  FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
- WHERE relnamespace = ANY($1::regnamespace[]) AND attnum > 0 AND NOT attisdropped AND relkind IN ('r', 'v')
-"""
-_RIGHTS = """
-SELECT 'schema ' || oid::regnamespace::text || ' ' || item::text
-  FROM pg_namespace, unnest(coalesce(nspacl, acldefault('n', nspowner))) AS item WHERE oid = ANY($1::regnamespace[])
-UNION ALL
-SELECT 'relation ' || oid::regclass::text || ' ' || item::text
-  FROM pg_class, unnest(coalesce(relacl, acldefault(CASE relkind WHEN 'S' THEN 's' ELSE 'r' END::"char", relowner)))
-       AS item
- WHERE relnamespace = ANY($1::regnamespace[]) AND relkind IN ('r', 'v', 'S')
-UNION ALL
-SELECT 'column ' || attrelid::regclass::text || '.' || attname::text || ' ' || item::text
-  FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid, unnest(attacl) AS item
- WHERE relnamespace = ANY($1::regnamespace[])
-UNION ALL
-SELECT 'function ' || oid::regprocedure::text || ' ' || item::text
-  FROM pg_proc, unnest(coalesce(proacl, acldefault('f', proowner))) AS item WHERE pronamespace = ANY($1::regnamespace[])
-UNION ALL
-SELECT 'database ' || item::text FROM pg_database, unnest(datacl) AS item
- WHERE datname = current_database() AND item::text NOT LIKE pg_get_userbyid(datdba)::text || '=%'
-"""
+_INVALID = "SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid"
+_LOOSE = str.maketrans("", "", "() \n")
+"""Brackets and blanks of a condition depend on how often it was written out and read in again."""
 DATABASE = "aop"
 _PASSWORD = "restore-password"
 _LOGINS = (
@@ -82,26 +43,13 @@ _NOT_DURABLE = {"fsync": "off"}
 class Facts:
     rows: Mapping[str, str]
     """By table: how many, and a digest over all of them."""
-    guards: Sequence[str]
-    rights: Sequence[str]
+    schema: frozenset[str]
+    """What makes the database anew: tables, guards and rights, and whatever index does not guard."""
 
     def differences(self, other: "Facts") -> list[str]:
         tables = sorted(self.rows.keys() | other.rows.keys())
         found = [f"rows of {table}" for table in tables if self.rows.get(table) != other.rows.get(table)]
-        for kind in ("guards", "rights"):
-            mine, theirs = set(getattr(self, kind)), set(getattr(other, kind))
-            found += [f"{kind}: {each}" for each in sorted(mine ^ theirs)]
-        return found
-
-
-async def facts_of(connection: Connection) -> Facts:
-    """As the connection's transaction sees them, when it is in one; needs a superuser."""
-    owners = list(OWNERS)
-    tables = [row["name"] for row in await connection.fetch(_TABLES, owners)]
-    rows = {table: await connection.fetchval(_ROWS.format(table)) for table in tables}
-    guards = sorted(row[0] for row in await connection.fetch(_GUARDS, owners))
-    rights = sorted(row[0] for row in await connection.fetch(_RIGHTS, owners))
-    return Facts(rows, guards, rights)
+        return found + [f"schema: {each}" for each in sorted(self.schema ^ other.schema)]
 
 
 @dataclass(frozen=True)
@@ -133,9 +81,19 @@ class Store:
 
     async def facts(self) -> Facts:
         async with self.connection() as connection:
-            return await facts_of(connection)
+            return await self.facts_as_of(connection)
 
-    async def tool(self, name: str, *arguments: str) -> None:
+    async def facts_as_of(self, connection: Connection) -> Facts:
+        """Rows as the transaction of the connection sees them, when it is in one."""
+        tables = [row["name"] for row in await connection.fetch(_TABLES, list(OWNERS))]
+        rows = {table: await connection.fetchval(_ROWS.format(table)) for table in tables}
+        dumped = (await self.tool("pg_dump", "--schema-only", "--create", self.database)).decode()
+        lines = [line for line in dumped.replace(self.database, DATABASE).splitlines() if not line.startswith("\\")]
+        _, *entries = "\n".join(lines).split("\n-- Name: ")
+        invalid = [f"invalid index {row['name']}" for row in await connection.fetch(_INVALID)]
+        return Facts(rows, frozenset([*(entry.translate(_LOOSE) for entry in entries), *invalid]))
+
+    async def tool(self, name: str, *arguments: str) -> bytes:
         """The password travels in the environment of the program, never among its arguments."""
         parts = urlsplit(self.superuser)
         environment = {
@@ -147,7 +105,7 @@ class Store:
             "LC_ALL": "C",
         }
         async with asyncio.timeout(_TOOL_SECONDS):
-            await program(str(self.server._binaries.program(name)), *arguments, env=environment)
+            return await program(str(self.server._binaries.program(name)), *arguments, env=environment)
 
     async def archived(self) -> None:
         """Waits until everything that is committed now lies in the archive."""
@@ -212,7 +170,7 @@ async def dump(store: Store, target: Path) -> Facts:
         snapshot = await connection.fetchval("SELECT pg_export_snapshot()")
         options = ("--format=custom", f"--snapshot={snapshot}", f"--file={target}")
         await store.tool("pg_dump", *options, store.database)
-        return await facts_of(connection)
+        return await store.facts_as_of(connection)
 
 
 async def undumped(store: Store, source: Path) -> Store:

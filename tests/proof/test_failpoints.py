@@ -12,8 +12,7 @@ from proof.switchboard import Action, Armed, Switchboard
 ROOT = Path(__file__).resolve().parents[2]
 FIND_ALL = (
     "from proof import failpoints; from proof.switchboard import Switchboard;"
-    " board = Switchboard(); failpoints.install_io(board);"
-    " failpoints.install([*failpoints.ROUTER, *failpoints.CONTROL_PLANE], board)"
+    " failpoints.install([*failpoints.ROUTER, *failpoints.CONTROL_PLANE, *failpoints.IO], Switchboard())"
 )
 
 
