@@ -11,7 +11,6 @@ from pathlib import Path
 from proof import report
 from proof.area import HOURS
 from proof.areas.soak import JUDGED_HOURS
-from proof.index import PAGE, page
 from proof.runner import SOAK, Order, Proved, area_named, area_names, prove_all, summary
 
 _KEPT = Path(__file__).resolve().parents[1] / ".dev" / "prove"
@@ -24,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say("\n".join(f"{name:16}  {area_named(name).title}" for name in (*names, SOAK)))
         return 0
     if chosen.index:
-        PAGE.write_text(page(), "utf-8")
+        report.INDEX.write_text(report.index(), "utf-8")
         return 0
     seed = random.SystemRandom().randrange(2**31) if chosen.seed is None else chosen.seed
     folder = _KEPT / time.strftime("%Y%m%dT%H%M%S")

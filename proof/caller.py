@@ -11,7 +11,10 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import h11
+
 from proof.record import TERMINAL_EVENTS, CallResult
+from tests.support.callers import connected, post
 
 _AT_ONCE = 256 * 1024
 _SO_ATTACH_FILTER = 26
@@ -28,19 +31,48 @@ class Leaving(StrEnum):
 
 
 @dataclass
+class AnswerSoFar:
+    """As much of an HTTP answer as has come."""
+
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    complete: bool = False
+
+    def result(self, began: float, ended: float, *, left: bool) -> CallResult:
+        trace_id = self.headers.get("x-platform-trace-id")
+        found = CallResult(began, ended, self.status, trace_id, complete=self.complete, left=left, body=self.body)
+        if self.headers.get("content-type") == "text/event-stream":
+            frames = [frame for frame in self.body.split(b"\n\n")[:-1] if frame.startswith(b"data: ")]
+            found.events = [json.loads(frame[6:]) for frame in frames]
+            last = found.events[-1] if found.events else {}
+            found.invocation_id = found.events[0]["invocationId"] if found.events else None
+            found.code, found.outcome = last.get("error", {}).get("code"), TERMINAL_EVENTS.get(last.get("type", ""))
+        elif self.complete:
+            with suppress(ValueError):
+                found.read_document(json.loads(self.body))
+        return found
+
+
+def _reader() -> h11.Connection:
+    """It reads no answer before a request: any will do."""
+    reader = h11.Connection(h11.CLIENT)
+    reader.send(h11.Request(method="POST", target="/", headers=[("host", "test")]))
+    reader.send(h11.EndOfMessage())
+    return reader
+
+
+@dataclass
 class Caller:
-    """One connection. `pieces` are what arrived, each with seconds of the real clock."""
+    """One connection; times are seconds of the real clock."""
 
     sock: socket.socket
     began: float = field(default_factory=time.time)
-    pieces: list[tuple[float, bytes]] = field(default_factory=list)
+    received: bytes = b""
     left_at: float | None = None
-    closed: bool = False
-    """The other side has ended the connection."""
-
-    @property
-    def received(self) -> bytes:
-        return b"".join(piece for _, piece in self.pieces)
+    _answer: AnswerSoFar = field(default_factory=AnswerSoFar)
+    _reader: h11.Connection = field(default_factory=_reader)
+    _last_at: float | None = None
 
     async def send(self, content: bytes) -> None:
         await asyncio.get_running_loop().sock_sendall(self.sock, content)
@@ -57,7 +89,7 @@ class Caller:
         """Reads one answer to its proper end, or as far as it comes within the time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while not AnswerSoFar.read(self.received).complete and await self._receive():
+                while not self._answer.complete and await self._receive():
                     pass
         return self.result()
 
@@ -80,90 +112,42 @@ class Caller:
         self.sock.close()
 
     def result(self) -> CallResult:
-        read = AnswerSoFar.read(self.received)
-        return read.result(
-            self.began, self.pieces[-1][0] if self.pieces else time.time(), left=self.left_at is not None
-        )
+        return self._answer.result(self.began, self._last_at or time.time(), left=self.left_at is not None)
 
     async def _receive(self) -> bool:
         try:
             piece = await asyncio.get_running_loop().sock_recv(self.sock, _AT_ONCE)
         except OSError:
-            piece = b""
-        if not piece:
-            self.closed = True
             return False
-        self.pieces.append((time.time(), piece))
-        return True
+        self.received += piece
+        self._last_at = time.time()
+        if piece:
+            self._reader.receive_data(piece)
+            self._read()
+        return bool(piece)
 
-
-@dataclass(frozen=True)
-class AnswerSoFar:
-    """As much of an HTTP answer as the bytes hold."""
-
-    status: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    complete: bool = False
-
-    @classmethod
-    def read(cls, content: bytes) -> "AnswerSoFar":
-        head, mark, rest = content.partition(b"\r\n\r\n")
-        if not mark:
-            return cls()
-        first, *lines = head.decode("latin-1").split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        status = int(first.split(" ")[1])
-        if headers.get("transfer-encoding") == "chunked":
-            return cls(status, headers, *_dechunked(rest))
-        length = int(headers.get("content-length", "0"))
-        return cls(status, headers, rest[:length], len(rest) >= length)
-
-    def result(self, began: float, ended: float, *, left: bool) -> CallResult:
-        trace_id = self.headers.get("x-platform-trace-id")
-        found = CallResult(began, ended, self.status, trace_id, complete=self.complete, left=left, body=self.body)
-        if self.headers.get("content-type") == "text/event-stream":
-            frames = [frame for frame in self.body.split(b"\n\n")[:-1] if frame.startswith(b"data: ")]
-            found.events = [json.loads(frame[6:]) for frame in frames]
-            last = found.events[-1] if found.events else {}
-            found.invocation_id = found.events[0]["invocationId"] if found.events else None
-            found.code, found.outcome = last.get("error", {}).get("code"), TERMINAL_EVENTS.get(last.get("type", ""))
-        elif self.complete:
-            with suppress(ValueError):
-                found.read_document(json.loads(self.body))
-        return found
-
-
-def _dechunked(content: bytes) -> tuple[bytes, bool]:
-    """The body as far as whole chunks of it are there, and whether that is all of it."""
-    body: list[bytes] = []
-    while True:
-        size, mark, rest = content.partition(b"\r\n")
-        if not mark or len(rest) < int(size, 16) + 2:
-            return b"".join(body), False
-        if int(size, 16) == 0:
-            return b"".join(body), True
-        body.append(rest[: int(size, 16)])
-        content = rest[int(size, 16) + 2 :]
+    def _read(self) -> None:
+        while not self._answer.complete:
+            match self._reader.next_event():
+                case h11.Response() as head:
+                    self._answer.status = head.status_code
+                    self._answer.headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
+                case h11.Data(data=data):
+                    self._answer.body += bytes(data)
+                case h11.EndOfMessage():
+                    self._answer.complete = True
+                case _:
+                    return
 
 
 def request(path: str, body: bytes, token: str, *, stream: bool) -> bytes:
     """A whole POST of an invocation."""
     accept = b"text/event-stream" if stream else b"application/json"
-    lines = [b"POST %b HTTP/1.1" % path.encode(), b"host: test", b"content-type: application/json"]
-    lines += [b"accept: " + accept, b"authorization: Bearer " + token.encode(), b"content-length: %d" % len(body)]
-    return b"\r\n".join([*lines, b"", body])
+    return post(path, body, ((b"accept", accept), (b"authorization", b"Bearer " + token.encode())))
 
 
 @asynccontextmanager
 async def calling(port: int, *, window: int | None = None) -> AsyncIterator[Caller]:
-    """Connected, nothing sent yet; `window` makes the receive buffer small. Leaves in the end if it has not."""
-    sock = socket.socket()
-    try:
-        if window is not None:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
-        sock.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", port))
+    """Connected, nothing sent yet."""
+    async with connected(port, window=window) as sock:
         yield Caller(sock)
-    finally:
-        sock.close()

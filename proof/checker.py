@@ -83,9 +83,8 @@ def _disagreements(result: CallResult, row: Recorded) -> Iterator[str]:
         yield f"{row.invocation_id}: told under another Trace than it is recorded"
     if terminal.durable is not None and result.ended < terminal.durable - _CLOCK_GRAIN:
         yield f"{row.invocation_id}: its terminal was told before it was durable"
-    chunks = sum(event["type"] == "chunk" for event in result.events)
-    if result.events and result.complete and chunks != row.chunks:
-        yield f"{row.invocation_id}: {chunks} chunks were delivered, {row.chunks} recorded"
+    if result.complete and result.chunk_count != row.chunks:
+        yield f"{row.invocation_id}: {result.chunk_count} chunks were delivered, {row.chunks} recorded"
 
 
 def _refusals_left_nothing(history: History) -> Iterator[str]:

@@ -3,18 +3,26 @@
 The product has no code for this: the launcher of the tests replaces the named functions in its own process before the
 unit starts. A name that leads nowhere is an error at once, so that a renamed function cannot silently disarm a stage.
 Of I/O calls, those of tasks that live as long as the unit are not counted; the Ledger's writers are.
+
+`python -m proof.failpoints router CONTROL` starts a unit with them, the only way to get a failpoint into a process. It
+lies with the tests, which no package of the product carries.
 """
 
+import argparse
 import asyncio
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
+from aop.cli import units
 from aop.net.http.message import HttpTimeout, TransferBroken
-from proof.switchboard import Action, Provoked, Switchboard
+from proof.switchboard import Action, Armed, Provoked, Switchboard
 
 
 class FailpointLost(Exception):
@@ -183,3 +191,34 @@ IO: Sequence[Failpoint] = (
     ),
     Failpoint("peer stream piece", f"{_CLIENT}:StreamedAnswer.__anext__", broken=_peer_lost),
 )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m proof.failpoints")
+    parser.add_argument("unit", choices=sorted(OF_UNIT))
+    parser.add_argument("control", type=Path, help="a socket to arm, await and release points by")
+    parser.add_argument("--failpoint", type=Armed.read, help="POINT=ACTION, or POINT=ACTION@N for the Nth passing")
+    chosen = parser.parse_args()
+    board = Switchboard()
+    install((*OF_UNIT[chosen.unit], *IO), board)
+    board.arm(chosen.failpoint)
+    _accompany(board, chosen.control)
+    return units.run_unit(chosen.unit)
+
+
+def _accompany(board: Switchboard, control: Path) -> None:
+    """The remote control lives on the unit's own loop, for as long as the unit."""
+    plain = units._unit
+
+    async def accompanied(name: str) -> None:
+        with closing(await asyncio.start_unix_server(board.serve, control)):
+            await plain(name)
+
+    def started(name: str) -> Coroutine[Any, Any, None]:
+        return accompanied(name)
+
+    units._unit = started
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -40,8 +40,6 @@ class FaultProxy:
     down: int = 0
     is_open: bool = True
     pace: Pace = Pace()
-    dropping: set[Direction] = field(default_factory=set)
-    """What travels in these directions disappears, and nobody is told: a partition, one-way or whole."""
     hits: Counter[str] = field(default_factory=Counter)
     _cut: tuple[Direction, int] | None = None
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
@@ -52,18 +50,10 @@ class FaultProxy:
         self._flowing.set()
         self._at_rest.set()
 
-    @property
-    def origin(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
     def through(self, url: str) -> str:
         """The same URL, leading here."""
         parts = urlsplit(url)
         return url.replace(f"{parts.hostname}:{parts.port}", f"127.0.0.1:{self.port}")
-
-    @property
-    def connections(self) -> int:
-        return len(self._writers) // 2
 
     def cut(self, direction: Direction, behind: int) -> None:
         """Once so many more bytes passed in the direction, over all connections, the one they passed on is reset."""
@@ -127,9 +117,6 @@ class FaultProxy:
         with suppress(OSError):
             while content := await reader.read(self.pace.slice_bytes or 65536):
                 await self._hold(len(content))
-                if way in self.dropping:
-                    self.hits["dropped"] += 1
-                    continue
                 setattr(self, way, getattr(self, way) + len(content))
                 passing = self._before_cut(way, content)
                 writer.write(passing)

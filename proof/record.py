@@ -41,6 +41,10 @@ class CallResult:
         return self.ended - self.began
 
     @property
+    def chunk_count(self) -> int:
+        return sum(event["type"] == "chunk" for event in self.events)
+
+    @property
     def chunk_values(self) -> list[Any]:
         return [event["chunk"] for event in self.events if event["type"] == "chunk"]
 

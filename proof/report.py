@@ -1,13 +1,16 @@
-"""The report of the proof under docs/reliability/: a JSON file for each area, and a page that shows them."""
+"""The pages of the proof: docs/reliability/ with a JSON file for each area and a page that shows them, and
+proof/INDEX.md, which names for each promise the function that proves it, and the invariants that the checker judges."""
 
+import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from benchmarks._pages import machine
-from proof.runner import FOLDER, Proved
+from proof.checker import CHECKS
+from proof.runner import FOLDER, SOAK, Proved, area_named, area_names
 
 _HEAD = """# Proof report
 
@@ -17,6 +20,21 @@ hold.
 
 | Area | Provoked | Figures out of bounds | Did not hold |
 |---|---|---|---|
+"""
+INDEX = Path(__file__).with_name("INDEX.md")
+_ROOT = INDEX.parents[1]
+_INDEX_HEAD = """# Index of the proof
+
+Written by `./dev prove --index` from the marks `@proves` and from the checker; do not edit. The command of an area is
+`./dev prove AREA`.
+
+"""
+_INVARIANTS = """
+## Invariants
+
+Most areas give all they saw to `proof/checker.py` in the end. It judges each of these over every call, every Agent, the
+Ledger, logs and metrics:
+
 """
 
 
@@ -88,3 +106,25 @@ def _circumstances(area: dict[str, Any]) -> str:
         f"{where['measured']}, {area['seconds']} s, seed {area['seed']}, {where['cores']} cores,"
         f" {where['architecture']}, Python {where['python']}, PostgreSQL {where['postgres']}."
     )
+
+
+def index() -> str:
+    lines = [line for name in (*area_names(), SOAK) for line in _promises(name)]
+    return _INDEX_HEAD + "\n".join(lines) + "\n" + _INVARIANTS + "".join(f"- {_words(check)}\n" for check in CHECKS)
+
+
+def _promises(name: str) -> Iterator[str]:
+    area = area_named(name)
+    yield f"## {area.title}: `{name}`\n"
+    yield "| Promise | Proved by |\n|---|---|"
+    yield from (f"| {promise} | `{_place(proof)}` |" for promise, proof in area.claims.items())
+    yield ""
+
+
+def _place(proof: Callable[..., object]) -> str:
+    file = Path(inspect.getfile(proof)).resolve().relative_to(_ROOT)
+    return f"{file} {proof.__qualname__}"
+
+
+def _words(check: Callable[..., object]) -> str:
+    return (inspect.getdoc(check) or "").splitlines()[0]

@@ -15,11 +15,9 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 
-import asyncpg
-
 from proof import areas
 from proof.area import HOURS, Area, Findings, Run
-from tests.support.postgres import PostgresForTests, running_postgres
+from tests.support.postgres import running_postgres
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reliability"
 SOAK = "soak"
@@ -137,15 +135,7 @@ def seconds_of(name: str) -> int:
 def _work(name: str, order: Order) -> Proved:
     with tempfile.TemporaryDirectory() as place, running_postgres(Path(place)) as postgres:
         run = Run(order.full, order.seed, order.folder, postgres, _say, order.hours)
-        return replace(prove(area_named(name), run), postgres=asyncio.run(_version(postgres)))
-
-
-async def _version(postgres: PostgresForTests) -> str:
-    connection = await asyncpg.connect(postgres.url("postgres"))
-    try:
-        return str(await connection.fetchval("SHOW server_version"))
-    finally:
-        await connection.close()
+        return replace(prove(area_named(name), run), postgres=str(postgres._server._cluster.major))
 
 
 def _say(text: str) -> None:

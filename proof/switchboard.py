@@ -100,7 +100,7 @@ class Switchboard:
 
 @dataclass(frozen=True)
 class Remote:
-    """Of one unit that was started by `proof.unit --control`."""
+    """Of one unit that was started by `proof.failpoints`."""
 
     socket: Path
     log: Path

@@ -1,4 +1,4 @@
-"""Honest traffic while something breaks, and an Invocation that is kept running for as long as a proof needs it."""
+"""Honest traffic while something breaks, and what lets an Invocation run for as long as a proof needs it."""
 
 import asyncio
 import time
@@ -6,22 +6,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from aop.net.http import HttpClient, Target
 from proof.gauges import percentile
 from proof.record import CallResult
 from proof.world import OUTPUT_CANARY, World
 from tests.support.agent import a_message, chosen, data, method_of
 from tests.support.cards import some_limits
-from tests.support.loop import SPACE, Platform
-from tests.support.nested import Parent
-from tests.support.peers import Behaviour, hold
-from tests.support.streaming_agent import a_whole_stream, streamed
+from tests.support.peers import Behaviour
+from tests.support.streaming_agent import piece, status, streamed, task
 
 _PAUSE = 0.05
 """What an honest caller waits after a failure, before its next own call."""
-PATIENCE_SECONDS = 600
-LONG_CARD = {"limits": some_limits(timeoutMs=PATIENCE_SECONDS * 1000)}
-LONG_DEADLINE = {"PLATFORM_INVOCATION_DEADLINE_MS": str(PATIENCE_SECONDS * 1000)}
+_LONG_MS = 600_000
+LONG_CARD = {"limits": some_limits(timeoutMs=_LONG_MS)}
+LONG_DEADLINE = {"PLATFORM_INVOCATION_DEADLINE_MS": str(_LONG_MS)}
 """Of both units."""
 
 
@@ -32,7 +29,6 @@ class Load:
     json: int = 6
     streams: int = 2
     pause: float = 0.0
-    answer_seconds: float = 40.0
 
 
 @dataclass
@@ -44,7 +40,7 @@ class Traffic:
 
     async def call(self, *, stream: bool, side: int = 0) -> CallResult:
         """One call on a connection of its own; none of its failures is raised."""
-        self.results.append(await self.made.call(stream=stream, side=side, seconds=self.load.answer_seconds))
+        self.results.append(await self.made.call(stream=stream, side=side, seconds=40))
         return self.results[-1]
 
     @property
@@ -76,9 +72,11 @@ def by_mode(whole: Behaviour, stream: Behaviour) -> Behaviour:
     return chosen(lambda received: stream if method_of(received) == "message/stream" else whole)
 
 
-def answering(chunks: int = 3) -> Behaviour:
-    """Both modes at once, with the output canary in each answer."""
-    return by_mode(a_message(data({"secret": OUTPUT_CANARY})), streamed(*a_whole_stream(chunks)))
+def answering(chunks: int = 3, pause: float = 0.0) -> Behaviour:
+    """Both modes, with the output canary in each answer and chunk. With a pause before it, each event travels alone."""
+    value = {"secret": OUTPUT_CANARY}
+    events = [step for number in range(chunks) for step in (pause, piece(value, number, chunks))]
+    return by_mode(a_message(data(value)), streamed(task(), *events, pause, status("completed")))
 
 
 @asynccontextmanager
@@ -94,31 +92,3 @@ async def traffic(made: World, load: Load = Load()) -> AsyncIterator[Traffic]:  
     finally:
         going.stopped.set()
         await asyncio.gather(*tasks)
-
-
-@asynccontextmanager
-async def held_parent(platform: Platform) -> AsyncIterator[Parent]:
-    """Its Agent holds it and its caller waits; both units and its Card must allow that long."""
-    client, number = HttpClient(idle_seconds=0, connect_seconds=5), len(platform.agent.calls("message/send"))
-    platform.agent.script(hold)
-    caller = asyncio.create_task(_ask(platform, client))
-    try:
-        request = await platform.agent.arrival("message/send", number + 1, 20)
-        yield Parent(request, platform.router, platform.card["agentId"], caller)
-    finally:
-        caller.cancel()
-        await asyncio.wait({caller})
-        await client.close()
-
-
-async def _ask(platform: Platform, client: HttpClient) -> int:
-    answer = await client.request(
-        Target("http", "127.0.0.1", platform.gateway.port, "127.0.0.1"),
-        "POST",
-        f"/v1/workspaces/{SPACE}/invocations",
-        headers=[(b"authorization", f"Bearer {platform.token}".encode()), (b"content-type", b"application/json")],
-        body=platform.request(),
-        deadline=asyncio.get_running_loop().time() + PATIENCE_SECONDS,
-        max_body=2**20,
-    )
-    return answer.status

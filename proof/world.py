@@ -1,28 +1,27 @@
-"""The platform under test: real processes on one database around a scripted Agent, with a fault proxy on any edge."""
+"""The platform under test: real processes on one database around a scripted Agent, behind fault proxies if wanted."""
 
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
-from urllib.parse import urlsplit
 
 from aop.control_plane.gateway.tokens import issue_token
 from aop.local.ports import any_free_port
 from aop.local.state import DatabaseUrls
 from proof.area import Run
 from proof.caller import Caller, calling, request
-from proof.fault_proxy import FaultProxy, fault_proxy
+from proof.fault_proxy import FaultProxy, fault_proxy, store_proxy
 from proof.ledger_view import LedgerView
-from proof.plan import Edge, Plan, control_of, launched
 from proof.record import CallResult
 from proof.switchboard import Remote
 from tests.support.agent import ScriptedAgent, scripted_agent
 from tests.support.catalog import opened_catalog
-from tests.support.loop import SILENT_HOST, SPACE, Platform, agent_card, published
+from tests.support.loop import SPACE, Platform, agent_card, allowed_hosts, published
 from tests.support.publication import process_on
 from tests.support.replicas import Replica
 from tests.support.settings import control_plane_environment, router_environment
@@ -34,6 +33,25 @@ PATH = f"/v1/workspaces/{SPACE}/invocations"
 INPUT_CANARY, OUTPUT_CANARY = "canary-of-an-input-41f7", "canary-of-an-output-93bd"
 """Placed in what callers send and Agents answer: they belong nowhere else."""
 _PORT_ELSEWHERE = 8080
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`pairs` of a Control Plane and a Router; with `proxies`, one between each kind of unit and its store; settings
+    beside the usual ones; `failpoints` starts units in which points can be armed, `launched` in any other way.
+
+    `here` is the address of this machine, `elsewhere` those of the two units when each has a machine of its own.
+    """
+
+    pairs: int = 1
+    proxies: bool = False
+    control_plane: Mapping[str, str] = field(default_factory=dict)
+    router: Mapping[str, str] = field(default_factory=dict)
+    card: Mapping[str, Any] = field(default_factory=dict)
+    failpoints: bool = False
+    launched: Callable[[Replica], Replica] | None = None
+    here: str = "127.0.0.1"
+    elsewhere: Sequence[str] = ()
 
 
 @dataclass
@@ -48,7 +66,8 @@ class World:
     control_planes: Sequence[Replica] = ()
     routers: Sequence[Replica] = ()
     sides: Sequence[Platform] = ()
-    proxies: Mapping[tuple[Edge, int], FaultProxy] = field(default_factory=dict)
+    proxies: Mapping[str, FaultProxy] = field(default_factory=dict)
+    """In front of the store, by the unit that uses it."""
     successors: list[Replica] = field(default_factory=list)
 
     @property
@@ -75,14 +94,6 @@ class World:
     def said(self) -> str:
         return "".join(unit.said for unit in self.units)
 
-    def on(self, edge: Edge, number: int = 0) -> FaultProxy:
-        return self.proxies[edge, number]
-
-    def gateway_port(self, number: int = 0) -> int:
-        """Where callers dial."""
-        proxy = self.proxies.get((Edge.CALLER, number))
-        return self.sides[number].gateway.port if proxy is None else proxy.port
-
     def remote(self, unit: Replica) -> Remote:
         return Remote(control_of(unit), unit.log)
 
@@ -93,7 +104,7 @@ class World:
         """A caller of its own connection that has sent its whole request."""
         platform, sent = self.sides[side], {"secret": INPUT_CANARY} if content is None else content
         body = platform.request(json.dumps(sent).encode(), stream=stream, **members)
-        async with calling(self.gateway_port(side)) as caller:
+        async with calling(platform.gateway.port) as caller:
             await caller.send(request(PATH, body, platform.token, stream=stream))
             yield caller
 
@@ -144,10 +155,10 @@ async def world(stores: DatabaseUrls, superuser: str, folder: Path, plan: Plan =
         catalog = await opened.enter_async_context(opened_catalog(stores))
         made = World(plan, folder, stores, LedgerView(superuser), agent)
         units = [await _pair(opened, plan) for _ in range(plan.pairs)]
-        made.proxies = await _proxies(opened, made, units)
+        if plan.proxies:
+            urls = {"control-plane": stores.control_plane, "router": stores.router}
+            made.proxies = {name: await opened.enter_async_context(store_proxy(url)) for name, url in urls.items()}
         card = agent_card(agent, **plan.card)
-        if (Edge.AGENT, 0) in made.proxies:
-            card["protocol"]["endpoint"] = f"{made.on(Edge.AGENT).origin}/a2a"
         release = await published(catalog, card)
         made.control_planes = [_control_plane(made, number, *pair) for number, pair in enumerate(units)]
         made.routers = [_router(made, number, *pair) for number, pair in enumerate(units)]
@@ -182,45 +193,26 @@ async def _pair(opened: AsyncExitStack, plan: Plan) -> tuple[RunningUnit, Runnin
     return gateway, router
 
 
-async def _proxies(
-    opened: AsyncExitStack, made: World, units: Sequence[Sequence[RunningUnit]]
-) -> dict[tuple[Edge, int], FaultProxy]:
-    found = {}
-    for number, (gateway, router) in enumerate(units):
-        ports = {
-            Edge.CALLER: gateway.port,
-            Edge.DISPATCH: router.port,
-            Edge.INTERNAL: gateway.port,
-            Edge.AGENT: made.agent.port,
-            Edge.CONTROL_PLANE_STORE: urlsplit(made.stores.control_plane).port,
-            Edge.ROUTER_STORE: urlsplit(made.stores.router).port,
-        }
-        for edge in made.plan.edges:
-            found[edge, number] = await opened.enter_async_context(fault_proxy(ports[edge] or 0))
-    return found
-
-
 def _control_plane(made: World, number: int, gateway: RunningUnit, router: RunningUnit) -> Replica:
     listen, other = _addresses(made.plan, gateway, router)
     settings = control_plane_environment(
-        PLATFORM_DATABASE_URL=_through(made, Edge.CONTROL_PLANE_STORE, number, made.stores.control_plane),
+        PLATFORM_DATABASE_URL=_store(made, "control-plane", made.stores.control_plane),
         PLATFORM_LISTEN_ADDRESS=listen,
-        PLATFORM_ROUTER_INTERNAL_ORIGIN=_through(made, Edge.DISPATCH, number, f"http://{other}"),
-        **{ALLOWED: _allowed(made), **made.plan.control_plane},
+        PLATFORM_ROUTER_INTERNAL_ORIGIN=f"http://{other}",
+        **{ALLOWED: allowed_hosts(made.agent), **made.plan.control_plane},
     )
-    return launched(
-        made.plan, Replica("control-plane", gateway, settings, made.folder / f"control-plane-{number + 1}.log")
-    )
+    log = made.folder / f"control-plane-{number + 1}.log"
+    return launched(made.plan, Replica("control-plane", gateway, settings, log))
 
 
 def _router(made: World, number: int, gateway: RunningUnit, router: RunningUnit) -> Replica:
     other, listen = _addresses(made.plan, gateway, router)
     settings = router_environment(
         PLATFORM_ROUTER_ID=f"router-{number + 1}",
-        PLATFORM_ROUTER_DATABASE_URL=_through(made, Edge.ROUTER_STORE, number, made.stores.router),
+        PLATFORM_ROUTER_DATABASE_URL=_store(made, "router", made.stores.router),
         PLATFORM_ROUTER_LISTEN_ADDRESS=listen,
-        PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=_through(made, Edge.INTERNAL, number, f"http://{other}"),
-        **{ALLOWED: _allowed(made), **made.plan.router},
+        PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=f"http://{other}",
+        **{ALLOWED: allowed_hosts(made.agent), **made.plan.router},
     )
     return launched(made.plan, Replica("router", router, settings, made.folder / f"router-{number + 1}.log"))
 
@@ -232,11 +224,19 @@ def _addresses(plan: Plan, gateway: RunningUnit, router: RunningUnit) -> Sequenc
     return [f"127.0.0.1:{unit.port}" for unit in (gateway, router)]
 
 
-def _through(made: World, edge: Edge, number: int, url: str) -> str:
-    proxy = made.proxies.get((edge, number))
-    return url if proxy is None else proxy.through(url)
+def _store(made: World, unit: str, url: str) -> str:
+    return made.proxies[unit].through(url) if unit in made.proxies else url
 
 
-def _allowed(made: World) -> str:
-    proxies = [f"127.0.0.1:{proxy.port}" for (edge, _), proxy in made.proxies.items() if edge is Edge.AGENT]
-    return json.dumps([f"{made.agent.name}:{made.agent.port}", *proxies, SILENT_HOST])
+def launched(plan: Plan, unit: Replica) -> Replica:
+    """By the launcher of the plan, or by the one that puts failpoints in."""
+    if plan.launched is not None:
+        return plan.launched(unit)
+    if not plan.failpoints:
+        return unit
+    return replace(unit, command=("-m", "proof.failpoints"), options=(str(control_of(unit)),))
+
+
+def control_of(unit: Replica) -> Path:
+    """The path of a socket has to be short, which that of a test's folder is not."""
+    return Path(gettempdir()) / f"aop-control-{unit.unit.port}"

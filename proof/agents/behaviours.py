@@ -19,7 +19,18 @@ from tests.support.agent import (
     saying,
 )
 from tests.support.peers import JSON, Behaviour, Received, hold, reset, sending
-from tests.support.streaming_agent import HEAD, artifact, endless, event_of, piece, send_body, status, streamed, task
+from tests.support.streaming_agent import (
+    HEAD,
+    artifact,
+    endless,
+    event_of,
+    message,
+    piece,
+    send_body,
+    status,
+    streamed,
+    task,
+)
 
 UNAVAILABLE, TOO_LARGE, PROTOCOL = "AGENT_UNAVAILABLE", "AGENT_RESPONSE_TOO_LARGE", "A2A_PROTOCOL_ERROR"
 TIMEOUT, EXECUTION = "TIMEOUT", "AGENT_EXECUTION_FAILED"
@@ -35,30 +46,23 @@ _WORKING = a_task("working")
 
 
 @dataclass(frozen=True)
-class Met:
-    """How the Agent answers one mode, the code that must come of it (None: success), and the cancels it must get."""
-
-    behaviour: Behaviour
-    code: str | None
-    cancels: int = 0
-    probed: Behaviour = _WORKING
-    """What it answers to tasks/get."""
-
-
-@dataclass(frozen=True)
 class Hostile:
+    """How the Agent answers each mode (the same way, when there is one), the code that must come of it in both (None:
+    success), and the cancels it must get in each."""
+
     name: str
-    json: Met
-    stream: Met
+    code: str | None
+    json: Behaviour
+    stream: Behaviour | None = None
+    cancels: tuple[int, int] = (0, 0)
     heavy: bool = False
     """It is after the Router's memory."""
     hasty: bool = False
     """It is after the Router's time, so that its Card gives it little."""
     absent: bool = False
     """Nothing listens where it should be."""
-
-    def met(self, *, stream: bool) -> Met:
-        return self.stream if stream else self.json
+    probed: Behaviour = _WORKING
+    """What it answers to tasks/get."""
 
 
 def hostile_behaviours(elsewhere: str) -> list[Hostile]:
@@ -69,102 +73,58 @@ def hostile_behaviours(elsewhere: str) -> list[Hostile]:
 def _at_the_connection(elsewhere: str) -> list[Hostile]:
     redirect = saying(b"", 307, f"location: {elsewhere}".encode())
     cut = sending(_JSON_HEAD + b'content-length: 99\r\n\r\n{"jsonrpc":')
+    twice = (status("completed"), piece({FORGED: 1}, 0, 1), status("failed"))
     return [
-        _both("nothing listens", hold, UNAVAILABLE, absent=True),
-        _both("resets the connection", reset, UNAVAILABLE),
-        _both("is not HTTP", sending(b"220 mail.example ready\r\n\r\n"), UNAVAILABLE),
-        _both("redirects", redirect, UNAVAILABLE),
-        Hostile(
-            "breaks off in the middle",
-            Met(cut, UNAVAILABLE),
-            Met(streamed(task(), piece({}, 0, 2), end="cut"), UNAVAILABLE),
-        ),
-        Hostile(
-            "goes on behind its answer",
-            Met(_answering_twice, None),
-            Met(
-                streamed(task(), piece({}, 0, 1), status("completed"), piece({FORGED: 1}, 0, 1), status("failed")),
-                None,
-            ),
-        ),
+        Hostile("nothing listens", UNAVAILABLE, hold, absent=True),
+        Hostile("resets the connection", UNAVAILABLE, reset),
+        Hostile("is not HTTP", UNAVAILABLE, sending(b"220 mail.example ready\r\n\r\n")),
+        Hostile("redirects", UNAVAILABLE, redirect),
+        Hostile("breaks off in the middle", UNAVAILABLE, cut, streamed(task(), piece({}, 0, 2), end="cut")),
+        Hostile("goes on behind its answer", None, _answering_twice, streamed(task(), piece({}, 0, 1), *twice)),
     ]
 
 
 def _in_time() -> list[Hostile]:
+    slow_head = _unending(_JSON_HEAD + b"x-slow: ", b"z", _TRICKLE_SECONDS)
+    slow_event = _unending(HEAD + b"fffff\r\ndata: ", b"z", _TRICKLE_SECONDS)
     return [
-        _both("never answers", hold, TIMEOUT, hasty=True),
-        Hostile(
-            "trickles",
-            Met(_unending(_JSON_HEAD + b"x-slow: ", b"z", _TRICKLE_SECONDS), TIMEOUT),
-            Met(_unending(HEAD + b"fffff\r\ndata: ", b"z", _TRICKLE_SECONDS), TIMEOUT),
-            hasty=True,
-        ),
-        Hostile(
-            "works for ever",
-            Met(a_task("working"), TIMEOUT, cancels=1),
-            Met(streamed(task(), end="open"), TIMEOUT, cancels=1),
-            hasty=True,
-        ),
+        Hostile("never answers", TIMEOUT, hold, hasty=True),
+        Hostile("trickles", TIMEOUT, slow_head, slow_event, hasty=True),
+        Hostile("works for ever", TIMEOUT, _WORKING, streamed(task(), end="open"), (1, 1), hasty=True),
     ]
 
 
 def _in_size() -> list[Hostile]:
     vast = b"content-length: 1000000000000\r\n\r\n"
+    head = _unending(_JSON_HEAD, b"x-more: " + b"y" * 100 + b"\r\n")
+    announced = _unending(_JSON_HEAD + vast, b" " * _PIECE)
+    comments = _unending(b"HTTP/1.1 200 Said\r\n" + _EVENTS + b"\r\n" + vast, b":\n" * (_PIECE // 2))
+    blanks, pieces = _unending_chunks(_JSON_HEAD, b" " * _PIECE), endless({"text": "x" * _PIECE})
+    value = _unending_chunks(_JSON_HEAD, b"x" * _PIECE, b'{"jsonrpc":"')
+    deep = b'{"jsonrpc":"2.0","id":"%id%","result":' + b"[" * _DEPTH + b"]" * _DEPTH + b"}"
     return [
-        _both("a head without end", _unending(_JSON_HEAD, b"x-more: " + b"y" * 100 + b"\r\n"), TOO_LARGE, heavy=True),
-        Hostile(
-            "announces a terabyte",
-            Met(_unending(_JSON_HEAD + vast, b" " * _PIECE), TOO_LARGE),
-            Met(_unending(b"HTTP/1.1 200 Said\r\n" + _EVENTS + b"\r\n" + vast, b":\n" * (_PIECE // 2)), TOO_LARGE),
-            heavy=True,
-        ),
-        Hostile(
-            "never stops sending",
-            Met(_unending_chunks(_JSON_HEAD, b" " * _PIECE), TOO_LARGE),
-            Met(endless({"text": "x" * _PIECE}), TOO_LARGE, cancels=1),
-            heavy=True,
-        ),
-        Hostile(
-            "one value without end",
-            Met(_unending_chunks(_JSON_HEAD, b"x" * _PIECE, b'{"jsonrpc":"'), TOO_LARGE),
-            Met(_event_without_end, TOO_LARGE, cancels=1),
-            heavy=True,
-        ),
-        Hostile("a compression bomb", Met(_bomb(JSON), PROTOCOL), Met(_bomb(_EVENTS), PROTOCOL), heavy=True),
-        Hostile(
-            f"nests {_DEPTH:,} deep",
-            Met(saying(_deep()), PROTOCOL),
-            Met(saying(b"data: " + _deep() + b"\n\n", 200, _EVENTS), PROTOCOL),
-            heavy=True,
-        ),
+        Hostile("a head without end", TOO_LARGE, head, heavy=True),
+        Hostile("announces a terabyte", TOO_LARGE, announced, comments, heavy=True),
+        Hostile("never stops sending", TOO_LARGE, blanks, pieces, (0, 1), heavy=True),
+        Hostile("one value without end", TOO_LARGE, value, _event_without_end, (0, 1), heavy=True),
+        Hostile("a compression bomb", PROTOCOL, _bomb(JSON), _bomb(_EVENTS), heavy=True),
+        Hostile(f"nests {_DEPTH:,} deep", PROTOCOL, saying(deep), _event(deep), heavy=True),
     ]
 
 
 def _in_content() -> list[Hostile]:
     other_id = b'{"jsonrpc":"2.0","id":"of-somebody-else","result":{}}'
     twice = b'{"jsonrpc":"2.0","id":"%id%","id":"%id%","result":{}}'
-    words = rpc_error(-32603, OUTPUT_CANARY)
-    another = a_task("working", id="task-8")
+    no_object = streamed(task(), piece(OUTPUT_CANARY, 0, 1), status("completed"), end="open")
     changed = streamed(task(), piece({}, 0, 2), artifact({}, append=True, taskId="task-8"), end="open")
+    another = a_task("working", id="task-8")
     return [
-        Hostile("answers somebody else", Met(saying(other_id), PROTOCOL), Met(_event(other_id), PROTOCOL)),
-        Hostile("says a member twice", Met(saying(twice), PROTOCOL), Met(_event(twice), PROTOCOL)),
-        Hostile(
-            "breaks its output schema",
-            Met(a_message(data(OUTPUT_CANARY)), PROTOCOL),
-            Met(streamed(task(), piece(OUTPUT_CANARY, 0, 1), status("completed"), end="open"), PROTOCOL, cancels=1),
-        ),
-        Hostile(
-            "changes its Task",
-            Met(a_task("working"), PROTOCOL, cancels=1, probed=another),
-            Met(changed, PROTOCOL, cancels=1),
-        ),
-        _both("gives its own words for an error", words, EXECUTION),
+        Hostile("answers somebody else", PROTOCOL, saying(other_id), _event(other_id)),
+        Hostile("says a member twice", PROTOCOL, saying(twice), _event(twice)),
+        Hostile("breaks its output schema", PROTOCOL, a_message(data(OUTPUT_CANARY)), no_object, (0, 1)),
+        Hostile("changes its Task", PROTOCOL, _WORKING, changed, (1, 1), probed=another),
+        Hostile("gives its own words for an error", EXECUTION, rpc_error(-32603, OUTPUT_CANARY)),
     ]
-
-
-def _both(name: str, behaviour: Behaviour, code: str, **kind: bool) -> Hostile:
-    return Hostile(name, Met(behaviour, code), Met(behaviour, code), **kind)
 
 
 def _event(content: bytes) -> Behaviour:
@@ -175,8 +135,7 @@ async def _answering_twice(received: Received) -> None:
     """The second answer waits on the connection for whoever uses it next."""
     answers = []
     for value in ({}, {FORGED: True}):
-        message = {"kind": "message", "messageId": "m-1", "role": "agent", "parts": [{"kind": "data", "data": value}]}
-        body = json.dumps({"jsonrpc": "2.0", "id": received.json["id"], "result": message}).encode()
+        body = json.dumps({"jsonrpc": "2.0", "id": received.json["id"], "result": message(value)}).encode()
         answers.append(_JSON_HEAD + b"content-length: %d\r\n\r\n%b" % (len(body), body))
     await received.send(b"".join(answers))
 
@@ -216,10 +175,6 @@ def _packed() -> bytes:
     return gzip.compress(bytes(_BOMB_BYTES), 1)
 
 
-def _deep() -> bytes:
-    return b'{"jsonrpc":"2.0","id":"%id%","result":' + b"[" * _DEPTH + b"]" * _DEPTH + b"}"
-
-
 @dataclass
 class HostileAgent:
     """What a call asks for in its input is what it gets; a call that asks for nothing gets an honest answer."""
@@ -233,9 +188,9 @@ class HostileAgent:
 
     def _chosen(self, received: Received) -> Behaviour:
         if method_of(received) == "tasks/get":
-            return self._calls[invocation_of(received)].json.probed
+            return self._calls[invocation_of(received)].probed
         name = json.loads(input_of(received)).get("behaviour")
         if name is None:
             return self.honest
         hostile = self._calls[invocation_of(received)] = self.hostile[name]
-        return hostile.met(stream=method_of(received) == "message/stream").behaviour
+        return (method_of(received) == "message/stream" and hostile.stream) or hostile.json

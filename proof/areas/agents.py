@@ -2,25 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from proof.agents.behaviours import FORGED, Hostile, HostileAgent, hostile_behaviours
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.gathering import Seen, descriptors, problems_of
 from proof.gauges import memory_rise
-from proof.plan import Plan
 from proof.record import CallResult
-from proof.traffic import Load, Traffic, by_mode, traffic
-from proof.world import ALLOWED, INPUT_CANARY, OUTPUT_CANARY, World, world_of
-from tests.support.accepting import accepting
-from tests.support.agent import a_message, data
+from proof.traffic import Load, Traffic, answering, traffic
+from proof.world import ALLOWED, INPUT_CANARY, OUTPUT_CANARY, Plan, World, world_of
+from tests.support.agent import scripted_agent
 from tests.support.cards import some_limits
 from tests.support.loop import SILENT_HOST, open_skill
 from tests.support.nested import ANY_PORT
-from tests.support.peers import Behaviour
-from tests.support.streaming_agent import piece, status, streamed, task
 
 _MAX_RISE_MIB = 20.0
 _HASTY_MS = 1500
@@ -49,24 +44,19 @@ class Meeting:
         "Whatever an Agent does, in JSON and stream mode, its invocation has the exact outcome of contract 11.7.",
         "The Agent gets one message, the cancels it must get and no more, and no message a second time.",
     )
-    def problems(self, sent: list[str]) -> list[str]:
-        met = self.hostile.met(stream=self.stream)
-        outcome = {None: "succeeded", "TIMEOUT": "timed_out"}.get(met.code, "failed")
-        method = "message/stream" if self.stream else "message/send"
-        found = []
-        if (self.result.outcome, self.result.code) != (outcome, met.code):
-            found.append(f"{self}: told {self.result.outcome}/{self.result.code} instead of {outcome}/{met.code}")
-        if sent.count(method) != (0 if self.hostile.absent else 1):
-            found.append(f"{self}: the Agent got {sent.count(method)} messages")
-        if sent.count("tasks/cancel") != met.cancels:
-            found.append(f"{self}: {sent.count('tasks/cancel')} cancels instead of {met.cancels}")
-        if self.result.code is not None and OUTPUT_CANARY.encode() in self._error:
-            found.append(f"{self}: the Agent's own words reached the caller")
-        return found
-
-    @property
-    def _error(self) -> bytes:
-        return json.dumps(self.result.events[-1]).encode() if self.result.events else self.result.body
+    def judge(self, found: Findings, sent: Sequence[str]) -> None:
+        told, code = self.result, self.hostile.code
+        outcome = {None: "succeeded", "TIMEOUT": "timed_out"}.get(code, "failed")
+        right = (told.outcome, told.code) == (outcome, code)
+        found.require(right, f"{self}: told {told.outcome}/{told.code} instead of {outcome}/{code}")
+        messages = sent.count("message/stream" if self.stream else "message/send")
+        found.require(messages == (not self.hostile.absent), f"{self}: the Agent got {messages} messages")
+        cancels, due = sent.count("tasks/cancel"), self.hostile.cancels[self.stream]
+        found.require(cancels == due, f"{self}: {cancels} cancels instead of {due}")
+        error = json.dumps(told.events[-1]).encode() if told.events else told.body
+        unsaid = code is None or OUTPUT_CANARY.encode() not in error
+        found.require(unsaid, f"{self}: the Agent's own words reached the caller")
+        found.hits[self.hostile.name] += 1
 
 
 @dataclass
@@ -91,21 +81,22 @@ class Encounters:
         """Alone, so that the peak of the Router's memory is its doing."""
         async with memory_rise(self.made.router.pid) as rise:
             await self.meet(hostile, stream=stream)
-        name = f"{hostile.name}, {'stream' if stream else 'JSON'}"
+        name = str(self.held[-1])
         self.rises[name] = max(self.rises.get(name, 0.0), rise.mib)
 
-    def problems(self) -> list[str]:
-        sent: dict[str, list[str]] = {}
-        for received in self.made.agent.received:
-            sent.setdefault(received.values("x-platform-invocation-id")[0], []).append(received.json["method"])
-        return [problem for one in self.held for problem in one.problems(sent.get(one.result.invocation_id or "", []))]
+    def judge(self, found: Findings) -> None:
+        for one in self.held:
+            one.judge(found, self.made.agent.methods(one.result.invocation_id or ""))
+        rise, greatest = max((rise, name) for name, rise in self.rises.items())
+        name = f"greatest rise of the Router's memory ({greatest})"
+        found.figures.append(Figure(name, rise, "MiB", at_most=_MAX_RISE_MIB))
 
 
 async def run(run: Run) -> Findings:
     found, rounds = Findings(), run.pick(1, 20)
-    async with world_of(run, _PLAN) as made, _elsewhere(found) as elsewhere:
-        hostile = hostile_behaviours(elsewhere)
-        made.agent.usual = (HostileAgent({each.name: each for each in hostile}, _honest()),)
+    async with world_of(run, _PLAN) as made, scripted_agent() as elsewhere:
+        hostile = hostile_behaviours(elsewhere.url)
+        made.agent.usual = (HostileAgent({each.name: each for each in hostile}, answering(1)),)
         encounters = Encounters(made, await _cards(made))
         light = [each for each in hostile if not each.heavy]
         async with traffic(made, Load(json=len(light), streams=len(light))) as first:
@@ -121,11 +112,10 @@ async def run(run: Run) -> Findings:
                     await encounters.weigh(each, stream=mode)
         results = [*first.results, *beside.results, *(one.result for one in encounters.held)]
         found.broken += await problems_of(made, Seen(results, before=before, counts=True))
-        found.broken += encounters.problems()
+        encounters.judge(found)
         _require_unharmed(found, beside, results)
-    for meeting in encounters.held:
-        found.hits[meeting.hostile.name] += 1
-    found.figures += _figures(encounters, beside)
+        found.require(not elsewhere.received, f"the redirect was followed {len(elsewhere.received)} times")
+    found.figures.append(Figure("behaviours", len(found.hits), at_least=16))
     return found
 
 
@@ -133,22 +123,7 @@ async def run(run: Run) -> Findings:
 def _require_unharmed(found: Findings, honest: Traffic, results: Sequence[CallResult]) -> None:
     found.require(not any(FORGED.encode() in one.body for one in results), "a forged answer was delivered")
     found.require(bool(honest.results) and not honest.failures, f"{len(honest.failures)} honest calls failed")
-
-
-def _figures(encounters: Encounters, honest: Traffic) -> list[Figure]:
-    rise, greatest = max((rise, name) for name, rise in encounters.rises.items())
-    return [
-        Figure("behaviours", len({one.hostile.name for one in encounters.held}), at_least=16),
-        Figure("meetings", len(encounters.held)),
-        Figure(f"greatest rise of the Router's memory ({greatest})", rise, "MiB", at_most=_MAX_RISE_MIB),
-        Figure("honest calls beside them", len(honest.results)),
-        Figure("an honest call beside them, 99th percentile", honest.p99, "s", at_most=1.0),
-    ]
-
-
-def _honest() -> Behaviour:
-    value = {"secret": OUTPUT_CANARY}
-    return by_mode(a_message(data(value)), streamed(task(), piece(value, 0, 1), status("completed")))
+    found.figures.append(Figure("an honest call beside them, 99th percentile", honest.p99, "s", at_most=1.0))
 
 
 async def _cards(made: World) -> dict[str, str]:
@@ -161,18 +136,4 @@ async def _cards(made: World) -> dict[str, str]:
     return {"usual": made.first.card["agentId"], "hasty": hasty["agentId"], "absent": absent["agentId"]}
 
 
-@asynccontextmanager
-async def _elsewhere(found: Findings) -> AsyncIterator[str]:
-    """A place to which nobody may come."""
-    visits = 0
-
-    async def count(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-        nonlocal visits
-        visits += 1
-
-    async with accepting(count) as port:
-        yield f"http://127.0.0.1:{port}/a2a"
-    found.require(visits == 0, f"the redirect was followed {visits} times")
-
-
-AREA = Area("agents", "Agents", run, (Meeting.problems, Encounters.weigh, _require_unharmed), alone=True)
+AREA = Area("agents", "Agents", run, (Meeting.judge, Encounters.weigh, _require_unharmed), alone=True)

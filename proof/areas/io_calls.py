@@ -6,25 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.caller import Leaving
 from proof.failpoints import IO
 from proof.gathering import Seen, problems_of
-from proof.plan import Plan
 from proof.record import CallResult
 from proof.switchboard import Action, Armed
-from proof.traffic import by_mode
-from proof.world import OUTPUT_CANARY, World, world_of
-from tests.support.agent import a_message, data
+from proof.traffic import answering
+from proof.world import Plan, World, world_of
 from tests.support.cards import some_limits
-from tests.support.peers import Behaviour
 from tests.support.replicas import Replica
-from tests.support.streaming_agent import piece, status, streamed, task
 
-Mode = Literal["JSON", "JSON, Card not cached", "stream"]
-MODES: tuple[Mode, ...] = ("JSON", "JSON, Card not cached", "stream")
+MODES = ("JSON", "JSON, Card not cached", "stream")
 WAYS: dict[str, Action] = {
     "raise": Action.RAISE,
     "do then raise": Action.DO_THEN_RAISE,
@@ -50,7 +44,7 @@ _PLAN = Plan(
 @dataclass(frozen=True)
 class Cell:
     unit: str
-    mode: Mode
+    mode: str
     call: str
     number: int
     """The how-manieth of this kind of call, from 1."""
@@ -68,7 +62,6 @@ class Cell:
 @dataclass
 class Table:
     made: World
-    run: Run
     found: Findings
     results: list[CallResult] = field(default_factory=list)
     slowest: float = 0.0
@@ -91,7 +84,7 @@ class Table:
                 ]
         return cells
 
-    async def _passed(self, name: str, mode: Mode) -> Counter[str]:
+    async def _passed(self, name: str, mode: str) -> Counter[str]:
         """How many calls of each kind a warm unit makes in one invocation."""
         await self._call("stream" if mode == "stream" else "JSON", str(self.made.first.card["agentId"]))
         agent_id, remote = await self._agent(mode), self.made.remote(self.unit(name))
@@ -138,13 +131,13 @@ class Table:
         await remote.arm(None)
         return hits > 0
 
-    async def _agent(self, mode: Mode) -> str:
+    async def _agent(self, mode: str) -> str:
         if mode != "JSON, Card not cached":
             return str(self.made.first.card["agentId"])
         card, _, _ = await self.made.first.installed(limits=some_limits(timeoutMs=_DEADLINE_MS))
         return str(card["agentId"])
 
-    async def _call(self, mode: Mode, agent_id: str) -> CallResult:
+    async def _call(self, mode: str, agent_id: str) -> CallResult:
         self.results.append(await self.made.call(stream=mode == "stream", seconds=25, agentId=agent_id))
         return self.results[-1]
 
@@ -157,13 +150,6 @@ class Table:
             self.results.append(caller.result())
             await asyncio.sleep(0.1)
             await remote.release()
-
-
-def _answering() -> Behaviour:
-    """Streams for long enough that progress is recorded, with a pause before each event: each travels alone."""
-    chunks = [step for number in range(3) for step in (0.13, piece({"secret": OUTPUT_CANARY}, number, 3))]
-    stream, whole = streamed(task(), *chunks, 0.13, status("completed")), a_message(data({"secret": OUTPUT_CANARY}))
-    return by_mode(whole, stream)
 
 
 def _chosen(run: Run, cells: Sequence[Cell], number: int) -> list[Cell]:
@@ -179,19 +165,17 @@ def _chosen(run: Run, cells: Sequence[Cell], number: int) -> list[Cell]:
 async def run(run: Run) -> Findings:
     found = Findings()
     async with world_of(run, _PLAN) as made:
-        made.agent.usual = (_answering(),)
-        table = Table(made, run, found)
+        # For long enough that progress is recorded.
+        made.agent.usual = (answering(3, 0.13),)
+        table = Table(made, found)
         cells = await table.cells()
         chosen_cells = _chosen(run, cells, 2)
         for number, cell in enumerate(chosen_cells, 1):
             run.say(f"{number} of {len(chosen_cells)}: {cell}")
             await table.provoke(cell)
         found.broken += await problems_of(made, Seen(table.results, router_lost=True))
-    found.figures += [
-        Figure("I/O calls in all units and modes", len(cells) / len(WAYS)),
-        Figure("cells provoked", len(chosen_cells)),
-        Figure("longest wait of a caller, but for a Control Plane that hangs", table.slowest, "s", at_most=6.0),
-    ]
+    name = "longest wait of a caller, but for a Control Plane that hangs"
+    found.figures.append(Figure(name, table.slowest, "s", at_most=6.0))
     return found
 
 

@@ -1,22 +1,34 @@
-"""Area `network`: every refused address with a listener on it, names that rebind, and machines that lose each other."""
+"""Area `network`: every refused address with a listener on it, names that rebind, and machines that lose each other.
+
+Each part runs in network namespaces of its own, as `python -m proof.areas.network SPEC`, and prints its findings.
+"""
 
 import asyncio
 import json
+import random
 import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import certifi
+
+from aop.local.state import DatabaseUrls
 from proof.area import Area, Figure, Findings, ProgramFailed, Run, program
 from proof.fault_proxy import FaultProxy
-from proof.network.partitions import partition, rough_weather
-from proof.network.refused import require_one_judgement, require_refused
+from proof.network.machines import bind_over, loopback_up, own_every_address, wired
+from proof.network.partitions import PARTITIONS, machines, partition, rough_weather
+from proof.network.refused import Refusals, Way, addresses, cases
+from proof.network.traps import name_server, set_traps
+from proof.world import ALLOWED, Plan, world
+from tests.ledger.writing import breaches
+from tests.support.authority import Authority
 
-_PARTS = ("addresses", "packets")
 _PATIENCE = 900.0
 
 
@@ -27,9 +39,9 @@ async def run(run: Run) -> Findings:
     if prefix is None:
         run.say("this machine allows no network namespace with a packet device: NOT RUN")
         found.hits["tried whether this machine allows a network namespace"] += 1
-        found.figures.append(Figure("parts that were not run here", len(_PARTS)))
+        found.figures.append(Figure("parts that were not run here", len(PARTS)))
         return found
-    for one in await asyncio.gather(*(_inside(run, prefix, part) for part in _PARTS)):
+    for one in await asyncio.gather(*(_inside(run, prefix, part) for part in PARTS)):
         found.hits.update(one["hits"])
         found.figures += [Figure(**figure) for figure in one["figures"]]
         found.broken += one["broken"]
@@ -41,7 +53,7 @@ async def _namespace() -> Sequence[str] | None:
     unshare = shutil.which("unshare")
     if unshare is None:
         return None
-    trial = "from proof.network import kernel; kernel.loopback_up(); kernel.packet_device('10.99.0.1')"
+    trial = "from proof.network import machines; machines.loopback_up(); machines.packet_device('10.99.0.1')"
     for more in ((), ("--user", "--map-root-user")):
         prefix = (unshare, *more, "--net", "--mount", "--", sys.executable)
         with suppress(ProgramFailed):
@@ -62,7 +74,7 @@ async def _inside(run: Run, prefix: Sequence[str], part: str) -> dict[str, Any]:
             path = Path(place) / "spec.json"
             path.write_text(json.dumps(spec))
             async with asyncio.timeout(_PATIENCE):
-                printed = await program(*prefix, "-m", "proof.network.inside", str(path))
+                printed = await program(*prefix, "-m", "proof.areas.network", str(path))
     found: dict[str, Any] = json.loads(printed)
     return found
 
@@ -86,6 +98,69 @@ async def _store_socket(url: str, place: Path) -> AsyncIterator[Callable[[str], 
         proxy.close()
 
 
+async def refused_addresses(spec: dict[str, Any], found: Findings) -> None:
+    """One network in which every address is a listener's; the units' names, roots and allow-list are the test's."""
+    folder = Path(spec["folder"])
+    chance = random.Random(spec["seed"])
+    tried = cases(chance, 3 if spec["full"] else 1, every_way=spec["full"])
+    loopback_up()
+    own_every_address()
+    authority = Authority(folder)
+    _own_files(folder, authority)
+    stores = DatabaseUrls(*spec["stores"])
+    allowed = json.dumps([case.name for case in tried if case.way is Way.ALLOWED])
+    plan = Plan(control_plane={ALLOWED: allowed}, router={ALLOWED: allowed})
+    async with name_server() as names, set_traps() as traps, world(stores, spec["superuser"], folder, plan) as made:
+        every = addresses(random.Random(spec["seed"]), 1)
+        reached = await traps.reachable(every)
+        found.hits["refused addresses where a connection would be noticed"] += len(reached)
+        refusals = Refusals(made, names, traps, found)
+        await refusals.require_refused(tried)
+        await refusals.require_one_judgement(authority)
+        found.broken += await breaches(stores.router)
+
+
+def _own_files(folder: Path, authority: Authority) -> None:
+    resolving, switching = folder / "resolv.conf", folder / "nsswitch.conf"
+    resolving.write_text("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
+    switching.write_text("hosts: dns\npasswd: files\ngroup: files\n")
+    bind_over(resolving, Path("/etc/resolv.conf"))
+    if Path("/etc/nsswitch.conf").exists():
+        bind_over(switching, Path("/etc/nsswitch.conf"))
+    bind_over(authority.roots, Path(certifi.where()))
+
+
+async def lost_packets(spec: dict[str, Any], found: Findings) -> None:
+    folder, stores = Path(spec["folder"]), DatabaseUrls(*spec["stores"])
+    loopback_up()
+    async with (
+        wired(random.Random(spec["seed"]), Path(spec["exchange"])) as wire,
+        machines(wire, Path(spec["exchange"]), stores, spec["superuser"], folder) as made,
+    ):
+        await rough_weather(made, 300 if spec["full"] else 32, found)
+        for lost in PARTITIONS if spec["full"] else PARTITIONS[:3:2] + PARTITIONS[3:4]:
+            await partition(made, lost, found)
+        found.broken += await breaches(stores.router)
+
+
+PARTS = {"addresses": refused_addresses, "packets": lost_packets}
+
+
+def main(path: str) -> int:
+    spec = json.loads(Path(path).read_text())
+    found = Findings()
+    asyncio.run(PARTS[spec["part"]](spec, found))
+    sys.stdout.write(json.dumps({**vars(found), "figures": [asdict(each) for each in found.figures]}))
+    return 0
+
+
 AREA = Area(
-    "network", "Network and names", run, (require_refused, require_one_judgement, partition, rough_weather), alone=True
+    "network",
+    "Network and names",
+    run,
+    (Refusals.require_refused, Refusals.require_one_judgement, partition, rough_weather),
+    alone=True,
 )
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

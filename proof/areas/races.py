@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from proof.area import Area, Findings, Run, proves
-from proof.plan import Plan
 from proof.races.ring import CONTESTS, IN_USE, Contest, Ring, acts_on, expected, outcome_of
-from proof.traffic import LONG_CARD, LONG_DEADLINE, held_parent
-from proof.world import World, world_of
+from proof.traffic import LONG_CARD, LONG_DEADLINE
+from proof.world import Plan, World, world_of
 from tests.ledger.writing import breaches
 from tests.support.lifecycle_model import Outcome
+from tests.support.nested import running_parent
 
 AT_ONCE = 4
 CALLERS = 6
@@ -93,7 +93,7 @@ async def hear(made: World, ring: Ring, act: str, number: int, found: Findings) 
     on, crowd = acts_on(agent), Crowd(number)
     model = await ring.prepared(IN_USE, on)
     _, word = expected(model, on[act], on["invoke"])
-    async with held_parent(ring.platform) as parent, asyncio.TaskGroup() as tasks:
+    async with running_parent(ring.platform) as parent, asyncio.TaskGroup() as tasks:
 
         async def nested() -> Outcome:
             return outcome_of(await parent.call(agent))

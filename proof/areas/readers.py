@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from proof.area import Area, Figure, Findings, Run, background, proves
 from proof.callers.attackers import SEGMENTS, SMALL_WINDOW, Attacker, Fate, attack
 from proof.gauges import descriptors, memory_rise
-from proof.plan import Plan
-from proof.world import World, world_of
+from proof.world import Plan, World, world_of
 from tests.support.cards import a_skill
 from tests.support.loop import agent_card, published
 
@@ -84,7 +83,7 @@ def _asking(made: World, path: str, *, anonymous: bool) -> bytes:
 async def _attack(found: Findings, made: World, name: str, requests: Sequence[bytes], seconds: float) -> None:
     begun = len(made.control_plane.said)
     async with memory_rise(made.control_plane.pid) as rise, _honest(made) as failed:
-        readers = await _trickle(made.gateway_port(), requests, seconds)
+        readers = await _trickle(made.first.gateway.port, requests, seconds)
     reading = [reader for reader in readers if not reader.status.startswith("HTTP/1.1 503")]
     found.hits[f"slow readers of the {name}"] += len(reading)
     found.require(not failed, f"honest calls beside the {name} failed: {failed[:3]}")
@@ -109,15 +108,15 @@ def _judge_cuts(found: Findings, name: str, reading: Sequence[Fate], records: st
 
 
 @asynccontextmanager
-async def _honest(made: World) -> AsyncIterator[list[str]]:
-    """Calls one after the other as long as the block lasts; gives those that were not answered as they should be."""
-    failed: list[str] = []
+async def _honest(made: World) -> AsyncIterator[list[bytes]]:
+    """Calls one after the other on one connection; gives those that were not answered as they should be."""
+    failed: list[bytes] = []
 
     async def call() -> None:
         while True:
             reply = await made.invoke(a=1)
             if reply.status != 200:
-                failed.append(json.dumps(reply.json))
+                failed.append(reply.body)
             await asyncio.sleep(0.05)
 
     async with background(call()):
@@ -132,7 +131,7 @@ async def _flood(found: Findings, made: World) -> None:
     try:
         async with _honest(made) as failed:
             for _ in range(_MAX_CONNECTIONS + 100):
-                held.append(await asyncio.to_thread(_idle, made.gateway_port()))
+                held.append(await asyncio.to_thread(_idle, made.first.gateway.port))
             peak = descriptors(pid)
         found.hits["idle connections"] += len(held)
         found.require(not failed, f"honest calls beside idle connections failed: {failed[:3]}")

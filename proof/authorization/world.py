@@ -12,10 +12,11 @@ from aop.control_plane.gateway.tokens import Tokens, issue_token, new_token_text
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from proof.authorization.rules import ABSENT, FOREIGN, OWN, SHARED, Access, Relation
-from proof.traffic import LONG_CARD, LONG_DEADLINE, held_parent
+from proof.traffic import LONG_CARD, LONG_DEADLINE
 from tests.support.agent import credential_of, echo
 from tests.support.catalog import provider_of
 from tests.support.loop import SPACE, Changes, Platform, agent_card, published, running_platform
+from tests.support.nested import running_parent
 from tests.support.peers import Received
 from tests.support.publication import Provider
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE, principals
@@ -75,7 +76,7 @@ async def opened_world(stores: DatabaseUrls) -> AsyncIterator[World]:
         named = {"alice": _named(have["alice"], have["bob"]), "bob": _named(have["bob"], have["alice"])}
         platform.agent.usual = (echo,)
         (ended,) = platform.agent.calls("message/send")[0].values("x-platform-delegation")
-        async with held_parent(platform) as parent:
+        async with running_parent(platform) as parent:
             visitors = [
                 *(await _strangers(stores)),
                 *_registered(platform.token, bobs, parent.request),

@@ -16,10 +16,9 @@ from aop.base.clock import utc_now
 from aop.contracts.signing import VerifyKey
 from proof.area import Findings, Run
 from proof.clocks.unit import set_ahead
-from proof.plan import Plan
 from proof.record import CallResult
 from proof.traffic import answering
-from proof.world import World, world_of
+from proof.world import Plan, World, world_of
 from tests.agent.agents import REJECTIONS
 from tests.support.agent import credential_of
 from tests.support.nested import ISSUER

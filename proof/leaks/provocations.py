@@ -8,7 +8,6 @@ from proof.caller import Leaving, calling
 from proof.gathering import settled
 from proof.leaks.places import Channel
 from proof.leaks.scene import SLOTS, Scene
-from proof.plan import Edge
 from proof.switchboard import Action, Armed
 from proof.world import PATH
 from tests.support.agent import a_task, data, rpc_error, saying, text
@@ -86,14 +85,14 @@ async def agent_failure(scene: Scene) -> None:
 async def dependency_failure(scene: Scene) -> None:
     """The store goes away under the Router, then under the Gateway, each time while a stream runs."""
     secret = scene.secret(Channel.CHUNK)
-    for edge, unit in ((Edge.ROUTER_STORE, scene.made.router), (Edge.CONTROL_PLANE_STORE, scene.made.control_plane)):
+    for unit in (scene.made.router, scene.made.control_plane):
         scene.made.agent.script(streamed(task(), artifact(secret), 0.4, artifact(secret, append=True), end="open"))
-        proxy = scene.made.on(edge)
+        proxy = scene.made.proxies[unit.name]
         async with scene.reading(secret):
             proxy.close()
             for stream in (False, True):
                 await scene.call("DEPENDENCY_ERROR", stream=stream)
-        scene.found.require(proxy.hits["refused"] + proxy.hits["reset"] > 0, f"{edge} was not cut")
+        scene.found.require(proxy.hits["refused"] + proxy.hits["reset"] > 0, f"{unit.name}: its store was not cut")
         proxy.open()
         await unit.ready()
 
@@ -148,7 +147,7 @@ async def malformed(scene: Scene) -> None:
     router = scene.made.first.router.port
     await scene.send(scene.request(nested_body("acme:agent"), path=NESTED), router)
     for raw in (b"GET /%b HTTP/9.9\r\n\r\n" % secret.encode(), b"%b\r\n\r\n" % secret.encode()):
-        for port in (scene.made.gateway_port(), router):
+        for port in (scene.made.first.gateway.port, router):
             async with calling(port) as caller:
                 await caller.send(raw)
                 await caller.until(b"never", 5)
@@ -163,7 +162,7 @@ async def cancel(scene: Scene) -> None:
             pass
     count = len(scene.made.agent.calls("message/send"))
     scene.made.agent.script(hold)
-    async with calling(scene.made.gateway_port()) as caller:
+    async with calling(scene.made.first.gateway.port) as caller:
         await caller.send(scene.request(scene.body()))
         await scene.made.agent.arrival("message/send", count + 1)
         caller.leave(Leaving.FIN)

@@ -14,15 +14,13 @@ from aop.local.state import DatabaseUrls
 from proof.area import Findings, Run
 from proof.caller import Leaving, calling, request
 from proof.leaks.places import LOGGING, Canaries, Channel, Places
-from proof.plan import Edge, Plan
 from proof.record import CallResult
-from proof.world import PATH, World, world
+from proof.world import PATH, Plan, World, world
 from tests.support.agent import credential_of
 from tests.support.collector import running_collector
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
 
 SLOTS = 3
-_STORES = frozenset({Edge.ROUTER_STORE, Edge.CONTROL_PLANE_STORE})
 
 
 @dataclass
@@ -58,7 +56,7 @@ class Scene:
 
     async def send(self, content: bytes, port: int | None = None) -> CallResult:
         try:
-            async with calling(port or self.made.gateway_port()) as caller:
+            async with calling(port or self.made.first.gateway.port) as caller:
                 await caller.send(content)
                 result = await caller.answer()
         except OSError:
@@ -69,7 +67,7 @@ class Scene:
     @asynccontextmanager
     async def reading(self, mark: str, way: Leaving = Leaving.FIN) -> AsyncIterator[None]:
         """A caller of a stream who has read as far as the mark, and leaves at the end of the scope."""
-        async with calling(self.made.gateway_port()) as caller:
+        async with calling(self.made.first.gateway.port) as caller:
             await caller.send(self.request(self.body(stream=True), stream=True))
             await caller.until(mark.encode())
             yield
@@ -111,7 +109,7 @@ async def opened_scene(run: Run, found: Findings) -> AsyncIterator[Scene]:
         few = {"PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": str(SLOTS)}
         key = SigningKey.generate()
         signing = {"PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": key.text}
-        plan = Plan(edges=_STORES, control_plane=verbose, router=verbose | few | signing, failpoints=True)
+        plan = Plan(proxies=True, control_plane=verbose, router=verbose | few | signing, failpoints=True)
         async with world(stores, run.postgres.url(database), run.folder, plan) as made:
             canaries = Canaries(f"cnry{run.random.getrandbits(64):016x}{os.getpid():08x}")
             _own(canaries, made, password, key)

@@ -37,6 +37,10 @@ class Call(CallResult):
     wrong: str | None = None
 
     @property
+    def chunk_count(self) -> int:
+        return len(self.chunks)
+
+    @property
     def shed(self) -> bool:
         return self.status == 503 and self.code == "OVERLOADED"
 

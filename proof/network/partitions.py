@@ -10,12 +10,10 @@ from typing import Any
 
 from aop.local.state import DatabaseUrls
 from proof.area import Figure, Findings, proves
-from proof.network import kernel
-from proof.network.wire import CUT, Weather, Wire
-from proof.plan import Plan
+from proof.network.machines import CUT, Weather, Wire, packet_device
 from proof.record import CallResult
 from proof.traffic import by_mode
-from proof.world import World, world
+from proof.world import Plan, World, world
 from tests.support.agent import echo
 from tests.support.cards import some_limits
 from tests.support.peers import Behaviour, after
@@ -78,11 +76,11 @@ async def machines(
     wire: Wire, exchange: Path, stores: DatabaseUrls, superuser: str, folder: Path
 ) -> AsyncIterator[Machines]:
     """This process is in a namespace of its own already, and gets its end of the wire here."""
-    wire.plug_in(HERE, kernel.packet_device(HERE))
+    wire.plug_in(HERE, packet_device(HERE))
     hosts = {"control-plane": CONTROL_PLANE, "router": ROUTER}
 
     def launched(unit: Replica) -> Replica:
-        return replace(unit, command=("-m", "proof.network.kernel"), options=(str(exchange), hosts[unit.name]))
+        return replace(unit, command=("-m", "proof.network.machines"), options=(str(exchange), hosts[unit.name]))
 
     card = {"limits": some_limits(timeoutMs=int(DEADLINE_SECONDS * 1000))}
     plan = Plan(launched=launched, here=HERE, elsewhere=(CONTROL_PLANE, ROUTER), card=card)
@@ -112,7 +110,6 @@ async def rough_weather(on: Machines, calls: int, found: Findings) -> None:
         found.require(one.outcome == "succeeded" and whole, f"in rough weather: {one.outcome}/{one.code} {chunks}")
     for harm in ("packet lost", "packet late", "packet out of order"):
         found.hits[harm] += on.wire.hits[harm]
-    found.figures.append(Figure("slowest call in rough weather", max(one.seconds for one in results), "s"))
 
 
 @proves(

@@ -28,7 +28,8 @@ from tests.support.units import Reply
 
 PUBLIC = "93.184.216.34"
 AT_ONCE = 6
-NAME = "rebinding.test"
+NAME, REBINDING = "rebinding.test", "acme:rebinding"
+_DISALLOWED, _NO_ROUTE = (403, "DISALLOWED_NETWORK"), (503, "ROUTE_NOT_FOUND")
 PRIVATE = ("169.254.169.254", "127.0.0.1", "::1")
 REUSED_SECONDS = 5.0
 """For so long a unit may use an answer again."""
@@ -97,114 +98,112 @@ def cases(chance: random.Random, of_each: int, *, every_way: bool) -> list[Case]
     return [Case(number, address, way) for number, (address, way) in enumerate(found)]
 
 
-@proves(
-    "With a listener on every address, no name, literal, mixed answer or allowed name leads the proof fetch"
-    " or a call to a refused one."
-)
-async def require_refused(made: World, names: Names, traps: Traps, tried: Sequence[Case], found: Findings) -> None:
-    for case in tried:
-        names.script(case.name, case.answer)
-    gate = asyncio.Semaphore(AT_ONCE)
+@dataclass(frozen=True)
+class Refusals:
+    """Both units, made to try addresses that they must refuse; `alice` is the provider of every Agent."""
 
-    async def both(case: Case) -> None:
-        async with gate:
-            await _fetch(made, case, found)
-            await _call(made, case, found)
+    made: World
+    names: Names
+    traps: Traps
+    found: Findings
 
-    await asyncio.gather(*(both(case) for case in tried))
-    for number, host in enumerate(SPELLINGS.split()):
-        await _spelled(made, f"acme:spelled-{number}", f"https://{host}:{PORT}/a2a", found)
-    found.broken += [f"{address} was connected to, {count} times" for address, count in sorted(traps.seen.items())]
+    @property
+    def alice(self) -> Provider:
+        return Provider(self.made.first.gateway, self.made.first.token, "alice", "provider-of-alice")
 
+    @proves(
+        "With a listener on every address, no name, literal, mixed answer or allowed name leads the proof fetch"
+        " or a call to a refused one."
+    )
+    async def require_refused(self, tried: Sequence[Case]) -> None:
+        for case in tried:
+            self.names.script(case.name, case.answer)
+        gate = asyncio.Semaphore(AT_ONCE)
 
-async def _fetch(made: World, case: Case, found: Findings) -> None:
-    """The Control Plane is asked to fetch a proof there."""
-    alice = Provider(made.first.gateway, made.first.token, "alice", "provider-of-alice")
-    agent_id = f"acme:fetched-{case.number}"
-    await alice.register(case.endpoint, agent_id)
-    bound = await alice.bind(case.endpoint, agent_id)
-    if bound.status == 201:
-        reply = await alice.complete(await alice.challenge(bound.json))
-        right = (reply.status, reply.code) == (403, "DISALLOWED_NETWORK")
-        found.require(right, f"proof fetch from {case.address} by {case.way}: {_text(reply)}")
-    else:
-        found.require(bound.code == "INVALID_ENDPOINT", f"binding of {case.endpoint}: {_text(bound)}")
-    found.hits[f"proof fetch, {case.way}"] += 1
+        async def both(case: Case) -> None:
+            async with gate:
+                await self._fetch(case)
+                await self._call(case)
 
+        await asyncio.gather(*(both(case) for case in tried))
+        for number, host in enumerate(SPELLINGS.split()):
+            await self._spelled(f"acme:spelled-{number}", f"https://{host}:{PORT}/a2a")
+        self._require_nobody_trapped()
 
-async def _call(made: World, case: Case, found: Findings) -> None:
-    """The Router is asked to call an Agent there, whose Release is published all the same."""
-    card = agent_card(made.agent, agent_id=f"acme:called-{case.number}")
-    card["protocol"]["endpoint"] = case.endpoint
-    try:
-        release = await published(made.first.catalog, card)
-    except (InvalidEndpoint, Refusal):
-        return
-    await made.first.owner.install(card["agentId"], accepted=[])
-    await made.first.sees(release, "published")
-    reply = await made.first.invoke(agentId=card["agentId"])
-    right = (reply.status, reply.code) == (503, "ROUTE_NOT_FOUND")
-    found.require(right, f"call to {case.address} by {case.way}: {_text(reply)}")
-    found.hits[f"call, {case.way}"] += 1
+    async def _fetch(self, case: Case) -> None:
+        """The Control Plane is asked to fetch a proof there."""
+        agent_id = f"acme:fetched-{case.number}"
+        await self.alice.register(case.endpoint, agent_id)
+        reply, refusal = await self.alice.bind(case.endpoint, agent_id), (400, "INVALID_ENDPOINT")
+        if reply.status == 201:
+            reply, refusal = await self.alice.complete(await self.alice.challenge(reply.json)), _DISALLOWED
+        self._require(f"proof fetch, {case.way}", reply, refusal, case.endpoint)
 
+    async def _call(self, case: Case) -> None:
+        """The Router is asked to call an Agent there, whose Release is published all the same."""
+        first = self.made.first
+        card = agent_card(self.made.agent, agent_id=f"acme:called-{case.number}")
+        card["protocol"]["endpoint"] = case.endpoint
+        try:
+            release = await published(first.catalog, card)
+        except (InvalidEndpoint, Refusal):
+            return
+        await first.owner.install(card["agentId"], accepted=[])
+        await first.sees(release, "published")
+        self._require(f"call, {case.way}", await first.invoke(agentId=card["agentId"]), _NO_ROUTE, case.endpoint)
 
-async def _spelled(made: World, agent_id: str, endpoint: str, found: Findings) -> None:
-    """Hosts that a lenient reader would take for loopback are no endpoints at all."""
-    alice = Provider(made.first.gateway, made.first.token, "alice", "provider-of-alice")
-    await alice.post("/v1/agents", agent_card(made.agent, agent_id=agent_id))
-    bound = await alice.bind(endpoint, agent_id)
-    found.require((bound.status, bound.code) == (400, "INVALID_ENDPOINT"), f"{endpoint}: {_text(bound)}")
-    found.hits["odd spelling of loopback"] += 1
+    async def _spelled(self, agent_id: str, endpoint: str) -> None:
+        """Hosts that a lenient reader would take for loopback are no endpoints at all."""
+        await self.alice.post("/v1/agents", agent_card(self.made.agent, agent_id=agent_id))
+        reply = await self.alice.bind(endpoint, agent_id)
+        self._require("odd spelling of loopback", reply, (400, "INVALID_ENDPOINT"), endpoint)
 
+    @proves(
+        "A name that is public when it is judged and private when it is asked again is looked up once for each"
+        " piece of work, and every connection of it goes to the judged address."
+    )
+    async def require_one_judgement(self, authority: Authority) -> None:
+        async with scripted_agent(NAME, tls=authority.server_context(NAME)) as agent:
+            self.traps.led_on[PUBLIC] = FaultProxy("127.0.0.1", agent.port)
+            agent.port = PORT
+            await self._publish(agent)
+            self.names.script(NAME, [PUBLIC], PRIVATE)
+            working = _then_leaving(a_task("working"))
+            agent.script(working, working, working, _then_leaving(a_task("completed", [data({"done": True})])))
+            self._require_once("call to a rebinding name", await self.made.first.invoke(agentId=REBINDING))
+            dialled = len({received.connection for received in agent.received})
+            self.found.require(dialled >= 4, f"the Router dialled {dialled} times only")
+            await asyncio.sleep(REUSED_SECONDS + 0.1)
+            reply = await self.made.first.invoke(agentId=REBINDING)
+            self._require("call after the name was rebound", reply, _NO_ROUTE, NAME)
+        self._require_nobody_trapped()
 
-def _text(reply: Reply) -> str:
-    return f"{reply.status} {reply.body[:200]!r}"
+    async def _publish(self, agent: ScriptedAgent) -> None:
+        """By a proof that is fetched from the public address, with the name already private for the next to ask."""
+        assert (await self.alice.post("/v1/agents", agent_card(agent, agent_id=REBINDING))).status == 201
+        binding = (await self.alice.bind(agent.url, REBINDING)).json
+        challenge = await self.alice.challenge(binding)
+        agent.serve(challenge["challengeId"], challenge["proof"])
+        self.names.script(NAME, [PUBLIC], PRIVATE)
+        self._require_once("proof fetch from a rebinding name", await self.alice.complete(challenge))
+        release = await self.alice.move("publish", await self.alice.new_release(binding))
+        await self.made.first.owner.install(REBINDING, accepted=[])
+        await self.made.first.sees(msgspec.convert(release, Release), "published")
 
+    def _require(self, what: str, reply: Reply, refusal: tuple[int, str], where: str) -> None:
+        right = (reply.status, reply.json.get("code")) == refusal
+        self.found.require(right, f"{what}, {where}: {reply.status} {reply.body[:200]!r}")
+        self.found.hits[what] += 1
 
-@proves(
-    "A name that is public when it is judged and private when it is asked again is looked up once for each"
-    " piece of work, and every connection of it goes to the judged address."
-)
-async def require_one_judgement(made: World, names: Names, traps: Traps, authority: Authority, found: Findings) -> None:
-    async with scripted_agent(NAME, tls=authority.server_context(NAME)) as agent:
-        traps.led_on[PUBLIC] = FaultProxy("127.0.0.1", agent.port)
-        agent.port = PORT
-        agent_id = await _published(made, names, agent, found)
-        names.script(NAME, [PUBLIC], PRIVATE)
-        working = _then_leaving(a_task("working"))
-        agent.script(working, working, working, _then_leaving(a_task("completed", [data({"done": True})])))
-        reply = await made.first.invoke(agentId=agent_id)
-        found.require(reply.status == 200, f"a call to a rebinding name: {reply.status} {reply.body!r}")
-        connections = {received.connection for received in agent.received}
-        found.require(len(connections) >= 4, f"the Router dialled {len(connections)} times only")
-        found.require(names.lookups[NAME] == 1, f"one Invocation looked its name up {names.lookups[NAME]} times")
-        found.hits["call to a rebinding name"] += 1
-        await asyncio.sleep(REUSED_SECONDS + 0.1)
-        reply = await made.first.invoke(agentId=agent_id)
-        right = (reply.status, reply.code) == (503, "ROUTE_NOT_FOUND")
-        found.require(right, f"a call after the name was rebound: {reply.status}")
-        found.hits["call after the name was rebound"] += 1
-    found.broken += [f"rebinding led to {address}, {count} times" for address, count in sorted(traps.seen.items())]
+    def _require_once(self, what: str, reply: Reply) -> None:
+        self.found.require(reply.status == 200, f"{what}: {reply.status} {reply.body!r}")
+        lookups = self.names.lookups[NAME]
+        self.found.require(lookups == 1, f"{what}: looked up {lookups} times")
+        self.found.hits[what] += 1
 
-
-async def _published(made: World, names: Names, agent: ScriptedAgent, found: Findings) -> str:
-    """By a proof that is fetched from the public address, with the name already private for the next to ask."""
-    alice = Provider(made.first.gateway, made.first.token, "alice", "provider-of-alice")
-    card = agent_card(agent, agent_id="acme:rebinding")
-    assert (await alice.post("/v1/agents", card)).status == 201
-    binding = (await alice.bind(agent.url, "acme:rebinding")).json
-    challenge = await alice.challenge(binding)
-    agent.serve(challenge["challengeId"], challenge["proof"])
-    names.script(NAME, [PUBLIC], PRIVATE)
-    proved = await alice.complete(challenge)
-    found.require(proved.status == 200, f"the proof of a rebinding name: {proved.status} {proved.body!r}")
-    found.require(names.lookups[NAME] == 1, f"one proof fetch looked its name up {names.lookups[NAME]} times")
-    found.hits["proof fetch from a rebinding name"] += 1
-    release = await alice.new_release(binding)
-    release = await alice.move("publish", release)
-    await made.first.owner.install("acme:rebinding", accepted=[])
-    await made.first.sees(msgspec.convert(release, Release), "published")
-    return "acme:rebinding"
+    def _require_nobody_trapped(self) -> None:
+        seen = sorted(self.traps.seen.items())
+        self.found.broken += [f"{address} was connected to, {count} times" for address, count in seen]
 
 
 def _then_leaving(behaviour: Behaviour) -> Behaviour:

@@ -53,11 +53,7 @@ async def set_traps() -> AsyncIterator[Traps]:
     traps = Traps()
     servers = []
     for family, every in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):  # noqa: S104  that is the point
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        sock.bind((every, PORT))
+        sock = socket.create_server((every, PORT), family=family)
         servers.append(await asyncio.start_server(traps.meet, sock=sock, backlog=512))
     try:
         yield traps
@@ -115,11 +111,9 @@ def _name(content: bytes, at: int) -> tuple[str, int]:
 
 
 @asynccontextmanager
-async def name_server(address: str = "127.0.0.1", port: int = 53) -> AsyncIterator[Names]:
-    names = Names()
-    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sock.bind((address, port))
-    transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(lambda: names, sock=sock)
+async def name_server() -> AsyncIterator[Names]:
+    names, here = Names(), ("127.0.0.1", 53)
+    transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(lambda: names, local_addr=here)
     try:
         yield names
     finally:

@@ -9,10 +9,10 @@ from aop.ledger.epochs import MAX_CLOSED_AT_ONCE
 from proof.area import Figure, Findings, Run, proves
 from proof.caller import Leaving
 from proof.gathering import Seen, problems_of
-from proof.plan import Plan
 from proof.record import CallResult
+from proof.switchboard import Remote
 from proof.traffic import Load, Traffic, by_mode, traffic
-from proof.world import INPUT_CANARY, World, world_of
+from proof.world import INPUT_CANARY, Plan, World, world_of
 from tests.ledger.writing import an_acceptance, writing
 from tests.support.agent import a_message, a_task, chosen, data, input_of, method_of
 from tests.support.peers import Behaviour, Received
@@ -49,6 +49,16 @@ class Stage:
         """The Agent does what `kind` says."""
         self.results.append(await self.made.call({"kind": kind, "secret": INPUT_CANARY}, stream=stream))
         return self.results[-1]
+
+    @property
+    def remote(self) -> Remote:
+        return self.made.remote(self.made.router)
+
+    async def working(self) -> list["asyncio.Task[CallResult]"]:
+        """Calls whose Agents work on their Tasks without end."""
+        calls = [asyncio.create_task(self.call("works")) for _ in range(3)]
+        await self.made.agent.arrival("tasks/get", len(self.made.agent.calls("tasks/get")) + len(calls))
+        return calls
 
     async def leave_working(self) -> None:
         """A caller that goes away while its Agent works on a Task."""
@@ -89,30 +99,25 @@ async def staged(run: Run, found: Findings) -> AsyncIterator[Stage]:
 class Mistake:
     """`ends` when the unit must refuse to start, and name the setting; else it starts and nothing is accepted."""
 
-    unit: str
     setting: str
     value: str
     ends: bool = False
 
 
 _TOKEN = "a-token-nobody-knows"  # it is wrong on purpose
-_KEY = "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL"
-_CALLERS = ("PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON", principals("control-plane", _TOKEN))
+_CALLERS = principals("control-plane", _TOKEN)
+_WRONG_PASSWORD = "not-the-password"
 MISTAKES: Mapping[str, Mistake] = {
-    "Router: a signing key that is none": Mistake("router", _KEY, "c2hvcnQ", ends=True),
-    "Router: a blank id": Mistake("router", "PLATFORM_ROUTER_ID", " ", ends=True),
-    "Router: a password that is wrong": Mistake("router", "PLATFORM_ROUTER_DATABASE_URL", "wrong password", ends=True),
-    "Router: another token for the Control Plane": Mistake("router", "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN", _TOKEN),
-    "Router: another token for its callers": Mistake("router", *_CALLERS),
-    "Control Plane: another token for the Router": Mistake(
-        "control-plane", "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN", _TOKEN
+    "a signing key that is none": Mistake(
+        "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL", "c2hvcnQ", ends=True
     ),
-    "Control Plane: a password that is wrong": Mistake(
-        "control-plane", "PLATFORM_DATABASE_URL", "wrong password", ends=True
-    ),
-    "Control Plane: a destination that is no origin": Mistake(
-        "control-plane", "PLATFORM_ROUTER_INTERNAL_ORIGIN", "http://127.0.0.1:1/path", ends=True
-    ),
+    "a blank id": Mistake("PLATFORM_ROUTER_ID", " ", ends=True),
+    "a password that is wrong": Mistake("PLATFORM_ROUTER_DATABASE_URL", _WRONG_PASSWORD, ends=True),
+    "another token for the Control Plane": Mistake("PLATFORM_CONTROL_PLANE_SERVICE_TOKEN", _TOKEN),
+    "another token for its callers": Mistake("PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON", _CALLERS),
+    "another token for the Router": Mistake("PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN", _TOKEN),
+    "a Control Plane's password that is wrong": Mistake("PLATFORM_DATABASE_URL", _WRONG_PASSWORD, ends=True),
+    "a destination that is no origin": Mistake("PLATFORM_ROUTER_INTERNAL_ORIGIN", "http://127.0.0.1:1/path", ends=True),
 }
 
 
@@ -141,10 +146,10 @@ async def wrong_settings(stage: Stage, number: int | None) -> None:
 
 
 async def _mistaken(stage: Stage, name: str, mistake: Mistake) -> None:
-    unit = stage.made.router if mistake.unit == "router" else stage.made.control_plane
+    unit = next(unit for unit in stage.made.units if mistake.setting in unit.settings)
     await unit.kill()
     right, said = unit.settings[mistake.setting], len(unit.said)
-    wrong = right.replace("test-password", "not-the-password") if mistake.value == "wrong password" else mistake.value
+    wrong = right.replace("test-password", _WRONG_PASSWORD) if mistake.value == _WRONG_PASSWORD else mistake.value
     unit.settings[mistake.setting] = wrong
     try:
         await (_ends if mistake.ends else _accepts_nothing)(stage, unit, name)

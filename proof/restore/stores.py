@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
-from aop.local.postgres import EmbeddedPostgres, Login
+from aop.local.postgres import EmbeddedPostgres
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection
-from aop.store.migrations import GROUP_ROLES, OWNER_ROLE, OWNERS, migrate
+from aop.store.migrations import OWNER_ROLE, OWNERS, migrate
 from proof.area import program
+from tests.support.postgres import PostgresForTests
 from tests.support.waiting import becomes_true
 
 # Order does not matter, every row and every byte of it does.
@@ -27,13 +28,6 @@ _TABLES = "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables 
 _INVALID = "SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid"
 _LOOSE = str.maketrans("", "", "() \n")
 """Brackets and blanks of a condition depend on how often it was written out and read in again."""
-DATABASE = "aop"
-_PASSWORD = "restore-password"
-_LOGINS = (
-    Login("one_control_plane", _PASSWORD, ["aop_control_plane"]),
-    Login("one_router", _PASSWORD, ["aop_router"]),
-    Login("one_migration", _PASSWORD, [OWNER_ROLE]),
-)
 _TOOL_SECONDS = 600.0
 _NOT_DURABLE = {"fsync": "off"}
 """No machine fails here."""
@@ -58,7 +52,7 @@ class Store:
 
     server: EmbeddedPostgres
     folder: Path
-    database: str = DATABASE
+    database: str
 
     @property
     def superuser(self) -> str:
@@ -66,10 +60,7 @@ class Store:
 
     @property
     def urls(self) -> DatabaseUrls:
-        control_plane, router, migration = (
-            self.server.url(database=self.database, user=login.name, password=_PASSWORD) for login in _LOGINS
-        )
-        return DatabaseUrls(control_plane, router, migration)
+        return PostgresForTests(self.server, asyncio.get_running_loop()).platform_urls(self.database)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[asyncpg.Connection]:
@@ -88,7 +79,7 @@ class Store:
         tables = [row["name"] for row in await connection.fetch(_TABLES, list(OWNERS))]
         rows = {table: await connection.fetchval(_ROWS.format(table)) for table in tables}
         dumped = (await self.tool("pg_dump", "--schema-only", "--create", self.database)).decode()
-        lines = [line for line in dumped.replace(self.database, DATABASE).splitlines() if not line.startswith("\\")]
+        lines = [line for line in dumped.replace(self.database, "DATABASE").splitlines() if not line.startswith("\\")]
         _, *entries = "\n".join(lines).split("\n-- Name: ")
         invalid = [f"invalid index {row['name']}" for row in await connection.fetch(_INVALID)]
         return Facts(rows, frozenset([*(entry.translate(_LOOSE) for entry in entries), *invalid]))
@@ -132,10 +123,10 @@ async def archiving_store(folder: Path) -> AsyncIterator[Store]:
     await server.prepare()
     os.chown(archive, server._account.owner, -1)
     async with server:
-        await server.create_database(DATABASE, owner=OWNER_ROLE, groups=GROUP_ROLES, logins=_LOGINS)
-        store = Store(server, folder)
-        await migrate(store.urls.migration)
-        yield store
+        ready = PostgresForTests(server, asyncio.get_running_loop())
+        await ready.prepare()
+        urls = await ready.new_platform()
+        yield Store(server, folder, urls.migration.rpartition("/")[2])
 
 
 async def base_backup(store: Store, target: Path) -> None:
@@ -153,15 +144,12 @@ async def recovered(store: Store, backup: Path, name: str, until: str | None = N
     shutil.copy(store.server._cluster.home / "superuser", home / "superuser")
     (home / "made").touch()
     (home / "cluster").chmod(0o700)
-    if os.geteuid() == 0:
-        for path in (home, *home.rglob("*")):
-            os.chown(path, store.server._account.owner, -1)
     # Not to be asked before it has all of it.
     settings = {"hot_standby": "off", "restore_command": f"cp {store.folder}/archive/%f %p", **_NOT_DURABLE}
     if until is not None:
         settings |= {"recovery_target_name": until, "recovery_target_action": "promote"}
     async with EmbeddedPostgres(home, store.folder / f"{name}.log", settings=settings) as server:
-        yield Store(server, store.folder)
+        yield Store(server, store.folder, store.database)
 
 
 async def dump(store: Store, target: Path) -> Facts:

@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 import asyncpg
 
 from proof.area import Findings
 from proof.fault_proxy import Direction, Pace
-from proof.plan import Edge
 from proof.record import OutageAnswer
 from proof.store.server import StoreServer, stalled_commits
 from proof.world import World
@@ -18,23 +17,17 @@ from proof.world import World
 _STALLED_SECONDS = 7 * 5.0
 """Seven times as long as a Ledger write may take by default."""
 _NARROW = Pace(bytes_per_second=10_000, slice_bytes=1000)
-EDGES = (Edge.CONTROL_PLANE_STORE, Edge.ROUTER_STORE)
-_END_WRITER = (
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-    " WHERE application_name = 'aop router ledger' AND state = 'active' AND datname = current_database()"
-)
-_UNITS = "FROM pg_stat_activity WHERE application_name LIKE 'aop %' AND datname = current_database()"
+_END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name"
 
 
 @dataclass
 class Harm:
     made: World
     server: StoreServer
-    administrator: str
     found: Findings
     chance: Random
     full: bool
-    outage: list[OutageAnswer]
+    outage: list[OutageAnswer] = field(default_factory=list)
 
     async def killed(self) -> None:
         self.server.kill()
@@ -51,7 +44,7 @@ class Harm:
         """One the Router writes with, while it writes; so many times, or as long as it takes to catch it at that."""
         caught = 0
         for _ in range(300):
-            caught += len(await self.made.ledger.rows(_END_WRITER))
+            caught += len(await self.made.ledger.rows(f"{_END} = 'aop router ledger' AND state = 'active'"))
             if caught >= 3:
                 break
             await asyncio.sleep(self.chance.uniform(0.01, 0.03))
@@ -63,21 +56,20 @@ class Harm:
 
     async def stalled(self) -> None:
         """Commits wait for seven write timeouts, in backends that nobody can end."""
-        async with stalled_commits(self.administrator) as caught:
+        async with stalled_commits(self.made.ledger.superuser) as caught:
             await asyncio.sleep(_STALLED_SECONDS)
         self.found.hits["a backend stalled in the middle of a commit"] += len(caught)
 
     async def paced(self, pace: Pace, seconds: float) -> None:
-        for edge in EDGES:
-            self.made.on(edge).pace = pace
-        await asyncio.sleep(seconds)
-        for edge in EDGES:
-            self.made.on(edge).pace = Pace()
+        for during in (pace, Pace()):
+            for proxy in self.made.proxies.values():
+                proxy.pace = during
+            await asyncio.sleep(seconds if during is pace else 0)
 
     async def reset_at_random(self) -> None:
         for _ in range(10 if self.full else 6):
             way: Direction = self.chance.choice(("up", "down"))
-            proxy = self.made.on(self.chance.choice(EDGES))
+            proxy = self.chance.choice([*self.made.proxies.values()])
             proxy.cut(way, self.chance.randrange(1, 4000))
             with suppress(TimeoutError):
                 async with asyncio.timeout(2):
@@ -101,7 +93,7 @@ class Harm:
 
         try:
             await take_all()
-            await self.made.ledger.rows(f"SELECT pg_terminate_backend(pid) {_UNITS}")
+            await self.made.ledger.rows(f"{_END} LIKE 'aop %'")
             await take_all()
             await asyncio.sleep(2)
         finally:
@@ -128,27 +120,33 @@ class Harm:
             self.outage.append(OutageAnswer(f"GET {path} while {when}", reply.status, reply.body))
 
 
-Fault = Callable[[Harm], Awaitable[None]]
+@dataclass(frozen=True)
+class Fault:
+    """`always` in every quick run, of the others but the `long` ones some by turns.
+
+    A fault that is `felt` makes calls fail. False is one shorter than any bound. None is one where that depends on how
+    many wait, or on how long it lasts beside the bounds of a statement.
+    """
+
+    happen: Callable[[Harm], Awaitable[None]]
+    felt: bool | None = True
+    always: bool = False
+    long: bool = False
+    needs_volumes: bool = False
+
+
 FAULTS: Mapping[str, Fault] = {
-    "SIGKILL": Harm.killed,
-    "frozen for 2 s": lambda harm: harm.frozen(2),
-    "connections reset at random bytes": Harm.reset_at_random,
-    "fast restart": Harm.restarted,
-    "the Router's backend ended while it writes": Harm.one_backend,
-    "200 ms away": lambda harm: harm.paced(Pace(delay=0.2), 2),
-    "10 KB/s": lambda harm: harm.paced(_NARROW, 5 if harm.full else 3),
-    "a lock held on the Ledger": Harm.locked,
-    "connections exhausted": Harm.exhausted,
-    "data volume full": lambda harm: harm.full_volume("data"),
-    "log volume full": Harm.log_full,
-    "frozen for 20 s": lambda harm: harm.frozen(20),
-    "commits stalled for seven write timeouts": Harm.stalled,
+    "SIGKILL": Fault(Harm.killed, always=True),
+    "frozen for 2 s": Fault(lambda harm: harm.frozen(2), felt=None, always=True),
+    "connections reset at random bytes": Fault(Harm.reset_at_random, always=True),
+    "fast restart": Fault(Harm.restarted),
+    "the Router's backend ended while it writes": Fault(Harm.one_backend),
+    "200 ms away": Fault(lambda harm: harm.paced(Pace(delay=0.2), 2), felt=False),
+    "10 KB/s": Fault(lambda harm: harm.paced(_NARROW, 5 if harm.full else 3), felt=None),
+    "a lock held on the Ledger": Fault(Harm.locked, felt=None),
+    "connections exhausted": Fault(Harm.exhausted),
+    "data volume full": Fault(lambda harm: harm.full_volume("data"), needs_volumes=True),
+    "log volume full": Fault(Harm.log_full, needs_volumes=True),
+    "frozen for 20 s": Fault(lambda harm: harm.frozen(20), long=True),
+    "commits stalled for seven write timeouts": Fault(Harm.stalled, long=True),
 }
-ALWAYS = ("SIGKILL", "frozen for 2 s", "connections reset at random bytes")
-"""In every quick run; of the others some by turns."""
-LONG = ("frozen for 20 s", "commits stalled for seven write timeouts")
-NEED_VOLUMES = ("data volume full", "log volume full")
-HARMLESS = ("200 ms away",)
-"""Shorter than any bound: no call may fail."""
-EITHER = ("frozen for 2 s", "10 KB/s", "a lock held on the Ledger")
-"""Whether a call fails depends on how many wait, or on how long it lasts beside the bounds of a statement."""

@@ -7,8 +7,7 @@ import pytest
 
 from proof.__main__ import main
 from proof.area import Area, Figure, Findings, Run, proves
-from proof.index import PAGE, page
-from proof.report import keep
+from proof.report import INDEX, index, keep
 from proof.runner import Proved, area_named, area_names, prove, summary
 from tests.support.postgres import PostgresForTests
 
@@ -84,6 +83,6 @@ def test_areas_are_listed_and_an_unknown_one_is_refused(capsys: pytest.CaptureFi
 
 
 def test_the_index_says_what_proves_each_promise() -> None:
-    assert PAGE.read_text("utf-8") == page(), "run: ./dev prove --index"
+    assert INDEX.read_text("utf-8") == index(), "run: ./dev prove --index"
     for name in area_names():
         assert area_named(name).claims, f"{name} promises nothing"

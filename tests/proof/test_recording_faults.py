@@ -6,9 +6,8 @@ import pytest
 
 from aop.local.state import DatabaseUrls
 from proof.gathering import problems_of
-from proof.plan import Plan
 from proof.switchboard import Action, Armed
-from proof.world import world
+from proof.world import Plan, world
 from tests.support.metrics import numbers
 from tests.support.postgres import PostgresForTests
 

@@ -14,8 +14,7 @@ import pytest
 import pytest_asyncio
 
 from aop.contracts.publication import Release, ReleaseState
-from proof.plan import Plan
-from proof.world import World, world
+from proof.world import Plan, World, world
 from tests.ledger.writing import breaches
 from tests.support.agent import a_message, a_task, data, echo, invocation_of
 from tests.support.cards import Card, some_limits

@@ -12,6 +12,7 @@ from typing import Any
 
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, code_entries
+from tests.support.callers import connected, post
 from tests.support.loop import SPACE, Platform
 from tests.support.units import Headers
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true
@@ -186,20 +187,10 @@ class StreamCaller:
 async def calling(
     port: int, path: str, body: bytes, headers: Headers, *, window: int | None = None
 ) -> AsyncIterator[StreamCaller]:
-    """A caller whose request is sent; `window` makes its receive buffer small. Leaves in the end if it has not."""
-    sock = socket.socket()
-    try:
-        if window is not None:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
-        sock.setblocking(False)
-        loop = asyncio.get_running_loop()
-        await loop.sock_connect(sock, ("127.0.0.1", port))
-        lines = [b"POST %b HTTP/1.1" % path.encode(), b"host: test", b"content-type: application/json"]
-        lines += [b"content-length: %d" % len(body), *(b"%b: %b" % pair for pair in headers), b"", body]
-        await loop.sock_sendall(sock, b"\r\n".join(lines))
+    """A caller whose request is sent."""
+    async with connected(port, window=window) as sock:
+        await asyncio.get_running_loop().sock_sendall(sock, post(path, body, headers))
         yield StreamCaller(sock)
-    finally:
-        sock.close()
 
 
 @asynccontextmanager

@@ -1,1 +1,0 @@
-"""Cards and values that are made to cost."""

@@ -1,1 +1,0 @@
-"""Callers that go away: at every stage of an invocation, in every way a connection can end."""
