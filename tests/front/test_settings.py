@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import logging
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ from aop.net.origin import Endpoint
 from aop.net.policy import Resolver
 from aop.serving.unit import CannotStart
 from tests.agent.served import message
-from tests.front.played import before
-from tests.front.served import card_of, settings_of
+from tests.front.played import PlayedAgent, before
+from tests.front.served import card_of, served_front, settings_of
 from tests.support.agent import a_task, saying
+from tests.support.authority import Authority
+from tests.support.peers import listening
 from tests.support.waiting import PATIENCE_SECONDS
 
 ORIGIN = "http://127.0.0.1:8099"
@@ -144,3 +147,19 @@ async def test_a_name_that_was_public_cannot_become_local() -> None:
         async with upstream.answer(request):
             pass
     await upstream.close()
+
+
+@pytest.mark.rows("FRONT-03")
+async def test_mutual_tls_with_an_authority_of_its_own(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    context = authority.server_context("localhost")
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(authority.roots)
+    agent = PlayedAgent(a_task("completed"))
+    certified = {"caFile": "roots.pem", "certificateFile": "server.pem", "keyFile": "server.pem"}
+    async with listening(agent.meet, tls=context) as port:
+        for tls, status in ((certified, 200), ({"caFile": "roots.pem"}, 502), (None, 502)):
+            members: dict[str, Any] = {} if tls is None else {"tls": tls}
+            async with served_front(tmp_path, f"https://localhost:{port}/", **members) as front:
+                assert (await front.post(BODY)).status == status
+    assert len(agent.received) == 1

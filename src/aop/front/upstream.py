@@ -3,16 +3,16 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from aop.base.settings import Secret
 from aop.front.faults import OK, UpstreamSilent, UpstreamUnavailable, UpstreamUnreadable, fault_of
 from aop.front.limits import HeldBytes
-from aop.net.http import Headers, HttpClient, HttpError, StreamedAnswer, Target
+from aop.net.http import ConnectFailed, Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.net.origin import Endpoint
-from aop.net.policy import AddressRefused, AllowList, NameNotResolved, NetworkPolicy, Resolver, judge
+from aop.net.policy import AddressRefused, AllowList, NameNotResolved, Resolver, judge
 from aop.net.policy.addresses import AddressClass, classify
 
 JSON = b"application/json"
@@ -54,7 +54,7 @@ class Upstream:
     ) -> None:
         self.endpoint = endpoint
         self._resolver = resolver
-        self._policy: NetworkPolicy | None = None
+        self._allowed: AllowList | None = None
         self._headers = headers
         self._client = HttpClient(idle_seconds=IDLE_SECONDS, connect_seconds=CONNECT_SECONDS, tls=tls)
 
@@ -74,24 +74,39 @@ class Upstream:
             raise AddressNotUsable("the name is not resolved") from None
         except (AddressRefused, ValueError) as refused:
             raise AddressNotUsable(str(refused)) from None
-        self._policy = NetworkPolicy(allowed, self._resolver)
+        self._allowed = allowed
 
     @asynccontextmanager
     async def answer(self, request: UpstreamRequest) -> AsyncIterator[StreamedAnswer]:
         """The answer with its head; UpstreamFault when there is none or, while it is read, when it breaks off."""
         try:
-            async with self._client.stream(
-                await self._target(request.deadline),
-                "POST",
-                self.endpoint.path if request.path is None else self.endpoint.path.rstrip("/") + request.path,
-                headers=[*_OWN, (b"accept", request.accept), *request.headers, *self._secret_headers()],
-                body=request.body,
-                deadline=request.deadline,
-                max_body=request.max_body,
-            ) as answer:
-                yield answer
+            async with AsyncExitStack() as stack:
+                yield await self._opened(request, stack)
         except HttpError as error:
             raise fault_of(error) from None
+
+    async def _opened(self, request: UpstreamRequest, stack: AsyncExitStack) -> StreamedAnswer:
+        """At the first address that takes a connection; only a failed connection leads to the next one."""
+        path = self.endpoint.path if request.path is None else self.endpoint.path.rstrip("/") + request.path
+        headers = [*_OWN, (b"accept", request.accept), *request.headers, *self._secret_headers()]
+        addresses = await self._addresses(request.deadline)
+        for address in addresses:
+            try:
+                return await stack.enter_async_context(
+                    self._client.stream(
+                        _target(self.endpoint, address),
+                        "POST",
+                        path,
+                        headers=headers,
+                        body=request.body,
+                        deadline=request.deadline,
+                        max_body=request.max_body,
+                    )
+                )
+            except ConnectFailed:
+                if address == addresses[-1]:
+                    raise
+        raise UpstreamUnavailable("no address")
 
     async def json(self, request: UpstreamRequest, held: HeldBytes) -> bytes:
         """The body of a JSON answer with status 200."""
@@ -106,15 +121,18 @@ class Upstream:
     def _secret_headers(self) -> list[tuple[bytes, bytes]]:
         return [(name, value.reveal().encode("latin-1")) for name, value in self._headers]
 
-    async def _target(self, deadline: float) -> Target:
-        if self._policy is None:
+    async def _addresses(self, deadline: float) -> tuple[str, ...]:
+        """All of them, judged together each time they are used."""
+        if self._allowed is None:
             raise UpstreamUnavailable("the address was not judged")
         try:
-            return _target(self.endpoint, await self._policy.admit(self.endpoint, deadline))
+            addresses = await self._resolver.addresses(self.endpoint.host, deadline)
+            judge(self.endpoint, addresses, self._allowed)
         except (AddressRefused, NameNotResolved) as refused:
             raise UpstreamUnavailable(type(refused).__name__) from None
         except TimeoutError:
             raise UpstreamSilent("no address in time") from None
+        return addresses
 
 
 @lru_cache(maxsize=1024)
