@@ -71,17 +71,17 @@ def test_an_input_the_skill_does_not_take_is_told_by_place(aop: Aop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "recovery"),
+    ("arguments", "code", "reason", "recovery"),
     [
-        (("nobody:nothing", "summarize"), "AGENT_NOT_INSTALLED", "aop install"),
-        (("aop:summarizer", "sing"), "CAPABILITY_NOT_ALLOWED", "aop agent show"),
+        (("nobody:nothing", "summarize"), "AGENT_NOT_INSTALLED", "not_installed", "aop install"),
+        (("aop:summarizer", "sing"), "CAPABILITY_NOT_ALLOWED", "skill_unknown", "aop agent show"),
     ],
 )
 def test_a_refusal_is_told_with_its_code_and_the_command_that_helps(
-    aop: Aop, arguments: tuple[str, str], code: str, recovery: str
+    aop: Aop, arguments: tuple[str, str], code: str, reason: str, recovery: str
 ) -> None:
     refused = aop("invoke", *arguments, TEXT, "--json")
-    assert (refused.code, refused.out, refused.error["code"]) == (1, "", code)
+    assert (refused.code, refused.out, refused.error["code"], refused.error["reason"]) == (1, "", code, reason)
     assert recovery in refused.error["recovery"]
     assert "invocationId" not in refused.error
 

@@ -35,7 +35,7 @@ def nested(stack: Stack, workspace_id: str) -> list[Call]:
         latency=timedelta(seconds=1),
     )
     brief = child(root, 100, 500, agent_id="aop:meeting-brief", capability="brief-meeting")
-    failed: dict[str, Any] = {"outcome": "failed", "error_code": "AGENT_UNAVAILABLE"}
+    failed: dict[str, Any] = {"outcome": "failed", "error_code": "AGENT_UNAVAILABLE", "reason": "connect_failed"}
     items = child(root, 200, 600, agent_id="aop:action-items", capability="extract-action-items", **failed)
     calls = [root, brief, items, child(brief, 150, 250)]
     record(stack, calls)
@@ -46,7 +46,8 @@ def an_hour(stack: Stack, workspace_id: str) -> None:
     """90 good ones of 1 to 90 ms, ten that failed after 100 ms, one canceled, one interrupted, and one too old."""
     good = [Call(workspace_id, ago(minutes=n % 50 + 2), latency=timedelta(milliseconds=n + 1)) for n in range(90)]
     after = timedelta(milliseconds=100)
-    failed: dict[str, Any] = {"latency": after, "outcome": "failed", "error_code": "AGENT_UNAVAILABLE"}
+    why = {"error_code": "AGENT_UNAVAILABLE", "reason": "connect_failed"}
+    failed: dict[str, Any] = {"latency": after, "outcome": "failed", **why}
     bad = [Call(workspace_id, ago(minutes=5), capability="shorten", **failed) for _ in range(10)]
     others = [
         Call(workspace_id, ago(minutes=7), outcome="canceled", error_code="CANCELED"),

@@ -49,6 +49,7 @@ _TERMINAL = (
     "created_at",
     "latency_ms",
     "error_code",
+    "reason",
     "router_id",
     "epoch",
 )
@@ -66,6 +67,7 @@ class Call:
     deadline: timedelta = timedelta(seconds=60)
     outcome: str | None = "succeeded"
     error_code: str | None = None
+    reason: str | None = None
     parent: "Call | None" = None
     id: uuid.UUID = field(default_factory=uuid.uuid4)
     lineage: tuple[uuid.UUID, uuid.UUID] = field(default_factory=lambda: (uuid.uuid4(), uuid.uuid4()))
@@ -135,4 +137,5 @@ def _terminal(call: Call, router: str, epoch: int) -> tuple[object, ...]:
     context = ("started", trace, task, call.workspace_id, call.created_at)
     latency = call.latency // timedelta(milliseconds=1)
     end = call.created_at + call.latency
-    return (call.id, 3, uuid.uuid4(), end, call.outcome, "running", *context, latency, call.error_code, router, epoch)
+    why = (call.error_code, call.reason)
+    return (call.id, 3, uuid.uuid4(), end, call.outcome, "running", *context, latency, *why, router, epoch)

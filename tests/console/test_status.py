@@ -60,6 +60,8 @@ def test_the_last_hour_of_a_workspace_is_counted_judged_and_timed(tab: Tab) -> N
     expect(figures.get_by_role("img", name=re.compile("Invocations per minute.*11 failed"))).to_be_visible()
     failures = figures.get_by_role("region", name="Failures")
     expect(failures).to_contain_text("AGENT_UNAVAILABLE")
+    expect(failures).to_contain_text("connect_failed")
+    expect(failures).to_contain_text("No connection to the Agent's endpoint could be made")
     expect(failures).to_contain_text("10 times")
     expect(failures).not_to_contain_text("INTERNAL_ERROR")
     skills = figures.get_by_role("region", name="By Skill")

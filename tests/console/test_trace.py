@@ -72,9 +72,10 @@ def test_a_click_on_a_bar_shows_its_facts_and_the_address_leads_back_to_it(tab: 
     facts = page.get_by_role("region", name="extract-action-items")
     for shown in (
         "Failed",
-        "AGENT_UNAVAILABLE",
+        "AGENT_UNAVAILABLE connect_failed",
+        "No connection to the Agent's endpoint could be made",
         "Next step (the provider of the Agent):",
-        "Restore the endpoint",
+        "Start the Agent",
         "Card digest",
     ):
         expect(facts).to_contain_text(shown)

@@ -1,6 +1,7 @@
 """The list of reasons follows its schema, equals the types and the error documents, and says what it must say."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -79,6 +80,19 @@ def test_a_record_allows_exactly_the_pairs_that_a_terminal_may_carry() -> None:
     assert allowed == {pair for pair in reason_pairs() if pair[0] in codes}
 
 
+def test_the_product_gives_every_reason_but_those_that_are_still_open() -> None:
+    """Wrong in both directions: a part that is built takes its words off the list, and no word is forgotten."""
+    product = CONTRACTS.parent / "src" / "aop"
+    # These name all words, or say which command helps after one.
+    others = {product / "contracts" / "errors.py", product / "cli" / "platform.py"}
+    given = {
+        Reason[name]
+        for path in sorted(set(product.rglob("*.py")) - others)
+        for name in re.findall(r"\bReason\.([A-Z_]+)\b", path.read_text("utf-8"))
+    }
+    assert set(Reason) - given == OPEN
+
+
 def test_every_pair_has_a_sentence_an_owner_and_a_next_step() -> None:
     for code, reason in reason_pairs():
         found = recovery_of(code, reason)
@@ -99,6 +113,20 @@ def test_no_next_step_suggests_a_repetition_where_the_agent_may_have_begun() -> 
             said = entry["action"].lower()
             assert "retry" not in said
             assert "again" not in said or "before" in said, entry["reason"]
+
+
+def test_the_next_step_after_a_code_suggests_no_repetition_where_the_agent_may_have_begun() -> None:
+    """Some errors have no reason; for codes of an accepted Invocation the same holds of the code alone."""
+    before = {*definitions_of("platform-error:4")["codeBeforeAcceptance"]["enum"], "ROUTE_NOT_FOUND"}
+    for code in set(ErrorCode) - before:
+        said = recovery_of(code, None).action
+        assert "again" not in said or "before" in said, code
+
+
+@pytest.mark.rows("REAS-03")
+@pytest.mark.parametrize("reason", [Reason.RPC_METHOD_NOT_FOUND, Reason.RPC_VERSION_NOT_SUPPORTED])
+def test_the_next_step_for_an_agent_of_another_protocol_version_names_the_front(reason: Reason) -> None:
+    assert "`aop front`" in recovery_of(ErrorCode.AGENT_EXECUTION_FAILED, reason).action
 
 
 @pytest.mark.rows("SAFE-12")

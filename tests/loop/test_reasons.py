@@ -1,19 +1,26 @@
-"""Every reason that the platform gives for its own refusals, provoked on one running stack; none is forgotten."""
+"""Reasons of the platform's own refusals, provoked on one running stack; and no reason of all is forgotten."""
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aop.base.ids import new_id
 from aop.contracts.errors import ErrorCode, Reason, code_entries
+from tests.contracts.test_reasons import OPEN
 from tests.loop import provocations
+from tests.loop.bad_answers import FAILURES
 from tests.loop.provocations import Scene
 from tests.support.errors import require_error
 from tests.support.loop import Platform
 from tests.support.postgres import PostgresForTests
+from tests.support.stream import streaming
+from tests.support.streaming_agent import artifact, message, streamed, task
 from tests.support.units import Reply
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+TESTS = Path(__file__).resolve().parents[1]
 
 Provoke = Callable[[Scene], Awaitable[Reply]]
 PROVOKED: dict[tuple[ErrorCode, Reason], Provoke] = {
@@ -68,3 +75,33 @@ async def test_a_refusal_says_why_in_its_word(
     reply = await PROVOKED[code, reason](Scene(platform, postgres))
     entry = code_entries()[code]
     require_error(reply, entry.status, code, max(entry.envelopes), reason)
+
+
+IN_STREAMS: dict[Reason, tuple[Any, ...]] = {
+    Reason.STREAM_ORDER: (task(), message(1)),
+    Reason.ARTIFACT_ORDER: (task(), artifact(1, append=True)),
+}
+
+
+@pytest.mark.rows("REAS-01")
+@pytest.mark.parametrize("reason", IN_STREAMS)
+async def test_a_stream_in_a_wrong_order_says_so_in_its_terminal_its_event_and_its_record(
+    platform: Platform, reason: Reason
+) -> None:
+    platform.agent.script(streamed(*IN_STREAMS[reason]))
+    async with streaming(platform) as caller:
+        error = (await caller.whole())["error"]
+    assert (error["code"], error["reason"]) == (ErrorCode.A2A_PROTOCOL_ERROR, reason)
+    detail = await platform.detail(error["invocationId"])
+    assert detail["events"][-1]["error"] == error
+    assert detail["invocation"]["reason"] == reason
+
+
+async def test_every_reason_that_is_not_open_is_provoked_by_some_test_of_real_units() -> None:
+    """Here, or in a file with this row: by an answer of an Agent, the end of a Router, a cut connection."""
+    here = {*IN_STREAMS, *(reason for _, reason in (*PROVOKED, *FAILURES))}
+    texts = [
+        path.read_text("utf-8") for name in ("loop", "router", "units") for path in (TESTS / name).glob("test_*.py")
+    ]
+    elsewhere = "".join(text for text in texts if '"REAS-01"' in text)
+    assert {reason for reason in set(Reason) - here if f'"{reason}"' not in elsewhere} == OPEN

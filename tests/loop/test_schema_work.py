@@ -81,7 +81,7 @@ async def test_a_call_with_a_long_body_is_checked_as_any_other(platform: Platfor
     assert [item["pointer"] for item in reply.json["violations"]] == [f"/input/x/{len(wrong['x']) - 1}"]
 
 
-@pytest.mark.rows("SAFE-02")
+@pytest.mark.rows("SAFE-02", "REAS-01")
 async def test_an_input_that_takes_too_much_work_is_refused_before_acceptance(platform: Platform) -> None:
     agent = await agent_with(platform, inputSchema=many_constants())
     before = await platform.recorded()

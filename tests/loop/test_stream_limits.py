@@ -1,6 +1,7 @@
 """Bounds of a stream: sizes, time, the pace of progress facts, and a Ledger that does not write."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -36,8 +37,11 @@ async def failed_with(platform: Platform, caller: StreamCaller, code: str, reaso
     await require_agreement(platform, caller)
 
 
-@pytest.mark.rows("STR-11")
-async def test_a_chunk_over_the_frame_limit_is_not_sent_and_uses_up_no_number(postgres: PostgresForTests) -> None:
+@pytest.mark.rows("STR-11", "REAS-01")
+async def test_a_chunk_over_the_frame_limit_is_not_sent_and_uses_up_no_number(
+    postgres: PostgresForTests, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """And the logs of both units say how the stream ended, though its status had been 200."""
     limit = 1000
     changes = Changes(router={"PLATFORM_SSE_FRAME_MAX_BYTES": str(limit)})
     async with running_platform(await postgres.new_platform(), changes) as platform:
@@ -51,6 +55,10 @@ async def test_a_chunk_over_the_frame_limit_is_not_sent_and_uses_up_no_number(po
         assert caller.types == ["accepted", "chunk", "failed"]
         assert len(caller.frames[1].raw) == limit
         await require_sent(platform, caller, cancels=True)
+    records = [json.loads(line) for line in capfdbinary.readouterr().err.splitlines()]
+    said = [record for record in records if record.get("invocationId") == caller.invocation_id]
+    logged = {(each["unit"], each["status"], each.get("code"), each.get("reason")) for each in said}
+    assert logged == {(unit, 200, TOO_LARGE, "frame_size") for unit in ("control-plane", "router")}
 
 
 @pytest.mark.rows("STR-11")

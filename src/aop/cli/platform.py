@@ -19,7 +19,6 @@ T = TypeVar("T")
 _LOGIN = "aop login"
 _COMMANDS: dict[ErrorCode | Reason, str] = {
     ErrorCode.UNAUTHENTICATED: _LOGIN,
-    ErrorCode.AGENT_NOT_INSTALLED: "aop install AGENT",
     ErrorCode.INSTALLATION_DISABLED: "aop enable AGENT",
     ErrorCode.CAPABILITY_NOT_ALLOWED: "aop agent show AGENT",
     ErrorCode.AGENT_RELEASE_UNPUBLISHED: "aop publish CARD",
@@ -27,6 +26,17 @@ _COMMANDS: dict[ErrorCode | Reason, str] = {
     ErrorCode.AGENT_RELEASE_REVOKED: "aop publish CARD",
     ErrorCode.DEPENDENCY_ERROR: "aop status",
     Reason.ACCEPTANCE_UNKNOWN: "aop trace TRACE, aop status",
+    Reason.OUTCOME_UNKNOWN: "aop invocations INVOCATION",
+    Reason.ROUTER_RESTARTED: "aop invocations INVOCATION",
+    Reason.ALREADY_INSTALLED: "aop installations",
+    Reason.NOT_INSTALLED: "aop install AGENT",
+    Reason.WORKSPACE_UNKNOWN: "aop workspace list",
+    Reason.AGENT_UNKNOWN: "aop search",
+    Reason.VERSION_UNKNOWN: "aop agent show AGENT",
+    Reason.VERSION_RANGE_EMPTY: "aop agent show AGENT",
+    Reason.RELEASE_UNKNOWN: "aop release list",
+    Reason.INVOCATION_UNKNOWN: "aop invocations",
+    Reason.TRACE_UNKNOWN: "aop invocations",
 }
 """The command that does what the recovery says, where there is one."""
 
