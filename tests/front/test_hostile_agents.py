@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 
-from proof.agents.behaviours import Met, hostile_behaviours
+from proof.agents.behaviours import Hostile, hostile_behaviours
 from tests.front.conftest import Fronted, FrontedRouter
 from tests.support.agent import a_message, data
 from tests.support.peers import hold
@@ -17,10 +17,13 @@ _ENDED = frozenset({"breaks its output schema"})
 """The front has seen the end of the Task that the Router gives up, so that there is nothing to cancel."""
 
 
-async def _meet(router: FrontedRouter, met: Met, cancels: int, *, stream: bool) -> tuple[str, int]:
+async def _meet(
+    router: FrontedRouter, hostile: Hostile, cancels: int, *, streaming: bool, stream: bool
+) -> tuple[str, int]:
     """The code of the outcome and the cancels that the Agent got, once there are as many as there should be."""
     router.agent.received.clear()
-    router.agent.behaviour, router.agent.on_get = met.behaviour, met.probed
+    router.agent.behaviour = (streaming and hostile.stream) or hostile.json
+    router.agent.on_get = hostile.probed
     code = await router.call({}, stream=stream)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(5 if cancels else 0.05):
@@ -42,11 +45,10 @@ async def test_a_hostile_agent_behind_the_front_ends_as_at_the_router(
         found, expected = {}, {}
         for hostile in met:
             for stream in (False, True) if streaming else (False,):
-                wanted = hostile.met(stream=streaming)
                 name = f"{hostile.name}, {'stream' if stream else 'JSON'}"
-                cancels = 0 if hostile.name in _ENDED else wanted.cancels
-                expected[name] = (wanted.code or "", cancels)
-                found[name] = await _meet(router, wanted, cancels, stream=stream)
+                cancels = 0 if hostile.name in _ENDED else hostile.cancels[streaming]
+                expected[name] = (hostile.code or "", cancels)
+                found[name] = await _meet(router, hostile, cancels, streaming=streaming, stream=stream)
         assert found == expected
         router.agent.behaviour = a_message(data({"fine": True}))
         assert await router.call({}) == ""

@@ -74,7 +74,7 @@ def test_a_probe_that_waited_long_is_still_asked_and_never_told_absent_by_its_ag
         await commits.close()
         return told
 
-    assert loop.run(results()) == [NotWritten(), Found("stored"), Absent()]
+    assert loop.run_until_complete(results()) == [NotWritten(), Found("stored"), Absent()]
     assert asked == ["hangs", "stored", "never sent"]
 
 
@@ -105,7 +105,7 @@ def test_a_write_that_waited_for_as_long_as_one_may_take_is_not_sent_and_what_ca
         await commits.close()
         return told
 
-    assert loop.run(results()) == [NotWritten(), NotWritten(), Written("later")]
+    assert loop.run_until_complete(results()) == [NotWritten(), NotWritten(), Written("later")]
     assert sent == ["broken", "later"]
 
 
@@ -118,7 +118,7 @@ def test_a_probe_that_nobody_answers_is_unknown(loop: SimulatedLoop) -> None:
         finally:
             await commits.close()
 
-    assert loop.run(result()) == Unknown()
+    assert loop.run_until_complete(result()) == Unknown()
 
 
 class Dials:
@@ -160,6 +160,6 @@ def test_every_result_comes_within_two_write_timeouts_whatever_the_driver_does(
         await commits.close()
         return told
 
-    told = loop.run(results())
+    told = loop.run_until_complete(results())
     assert {type(result) for result in told} <= {NotWritten, Unknown}
     assert loop.time() <= 2 * WRITE_SECONDS + SLACK

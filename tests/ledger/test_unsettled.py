@@ -66,7 +66,7 @@ def test_a_connection_that_could_not_be_prepared_is_closed(loop: SimulatedLoop, 
         last.cancel()
         return unused
 
-    assert loop.run(left()) == []
+    assert loop.run_until_complete(left()) == []
     assert len(opened) > 10
     assert all(one.closed for one in opened)
 
@@ -76,7 +76,7 @@ def simulated_journal(store: Store, reported: list[int]) -> Journal:
         Writer(ROUTER, 1),
         partial(connect_simulated, store),
         utc_now,
-        write_seconds=store.write_seconds,
+        write_seconds=store.plan.write_seconds,
         fenced=lambda: None,
         unsettled=reported.append,
     )
@@ -113,7 +113,7 @@ def test_what_waits_for_the_store_too_long_makes_the_router_unready_until_it_is_
         assert [store.tables.terminal(key) is not None for key in store.tables.invocations] == [True, True]
         await journal.close()
 
-    loop.run(lives())
+    loop.run_until_complete(lives())
 
 
 @pytest.mark.rows("SAFE-08")
@@ -142,7 +142,7 @@ def test_with_too_many_unconfirmed_nothing_more_is_sent_and_none_is_forgotten(lo
         await journal.close()
 
     loop.max_steps = 10_000_000
-    loop.run(lives())
+    loop.run_until_complete(lives())
 
 
 async def test_a_terminal_the_store_denies_leaves_its_position_open_for_the_next_epoch(stores: DatabaseUrls) -> None:
