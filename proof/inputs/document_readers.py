@@ -18,7 +18,7 @@ from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.stream_rules import STREAM_KINDS
 from aop.router.a2a.values import artifacts_of, value_of, value_of_message, value_of_status
 from proof.inputs.mutation import JSON_TOKENS, JsonMutator, Reader, require
-from proof.inputs.oracles import NotStrict, reading
+from tests.base.json_standard import NotStrict, reading
 from tests.support.cards import a_card, a_skill
 from tests.support.vectors import cases
 

@@ -9,8 +9,8 @@ from aop.base.json import AGENT_DEPTH, REQUEST_DEPTH, UNIT_DEPTH
 from proof.area import Findings
 from proof.authorization.rules import OWN, RULES
 from proof.authorization.world import World
-from proof.inputs.oracles import NotStrict, reading
 from tests.base.json_corpus import CORPUS, Case
+from tests.base.json_standard import NotStrict, reading
 from tests.support.agent import echo, saying
 from tests.support.loop import Platform
 from tests.support.peers import Behaviour

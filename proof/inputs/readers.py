@@ -1,14 +1,7 @@
 """Readers of streams, addresses and headers as the fuzzer drives them, each with what it is compared with."""
 
-import re
-from urllib.parse import urlsplit
-
-from aop.net.accept import allows_event_stream, allows_json
-from aop.net.origin import Endpoint, InvalidEndpoint, card_endpoint_problem, parse_origin
-from aop.net.sse import EventParser, EventTooLarge, FrameReader, FramingBroken
-from proof.inputs.mutation import Reader, require
-from proof.inputs.oracles import acceptable
-from tests.net.sse_standard import by_the_standard
+from proof.inputs.mutation import Reader
+from tests.net.readings import reads_accept, reads_endpoint, reads_events, reads_frames
 
 _STREAMS = (
     b'data: {"a":1}\n\ndata: {"b":2}\n\n:\n\ndata: c\n\n',
@@ -19,7 +12,6 @@ _STREAM_TOKENS = (
     *(b"data: ", b"data:", b"data", b"\n", b"\r", b"\r\n", b"\n\n"),
     *(b":", b":\n\n", b" ", b"\x00", b"\xef\xbb\xbf"),
 )
-_FRAME = re.compile(rb"(?:data: [^\r\n]*|:)\n\n")
 _LIMITS = (1 << 20, 1 << 20, 12, 40)
 
 
@@ -28,38 +20,12 @@ class Streams(Reader):
 
     name, corpus, tokens = "SSE parser", _STREAMS, _STREAM_TOKENS
 
-    def invent(self) -> tuple[bytes, list[bytes], int]:
-        data = self._near.near()
-        return data, self._near.pieces(data), self._chance.choice(_LIMITS)
+    def invent(self) -> tuple[list[bytes], int]:
+        return self._near.pieces(self._near.near()), self._chance.choice(_LIMITS)
 
-    def attempt(self, sample: tuple[bytes, list[bytes], int]) -> bool:
-        data, pieces, limit = sample
-        parser, events, whole = EventParser(limit), list[bytes](), True
-        try:
-            for piece in pieces:
-                events.extend(parser.feed(piece))
-        except EventTooLarge:
-            whole = False
-        expected = by_the_standard(data)
-        require(events == (expected if whole else expected[: len(events)]), f"{events} is not {expected}")
-        require(whole or limit < len(data), "refused as too large")
-        self._frames(data, pieces)
-        return whole
-
-    def _frames(self, data: bytes, pieces: list[bytes]) -> None:
-        reader, frames, whole = FrameReader(1 << 20), list[bytes](), True
-        try:
-            for piece in pieces:
-                frames.extend(reader.feed(piece))
-            reader.end()
-        except FramingBroken:
-            whole = False
-        end, expected = 0, list[bytes]()
-        while (match := _FRAME.match(data, end)) is not None:
-            expected.append(match[0])
-            end = match.end()
-        require(frames == expected, f"frames {frames} are not {expected}")
-        require(whole == (end == len(data)), "the end of the stream")
+    def attempt(self, sample: tuple[list[bytes], int]) -> bool:
+        reads_frames(sample[0])
+        return reads_events(*sample)
 
 
 _ENDPOINTS = (
@@ -83,24 +49,7 @@ class Endpoints(Reader):
         return self._near.near().decode("utf-8", "replace")
 
     def attempt(self, sample: str) -> bool:
-        card_endpoint_problem(sample)
-        try:
-            endpoint = Endpoint.parse(sample)
-        except InvalidEndpoint:
-            return False
-        require(card_endpoint_problem(sample) is None, "a Binding takes what a Card does not")
-        require(Endpoint.parse(endpoint.canonical) == endpoint, "not canonical for good")
-        require(parse_origin(endpoint.origin).origin == endpoint.origin, "its origin is not one")
-        seen = urlsplit(sample)
-        port = seen.port or {"http": 80, "https": 443}[seen.scheme]
-        require(seen.username is None and not seen.query and not seen.fragment, "more than an endpoint")
-        require(
-            (seen.scheme, port, seen.path or "/") == (endpoint.scheme, endpoint.port, endpoint.path), "read otherwise"
-        )
-        host = (seen.hostname or "").removesuffix(".")
-        require(":" in endpoint.host or host == endpoint.host, "another host")
-        require(endpoint.canonical.isascii() and "%" not in endpoint.canonical, "not plain ASCII")
-        return True
+        return reads_endpoint(sample)
 
 
 _ACCEPTS = (
@@ -124,6 +73,4 @@ class Accepts(Reader):
         return [self._near.near() for _ in range(self._chance.choice((0, 1, 1, 1, 1, 2, 3)))]
 
     def attempt(self, sample: list[bytes]) -> bool:
-        readings, expected = (allows_json(sample), allows_event_stream(sample)), acceptable(sample)
-        require(readings == expected, f"{readings} is not {expected}")
-        return any(readings)
+        return reads_accept(sample)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from aop.base.json import AGENT_DEPTH, UNIT_DEPTH, JsonRefused, compact, parse, parse_slowly
 from tests.base.json_corpus import CORPUS, Case, nested
+from tests.base.json_standard import NotStrict, reading
 
 LARGEST = sys.float_info.max
 
@@ -89,6 +90,15 @@ def test_fast_and_slow_reading_agree_on_any_text(body: bytes, max_depth: int) ->
     except JsonRefused as refused:
         fast = f"{refused.rule} {refused.pointer}"
     assert fast == slow
+    assert is_strict(body, max_depth) == (broken_rule(body, max_depth) is None)
+
+
+def is_strict(body: bytes, max_depth: int) -> bool:
+    try:
+        reading(body, max_depth)
+    except NotStrict:
+        return False
+    return True
 
 
 @settings(max_examples=300)
