@@ -58,7 +58,7 @@ def reads_endpoint(text: str) -> bool:
     assert parse_origin(endpoint.origin).origin == endpoint.origin, "its origin is not one"
     seen = urlsplit(text)
     port = seen.port or {"http": 80, "https": 443}[seen.scheme]
-    assert not (seen.username is not None or seen.query or seen.fragment), "more than an endpoint"
+    assert (seen.username, seen.query, seen.fragment) == (None, "", ""), "more than an endpoint"
     assert (seen.scheme, port, seen.path or "/") == (endpoint.scheme, endpoint.port, endpoint.path), "read otherwise"
     host = (seen.hostname or "").removesuffix(".")
     assert ":" in endpoint.host or host == endpoint.host, "another host"
