@@ -1,15 +1,13 @@
 """What every area of the proof is made of: what it is given, and what it found."""
 
-import asyncio
 import os
 import random
-import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests
@@ -133,36 +131,3 @@ class Area:
     def claims(self) -> dict[str, Callable[..., object]]:
         """Each promise, and what proves it."""
         return {promise: proof for proof in self.proofs for promise in proof.__dict__["promises"]}
-
-
-@asynccontextmanager
-async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Work that goes on beside the block; what it raised is raised at the end of the block."""
-    task = asyncio.create_task(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
-        if not task.cancelled():
-            task.result()
-
-
-class ProgramFailed(Exception):
-    """A program that a run started ended with an error; its last words are the text."""
-
-
-async def program(*command: str, **how: Any) -> bytes:
-    """What a program prints; `command` begins with the name of a module, or with the path of another program."""
-    start = () if os.sep in command[0] else (sys.executable, "-m")
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*start, *command, stdout=pipe, stderr=pipe, **how)
-    try:
-        printed, complaints = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode:
-        raise ProgramFailed(f"{command[0]}: {(printed + complaints).decode(errors='replace')[-2000:]}")
-    return printed

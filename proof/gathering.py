@@ -13,9 +13,10 @@ from typing import Any
 from proof.checker import violations
 from proof.gauges import descriptors as descriptors_of
 from proof.record import TERMINAL_EVENTS, AgentCall, CallResult, History, OutageAnswer, Recorded, Resources
-from proof.world import INPUT_CANARY, OUTPUT_CANARY, World
+from proof.world import World
 from tests.ledger.writing import breaches
 from tests.support.agent import ScriptedAgent, credential_of, invocation_of, method_of
+from tests.support.canaries import INPUT_CANARY, OUTPUT_CANARY
 from tests.support.metrics import numbers
 from tests.support.replicas import Replica
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE

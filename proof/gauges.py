@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._stream_platform import resident_kib
-from proof.area import Figure, background, proves
+from proof.area import Figure, proves
 from tests.support.replicas import Replica
+from tests.support.waiting import background
 
 _PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 _FORGET_PEAK = "5"

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from proof.gauges import percentile
 from proof.record import CallResult
-from proof.world import OUTPUT_CANARY, World
+from proof.world import World
 from tests.support.agent import a_message, chosen, data, method_of
+from tests.support.canaries import OUTPUT_CANARY
 from tests.support.cards import some_limits
 from tests.support.peers import Behaviour
 from tests.support.streaming_agent import piece, status, streamed, task

@@ -20,6 +20,7 @@ from proof.ledger_view import LedgerView
 from proof.record import CallResult
 from proof.switchboard import Remote
 from tests.support.agent import ScriptedAgent, scripted_agent
+from tests.support.canaries import INPUT_CANARY
 from tests.support.catalog import opened_catalog
 from tests.support.loop import SPACE, Platform, agent_card, allowed_hosts, published
 from tests.support.publication import process_on
@@ -30,8 +31,6 @@ from tests.support.workspaces import Owner
 
 ALLOWED = "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON"
 PATH = f"/v1/workspaces/{SPACE}/invocations"
-INPUT_CANARY, OUTPUT_CANARY = "canary-of-an-input-41f7", "canary-of-an-output-93bd"
-"""Placed in what callers send and Agents answer: they belong nowhere else."""
 _PORT_ELSEWHERE = 8080
 
 

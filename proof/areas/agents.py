@@ -5,17 +5,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from proof.agents.behaviours import FORGED, Hostile, HostileAgent, hostile_behaviours
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.gathering import Seen, descriptors, problems_of
 from proof.gauges import memory_rise
 from proof.record import CallResult
 from proof.traffic import Load, Traffic, answering, traffic
-from proof.world import ALLOWED, INPUT_CANARY, OUTPUT_CANARY, Plan, World, world_of
-from tests.support.agent import scripted_agent
+from proof.world import ALLOWED, Plan, World, world_of
+from tests.support.agent import input_of, invocation_of, method_of, scripted_agent
+from tests.support.canaries import INPUT_CANARY, OUTPUT_CANARY
 from tests.support.cards import some_limits
+from tests.support.hostile_agents import FORGED, Hostile, hostile_behaviours
 from tests.support.loop import SILENT_HOST, open_skill
 from tests.support.nested import ANY_PORT
+from tests.support.peers import Behaviour, Received
 
 _MAX_RISE_MIB = 20.0
 _HASTY_MS = 1500
@@ -27,6 +29,27 @@ _PLAN = Plan(
     router={ALLOWED: json.dumps([*json.loads(ANY_PORT), SILENT_HOST])},
     card={"skills": _SKILLS, "limits": some_limits(maxOutputBytes=_ROOMY)},
 )
+
+
+@dataclass
+class HostileAgent:
+    """What a call asks for in its input is what it gets; a call that asks for nothing gets an honest answer."""
+
+    hostile: Mapping[str, Hostile]
+    honest: Behaviour
+    _calls: dict[str, Hostile] = field(default_factory=dict)
+
+    async def __call__(self, received: Received) -> None:
+        await self._chosen(received)(received)
+
+    def _chosen(self, received: Received) -> Behaviour:
+        if method_of(received) == "tasks/get":
+            return self._calls[invocation_of(received)].probed
+        name = json.loads(input_of(received)).get("behaviour")
+        if name is None:
+            return self.honest
+        hostile = self._calls[invocation_of(received)] = self.hostile[name]
+        return (method_of(received) == "message/stream" and hostile.stream) or hostile.json
 
 
 @dataclass(frozen=True)

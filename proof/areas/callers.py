@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from proof.area import Area, Figure, Findings, Run, background, proves
+from proof.area import Area, Figure, Findings, Run, proves
 from proof.caller import request
 from proof.callers.attackers import SMALL_WINDOW, Attacker, Fate, besiege
 from proof.gauges import memory, percentile, returned, waiting_bytes
@@ -13,6 +13,7 @@ from proof.load import jobs
 from proof.load.jobs import Outcome
 from proof.load.platform import Loaded, loaded
 from proof.world import PATH
+from tests.support.waiting import background
 
 _HEAD_SECONDS, _BODY_SECONDS, _STALL_SECONDS = 5.0, 30.0, 34.0
 _GRACE_SECONDS = 2.0

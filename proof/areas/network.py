@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import certifi
 
 from aop.local.state import DatabaseUrls
-from proof.area import Area, Figure, Findings, ProgramFailed, Run, program
+from proof.area import Area, Figure, Findings, Run
 from proof.fault_proxy import FaultProxy
 from proof.network.machines import bind_over, loopback_up, own_every_address, wired
 from proof.network.partitions import PARTITIONS, machines, partition, rough_weather
@@ -28,6 +28,7 @@ from proof.network.traps import name_server, set_traps
 from proof.world import ALLOWED, Plan, world
 from tests.ledger.writing import breaches
 from tests.support.authority import Authority
+from tests.support.processes import ProgramFailed, program
 
 _PATIENCE = 900.0
 

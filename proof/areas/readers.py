@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from proof.area import Area, Figure, Findings, Run, background, proves
+from proof.area import Area, Figure, Findings, Run, proves
 from proof.callers.attackers import SEGMENTS, SMALL_WINDOW, Attacker, Fate, attack
 from proof.gauges import descriptors, memory_rise
 from proof.world import Plan, World, world_of
 from tests.support.cards import a_skill
 from tests.support.loop import agent_card, published
+from tests.support.waiting import background
 
 _MAX_RISE_MIB = 64.0
 _CUT_SECONDS = 40.0

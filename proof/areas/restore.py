@@ -10,11 +10,11 @@ from aop.store.store_check import require_store
 from benchmarks import ledger as ledger_benchmark
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.gathering import settled
-from proof.restore.next_version import migrated
 from proof.restore.stores import Facts, Store, archiving_store, base_backup, dump, recovered, undumped
 from proof.traffic import Load, answering, traffic
 from proof.world import World, world
 from tests.ledger.writing import breaches
+from tests.store.next_version import migrated
 
 POINT = "before_the_mistake"
 BLOCKED_SECONDS = 1.0

@@ -11,7 +11,7 @@ from proof.area import Area, Figure, Findings, Run, give_way
 from proof.simulation.invariants import violations
 from proof.simulation.plan import JSON, STREAMS, Ending
 from proof.simulation.seeds import SeedRuns, run_seed, run_seeds
-from proof.simulation.store import FAULTED, STALLED, STATEMENT_FAULTS, StoreFault
+from tests.ledger.simulated.store import FAULTED, STALLED, STATEMENT_FAULTS, StoreFault
 
 QUICK_SEEDS = 3_000
 FULL_SEEDS = 100_000

@@ -11,12 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from proof.area import Area, Figure, Findings, Run, background, proves
+from proof.area import Area, Figure, Findings, Run, proves
 from proof.gauges import memory
 from proof.load import jobs
 from proof.load.jobs import Outcome
 from proof.load.platform import Loaded, loaded
 from tests.ledger.writing import breaches
+from tests.support.waiting import background
 
 JUDGED_HOURS = 1.0
 """Of a shorter run the slope is shown and not judged: it is noise."""

@@ -12,9 +12,10 @@ from proof.gathering import Seen, problems_of
 from proof.record import CallResult
 from proof.switchboard import Remote
 from proof.traffic import Load, Traffic, by_mode, traffic
-from proof.world import INPUT_CANARY, Plan, World, world_of
+from proof.world import Plan, World, world_of
 from tests.ledger.writing import an_acceptance, writing
 from tests.support.agent import a_message, a_task, chosen, data, input_of, method_of
+from tests.support.canaries import INPUT_CANARY
 from tests.support.peers import Behaviour, Received
 from tests.support.replicas import Replica
 from tests.support.settings import principals

@@ -15,8 +15,8 @@ from aop.local.postgres import EmbeddedPostgres
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection
 from aop.store.migrations import OWNER_ROLE, OWNERS, migrate
-from proof.area import program
 from tests.support.postgres import PostgresForTests
+from tests.support.processes import program
 from tests.support.waiting import becomes_true
 
 # Order does not matter, every row and every byte of it does.

@@ -3,8 +3,8 @@
 import sys
 from contextlib import closing
 
-from proof.simulation.loop import SimulatedLoop
 from proof.simulation.seeds import run_seed
+from tests.ledger.simulated.loop import SimulatedLoop
 
 if __name__ == "__main__":
     with closing(SimulatedLoop()) as loop:

@@ -14,7 +14,7 @@ from aop.base.canonical import from_base64url
 from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, HttpTimeout, TransferBroken
 from aop.net.http.message import HeaderLookup
 from proof.record import AgentCall
-from proof.simulation.loop import History
+from tests.ledger.simulated.loop import History
 
 _JSON = ((b"content-type", b"application/json"),)
 _EVENTS = ((b"content-type", b"text/event-stream"),)

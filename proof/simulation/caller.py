@@ -8,7 +8,7 @@ from typing import Any
 from aop.net.asgi import Disconnect
 from proof.caller import AnswerSoFar
 from proof.record import CallResult
-from proof.simulation.loop import History
+from tests.ledger.simulated.loop import History
 
 _NAMED = re.compile(rb'"(?:type|code)":"(\w+)"')
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from proof.simulation.agent import OF_TASK, Script, Step
-from proof.simulation.store import FAULTED, StorePlan
+from tests.ledger.simulated.store import FAULTED, StorePlan
 
 Value = dict[str, Any] | str
 

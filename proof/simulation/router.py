@@ -35,9 +35,9 @@ from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.unit import Unit, _drain
 from aop.store.database import Database
-from proof.simulation.connection import StorePool, connect
 from proof.simulation.control_plane import AGENT_HOST, RELEASES, Published
-from proof.simulation.store import Store
+from tests.ledger.simulated.connection import StorePool, connect
+from tests.ledger.simulated.store import Store
 from tests.support.settings import router_environment
 
 CHECKPOINT_SECONDS = 0.25

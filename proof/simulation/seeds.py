@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from aop.ledger.journal import Journal
 from proof.area import proves
 from proof.simulation.invariants import ending, recorded, violations
-from proof.simulation.loop import Happening, NeverRests, SimulatedLoop
 from proof.simulation.plan import Plan, plan_of
 from proof.simulation.world import MAX_SECONDS, World
+from tests.ledger.simulated.loop import Happening, NeverRests, SimulatedLoop
 
 
 @dataclass(frozen=True)

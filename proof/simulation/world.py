@@ -13,10 +13,10 @@ from aop.store.database import StoreUnavailable
 from proof.simulation.agent import SimulatedAgents
 from proof.simulation.caller import Caller
 from proof.simulation.control_plane import CAPABILITY, RELEASES, WORKSPACE, SimulatedControlPlane
-from proof.simulation.loop import History, SimulatedLoop
 from proof.simulation.plan import CallPlan, Ending, Kind, Plan
 from proof.simulation.router import Doubles, SimulatedRouter, epoch_of_new_life
-from proof.simulation.store import Store
+from tests.ledger.simulated.loop import History, SimulatedLoop
+from tests.ledger.simulated.store import Store
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
 
 MAX_SECONDS = 400.0

@@ -11,8 +11,9 @@ import asyncpg
 from proof.area import Findings
 from proof.fault_proxy import Direction, Pace
 from proof.record import OutageAnswer
-from proof.store.server import StoreServer, stalled_commits
+from proof.store.server import StoreServer
 from proof.world import World
+from tests.support.stalls import stalled_commits
 
 _STALLED_SECONDS = 7 * 5.0
 """Seven times as long as a Ledger write may take by default."""

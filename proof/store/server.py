@@ -11,12 +11,10 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import asyncpg
-
 from aop.local.ports import any_free_port
 from aop.local.postgres import EmbeddedPostgres
-from proof.area import background
 from tests.support.postgres import PostgresForTests
+from tests.support.stalls import signal_all
 
 # Acknowledged is durable against a death of the server; the machine itself stays up, so nothing waits for the disk.
 _SETTINGS = {
@@ -26,8 +24,6 @@ _SETTINGS = {
     "max_connections": "80",
     "log_statement": "none",
 }
-_IN_COMMIT = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-_PAUSE_SECONDS = 0.02
 _VOLUME_BYTES = {"data": "160m", "wal": "112m"}
 
 
@@ -82,11 +78,11 @@ class StoreServer:
     @asynccontextmanager
     async def frozen(self) -> AsyncIterator[None]:
         stopped = self.processes()
-        _signal(signal.SIGSTOP, *stopped)
+        signal_all(signal.SIGSTOP, *stopped)
         try:
             yield
         finally:
-            _signal(signal.SIGCONT, *stopped)
+            signal_all(signal.SIGCONT, *stopped)
 
     @contextmanager
     def full(self, volume: str) -> Iterator[int]:
@@ -100,12 +96,6 @@ class StoreServer:
             yield size
         finally:
             ballast.unlink()
-
-
-def _signal(number: signal.Signals, *pids: int) -> None:
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, number)
 
 
 @asynccontextmanager
@@ -144,32 +134,3 @@ def _mounted(folder: Path) -> dict[str, Path]:
             break
         volumes[name] = place
     return volumes
-
-
-@asynccontextmanager
-async def stalled_commits(administrator: str) -> AsyncIterator[set[int]]:
-    """Gives the backends that were caught in a commit so far. Only sessions that wait for their commits are met."""
-    connection, caught = await asyncpg.connect(administrator), set[int]()
-    try:
-        async with background(_catch(administrator, caught)):
-            await connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-            await connection.execute("SELECT pg_reload_conf()")
-            yield caught
-    finally:
-        await connection.execute("ALTER SYSTEM RESET synchronous_standby_names")
-        await connection.execute("SELECT pg_reload_conf()")
-        await connection.close()
-        _signal(signal.SIGCONT, *caught)
-
-
-async def _catch(administrator: str, caught: set[int]) -> None:
-    connection = await asyncpg.connect(administrator)
-    try:
-        while True:
-            for row in await connection.fetch(_IN_COMMIT):
-                if row["pid"] not in caught:
-                    os.kill(row["pid"], signal.SIGSTOP)
-                    caught.add(row["pid"])
-            await asyncio.sleep(_PAUSE_SECONDS)
-    finally:
-        connection.terminate()

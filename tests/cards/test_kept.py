@@ -8,7 +8,7 @@ import pytest
 
 from aop.cards.checks import PreparedSchemas, SchemaChecks
 from aop.cards.workers import SchemaWorkers
-from proof.gauges import resident_mib
+from benchmarks._stream_platform import resident_kib
 from tests.cards.hostile import Schema
 
 
@@ -40,11 +40,11 @@ async def test_what_is_kept_takes_no_more_memory_than_it_is_counted_with() -> No
     checks = SchemaChecks(SchemaWorkers(), max_work_ms=1000, max_kept_bytes=1 << 40)
     await checks.prepared(text(schema_of(0)))
     gc.collect()
-    before, counted = resident_mib(os.getpid()), 0
+    before, counted = resident_kib(os.getpid()), 0
     for number in range(1, 120):
         counted += (await checks.prepared(text(schema_of(number)))).weight
     gc.collect()
-    assert resident_mib(os.getpid()) - before <= counted / 2**20
+    assert resident_kib(os.getpid()) - before <= counted / 2**10
 
 
 @pytest.mark.rows("SAFE-05")

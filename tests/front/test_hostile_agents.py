@@ -5,9 +5,9 @@ import contextlib
 
 import pytest
 
-from proof.agents.behaviours import Hostile, hostile_behaviours
 from tests.front.conftest import Fronted, FrontedRouter
 from tests.support.agent import a_message, data
+from tests.support.hostile_agents import Hostile, hostile_behaviours
 from tests.support.peers import hold
 
 _ELSEWHERE = "http://127.0.0.1:9/a2a"

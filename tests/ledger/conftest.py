@@ -12,7 +12,7 @@ import pytest_asyncio
 from aop.base.ids import new_hex_id
 from aop.ledger.model import SUCCEEDED, Progress, progress_fact
 from aop.local.state import DatabaseUrls
-from proof.simulation.loop import SimulatedLoop
+from tests.ledger.simulated.loop import SimulatedLoop
 from tests.ledger.writing import ROUTER, a_context, an_acceptance, an_end, breaches, digits, new_epoch, writing
 from tests.support.postgres import PostgresForTests
 

@@ -10,8 +10,8 @@ from aop.base.loops import Loops
 from aop.ledger.group_commit import GroupCommit, Statements
 from aop.ledger.results import Absent, Found, NotWritten, ProbeResult, Unknown, WriteResult, Written
 from aop.store.database import Connection
-from proof.simulation.loop import SimulatedLoop
-from proof.simulation.tables import refusal
+from tests.ledger.simulated.loop import SimulatedLoop
+from tests.ledger.simulated.tables import refusal
 
 WRITE_SECONDS = 1.0
 SLACK = 0.06

@@ -10,9 +10,9 @@ from aop.ledger.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButL
 from aop.ledger.model import LOST, SUCCEEDED
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, Database, connect
-from proof.store.server import stalled_commits
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.postgres import PostgresForTests
+from tests.support.stalls import stalled_commits
 from tests.support.waiting import becomes_true
 
 WRITE_SECONDS = 0.7

@@ -16,9 +16,9 @@ from aop.ledger.model import LOST, SUCCEEDED
 from aop.ledger.open_invocations import MAX_UNCONFIRMED
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
-from proof.simulation.connection import connect as connect_simulated
-from proof.simulation.loop import History, SimulatedLoop
-from proof.simulation.store import Store, StorePlan
+from tests.ledger.simulated.connection import connect as connect_simulated
+from tests.ledger.simulated.loop import History, SimulatedLoop
+from tests.ledger.simulated.store import Store, StorePlan
 from tests.ledger.writing import ROUTER, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.waiting import becomes_true
 

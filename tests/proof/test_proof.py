@@ -1,6 +1,7 @@
 """The proof as a command: areas by name, a seed that repeats, artefacts on failure, and a report renewed by area."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from proof.area import Area, Figure, Findings, Run, proves
 from proof.report import INDEX, index, keep
 from proof.runner import Proved, area_named, area_names, prove, summary
 from tests.support.postgres import PostgresForTests
+
+_IMPORTS_PROOF = re.compile(r"^\s*(?:from|import) proof\b", re.MULTILINE)
 
 
 def an_area(name: str, findings: Findings | Exception) -> Area:
@@ -86,3 +89,10 @@ def test_the_index_says_what_proves_each_promise() -> None:
     assert INDEX.read_text("utf-8") == index(), "run: ./dev prove --index"
     for name in area_names():
         assert area_named(name).claims, f"{name} promises nothing"
+
+
+def test_no_other_test_depends_on_the_proof() -> None:
+    """What both use lies with the tests, where whoever changes it sees everybody who uses it."""
+    tests = Path(__file__).parents[1]
+    others = [path for path in tests.rglob("*.py") if Path(__file__).parent not in path.parents]
+    assert [path for path in others if _IMPORTS_PROOF.search(path.read_text("utf-8"))] == []

@@ -9,7 +9,7 @@ from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from aop.store.migrations import GROUP_ROLES, OWNERS, MigrationRefused, expected_version, migrate
 from aop.store.store_check import StoreNotAsExpected, expected_guards, found_guards, require_store, require_version
-from proof.restore.next_version import migrated
+from tests.store.next_version import migrated
 from tests.support.postgres import PostgresForTests
 
 

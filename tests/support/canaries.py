@@ -5,6 +5,8 @@ import json
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote, quote_plus
 
+INPUT_CANARY, OUTPUT_CANARY = "canary-of-an-input-41f7", "canary-of-an-output-93bd"
+"""Placed in what callers send and Agents answer: they belong nowhere else."""
 _CHUNK = 8
 
 

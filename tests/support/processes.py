@@ -1,10 +1,13 @@
-"""Ends processes, and finds them by a mark they carry, so that a test can prove that none is left."""
+"""Runs programs, ends processes, and finds them by a mark they carry, so that a test can prove that none is left."""
 
+import asyncio
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 
 def processes_of(mark: str) -> dict[int, str]:
@@ -49,3 +52,23 @@ def end_process(process: subprocess.Popen[bytes], seconds: float = 10.0) -> None
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+class ProgramFailed(Exception):
+    """A program that a test started ended with an error; its last words are the text."""
+
+
+async def program(*command: str, **how: Any) -> bytes:
+    """What a program prints; `command` begins with the name of a module, or with the path of another program."""
+    start = () if os.sep in command[0] else (sys.executable, "-m")
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*start, *command, stdout=pipe, stderr=pipe, **how)
+    try:
+        printed, complaints = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        raise ProgramFailed(f"{command[0]}: {(printed + complaints).decode(errors='replace')[-2000:]}")
+    return printed

@@ -2,8 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 PATIENCE_SECONDS = 60.0
 """Never used up by a test that passes: long enough for a machine that does a dozen other things."""
@@ -24,6 +26,19 @@ async def becomes_true(condition: Callable[[], Awaitable[bool]], seconds: float 
     async with asyncio.timeout(seconds):
         while not await condition():  # noqa: ASYNC110  what is awaited tells nobody
             await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Work that goes on beside the block; what it raised is raised at the end of the block."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        if not task.cancelled():
+            task.result()
 
 
 def generous(seconds: float) -> float:

@@ -19,9 +19,9 @@ from aop.ledger.model import SUCCEEDED, Acceptance, Opening, terminal_fact
 from aop.net.asgi import Disconnect
 from aop.serving.request import Request
 from aop.serving.streaming import EventStream
-from proof.simulation.connection import connect
-from proof.simulation.loop import History, SimulatedLoop
-from proof.simulation.store import Store, StoreFault, StorePlan
+from tests.ledger.simulated.connection import connect
+from tests.ledger.simulated.loop import History, SimulatedLoop
+from tests.ledger.simulated.store import Store, StoreFault, StorePlan
 
 ROUTER = "router-1"
 

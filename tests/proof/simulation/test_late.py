@@ -7,10 +7,10 @@ from contextlib import closing
 import pytest
 
 from proof.simulation.agent import Script, SimulatedAgents
-from proof.simulation.loop import SimulatedLoop
 from proof.simulation.plan import CallPlan, Ending, Kind, Plan, json_script, stream_script
-from proof.simulation.store import StorePlan
 from proof.simulation.world import MAX_SECONDS, World
+from tests.ledger.simulated.loop import SimulatedLoop
+from tests.ledger.simulated.store import StorePlan
 
 DEADLINE = 5.0
 """Of the usual Card."""

@@ -8,8 +8,8 @@ import pytest
 
 from aop.ledger.journal import Journal
 from aop.ledger.model import Fact
-from proof.simulation.loop import NeverRests, SimulatedLoop
 from proof.simulation.seeds import run_seed, run_seeds
+from tests.ledger.simulated.loop import NeverRests, SimulatedLoop
 
 
 def test_whatever_happens_around_an_invocation_the_invariants_hold() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import asyncpg
 
 from aop.local.state import DatabaseUrls
-from proof.simulation.loop import SimulatedLoop
 from proof.simulation.plan import plan_of
-from proof.simulation.tables import Row, Tables
 from proof.simulation.world import MAX_SECONDS, World
+from tests.ledger.simulated.loop import SimulatedLoop
+from tests.ledger.simulated.tables import Row, Tables
 
 SEEDS = range(5000, 5025)
 

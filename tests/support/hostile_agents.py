@@ -3,21 +3,17 @@
 import asyncio
 import gzip
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
-from proof.world import OUTPUT_CANARY
 from tests.support.agent import (
     a_message,
     a_task,
     data,
-    input_of,
-    invocation_of,
-    method_of,
     rpc_error,
     saying,
 )
+from tests.support.canaries import OUTPUT_CANARY
 from tests.support.peers import JSON, Behaviour, Received, hold, reset, sending
 from tests.support.streaming_agent import (
     HEAD,
@@ -173,24 +169,3 @@ def _bomb(media_type: bytes) -> Behaviour:
 @cache
 def _packed() -> bytes:
     return gzip.compress(bytes(_BOMB_BYTES), 1)
-
-
-@dataclass
-class HostileAgent:
-    """What a call asks for in its input is what it gets; a call that asks for nothing gets an honest answer."""
-
-    hostile: Mapping[str, Hostile]
-    honest: Behaviour
-    _calls: dict[str, Hostile] = field(default_factory=dict)
-
-    async def __call__(self, received: Received) -> None:
-        await self._chosen(received)(received)
-
-    def _chosen(self, received: Received) -> Behaviour:
-        if method_of(received) == "tasks/get":
-            return self._calls[invocation_of(received)].probed
-        name = json.loads(input_of(received)).get("behaviour")
-        if name is None:
-            return self.honest
-        hostile = self._calls[invocation_of(received)] = self.hostile[name]
-        return (method_of(received) == "message/stream" and hostile.stream) or hostile.json

@@ -1,4 +1,4 @@
-"""Migrates a store to a version that does not exist yet: `python -m proof.restore.next_version`.
+"""Migrates a store to a version that does not exist yet: `python -m tests.store.next_version`.
 
 What the next release could bring to the Ledger without rewriting it; the database is that of the usual setting.
 """
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from aop.store import migrations
 from aop.store.migrations import Migration, migrate, migrations_of
-from proof.area import ProgramFailed, program
+from tests.support.processes import ProgramFailed, program
 
 SQL = """
 ALTER TABLE ledger.event ADD COLUMN cost bigint;

@@ -10,8 +10,8 @@ from typing import Any
 
 import asyncpg
 
-from proof.simulation.loop import History
-from proof.simulation.tables import Row, Tables, refusal
+from tests.ledger.simulated.loop import History
+from tests.ledger.simulated.tables import Row, Tables, refusal
 
 QUICK = 0.002
 """So many seconds, at most, a step takes that nothing disturbs."""

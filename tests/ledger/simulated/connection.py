@@ -8,8 +8,8 @@ from typing import Any
 import asyncpg
 
 from aop.store.database import translated_failures
-from proof.simulation.store import QUICK, STALLED, Backend, Draft, Store, StoreFault
-from proof.simulation.tables import Row, refusal
+from tests.ledger.simulated.store import QUICK, STALLED, Backend, Draft, Store, StoreFault
+from tests.ledger.simulated.tables import Row, refusal
 
 _KINDS = {
     "FROM ledger.accept(": "accept",

@@ -1,1 +1,0 @@
-"""Agents that misbehave on purpose, and what must come of it."""
