@@ -4,13 +4,12 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Self
 
 from proof.area import Area, Figure, Findings, Run, proves
-from tests.support.openid import ScriptedMonotonic, a_token, gateway_with, usual_keys
-from tests.support.peers import Behaviour, Received, hold, listening, reset
+from tests.support.openid import Issuer, ScriptedMonotonic, a_token, gateway_with, usual_keys
+from tests.support.peers import Behaviour, Received, hold, reset
 from tests.support.units import RunningUnit
 
 _FETCH_SECONDS, _GRACE_SECONDS = 5.0, 1.0
@@ -48,38 +47,21 @@ _OUTAGES: Mapping[str, Behaviour] = {
 }
 
 
-class Provider(AsyncExitStack):
-    """A key server that answers as `does` says; `requests` counts those that reached it. Closed, it is gone."""
-
-    port = requests = 0
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.does = _says(_KEYS)
-
-    async def __aenter__(self) -> Self:
-        self.port = await self.enter_async_context(listening(self._meet, port=self.port))
-        return self
-
-    async def _meet(self, received: Received) -> None:
-        self.requests += 1
-        await self.does(received)
-
-    @asynccontextmanager
-    async def failing(self, outage: str) -> AsyncIterator[None]:
-        self.does = _OUTAGES[outage]
-        if outage == "gone":
-            await self.aclose()
-        yield
-        if outage == "gone":
-            await self.__aenter__()
-        self.does = _says(_KEYS)
+@asynccontextmanager
+async def failing(provider: Issuer, outage: str) -> AsyncIterator[None]:
+    provider.does = _OUTAGES[outage]
+    if outage == "gone":
+        await provider.aclose()
+    yield
+    if outage == "gone":
+        await provider.__aenter__()
+    provider.does = None
 
 
 @dataclass
 class Scene:
     gateway: RunningUnit
-    provider: Provider
+    provider: Issuer
     monotonic: ScriptedMonotonic
     found: Findings
     known_seconds: float = 0.0
@@ -95,14 +77,14 @@ async def run(run: Run) -> Findings:
     found, monotonic = Findings(), ScriptedMonotonic()
     async with (
         run.stores() as (stores, _),
-        Provider() as provider,
+        Issuer() as provider,
         gateway_with(stores, provider.port, monotonic) as gateway,
     ):
         scene = Scene(gateway, provider, monotonic, found)
         await _recovered(scene)
         for outage in run.random.sample([*_OUTAGES] * run.pick(1, 5), run.pick(1, 5) * len(_OUTAGES)):
             run.say(outage)
-            async with provider.failing(outage):
+            async with failing(provider, outage):
                 await _known_beside_unknown(scene, outage, run.pick(20, 200))
                 await _nobody_known(scene, outage, run.pick(20, 200))
             await _recovered(scene)

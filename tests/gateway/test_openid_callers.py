@@ -22,7 +22,6 @@ from tests.support.openid import (
     Issuer,
     a_token,
     gateway_with,
-    running_issuer,
     sealed,
     sign_weakly,
     usual_claims,
@@ -33,7 +32,7 @@ from tests.support.units import Reply, RunningUnit
 
 @pytest_asyncio.fixture
 async def issuer() -> AsyncIterator[Issuer]:
-    async with running_issuer() as issuer:
+    async with Issuer() as issuer:
         yield issuer
 
 

@@ -17,7 +17,6 @@ from tests.support.openid import (
     a_token,
     ed_jwk,
     gateway_with,
-    running_issuer,
 )
 from tests.support.units import Reply, RunningUnit
 from tests.support.waiting import becomes_true, generous
@@ -25,7 +24,7 @@ from tests.support.waiting import becomes_true, generous
 
 @pytest_asyncio.fixture
 async def issuer() -> AsyncIterator[Issuer]:
-    async with running_issuer() as issuer:
+    async with Issuer() as issuer:
         yield issuer
 
 

@@ -1,11 +1,11 @@
-"""A small OpenID provider on loopback that can fall silent, and the tokens it signs."""
+"""A small OpenID provider on loopback that can fall silent, fail or go away, and the tokens it signs."""
 
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Self
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
@@ -15,7 +15,7 @@ from aop.base.canonical import to_base64url
 from aop.control_plane.app import ControlPlaneEnvironment, build
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
-from aop.net.server import HttpServer, listening_socket
+from tests.support.peers import Behaviour, Received, listening
 from tests.support.settings import OIDC, control_plane_environment
 from tests.support.units import RunningUnit, running
 
@@ -98,37 +98,31 @@ def sealed(head: dict[str, Any], body: dict[str, Any], sign: Sign = ED.sign) -> 
     return f"{signed}.{to_base64url(sign(signed.encode()))}"
 
 
-class Issuer:
-    """Serves its keys, or takes requests and says nothing."""
+class Issuer(AsyncExitStack):
+    """Serves its keys, takes requests and says nothing, or does whatever `does` says; closed, it is gone."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    port = requests = 0
+    status = 200
+    does: Behaviour | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
         self.keys = usual_keys()
-        self.status = 200
-        self.requests = 0
         self.speaks = asyncio.Event()
         self.speaks.set()
 
-    async def __call__(self, scope: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
+    async def __aenter__(self) -> Self:
+        """At the port it had before, if any."""
+        self.port = await self.enter_async_context(listening(self._meet, port=self.port))
+        return self
+
+    async def _meet(self, received: Received) -> None:
         self.requests += 1
         await self.speaks.wait()
-        body = json.dumps({"keys": self.keys}).encode()
-        headers = [(b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
-
-
-@asynccontextmanager
-async def running_issuer() -> AsyncIterator[Issuer]:
-    listener = listening_socket("127.0.0.1", 0)
-    issuer = Issuer(listener.getsockname()[1])
-    server = HttpServer(issuer)
-    await server.start([listener])
-    try:
-        yield issuer
-    finally:
-        issuer.speaks.set()
-        await server.stop(0)
+        if self.does is not None:
+            await self.does(received)
+        else:
+            await received.answer(json.dumps({"keys": self.keys}).encode(), self.status)
 
 
 class ScriptedMonotonic:
