@@ -18,6 +18,8 @@ from aop.front.app import build
 from aop.front.settings import read_front_settings
 from aop.net.http import HttpClient, Target
 from aop.net.server import HttpServer, listening_socket
+from aop.serving.unit import tune_gc
+from benchmarks._front_floor import check_micros, floor_peer
 from benchmarks._fronted_agent import agent_peer
 from benchmarks.measure import Figure, Report, Round, cpu_micros_of, interleaved, peer_process
 
@@ -29,6 +31,11 @@ ROUNDS = 7
 LIMIT_CALL_MICROS = 250.0
 LIMIT_CHUNK_MICROS = 12.0
 
+Process = tuple[int, int]
+"""Its pid and its port."""
+
+_DIRECT_CALL, _DIRECT_CHUNK = "Agent, direct call", "Agent, direct chunk"
+_FLOOR = "floor: a server, a client and one check of a signature"
 _SEED = bytes(range(32))
 _TEXT = "an input of about a kilobyte " * 35
 _AGENTS = {"a2a-0.3": "bench:old", "a2a-1.0": "bench:new"}
@@ -36,10 +43,11 @@ _AGENTS = {"a2a-0.3": "bench:old", "a2a-1.0": "bench:new"}
 
 def run() -> Report:
     with tempfile.TemporaryDirectory() as folder, peer_process(agent_peer) as (agent_pid, agent_port):
-        serve = partial(_front_peer, folder, agent_port)
-        with peer_process(serve) as (front_pid, front_port):
-            median = uvloop.run(_measure((agent_pid, agent_port), (front_pid, front_port)))
-    rows: list[Mapping[str, Figure]] = [{"what": name, "CPU µs": micros} for name, micros in median.items()]
+        serve, pass_on = partial(_front_peer, folder, agent_port), partial(floor_peer, agent_port)
+        with peer_process(serve) as front, peer_process(pass_on) as floor:
+            median = uvloop.run(_measure((agent_pid, agent_port), front, floor))
+    median["one check of a signature"] = check_micros()
+    rows = _rows(median)
     calls = [micros for name, micros in median.items() if name.startswith("front, call")]
     chunks = [micros for name, micros in median.items() if name.startswith("front, chunk")]
     targets = {
@@ -49,10 +57,23 @@ def run() -> Report:
     return Report("front", f"1 kB calls and {CHUNKS}-chunk streams, {CALLERS} callers", rows, targets)
 
 
-async def _measure(agent: tuple[int, int], front: tuple[int, int]) -> dict[str, float]:
+def _rows(median: Mapping[str, float]) -> list[Mapping[str, Figure]]:
+    """Each beside the direct call or chunk, whichever it is one of, and beside the least that a front costs."""
+    rows: list[Mapping[str, Figure]] = []
+    for name, micros in median.items():
+        direct = median[_DIRECT_CHUNK if "chunk" in name else _DIRECT_CALL]
+        to_floor = micros / median[_FLOOR] if name.startswith("front, call") else ""
+        rows.append({"what": name, "CPU µs": micros, "to the direct one": micros / direct, "to the floor": to_floor})
+    return rows
+
+
+async def _measure(agent: Process, front: Process, floor: Process) -> dict[str, float]:
     client = HttpClient(idle_seconds=60, connect_seconds=5)
     caller = Caller(client, agent[1], front[1])
-    rounds: dict[str, Round] = {"Agent, direct call": caller.round(agent[0], CALLS, None, 0)}
+    rounds: dict[str, Round] = {
+        _DIRECT_CALL: caller.round(agent[0], CALLS, None, 0),
+        _FLOOR: Caller(client, floor[1], front[1]).round(floor[0], CALLS, None, 0),
+    }
     for speaks, agent_id in _AGENTS.items():
         rounds[f"front, call, {speaks}"] = caller.round(front[0], CALLS, f"{agent_id}-whole", 0)
         rounds[f"front, call followed by stream, {speaks}"] = caller.round(front[0], CALLS, f"{agent_id}-streamed", 1)
@@ -66,7 +87,7 @@ async def _measure(agent: tuple[int, int], front: tuple[int, int]) -> dict[str, 
         one, many = median.pop(f"one, {speaks}"), median.pop(f"many, {speaks}")
         median[f"front, chunk, {speaks}"] = (many - one) / (CHUNKS - 1)
     one, many = median.pop("Agent, direct stream of one"), median.pop("Agent, direct stream of many")
-    median["Agent, direct chunk"] = (many - one) / (CHUNKS - 1)
+    median[_DIRECT_CHUNK] = (many - one) / (CHUNKS - 1)
     return median
 
 
@@ -126,6 +147,7 @@ async def _serve(folder: Path, agent_port: int, report: Connection) -> None:
     unit = await build(read_front_settings(_settings(folder, agent_port, port), {}))
     server = HttpServer(unit.application)
     await server.start([listener])
+    tune_gc()  # as every unit does once it listens
     report.send(port)
     await asyncio.Event().wait()
 

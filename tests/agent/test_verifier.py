@@ -1,5 +1,6 @@
 """The verifier refuses at the check each vector names, and burns no jti before the last one."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -44,6 +45,30 @@ def test_a_credential_vector_ends_at_its_check_with_its_status(case: dict[str, A
     assert outcome(a_verifier(case), case) == (case["step"], case["status"])
 
 
+@each("credential")
+def test_a_verifier_that_has_seen_a_right_signature_judges_no_vector_otherwise(case: dict[str, Any]) -> None:
+    verifier = a_verifier(case)
+    right = next(one for one in cases("credential") if one["status"] == 200)
+    with suppress(Rejected):  # for its time, behind the signature, where the vector has another clock
+        verifier.check_headers(headers_of(right))
+    assert outcome(verifier, case) == (case["step"], case["status"])
+
+
+@pytest.mark.parametrize("member", ["jti", "capability", "cardDigest"])
+@pytest.mark.parametrize("parent", [None, "inv_1"])
+def test_a_line_end_makes_no_two_texts_of_one(member: str, parent: str | None) -> None:
+    router = SignedRouter.new("http://127.0.0.1:8099")
+    draft = router.draft({}, parent=parent)
+    draft.claims[member] = f"a\n{draft.claims[member]}"
+    with pytest.raises(Rejected) as rejected:
+        Verifier(trusting(router), ReplayMemory()).verify(draft.signed().headers, draft.body)
+    assert (rejected.value.status, rejected.value.step) == (401, 6)
+
+
+def trusting(router: SignedRouter) -> Trust:
+    return Trust(router.issuer, router.audience, router.key_id, VerifyKey.parse(router.key.public_text))
+
+
 @pytest.mark.rows("AUTH-11")
 def test_a_refused_request_burns_no_jti_and_an_accepted_one_does() -> None:
     named = {case["name"]: case for case in cases("credential")}
@@ -65,9 +90,8 @@ def test_a_context_header_twice_is_refused_also_in_underscore_spelling(name: byt
     line = (name, b"capability")
     router = SignedRouter.new("http://127.0.0.1:8099")
     request = router.request({})
-    trust = Trust(router.issuer, router.audience, router.key_id, VerifyKey.parse(router.key.public_text))
     with pytest.raises(Rejected) as rejected:
-        Verifier(trust, ReplayMemory()).verify([*request.headers, line], request.body)
+        Verifier(trusting(router), ReplayMemory()).verify([*request.headers, line], request.body)
     assert (rejected.value.status, rejected.value.step) == (403, 9)
 
 

@@ -1,7 +1,7 @@
 """The guard: plain ASGI middleware that lets only authentic Router requests reach an Agent, whatever its framework."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from typing import Final
 
@@ -92,10 +92,8 @@ class Guard:
         except Rejected as rejected:
             await reject(rejected.status, send)
             return
-        delegations = [value for name, value in scope["headers"] if name == _DELEGATION]
-        traceparents = [value for name, value in scope["headers"] if name == TRACEPARENT]
+        delegations, traceparents, headers = _shared_out(scope["headers"])
         context = AgentContext.of(claims, delegations, self._calls, traceparents)
-        headers = [line for line in scope["headers"] if line[0] not in _SPENT]
         token = _current.set(context)
         try:
             await self._app({**scope, "headers": headers, SCOPE_KEY: context}, replayed(body, receive), send)
@@ -104,9 +102,9 @@ class Guard:
 
     async def _read_body(self, scope: Scope, receive: Receive) -> bytes | None:
         """The whole body, None when the peer left; too long or too late is Rejected like a wrong digest."""
-        lengths = [value for name, value in scope["headers"] if name == b"content-length"]
-        if any(not value.isdigit() or int(value[:20]) > self._max_body for value in lengths):
-            raise Rejected(403, 10)
+        for name, value in scope["headers"]:
+            if name == b"content-length" and (not value.isdigit() or int(value[:20]) > self._max_body):
+                raise Rejected(403, 10)
         # Our own server has it in one piece as a rule; a time limit for what is there would cost more than reading it.
         whole: bytes | None = scope["aop.whole_body"]() if "aop.whole_body" in scope else None
         if whole is not None:
@@ -134,6 +132,21 @@ class Guard:
         status, content = (404, b"") if proof is None else (200, proof)
         await respond_head(send, status, _TEXT, len(content))
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
+
+
+def _shared_out(lines: Iterable[HeaderLine]) -> tuple[list[bytes], list[bytes], list[HeaderLine]]:
+    """The delegations, the traceparents, and the lines that the Agent gets."""
+    delegations, traceparents, kept = [], [], []
+    for line in lines:
+        name = line[0]
+        if name in _SPENT:
+            if name == _DELEGATION:
+                delegations.append(line[1])
+            continue
+        if name == TRACEPARENT:
+            traceparents.append(line[1])
+        kept.append(line)
+    return delegations, traceparents, kept
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

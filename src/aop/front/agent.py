@@ -1,7 +1,7 @@
 """One Agent behind the front: its Card, its address and dialect, and the calls that run through it."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -39,6 +39,9 @@ class FrontedAgent:
     running: RunningCalls = field(default_factory=RunningCalls)
     _background: set[asyncio.Task[None]] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self._skill_ids = frozenset(skill.id for skill in self.card.skills)
+
     @property
     def path(self) -> str:
         return path_of(self.card)
@@ -51,7 +54,7 @@ class FrontedAgent:
         return (self.card.agent_id, self.card.version) == (agent_id, version)
 
     def offers(self, skill_id: str) -> bool:
-        return any(skill.id == skill_id for skill in self.card.skills)
+        return skill_id in self._skill_ids
 
     async def cancel(
         self, dialect: Dialect, call: RunningCall, request_id: RequestId, headers: Headers, held: HeldBytes
@@ -74,10 +77,12 @@ class FrontedAgent:
             call.cancel_sent = True
             self.continue_with(self._cancel_quietly(self.speaks, call, headers))
 
-    def continue_with(self, work: Coroutine[Any, Any, None]) -> None:
-        """For what nobody waits for; each piece of it ends by itself within seconds."""
+    def continue_with(self, work: Coroutine[Any, Any, None], otherwise: Callable[[], None] | None = None) -> None:
+        """For what nobody waits for; each piece of it ends by itself within seconds. Without room: `otherwise`."""
         if len(self._background) >= _MAX_BACKGROUND:
             work.close()
+            if otherwise is not None:
+                otherwise()
             return
         task = asyncio.create_task(work)
         self._background.add(task)

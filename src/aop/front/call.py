@@ -43,7 +43,7 @@ from aop.net.http import Headers
 _DELEGATION: Final = DELEGATION_HEADER.encode()
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class FrontCall:
     agent: FrontedAgent
     log: AgentCall
@@ -128,7 +128,7 @@ class FrontCall:
         return self.log.context
 
     def _delivery(self) -> Delivery:
-        return Delivery(self.send, self.scope["aop.disconnected"], self.agent.card.limits.max_output_bytes)
+        return Delivery(self.scope, self.send, self.agent.card.limits.max_output_bytes)
 
     async def _answer(self, body: bytes) -> None:
         self.log.record("ok")

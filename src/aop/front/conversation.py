@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import AsyncExitStack, aclosing, suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,13 +10,13 @@ from aop.agent.rpc import RequestId
 from aop.front.agent import FrontedAgent
 from aop.front.assembly import Assembly
 from aop.front.dialect import Dialect, Question
-from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnreadable
+from aop.front.faults import UpstreamTooLarge, UpstreamUnreadable
 from aop.front.limits import HeldBytes
 from aop.front.reading import Kind, Seen, SeenResult
 from aop.front.repetition import RepeatedEvents
 from aop.front.running import RunningCall
 from aop.front.upstream import EVENTS, JSON, UpstreamRequest, media_type_of, require_media_type, require_ok, whole_body
-from aop.net.http import Headers, StreamedAnswer
+from aop.net.http import AnswerStream, Headers, HttpError, StreamedAnswer
 from aop.net.sse import EventParser, EventTooLarge
 
 _FIRST_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -35,7 +35,7 @@ class AnsweredPlainly(Exception):
         self.seen = seen
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Conversation:
     agent: FrontedAgent
     dialect: Dialect
@@ -57,9 +57,9 @@ class Conversation:
         """
         max_bytes = self.agent.card.limits.max_output_bytes
         body = self.dialect.send(self.request_id, self.question, streamed=True)
-        async with AsyncExitStack() as stack:
-            request = self._request(body, EVENTS, max_bytes * (_FOLLOWED_SIZE if collected else 1))
-            answer = await stack.enter_async_context(self.agent.upstream.answer(request))
+        request = self._request(body, EVENTS, max_bytes * (_FOLLOWED_SIZE if collected else 1))
+        scope = self.agent.upstream.answer(request)
+        async with scope as answer:
             require_ok(answer)
             if media_type_of(answer) == JSON:
                 raise AnsweredPlainly(self._read(await whole_body(answer, self.held)))
@@ -79,7 +79,9 @@ class Conversation:
                     continue
                 pending = len(piece)
                 if batch[-1].is_last:
-                    self.agent.continue_with(_finish(answer, stack.pop_all()))
+                    if answer.rest() is None:
+                        stream = scope.handed_over()
+                        self.agent.continue_with(_finish(answer, stream), otherwise=stream.leave)
                     yield batch
                     return
                 yield batch
@@ -157,15 +159,18 @@ class Conversation:
         return UpstreamRequest(body, accept, self.deadline, max_body, (*self.dialect.headers, *self.headers))
 
 
-async def _finish(answer: StreamedAnswer, stack: AsyncExitStack) -> None:
+async def _finish(answer: StreamedAnswer, stream: AnswerStream) -> None:
     """Reads the little that follows the last event, so that the connection can be used again."""
     size = 0
-    with suppress(TimeoutError, UpstreamFault):
-        async with asyncio.timeout(_FINISH_SECONDS), stack:
-            async for piece in answer:
-                size += len(piece)
-                if size > _FINISH_BYTES:
-                    return
+    try:
+        with suppress(TimeoutError, HttpError):
+            async with asyncio.timeout(_FINISH_SECONDS):
+                async for piece in answer:
+                    size += len(piece)
+                    if size > _FINISH_BYTES:
+                        return
+    finally:
+        stream.leave()
 
 
 def _pauses() -> Iterator[float]:

@@ -1,20 +1,22 @@
 """How an answer, or the lack of one, reaches the Router: each fault of the Agent ends as it would without the front."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing, suppress
 from typing import Final
 
 from aop.agent.endpoint import EVENTS
-from aop.agent.guard import JSON, NO_STORE, respond
+from aop.agent.guard import JSON, NO_STORE, HeaderLine
 from aop.front.conversation import AnsweredPlainly
 from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnavailable, UpstreamUnreadable
 from aop.front.reading import Seen
-from aop.net.asgi import AnswerBroken, Disconnect, Send
+from aop.net.asgi import AnswerBroken, Disconnect, Scope, Send
 
 VAST: Final = b"1099511627776"
 """As a length: more than any Card allows, so that the Router refuses the answer at its head."""
 _NOT_AVAILABLE: Final = b'{"message":"The Agent behind this front is not available"}'
+_Answer = Callable[[int, Iterable[HeaderLine], bytes], Awaitable[None]]
+_WHOLE: Final = (JSON, NO_STORE)
 _LEAVING_SECONDS: Final = 5.0
 _FILLER: Final = b" " * 65_536
 
@@ -22,14 +24,15 @@ _FILLER: Final = b" " * 65_536
 class Delivery:
     """Of one answer, on one connection of the Router."""
 
-    def __init__(self, send: Send, gone: Disconnect, max_output: int) -> None:
+    def __init__(self, scope: Scope, send: Send, max_output: int) -> None:
         self._send = send
-        self._gone = gone
+        self._answer: _Answer = scope["aop.answer"]
+        self._gone: Disconnect = scope["aop.disconnected"]
         self._max_output = max_output
         self._streaming = False
 
     async def whole(self, body: bytes) -> None:
-        await respond(self._send, 200, [JSON, NO_STORE], body)
+        await self._answer(200, _WHOLE, body)
 
     async def stream(self, arrivals: AsyncGenerator[list[Seen], None]) -> None:
         try:
@@ -55,10 +58,10 @@ class Delivery:
         if self._streaming:
             raise AnswerBroken
         if isinstance(fault, UpstreamUnreadable):
-            await respond(self._send, 200, [(b"content-type", fault.media_type), NO_STORE], fault.body)
+            await self._answer(200, ((b"content-type", fault.media_type), NO_STORE), fault.body)
         else:
             status = fault.status if isinstance(fault, UpstreamUnavailable) else 502
-            await respond(self._send, status, [JSON, NO_STORE], _NOT_AVAILABLE)
+            await self._answer(status, _WHOLE, _NOT_AVAILABLE)
 
     async def _too_large(self) -> None:
         """The Router is told of more than it takes, or in a stream shown an event without end, until it leaves."""

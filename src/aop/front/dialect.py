@@ -13,7 +13,7 @@ from aop.net.http import Headers
 OUTPUT_MODES: Final = ("application/json", "text/plain")
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Question:
     """A message on its way to the Agent, in A2A 0.3."""
 

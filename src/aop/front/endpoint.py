@@ -55,9 +55,12 @@ class FrontEndpoint:
             request_id = request.id
             if request.method not in _METHODS:
                 raise MethodNotFound
-            call = AgentCall(call.context, request.method, call.started)
-            with self.slots.hold():
+            call.method = request.method
+            self.slots.take()
+            try:
                 await _act(FrontCall(agent, call, request, scope, send, self.memory))
+            finally:
+                self.slots.give_back()
         except RpcFault as fault:
             call.record("refused", fault)
             await refuse(send, fault.request_id if request_id is None else request_id, fault)

@@ -1,8 +1,7 @@
 """What all calls together may use of the front: places, and bytes of answers that it must hold."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Final
 
 from aop.front.faults import UpstreamUnavailable
@@ -27,14 +26,9 @@ class FrontMemory:
     max_bytes: int = DEFAULT_HELD_BYTES
     taken: int = 0
 
-    @contextmanager
-    def held(self) -> Iterator["HeldBytes"]:
-        """The share of one call, given back when it ends."""
-        held = HeldBytes(self)
-        try:
-            yield held
-        finally:
-            held.keep(0)
+    def held(self) -> "HeldBytes":
+        """The share of one call: a scope that gives it back."""
+        return HeldBytes(self)
 
 
 class HeldBytes:
@@ -46,6 +40,14 @@ class HeldBytes:
         self._memory = memory
         self._counted = 0
         self.size = 0
+
+    def __enter__(self) -> "HeldBytes":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.keep(0)
 
     def add(self, size: int) -> None:
         self.keep(self.size + size)

@@ -59,7 +59,7 @@ class SeenResult(_Seen, frozen=True):
         return None if self.status is msgspec.UNSET else self.status.state
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Seen:
     """One response. `text` is what the Router gets of it; `result` is None for an error and for what is unreadable."""
 

@@ -2,15 +2,14 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import TracebackType
 
 from aop.base.settings import Secret
 from aop.front.faults import OK, UpstreamSilent, UpstreamUnavailable, UpstreamUnreadable, fault_of
 from aop.front.limits import HeldBytes
-from aop.net.http import ConnectFailed, Headers, HttpClient, HttpError, StreamedAnswer, Target
+from aop.net.http import AnswerStream, ConnectFailed, Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, AllowList, NameNotResolved, Resolver, judge
 from aop.net.policy.addresses import AddressClass, classify
@@ -29,7 +28,7 @@ class AddressNotUsable(Exception):
     """The address of an Agent in the settings cannot be used; the text says why."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class UpstreamRequest:
     """One request to the Agent, and the bounds of its answer."""
 
@@ -55,6 +54,7 @@ class Upstream:
         self.endpoint = endpoint
         self._resolver = resolver
         self._allowed: AllowList | None = None
+        self._judged: tuple[str, ...] | None = None
         self._headers = headers
         self._client = HttpClient(idle_seconds=IDLE_SECONDS, connect_seconds=CONNECT_SECONDS, tls=tls)
 
@@ -76,33 +76,26 @@ class Upstream:
             raise AddressNotUsable(str(refused)) from None
         self._allowed = allowed
 
-    @asynccontextmanager
-    async def answer(self, request: UpstreamRequest) -> AsyncIterator[StreamedAnswer]:
-        """The answer with its head; UpstreamFault when there is none or, while it is read, when it breaks off."""
-        try:
-            async with AsyncExitStack() as stack:
-                yield await self._opened(request, stack)
-        except HttpError as error:
-            raise fault_of(error) from None
+    def answer(self, request: UpstreamRequest) -> "UpstreamAnswer":
+        return UpstreamAnswer(self, request)
 
-    async def _opened(self, request: UpstreamRequest, stack: AsyncExitStack) -> StreamedAnswer:
+    async def opened(self, request: UpstreamRequest) -> tuple[AnswerStream, StreamedAnswer]:
         """At the first address that takes a connection; only a failed connection leads to the next one."""
         path = self.endpoint.path if request.path is None else self.endpoint.path.rstrip("/") + request.path
         headers = [*_OWN, (b"accept", request.accept), *request.headers, *self._secret_headers()]
         addresses = await self._addresses(request.deadline)
         for address in addresses:
             try:
-                return await stack.enter_async_context(
-                    self._client.stream(
-                        _target(self.endpoint, address),
-                        "POST",
-                        path,
-                        headers=headers,
-                        body=request.body,
-                        deadline=request.deadline,
-                        max_body=request.max_body,
-                    )
+                stream = self._client.stream(
+                    _target(self.endpoint, address),
+                    "POST",
+                    path,
+                    headers=headers,
+                    body=request.body,
+                    deadline=request.deadline,
+                    max_body=request.max_body,
                 )
+                return stream, await stream.__aenter__()
             except ConnectFailed:
                 if address == addresses[-1]:
                     raise
@@ -127,12 +120,50 @@ class Upstream:
             raise UpstreamUnavailable("the address was not judged")
         try:
             addresses = await self._resolver.addresses(self.endpoint.host, deadline)
-            judge(self.endpoint, addresses, self._allowed)
+            if addresses != self._judged:  # the same addresses are judged alike
+                judge(self.endpoint, addresses, self._allowed)
+                self._judged = addresses
         except (AddressRefused, NameNotResolved) as refused:
             raise UpstreamUnavailable(type(refused).__name__) from None
         except TimeoutError:
             raise UpstreamSilent("no address in time") from None
         return addresses
+
+
+class UpstreamAnswer:
+    """`async with upstream.answer(request) as answer:` gives the answer with its head.
+
+    UpstreamFault when there is none or, while it is read, when it breaks off.
+    """
+
+    __slots__ = ("_request", "_stream", "_upstream")
+
+    def __init__(self, upstream: Upstream, request: UpstreamRequest) -> None:
+        self._upstream = upstream
+        self._request = request
+        self._stream: AnswerStream | None = None
+
+    async def __aenter__(self) -> StreamedAnswer:
+        try:
+            self._stream, answer = await self._upstream.opened(self._request)
+        except HttpError as error:
+            raise fault_of(error) from None
+        return answer
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._stream is not None:
+            self._stream.leave()
+        if isinstance(error, HttpError):
+            raise fault_of(error) from None
+
+    def handed_over(self) -> AnswerStream:
+        """From here on the answer belongs to the caller, who leaves its scope."""
+        stream, self._stream = self._stream, None
+        if stream is None:
+            raise RuntimeError("there is no answer to hand over")
+        return stream
 
 
 @lru_cache(maxsize=1024)
@@ -159,6 +190,9 @@ def require_media_type(answer: StreamedAnswer, expected: bytes) -> None:
 
 
 async def whole_body(answer: StreamedAnswer, held: HeldBytes) -> bytes:
+    if (body := answer.rest()) is not None:
+        held.add(len(body))
+        return body
     pieces = []
     async for piece in answer:
         held.add(len(piece))

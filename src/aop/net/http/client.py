@@ -47,6 +47,11 @@ class StreamedAnswer(HeaderLookup):
             raise StopAsyncIteration
         return piece
 
+    def rest(self) -> bytes | None:
+        """The unread body, when all of it is here; None leaves it to the iteration, which also says what is wrong."""
+        connection = self._connection
+        return connection.reader.take() if connection is not None and connection.reader.complete else None
+
     def detach(self) -> Connection | None:
         """From here on the connection belongs to others."""
         connection, self._connection = self._connection, None
@@ -80,6 +85,10 @@ class AnswerStream:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """For who entered the scope without `async with`."""
         connection = None if self._answer is None else self._answer.detach()
         if connection is not None:
             self._pool.release(connection)
