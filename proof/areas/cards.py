@@ -10,7 +10,7 @@ from proof.area import Area, Figure, Findings, Run, proves
 from proof.gauges import Probed, memory_rise, probing
 from proof.traffic import Load, by_mode, traffic
 from proof.world import Plan, World, world_of
-from tests.cards.hostile import many_constants, many_minimums, nested_unevaluated
+from tests.cards.hostile import DEAR_TO_VET, many_constants, many_minimums
 from tests.support.agent import a_message, chosen, data, input_of
 from tests.support.cards import a_card, some_limits
 from tests.support.loop import open_skill
@@ -86,34 +86,6 @@ def _dear_to_read() -> Mapping[str, bytes]:
         "exponents": b'{"c":"\\u003a","x":[' + b",".join([b"1e9"] * (size // 4)) + b"]}",
         "a name repeated at the end": b'{"x":[' + b",".join([b'{"a":1}'] * (size // 8)) + b',{"b":1,"b":1}]}',
         "half a surrogate at the end": b'{"x":[' + b",".join([b'{"a":""}'] * (size // 9)) + b',"\\ud800"]}',
-    }
-
-
-def _dear_to_vet() -> Mapping[str, list[Any]]:
-    letters = {"type": "string", "pattern": r"\p{L}{180}"}
-    large = {"properties": {f"p{number:04}": {"type": "string", "minLength": number} for number in range(1400)}}
-    chain = {f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(1200)}
-    deep = {"$ref": "#/$defs/a0", "$defs": {**chain, "a1200": {"type": "string"}}}
-    circle = {
-        "anyOf": [{"$ref": f"#/$defs/a{start}"} for start in range(3)],
-        "$defs": {
-            f"a{one}": {
-                "properties": {f"p{two}": {"$ref": f"#/$defs/a{(one * 3 + two * 7) % 200}"} for two in range(4)}
-            }
-            for one in range(200)
-        },
-    }
-    schemas = {"letters": letters, "255 KB": large, "deep references": deep, "many ways": circle}
-    several = {"255 KB": 4, "letters": 3}
-    return {
-        name: [
-            open_skill(
-                f"work-{number}",
-                inputSchema={"type": "object", "properties": {"v": schema}} if name == "letters" else schema,
-            )
-            for number in range(several.get(name, 1))
-        ]
-        for name, schema in (*schemas.items(), ("unevaluated", nested_unevaluated(30)))
     }
 
 
@@ -199,9 +171,10 @@ async def _register(run: Run, made: World, found: Findings) -> None:
     """Cards that are dear to vet, one after the other, by one token holder."""
     pid = made.control_plane.pid
     async with memory_rise(pid) as rise, probing(made.control_plane) as probed:
-        for name, skills in [*_dear_to_vet().items()] * run.pick(1, 10):
+        for name, schemas in [*DEAR_TO_VET.items()] * run.pick(1, 10):
             run.say(name)
             probed.during = name
+            skills = [open_skill(f"work-{number}", inputSchema=schema) for number, schema in enumerate(schemas)]
             card = a_card(agent_id=f"acme:dear-{os.urandom(4).hex()}", skills=skills)
             reply = await made.first.gateway.post("/v1/agents", card, token=made.first.token)
             found.require(reply.status in {201, 400}, f"{name}: {reply.status}")

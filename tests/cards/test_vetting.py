@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from aop.cards.vetting import BYTES_IN_LOOP, NotInLoop, SchemaVetting, SkillSchemaRefused, VettingExhausted
+from tests.cards.hostile import MANY_WAYS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 NODE = {"$ref": "#/$defs/node"}
@@ -172,16 +173,7 @@ def test_size_is_measured_on_the_canonical_form() -> None:
     [
         {"patternProperties": {rf"\p{{L}}{{200}}{number}": {} for number in range(100)}},
         {"patternProperties": {f"((a{{50}}){{50}}){{50}}{number}": {} for number in range(500)}},
-        {
-            "anyOf": [{"$ref": f"#/$defs/a{start}"} for start in range(3)],
-            "$defs": {
-                f"a{one}": {
-                    "properties": {f"p{two}": {"$ref": f"#/$defs/a{(one * 3 + two * 7) % 200}"} for two in range(4)},
-                    "additionalProperties": {"$ref": f"#/$defs/a{(one + 1) % 200}"},
-                }
-                for one in range(200)
-            },
-        },
+        MANY_WAYS,
     ],
     ids=["large automata", "nested repetitions", "many ways"],
 )
