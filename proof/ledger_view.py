@@ -6,10 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import asyncpg
-
 from aop.ledger.model import OPENING_EVENTS, Opening
 from proof.record import Fact, Recorded
+from tests.support.postgres import session
 from tests.support.waiting import becomes_true
 
 # When a row became durable, on servers that keep it.
@@ -35,22 +34,14 @@ class LedgerView:
 
     superuser: str
 
-    @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[asyncpg.Connection]:
-        connection = await asyncpg.connect(self.superuser, timeout=10)
-        try:
-            yield connection
-        finally:
-            await connection.close()
-
     async def rows(self, query: str, *values: Any) -> Sequence[Any]:
-        async with self._connected() as connection:
+        async with session(self.superuser) as connection:
             return list(await connection.fetch(query, *values))
 
     async def recorded(self) -> list[Recorded]:
         """All of it, in the order of creation, read in one snapshot."""
         async with (
-            self._connected() as connection,
+            session(self.superuser) as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
             invocations, events = await connection.fetch(_INVOCATIONS), await connection.fetch(_FACTS)
@@ -66,7 +57,7 @@ class LedgerView:
         return {row[0] for row in await self.rows(f"SELECT {_ID} FROM ledger.cancel_request")}
 
     async def waiting_writers(self, number: int) -> None:
-        async with self._connected() as connection:
+        async with session(self.superuser) as connection:
 
             async def enough() -> bool:
                 return int(await connection.fetchval(_WAITING)) >= number
@@ -76,6 +67,6 @@ class LedgerView:
     @asynccontextmanager
     async def locked(self, table: str) -> AsyncIterator[None]:
         """Nothing can be added to the table meanwhile."""
-        async with self._connected() as connection, connection.transaction():
+        async with session(self.superuser) as connection, connection.transaction():
             await connection.execute(f"LOCK TABLE ledger.{table} IN SHARE MODE")
             yield

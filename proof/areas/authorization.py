@@ -17,6 +17,7 @@ from proof.authorization.world import Named, Visitor, World, opened_world
 from tests.support.cards import a_card
 from tests.support.loop import CAPABILITY
 from tests.support.nested import nested_body
+from tests.support.postgres import session
 from tests.support.replicas import dispatch_body
 from tests.support.units import Headers, RunningUnit
 
@@ -146,12 +147,10 @@ def _call(agent_id: str) -> dict[str, Any]:
 async def prove(run: Run) -> Findings:
     found = Findings()
     client = HttpClient(idle_seconds=2, connect_seconds=5)
-    async with run.stores() as (stores, superuser), opened_world(stores) as world:
-        connection = await asyncpg.connect(superuser)
+    async with run.stores() as (stores, superuser), opened_world(stores) as world, session(superuser) as connection:
         try:
             await _go_through(run, world, Doors(world, client, count(1)), connection, found)
         finally:
-            await connection.close()
             await client.close()
     return found
 

@@ -13,7 +13,7 @@ from proof.record import Recorded
 from proof.world import PATH, Plan, World, world_of
 from tests.support.agent import a_message, a_task, data, input_of, invocation_of, method_of
 from tests.support.cards import some_limits
-from tests.support.peers import JSON, Behaviour, Received, hold
+from tests.support.peers import JSON, Behaviour, Received, hold, partly
 from tests.support.streaming_agent import artifact, endless, streamed, task
 
 _AT_ONCE = 2
@@ -45,16 +45,6 @@ class Stage:
         return self.name
 
 
-def _holding(content: bytes) -> Behaviour:
-    """These bytes, and no more."""
-
-    async def behave(received: Received) -> None:
-        await received.send(content)
-        await hold(received)
-
-    return behave
-
-
 _NOTHING: frozenset[str | None] = frozenset({None})
 _ANSWER = b"HTTP/1.1 200 Said\r\n%b\r\ncontent-length: 400\r\n\r\n" % JSON
 _CHUNK = streamed(task(), artifact(1), end="open")
@@ -63,8 +53,8 @@ BODY = Stage("half of the body is sent", outcomes=_NOTHING)
 AUTHORIZING = Stage("the call is being authorized", outcomes=_NOTHING | {"canceled"})
 ACCEPTING = Stage("the call is being accepted", outcomes=_NOTHING | {"canceled"})
 SENT = Stage("JSON: the Agent has the message")
-HALF_HEAD = Stage("JSON: half of the Agent's head is there", _holding(_ANSWER[:20]))
-HALF_BODY = Stage("JSON: half of the Agent's body is there", _holding(_ANSWER + b'{"jsonrpc"'))
+HALF_HEAD = Stage("JSON: half of the Agent's head is there", partly(_ANSWER[:20]))
+HALF_BODY = Stage("JSON: half of the Agent's body is there", partly(_ANSWER + b'{"jsonrpc"'))
 PROBING = Stage("JSON: the Agent works on a Task", a_task("working"), cancels=1)
 OPENED = Stage("stream: accepted, the Agent is silent", streamed(end="open"), stream=True)
 CHUNKS = Stage("stream: between two chunks", _CHUNK, cancels=1, stream=True)

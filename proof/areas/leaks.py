@@ -4,7 +4,6 @@ import asyncio
 import sys
 import urllib.request
 
-import asyncpg
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from proof.area import Area, Figure, Findings, Run, proves
@@ -12,6 +11,7 @@ from proof.leaks.places import Channel
 from proof.leaks.provocations import ALL
 from proof.leaks.scene import Scene, opened_scene
 from tests.support.canaries import spellings
+from tests.support.postgres import session
 
 _WAITS = "import sys; sys.stdin.read()"
 _KINDS = ("log of router", "PostgreSQL's log", "table", "data file", "pg_wal", "telemetry", "process list", "file")
@@ -70,12 +70,9 @@ async def _plant(scene: Scene, secret: str) -> None:
     with scene.made.router.log.open("a") as log:
         log.write(f"{sorted(spellings(secret))[0]}\n")
     (scene.made.folder / "left-behind").write_text(secret)
-    connection = await asyncpg.connect(scene.made.ledger.superuser)
-    try:
+    async with session(scene.made.ledger.superuser) as connection:
         await connection.execute(f"CREATE TABLE gateway.planted AS SELECT '{secret}'::text AS secret")
         await connection.fetch("SELECT * FROM gateway.planted WHERE secret = $1", secret)
-    finally:
-        await connection.close()
     await asyncio.to_thread(_export, scene, secret)
 
 

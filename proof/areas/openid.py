@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from proof.area import Area, Figure, Findings, Run, proves
 from tests.support.openid import Issuer, ScriptedMonotonic, a_token, gateway_with, usual_keys
-from tests.support.peers import Behaviour, Received, hold, reset
+from tests.support.peers import Behaviour, hold, reset, unending
 from tests.support.units import RunningUnit
 
 _FETCH_SECONDS, _GRACE_SECONDS = 5.0, 1.0
@@ -24,15 +24,8 @@ def _says(body: bytes, status: int = 200) -> Behaviour:
 
 
 def _sends(piece: bytes, length: int) -> Behaviour:
-    """A body in pieces like this, until the other side has had enough."""
-
-    async def behave(received: Received) -> None:
-        await received.send(b"HTTP/1.1 200 Said\r\ncontent-length: %d\r\n\r\n" % length)
-        while True:
-            await received.send(piece)
-            await asyncio.sleep(0.05)
-
-    return behave
+    """A body in pieces like this."""
+    return unending(b"HTTP/1.1 200 Said\r\ncontent-length: %d\r\n\r\n" % length, piece, 0.05)
 
 
 _OUTAGES: Mapping[str, Behaviour] = {

@@ -15,6 +15,7 @@ from proof.traffic import Load, answering, traffic
 from proof.world import World, world
 from tests.ledger.writing import breaches
 from tests.store.next_version import migrated
+from tests.support.postgres import session
 
 POINT = "before_the_mistake"
 BLOCKED_SECONDS = 1.0
@@ -38,7 +39,7 @@ async def run(run: Run) -> Findings:
 
 
 async def _seed(store: Store, events: int) -> None:
-    async with store.connection() as connection:
+    async with session(store.superuser) as connection:
         await connection.execute("INSERT INTO ledger.epoch (router_id, epoch) VALUES ('seed', 1)")
     await ledger_benchmark._seed(store.superuser, 0, events)
 
@@ -112,7 +113,7 @@ async def _migrate(run: Run, found: Findings, made: World, store: Store) -> None
     """To a next version while callers work: once with a long reader in its way, which must not become theirs."""
     async with traffic(made, Load(json=4, streams=2)) as going:
         await going.succeeds(20)
-        async with store.connection() as reader, reader.transaction():
+        async with session(store.superuser) as reader, reader.transaction():
             await reader.fetchval("SELECT count(*) FROM ledger.event")
             refused, said = await migrated(store.urls.migration)
             found.require(refused == 1 and "not applied" in said, f"migration beside a reader: {refused} {said}")
@@ -140,7 +141,7 @@ async def _migrate(run: Run, found: Findings, made: World, store: Store) -> None
 async def _recover(found: Findings, store: Store, backup: Path) -> None:
     """To a named point and to the end, from one backup and the archive; nothing that was committed is missing."""
     before = await store.facts()
-    async with store.connection() as connection:
+    async with session(store.superuser) as connection:
         await connection.execute(f"SELECT pg_create_restore_point('{POINT}')")
         await connection.execute("INSERT INTO ledger.epoch (router_id, epoch) VALUES ('mistake', 1)")
     after = await store.facts()

@@ -12,12 +12,11 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
-import asyncpg
-
 from proof.record import CallResult
 from proof.world import World
 from tests.support.canaries import spellings
 from tests.support.collector import OtlpCollector
+from tests.support.postgres import session
 
 _MARKED = "a marked canary"
 _WHAT_FOR = re.compile(rb"\.([a-z-]+)\.([a-z-]+)\.")
@@ -139,8 +138,7 @@ class Places:
                 yield f"file {path.name}", path.read_bytes()
 
     async def _stored(self) -> AsyncIterator[tuple[str, bytes]]:
-        connection = await asyncpg.connect(self.made.ledger.superuser)
-        try:
+        async with session(self.made.ledger.superuser) as connection:
             await connection.execute("CHECKPOINT")
             for table in await connection.fetch(_TABLES, list(_SCHEMAS)):
                 rows = await connection.fetch(f"SELECT t::text AS content FROM {table['name']} AS t")
@@ -148,8 +146,6 @@ class Places:
             activity = await connection.fetch("SELECT a::text AS content FROM pg_stat_activity AS a")
             yield "pg_stat_activity", "\n".join(row["content"] for row in activity).encode()
             oid = await connection.fetchval("SELECT oid FROM pg_database WHERE datname = current_database()")
-        finally:
-            await connection.close()
         for path in sorted((self.cluster / "base" / str(oid)).iterdir()):
             yield f"data file {path.name}", path.read_bytes()
         for folder in ("pg_wal", "global", "pg_stat", "pg_xact"):

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import asyncpg
-
 from aop.local.postgres import EmbeddedPostgres
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection
 from aop.store.migrations import OWNER_ROLE, OWNERS, migrate
-from tests.support.postgres import PostgresForTests
+from tests.support.postgres import PostgresForTests, session
 from tests.support.processes import program
 from tests.support.waiting import becomes_true
 
@@ -62,16 +60,8 @@ class Store:
     def urls(self) -> DatabaseUrls:
         return PostgresForTests(self.server, asyncio.get_running_loop()).platform_urls(self.database)
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[asyncpg.Connection]:
-        connection = await asyncpg.connect(self.superuser)
-        try:
-            yield connection
-        finally:
-            await connection.close()
-
     async def facts(self) -> Facts:
-        async with self.connection() as connection:
+        async with session(self.superuser) as connection:
             return await self.facts_as_of(connection)
 
     async def facts_as_of(self, connection: Connection) -> Facts:
@@ -100,7 +90,7 @@ class Store:
 
     async def archived(self) -> None:
         """Waits until everything that is committed now lies in the archive."""
-        async with self.connection() as connection:
+        async with session(self.superuser) as connection:
             last = await connection.fetchval("SELECT pg_walfile_name(pg_switch_wal())")
 
             async def there() -> bool:
@@ -154,7 +144,10 @@ async def recovered(store: Store, backup: Path, name: str, until: str | None = N
 
 async def dump(store: Store, target: Path) -> Facts:
     """While the server works; gives the facts as of the very moment the dump tells of."""
-    async with store.connection() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
+    async with (
+        session(store.superuser) as connection,
+        connection.transaction(isolation="repeatable_read", readonly=True),
+    ):
         snapshot = await connection.fetchval("SELECT pg_export_snapshot()")
         options = ("--format=custom", f"--snapshot={snapshot}", f"--file={target}")
         await store.tool("pg_dump", *options, store.database)
@@ -164,7 +157,7 @@ async def dump(store: Store, target: Path) -> Facts:
 async def undumped(store: Store, source: Path) -> Store:
     """Into a new database beside the old one; `aop migrate` gives it the rights that no dump carries."""
     other = Store(store.server, store.folder, "aop_restored")
-    async with store.connection() as connection:
+    async with session(store.superuser) as connection:
         await connection.execute(f"CREATE DATABASE {other.database} OWNER {OWNER_ROLE}")
     await store.tool("pg_restore", f"--dbname={other.database}", "--exit-on-error", "--single-transaction", str(source))
     await migrate(other.urls.migration)

@@ -13,7 +13,7 @@ from proof.gathering import Seen, problems_of
 from proof.world import World, world
 from tests.support.agent import a_task, echo, saying
 from tests.support.errors import require_error
-from tests.support.peers import Behaviour, Received, hold
+from tests.support.peers import Behaviour, Received, hold, partly
 from tests.support.postgres import PostgresForTests
 from tests.support.units import Reply
 from tests.support.waiting import becomes_true
@@ -65,16 +65,6 @@ async def shared(postgres: PostgresForTests, tmp_path_factory: pytest.TempPathFa
 async def stage(shared: Stage) -> Stage:
     await shared.forget()
     return shared
-
-
-def partly(content: bytes) -> Behaviour:
-    """The beginning of an answer, then nothing more."""
-
-    async def behave(received: Received) -> None:
-        await received.send(content)
-        await received.wait_for_leaving()
-
-    return behave
 
 
 HEAD = b"HTTP/1.1 200 Said\r\ncontent-type: application/json\r\ncontent-length: 400\r\n\r\n"

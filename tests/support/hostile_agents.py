@@ -1,6 +1,5 @@
 """The ways in which a hostile Agent answers, in both modes, and the exact outcome that each of them must have."""
 
-import asyncio
 import gzip
 import json
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from tests.support.agent import (
     saying,
 )
 from tests.support.canaries import OUTPUT_CANARY
-from tests.support.peers import JSON, Behaviour, Received, hold, reset, sending
+from tests.support.peers import JSON, Behaviour, Received, hold, reset, sending, unending
 from tests.support.streaming_agent import (
     HEAD,
     artifact,
@@ -81,8 +80,8 @@ def _at_the_connection(elsewhere: str) -> list[Hostile]:
 
 
 def _in_time() -> list[Hostile]:
-    slow_head = _unending(_JSON_HEAD + b"x-slow: ", b"z", _TRICKLE_SECONDS)
-    slow_event = _unending(HEAD + b"fffff\r\ndata: ", b"z", _TRICKLE_SECONDS)
+    slow_head = unending(_JSON_HEAD + b"x-slow: ", b"z", _TRICKLE_SECONDS)
+    slow_event = unending(HEAD + b"fffff\r\ndata: ", b"z", _TRICKLE_SECONDS)
     return [
         Hostile("never answers", TIMEOUT, hold, hasty=True),
         Hostile("trickles", TIMEOUT, slow_head, slow_event, hasty=True),
@@ -92,9 +91,9 @@ def _in_time() -> list[Hostile]:
 
 def _in_size() -> list[Hostile]:
     vast = b"content-length: 1000000000000\r\n\r\n"
-    head = _unending(_JSON_HEAD, b"x-more: " + b"y" * 100 + b"\r\n")
-    announced = _unending(_JSON_HEAD + vast, b" " * _PIECE)
-    comments = _unending(b"HTTP/1.1 200 Said\r\n" + _EVENTS + b"\r\n" + vast, b":\n" * (_PIECE // 2))
+    head = unending(_JSON_HEAD, b"x-more: " + b"y" * 100 + b"\r\n")
+    announced = unending(_JSON_HEAD + vast, b" " * _PIECE)
+    comments = unending(b"HTTP/1.1 200 Said\r\n" + _EVENTS + b"\r\n" + vast, b":\n" * (_PIECE // 2))
     blanks, pieces = _unending_chunks(_JSON_HEAD, b" " * _PIECE), endless({"text": "x" * _PIECE})
     value = _unending_chunks(_JSON_HEAD, b"x" * _PIECE, b'{"jsonrpc":"')
     deep = b'{"jsonrpc":"2.0","id":"%id%","result":' + b"[" * _DEPTH + b"]" * _DEPTH + b"}"
@@ -136,20 +135,10 @@ async def _answering_twice(received: Received) -> None:
     await received.send(b"".join(answers))
 
 
-def _unending(start: bytes, more: bytes, seconds: float = 0.0) -> Behaviour:
-    async def behave(received: Received) -> None:
-        await received.send(start)
-        while not received.writer.is_closing():
-            await asyncio.sleep(seconds)
-            await received.send(more)
-
-    return behave
-
-
 def _unending_chunks(head: bytes, more: bytes, start: bytes = b"") -> Behaviour:
     chunked = head + b"transfer-encoding: chunked\r\n\r\n"
     first, rest = (b"%x\r\n%b\r\n" % (len(content), content) for content in (start or more, more))
-    return _unending(chunked + first, rest)
+    return unending(chunked + first, rest)
 
 
 async def _event_without_end(received: Received) -> None:

@@ -64,6 +64,28 @@ def sending(content: bytes) -> Behaviour:
     return behave
 
 
+def partly(content: bytes) -> Behaviour:
+    """The beginning of an answer, then nothing more."""
+
+    async def behave(received: Received) -> None:
+        await received.send(content)
+        await received.wait_for_leaving()
+
+    return behave
+
+
+def unending(start: bytes, more: bytes, seconds: float = 0.0) -> Behaviour:
+    """The beginning of an answer, and more of it at each of these intervals, until the other side has had enough."""
+
+    async def behave(received: Received) -> None:
+        await received.send(start)
+        while not received.writer.is_closing():
+            await asyncio.sleep(seconds)
+            await received.send(more)
+
+    return behave
+
+
 async def hold(received: Received) -> None:
     """No answer at all, for as long as the other side waits."""
     await received.wait_for_leaving()

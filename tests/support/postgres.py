@@ -5,8 +5,8 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -75,11 +75,8 @@ class PostgresForTests:
 
     async def execute(self, statement: str, database: str = "postgres") -> None:
         """As superuser."""
-        connection = await asyncpg.connect(self.url(database))
-        try:
+        async with session(self.url(database)) as connection:
             await connection.execute(statement)
-        finally:
-            await connection.close()
 
     async def prepare(self) -> None:
         await self._server.create_database(_TEMPLATE, owner=OWNER_ROLE, groups=GROUP_ROLES, logins=_LOGINS)
@@ -94,6 +91,16 @@ class PostgresForTests:
             if self._administrator is None or self._administrator.is_closed():
                 self._administrator = await asyncpg.connect(self.url("postgres"))
             await self._administrator.execute(statement)
+
+
+@asynccontextmanager
+async def session(url: str) -> AsyncIterator[asyncpg.Connection]:
+    """A connection that is closed in the end."""
+    connection = await asyncpg.connect(url, timeout=10)
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 @contextmanager
