@@ -30,8 +30,8 @@ TEXT = message_of([{"kind": "text", "text": "hi"}])
 
 def new_agent(url: str) -> Behaviour:
     """An Agent of A2A 1.0 alone: its agent card, no answer to A2A 0.3, a stream for every message."""
-    interface = {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
-    skill = {"id": "chat", "name": "Chat", "description": "Talks.", "tags": []}
+    interface = {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "north"}
+    skill = {"id": "Chat!", "name": "Chat", "description": "Talks.", "tags": []}
     card = {
         "name": "New Agent",
         "description": "Speaks A2A 1.0.",
@@ -54,6 +54,12 @@ def new_agent(url: str) -> Behaviour:
         return answers.get(request.json["method"], rpc_error(-32601))
 
     return chosen(choose)
+
+
+def require_own_names(agent: PlayedAgent) -> None:
+    """The last request names Skill and tenant as the agent card does, though no Card may have such an id."""
+    params = agent.received[-1].json["params"]
+    assert (params["message"]["metadata"], params["tenant"]) == ({"skillId": "Chat!"}, "north")
 
 
 async def service(request: Received) -> None:
@@ -110,6 +116,7 @@ async def test_an_agent_of_a2a_1_0_needs_its_address_alone_and_with_a_secret_a_s
         async with running_front(tmp_path, router, "--to", url, *at, **running) as (front, _):
             found = await front.result("message/send", TEXT)
             assert found["parts"] == [{"kind": "text", "text": "hello"}]
+            require_own_names(agent)
         card = json.loads((tmp_path / "card.json").read_text())
         assert card["protocol"]["endpoint"] == f"{origin}/acme:new-agent/2.1.0"
         assert "next: aop publish card.json" in (tmp_path / "log").read_text()
@@ -122,6 +129,7 @@ async def test_an_agent_of_a2a_1_0_needs_its_address_alone_and_with_a_secret_a_s
         assert (tmp_path / "front.json").stat().st_mode & 0o077 == 0
         async with running_front(tmp_path, router, "--settings", "front.json", **running) as (front, pid):
             await front.result("message/send", TEXT)
+            require_own_names(agent)
             process = Path(f"/proc/{pid}")
             shown = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
     assert agent.received[-1].values("authorization") == [f"Bearer {SECRET}"]

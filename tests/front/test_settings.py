@@ -55,6 +55,11 @@ def test_a_card_that_names_another_endpoint_is_refused(tmp_path: Path) -> None:
     assert found == {"/agents/0/card": f"must have the endpoint {ORIGIN}/acme:old/1.0.0"}
 
 
+def test_an_id_of_a_skill_that_the_card_has_not_is_refused(tmp_path: Path) -> None:
+    found = problems_of(tmp_path, behind(skillIds=[{"skill": "other", "id": "Other!"}]))
+    assert found == {"/agents/0/skillIds": "must name Skills of the Card"}
+
+
 def test_a_service_has_a_route_for_each_skill_and_does_not_stream(tmp_path: Path) -> None:
     found = problems_of(tmp_path, behind(speaks="http", routes=[{"skill": "other", "path": "/x"}]))
     assert found.keys() == {"/agents/0/routes", "/agents/0/card"}

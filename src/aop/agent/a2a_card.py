@@ -59,6 +59,7 @@ class A2AInterface:
     url: str
     binding: str
     version: str
+    tenant: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,11 @@ class A2ACard:
 
     def url_of(self, version: A2AVersion) -> str | None:
         """Where the card says that the Agent speaks this version over JSON-RPC."""
-        return next((one.url for one in self.interfaces if (one.binding, one.version) == (JSONRPC, version)), None)
+        interface = self.interface_of(version)
+        return None if interface is None else interface.url
+
+    def interface_of(self, version: A2AVersion) -> A2AInterface | None:
+        return next((one for one in self.interfaces if (one.binding, one.version) == (JSONRPC, version)), None)
 
 
 def is_agent_card(value: object) -> bool:
@@ -126,7 +131,8 @@ def read_agent_card(value: object) -> A2ACard:
 
 def _interfaces(card: Mapping[str, Any]) -> Iterator[A2AInterface]:
     for one in _objects(card, "supportedInterfaces"):
-        yield A2AInterface(_text(one, "url"), _text(one, "protocolBinding"), _version(one, A2AVersion.V1_0))
+        version, tenant = _version(one, A2AVersion.V1_0), _text(one, "tenant")
+        yield A2AInterface(_text(one, "url"), _text(one, "protocolBinding"), version, tenant)
     version = _version(card, A2AVersion.V0_3)
     if url := _text(card, "url"):
         yield A2AInterface(url, _text(card, "preferredTransport") or JSONRPC, version)

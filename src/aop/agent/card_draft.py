@@ -1,7 +1,7 @@
 """Makes the draft of a Card from an A2A agent card, and lists what an agent card cannot say."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -36,12 +36,15 @@ class CardDraft:
 
     card: dict[str, Any]
     open_points: tuple[OpenPoint, ...]
+    skill_ids: Mapping[str, str]
+    """The Agent's own ids of the Skills that have another one in the draft, by that one."""
 
 
 def draft_of(found: A2ACard, *, endpoint: str, owner_id: str | None = None, agent_id: str | None = None) -> CardDraft:
     """`endpoint` is where the Router will call: the Agent's own address (`endpoint_of`), or that of what stands before
     it."""
     points: list[OpenPoint] = []
+    changed: dict[str, str] = {}
     owner, name, description = owner_id or UNKNOWN, _cut(found.name, 120), _cut(found.description, 4000)
     if owner_id is None:
         points.append(OpenPoint("/owner/id", "write the principal of your access token"))
@@ -60,14 +63,14 @@ def draft_of(found: A2ACard, *, endpoint: str, owner_id: str | None = None, agen
         "owner": {"id": owner, "displayName": _cut(found.organization, 120) or owner},
         "version": _version(found.version, points),
         "protocol": {"type": "a2a", "version": "0.3.0", "transport": "JSONRPC", "endpoint": endpoint},
-        "skills": _skills(found, name or "Agent", points),
+        "skills": _skills(found, name or "Agent", points, changed),
         "authentication": {"type": "http_bearer"},
         "permissions": [],
         "limits": {**_LIMITS, "streaming": found.streaming},
     }
     points.append(OpenPoint("/permissions", "an agent card names none; add those that a Workspace must accept"))
     points.append(OpenPoint("/limits", "the times and sizes are defaults; set what the Agent needs"))
-    return CardDraft(card, tuple(points))
+    return CardDraft(card, tuple(points), changed)
 
 
 def proposed_agent_id(found: A2ACard, owner_id: str | None) -> str:
@@ -99,7 +102,8 @@ def usable_skill_id(text: str) -> str:
     return text if is_safe_identifier(text) else _slug(text)[:128] or "skill"
 
 
-def _skills(found: A2ACard, name: str, points: list[OpenPoint]) -> list[dict[str, Any]]:
+def _skills(found: A2ACard, name: str, points: list[OpenPoint], changed: dict[str, str]) -> list[dict[str, Any]]:
+    """Adds to the points, and to the ids that are changed."""
     listed: Sequence[A2ASkill] = found.skills
     if not listed:
         listed = (A2ASkill("chat", name, found.description or name, (), ("text/plain",)),)
@@ -115,6 +119,8 @@ def _skills(found: A2ACard, name: str, points: list[OpenPoint]) -> list[dict[str
         taken.add(skill_id)
         if skill_id != skill.id:
             points.append(OpenPoint(f"{pointer}/id", f"{_cut(skill.id, 60)!r} cannot be an id here"))
+            if skill.id:
+                changed[skill_id] = skill.id
         made.append(_skill(skill, skill_id, pointer, points))
     points.append(OpenPoint("/skills/*/outputSchema", "an agent card says nothing of it; the draft accepts any result"))
     return made

@@ -111,7 +111,7 @@ def _settings(
         write_new(path, behind.card)
         out.note(f"{path}: made from the agent card", *(f"  {one.pointer}: {one.text}" for one in behind.open_points))
     (path.parent / PROOFS).mkdir(mode=0o700, exist_ok=True)
-    agent = {"card": path.name, "delegation": chosen["delegation"], **behind.members}
+    agent = {"card": path.name, "delegation": chosen["delegation"], **behind.settings_of(read_card_of(path))}
     document = {"listen": chosen["listen"], "origin": _origin(chosen), "agents": [agent]}
     found = resolve(msgspec.convert(document, FrontSettings), path.absolute().parent, environment)
     _tell(out, behind, path, chosen["delegation"])
@@ -137,7 +137,8 @@ def _init(out: Output, to: tuple[str, ...], path: Path, local: LocalPlatform | N
     for behind in [_behind(url, local, chosen) for url in to]:
         name = file_name(behind.card)
         write_new(path.parent / name, behind.card)
-        agent = {"card": name, **behind.members, "delegation": chosen["delegation"]}
+        members = behind.settings_of(read_card_of(path.parent / name))
+        agent = {"card": name, **members, "delegation": chosen["delegation"]}
         if behind.authentication is not None:
             secret = f"{name.removesuffix('.json')}.secret"
             agent["authentication"] = {**behind.authentication, "secretFile": secret}

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from aop.agent.a2a_card import A2ACard, A2ASecurity, A2ASkill, A2AVersion
 from aop.agent.card_draft import OpenPoint, draft_of
 from aop.cli.destination import LocalPlatform
 from aop.cli.problems import EXIT_UNREACHABLE, CommandProblem, UsageProblem
+from aop.contracts.card import AgentCard
 from aop.contracts.front_settings import Speaks
 from aop.net.origin import Endpoint, InvalidEndpoint
 
@@ -43,6 +44,14 @@ class FoundBehind:
     open_points: Sequence[OpenPoint] = ()
     authentication: Mapping[str, str] | None = None
     """What it asks of its callers, as far as its agent card says; the secret is missing."""
+    skill_ids: Mapping[str, str] = field(default_factory=dict)
+    """Its own ids of the Skills that have another one in the draft."""
+
+    def settings_of(self, card: AgentCard) -> dict[str, Any]:
+        """Its members in the settings beside this Card, which may have fewer Skills than the draft."""
+        skills = {skill.id for skill in card.skills}
+        listed = [{"skill": skill, "id": own} for skill, own in self.skill_ids.items() if skill in skills]
+        return {**self.members, "skillIds": listed} if listed else {**self.members}
 
 
 def found_a2a(url: str, origin: str, identity: Identity) -> FoundBehind:
@@ -54,6 +63,9 @@ def found_a2a(url: str, origin: str, identity: Identity) -> FoundBehind:
             recovery="for a plain HTTP service add --http and a --route for each Skill",
         )
     members = {"url": found.endpoint, "speaks": speaks.value}
+    interface = found.card.interface_of(A2AVersion.V1_0) if speaks is Speaks.A2A_1_0 else None
+    if interface is not None and interface.tenant:
+        members["tenant"] = interface.tenant
     scheme = next((_AUTHENTICATION[one] for one in sorted(found.card.security) if one in _AUTHENTICATION), None)
     return _behind(members, found.card, origin, identity, scheme)
 
@@ -76,7 +88,7 @@ def _behind(
     draft = draft_of(card, endpoint=origin, owner_id=identity.owner, agent_id=identity.agent_id)
     made = dict(draft.card)
     made["protocol"] = {**made["protocol"], "endpoint": f"{origin}/{made['agentId']}/{made['version']}"}
-    return FoundBehind(members, made, draft.open_points, scheme)
+    return FoundBehind(members, made, draft.open_points, scheme, draft.skill_ids)
 
 
 def _found(url: str) -> FoundAgent:

@@ -50,12 +50,18 @@ class FrontRoute(Wire, frozen=True, kw_only=True):
     path: str
 
 
+class FrontSkillId(Wire, frozen=True, kw_only=True):
+    skill: str
+    id: str
+
+
 class FrontAgent(Wire, frozen=True, kw_only=True):
     card: str
     url: str
     speaks: Speaks
     tenant: Text = msgspec.UNSET
     routes: tuple[FrontRoute, ...] | msgspec.UnsetType = msgspec.UNSET
+    skill_ids: tuple[FrontSkillId, ...] | msgspec.UnsetType = msgspec.UNSET
     delegation: Literal["drop", "forward"] | msgspec.UnsetType = msgspec.UNSET
     authentication: FrontAuthentication | msgspec.UnsetType = msgspec.UNSET
     tls: FrontTls | msgspec.UnsetType = msgspec.UNSET

@@ -1,9 +1,10 @@
 """One Agent behind the front: its Card, its address and dialect, and the calls that run through it."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 from aop.agent.rpc import RequestId
@@ -36,11 +37,12 @@ class FrontedAgent:
     upstream: Upstream
     speaks: Dialect | HttpRoutes
     forwards_delegation: bool = False
+    changed_skill_ids: InitVar[Mapping[str, str]] = MappingProxyType({})
     running: RunningCalls = field(default_factory=RunningCalls)
     _background: set[asyncio.Task[None]] = field(default_factory=set)
 
-    def __post_init__(self) -> None:
-        self._skill_ids = frozenset(skill.id for skill in self.card.skills)
+    def __post_init__(self, changed_skill_ids: Mapping[str, str]) -> None:
+        self._skill_ids = {skill.id: changed_skill_ids.get(skill.id, skill.id) for skill in self.card.skills}
 
     @property
     def path(self) -> str:
@@ -53,8 +55,9 @@ class FrontedAgent:
     def is_addressed_by(self, agent_id: str, version: str) -> bool:
         return (self.card.agent_id, self.card.version) == (agent_id, version)
 
-    def offers(self, skill_id: str) -> bool:
-        return skill_id in self._skill_ids
+    def own_id(self, skill_id: str) -> str | None:
+        """What the Agent calls this Skill of the Card; None for a Skill that the Card has not."""
+        return self._skill_ids.get(skill_id)
 
     async def cancel(
         self, dialect: Dialect, call: RunningCall, request_id: RequestId, headers: Headers, held: HeldBytes

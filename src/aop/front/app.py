@@ -65,7 +65,7 @@ async def build(settings: ReadFrontSettings, resolver: Resolver | None = None) -
 
 def fronted(behind: AgentBehind, resolver: Resolver) -> FrontedAgent:
     upstream = Upstream(behind.endpoint, resolver, behind.headers, behind.tls)
-    return FrontedAgent(behind.card, upstream, _spoken(behind), behind.forwards_delegation)
+    return FrontedAgent(behind.card, upstream, _spoken(behind), behind.forwards_delegation, behind.skill_ids)
 
 
 def _spoken(behind: AgentBehind) -> Dialect | HttpRoutes:

@@ -149,8 +149,8 @@ class FrontCall:
         message = read_params(params.message, UserMessage)
         if message.task_id is not None:
             raise TaskNotFound  # the front remembers none
-        skill_id = self._context.capability
-        if not self.agent.offers(skill_id):
+        skill_id = self.agent.own_id(self._context.capability)
+        if skill_id is None:
             raise InvalidParams("The Card has no such Skill")
         return Question(message.message_id, message.parts, skill_id, message.context_id)
 

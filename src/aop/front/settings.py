@@ -38,6 +38,7 @@ class AgentBehind:
     speaks: Speaks
     tenant: str | None = None
     routes: Mapping[str, str] = field(default_factory=dict)
+    skill_ids: Mapping[str, str] = field(default_factory=dict)
     forwards_delegation: bool = False
     headers: SecretHeaders = field(default=(), repr=False)
     tls: ssl.SSLContext | None = None
@@ -111,12 +112,16 @@ def _agent(reader: read.SettingsReader, number: int, found: FrontAgent, folder: 
     except SecretNotUsable as problem:
         reader.refuse(place, str(problem))
         return None
+    skill_ids = {} if found.skill_ids is msgspec.UNSET else {one.skill: one.id for one in found.skill_ids}
+    if not skill_ids.keys() <= {skill.id for skill in card.skills}:
+        reader.refuse(f"{place}/skillIds", "must name Skills of the Card")
     if found.speaks is Speaks.HTTP and routes.keys() != {skill.id for skill in card.skills}:
         reader.refuse(f"{place}/routes", "must name exactly the Skills of the Card")
     if found.speaks is Speaks.HTTP and card.limits.streaming:
         reader.refuse(f"{place}/card", "declares streaming, which plain HTTP has not")
     tenant = None if found.tenant is msgspec.UNSET else found.tenant
-    return AgentBehind(card, endpoint, found.speaks, tenant, routes, found.delegation == "forward", headers, tls)
+    forwards = found.delegation == "forward"
+    return AgentBehind(card, endpoint, found.speaks, tenant, routes, skill_ids, forwards, headers, tls)
 
 
 def read_card_of(path: Path) -> AgentCard:
