@@ -15,6 +15,7 @@ from aop.front.app import build
 from aop.front.settings import resolve
 from aop.net.http import HttpClient
 from aop.net.server import HttpServer, listening_socket
+from aop.serving.health import Readiness
 from tests.agent.served import ServedAgent
 from tests.support.cards import a_card, a_skill
 from tests.support.waiting import PATIENCE_SECONDS
@@ -26,6 +27,7 @@ MAX_OUTPUT = 65_536
 @dataclass
 class ServedFront(ServedAgent):
     card: dict[str, Any] = field(default_factory=dict)
+    readiness: Readiness | None = None
 
 
 def card_of(origin: str, *, agent_id: str = AGENT, version: str = VERSION, **limits: Any) -> dict[str, Any]:
@@ -65,7 +67,7 @@ async def served_front(folder: Path, url: str, speaks: str = "a2a-0.3", **member
     client = HttpClient(idle_seconds=5, connect_seconds=PATIENCE_SECONDS)
     try:
         await server.start([listener])
-        yield ServedFront(router, port, client, SKILL, f"/{AGENT}/{VERSION}", card)
+        yield ServedFront(router, port, client, SKILL, f"/{AGENT}/{VERSION}", card, unit.readiness)
     finally:
         await client.close()
         await server.stop(1)

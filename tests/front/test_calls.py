@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.agent.agents import require_rejection
+from tests.agent.agents import ask, require_rejection
 from tests.agent.served import message, message_of
 from tests.front import proto
 from tests.front.played import before
@@ -118,6 +118,17 @@ async def test_a_dead_agent_is_a_502_and_a_full_front_a_503(tmp_path: Path) -> N
         assert (full.status, full.header(b"retry-after")) == (503, b"1")
         call.cancel()
         await asyncio.wait([call])
+
+
+async def test_a_front_that_drains_is_alive_and_not_ready(tmp_path: Path) -> None:
+    async with served_front(tmp_path, "http://127.0.0.1:9/") as front:
+        assert front.readiness is not None
+        found = []
+        for _ in range(2):
+            pages = [await ask(front.client, front.port, "GET", path) for path in ("/livez", "/readyz")]
+            found.append([(page.status, json.loads(page.body)["status"]) for page in pages])
+            front.readiness.drain()
+    assert found == [[(200, "ok"), (200, "ok")], [(200, "ok"), (503, "unavailable")]]
 
 
 async def test_the_front_holds_no_more_than_it_may(tmp_path: Path) -> None:

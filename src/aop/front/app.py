@@ -58,8 +58,8 @@ async def build(settings: ReadFrontSettings, resolver: Resolver | None = None) -
             except AddressNotUsable as problem:
                 raise CannotStart(f"{behind.card.agent_id}: its address cannot be used: {problem}") from None
         slots = Slots(settings.max_calls)
-        application = _application(settings, agents, slots)
         readiness = Readiness({}, log, metrics)
+        application = _application(settings, agents, slots, readiness)
         return Unit(application, readiness, ((slots,),), log, metrics, opened.pop_all().aclose)
 
 
@@ -74,13 +74,16 @@ def _spoken(behind: AgentBehind) -> Dialect | HttpRoutes:
     return ProtoDialect(behind.tenant) if behind.speaks is Speaks.A2A_1_0 else SameDialect()
 
 
-def _application(settings: ReadFrontSettings, agents: list[FrontedAgent], slots: Slots) -> ASGIApp:
+def _application(
+    settings: ReadFrontSettings, agents: list[FrontedAgent], slots: Slots, readiness: Readiness
+) -> ASGIApp:
     origin = settings.trust.audience
     cards = {agent.path + PUBLIC_CARD_PATH: msgspec.json.encode(public_card(agent.card, origin)) for agent in agents}
     if len(cards) == 1:
         cards[PUBLIC_CARD_PATH] = next(iter(cards.values()))
     memory = FrontMemory(settings.max_held_bytes)
-    endpoint = FrontEndpoint({agent.path: agent for agent in agents}, {**cards, **HEALTH_PAGES}, slots, memory)
+    pages = {**cards, **HEALTH_PAGES}
+    endpoint = FrontEndpoint({agent.path: agent for agent in agents}, pages, slots, readiness, memory)
     guard = Guard(
         endpoint,
         Verifier(settings.trust, ReplayMemory()),

@@ -4,21 +4,27 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from aop.agent.call_log import AgentCall
 from aop.agent.endpoint import NOT_FOUND, WRONG_METHOD, refuse, require_json
-from aop.agent.guard import JSON, SCOPE_KEY, reject, respond
+from aop.agent.guard import JSON, NO_STORE, SCOPE_KEY, reject, respond
 from aop.agent.methods import SEND, STREAM
 from aop.agent.rpc import MethodNotFound, RequestId, RpcFault, TooManyTasks, read_request
 from aop.contracts.errors import Overloaded
+from aop.contracts.health import Health, HealthStatus
 from aop.front.agent import FrontedAgent
 from aop.front.call import FrontCall
 from aop.front.limits import FrontMemory
 from aop.front.routes import HttpRoutes
 from aop.net.asgi import Receive, Scope, Send
 from aop.serving.admission import Slots
+from aop.serving.health import Readiness
 
 GET: Final = "tasks/get"
 CANCEL: Final = "tasks/cancel"
+READY_PATH: Final = "/readyz"
+_NOT_READY: Final = msgspec.json.encode(Health(status=HealthStatus.UNAVAILABLE))
 _METHODS: Final = frozenset({SEND, STREAM, GET, CANCEL})
 
 
@@ -30,12 +36,15 @@ class FrontEndpoint:
     """By path."""
     pages: Mapping[str, bytes]
     slots: Slots
+    readiness: Readiness
     memory: FrontMemory = field(default_factory=FrontMemory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         agent = self.agents.get(path)
-        if path in self.pages:
+        if path == READY_PATH and not await self.readiness.ready():
+            await respond(send, 503, [JSON, NO_STORE], _NOT_READY)
+        elif path in self.pages:
             await respond(send, 200, [JSON], self.pages[path])
         elif agent is None:
             await respond(send, 404, [JSON], NOT_FOUND)
