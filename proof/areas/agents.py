@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from proof.agents.fronted import weigh_front
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.gathering import Seen, descriptors, problems_of
 from proof.gauges import memory_rise
@@ -137,6 +138,7 @@ async def run(run: Run) -> Findings:
         found.broken += await problems_of(made, Seen(results, before=before, counts=True))
         encounters.judge(found)
         _require_unharmed(found, beside, results)
+        await weigh_front(found, run.folder / "front", [each for each in hostile if each.heavy])
         found.require(not elsewhere.received, f"the redirect was followed {len(elsewhere.received)} times")
     found.figures.append(Figure("behaviours", len(found.hits), at_least=16))
     return found
@@ -159,4 +161,4 @@ async def _cards(made: World) -> dict[str, str]:
     return {"usual": made.first.card["agentId"], "hasty": hasty["agentId"], "absent": absent["agentId"]}
 
 
-AREA = Area("agents", "Agents", run, (Meeting.judge, Encounters.weigh, _require_unharmed), alone=True)
+AREA = Area("agents", "Agents", run, (Meeting.judge, Encounters.weigh, weigh_front, _require_unharmed), alone=True)

@@ -1,12 +1,7 @@
 """`aop front` as a person runs it: one process before an Agent, from nothing but its address."""
 
 import json
-import os
-import signal
 import subprocess
-import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +9,13 @@ import pytest
 
 from aop.agent.testing import SignedRouter
 from aop.local.ports import any_free_port
-from aop.net.http import ConnectFailed, HttpClient
-from tests.agent.agents import ask
 from tests.agent.served import message_of
 from tests.front import proto
 from tests.front.played import PlayedAgent, plain
-from tests.front.served import ServedFront
+from tests.front.process import running_front, started
 from tests.support.agent import a_message, chosen, data, rpc_error
 from tests.support.peers import Behaviour, Received, listening
-from tests.support.waiting import PATIENCE_SECONDS, becomes_true
+from tests.support.waiting import becomes_true
 
 SECRET = "canary-of-a-secret-77aa"
 TEXT = message_of([{"kind": "text", "text": "hi"}])
@@ -66,42 +59,6 @@ async def service(request: Received) -> None:
     await request.answer(b'{"sum": 3}')
 
 
-@asynccontextmanager
-async def running_front(
-    folder: Path, router: SignedRouter, *arguments: str, agent_id: str, version: str = "1.0.0"
-) -> AsyncIterator[tuple[ServedFront, int]]:
-    """The command in that folder, once it answers; its process has ended well when this returns."""
-    port = int(router.audience.rpartition(":")[2])
-    process = _started(folder, router, *arguments)
-    client = HttpClient(idle_seconds=5, connect_seconds=PATIENCE_SECONDS)
-    served = ServedFront(router, port, client, "chat", f"/{agent_id}/{version}")
-
-    async def answers() -> bool:
-        try:
-            return (await ask(client, port, "GET", "/readyz")).status == 200
-        except ConnectFailed:
-            assert process.poll() is None, (folder / "log").read_text()
-            return False
-
-    try:
-        await becomes_true(answers)
-        yield served, process.pid
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE_SECONDS) == 0
-    finally:
-        process.kill()
-        process.wait()
-        await client.close()
-
-
-def _started(folder: Path, router: SignedRouter, *arguments: str) -> subprocess.Popen[bytes]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PLATFORM_")}  # noqa: TID251
-    environment: Mapping[str, str] = inherited | router.environment(folder)
-    command = [sys.executable, "-m", "aop", "front", *arguments]
-    with (folder / "log").open("wb") as log:
-        return subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-
-
 @pytest.mark.rows("FRONT-01", "FRONT-03")
 async def test_an_agent_of_a2a_1_0_needs_its_address_alone_and_with_a_secret_a_settings_file(tmp_path: Path) -> None:
     port = any_free_port()
@@ -121,7 +78,7 @@ async def test_an_agent_of_a2a_1_0_needs_its_address_alone_and_with_a_secret_a_s
         assert card["protocol"]["endpoint"] == f"{origin}/acme:new-agent/2.1.0"
         assert "next: aop publish card.json" in (tmp_path / "log").read_text()
 
-        made = _started(tmp_path, router, "init", "--to", url, *at)
+        made = started(tmp_path, router, "init", "--to", url, *at)
         assert await _ended(made) == 0
         (tmp_path / "acme-new-agent.secret").write_text(SECRET)
         settings = json.loads((tmp_path / "front.json").read_text())
@@ -158,7 +115,7 @@ async def test_a_wrong_command_says_what_is_wrong_in_a_line(tmp_path: Path) -> N
             ((), 2, "--settings"),
             (("--settings", "absent.json"), 78, "cannot be read"),
         ):
-            assert await _ended(_started(tmp_path, router, *arguments)) == code
+            assert await _ended(started(tmp_path, router, *arguments)) == code
             log = (tmp_path / "log").read_text()
             assert words in log
             assert "Traceback" not in log
