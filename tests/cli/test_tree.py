@@ -17,7 +17,12 @@ from tests.cli.conftest import Aop
 _HERE = Path(__file__).parent
 _FUNCTIONS = {"aop", "alone", "program"}
 # `aop up` has a folder of tests, and units are started by most others.
-_TESTED_ELSEWHERE = {"up": "tests/local", "control-plane": "tests/units", "console": "tests/console"}
+_TESTED_ELSEWHERE = {
+    "up": "tests/local",
+    "control-plane": "tests/units",
+    "console": "tests/console",
+    "front": "tests/front",
+}
 
 
 @cache
@@ -99,9 +104,10 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
         "    except Exception as ended: print(entry.name)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
-    needing = {"up", "migrate", "control-plane", "console", "router close", "ledger check"}
+    needing = {"up", "migrate", "control-plane", "console", "front", "router close", "ledger check"}
     assert set(done.stdout.splitlines()) == needing | {"token create", "token list", "token revoke"}
     assert "aop migrate needs the package asyncpg: pip install 'aop[platform]'" in done.stderr
+    assert "pip install 'aop[front]'" in done.stderr
 
 
 def test_whoever_installed_the_bare_package_is_told_what_the_command_line_needs() -> None:

@@ -1,15 +1,18 @@
 """How units end: in the reverse order of their start, killed when deaf, and never left behind."""
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from aop.local.supervisor import UnitSupervisor
 from aop.local.unit import SupervisedUnit
-from tests.local.supervised import always, http_unit, logs, python
+from tests.local.supervised import always, http_unit, logs, never, python
 from tests.support.processes import is_alive, require_none_left
 from tests.support.waiting import generous
 
@@ -75,6 +78,21 @@ async def test_hurry_ends_a_unit_that_takes_its_time(tmp_path: Path) -> None:
     assert time.monotonic() - began < generous(5)
 
 
+@pytest.mark.parametrize("turns", range(6))
+def test_hurry_while_a_unit_is_being_started_leaves_no_process_behind(tmp_path: Path, turns: int) -> None:
+    async def life() -> None:
+        async with UnitSupervisor(logs(tmp_path)) as supervisor:
+            supervisor.begin(SupervisedUnit("sleeper", python(tmp_path, "import time; time.sleep(60)"), never))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            supervisor.hurry()
+            await asyncio.sleep(0)
+
+    asyncio.run(life())
+    require_none_left(str(tmp_path))
+    gc.collect()  # a process whose end nobody awaited would be reported here
+
+
 async def test_what_begins_together_is_stopped_together(tmp_path: Path) -> None:
     slow = "import signal, sys, time; signal.signal(15, lambda *_: (time.sleep(0.6), sys.exit())); time.sleep(60)"
 
@@ -94,6 +112,8 @@ def test_a_killed_supervisor_leaves_no_unit_behind(tmp_path: Path) -> None:
     code = f"""
 import asyncio, sys
 from pathlib import Path
+
+import pytest
 from aop.local.supervisor import UnitSupervisor
 from aop.local.unit import SupervisedUnit
 from tests.local.supervised import always, logs, python

@@ -45,7 +45,14 @@ COMMANDS = (
         "agent check", "aop.cli.agent:check", "Test a running Agent with calls it must accept and calls it must refuse."
     ),
     Entry("agent show", "aop.cli.agent_show:show", "Show an Agent: its versions, skills and permissions."),
-    Entry("front", "aop.cli.front:front", "Stand before an Agent of any kind, as its front.", PROVIDER, serves=True),
+    Entry(
+        "front",
+        "aop.cli.front:front",
+        "Stand before an Agent of any kind, as its front.",
+        PROVIDER,
+        serves=True,
+        extra="front",
+    ),
     Entry(
         "publish",
         "aop.cli.publish:publish",

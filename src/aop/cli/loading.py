@@ -22,7 +22,8 @@ _SETTINGS = {"show_default": True, "max_content_width": 100}
 class Entry:
     """One command: its name (after its group's, if any), where its function is, and what help says of it first.
 
-    `serves` marks a command that runs until it is stopped and has no outcome to tell.
+    `serves` marks a command that runs until it is stopped and has no outcome to tell. `extra` is what to install when
+    a package of it is missing.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Entry:
     summary: str
     panel: str = ""
     serves: bool = False
+    extra: str = "platform"
 
     def function(self) -> Function:
         module, _, name = self.target.partition(":")
@@ -39,7 +41,8 @@ class Entry:
             if str(missing.name).partition(".")[0] == "aop":
                 raise
             # Somebody who installed less than the whole platform called a command of the part that is missing.
-            write_line(f"aop {self.name} needs the package {missing.name}: pip install 'aop[platform]'", sys.stderr)
+            wanted = f"pip install 'aop[{self.extra}]'"
+            write_line(f"aop {self.name} needs the package {missing.name}: {wanted}", sys.stderr)
             raise Exit(1) from None
         return found
 

@@ -103,16 +103,21 @@ class _Kept:
         self.keeper = asyncio.create_task(self._keep(), name=f"keep {self.unit.name}")
 
     async def stop(self) -> None:
-        self.keeper.cancel()
+        self._end_keeper()
         await asyncio.gather(self.keeper, return_exceptions=True)
         if self._child is not None:
             await self._child.stop(self.unit.stop_signal, self.unit.stop_seconds, self.unit.forced_signal)
         await self._end_log()
 
     def force(self) -> None:
-        self.keeper.cancel()
+        self._end_keeper()
         if self._child is not None:
             self._child.send(self.unit.forced_signal)
+
+    def _end_keeper(self) -> None:
+        """Once: a second cancel would break off the end of a process that is just being started."""
+        if not self.keeper.cancelling():
+            self.keeper.cancel()
 
     async def _keep(self) -> None:
         delay, clock = _FIRST_DELAY, asyncio.get_running_loop().time
