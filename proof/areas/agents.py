@@ -15,13 +15,12 @@ from proof.world import ALLOWED, Plan, World, world_of
 from tests.support.agent import input_of, invocation_of, method_of, scripted_agent
 from tests.support.canaries import INPUT_CANARY, OUTPUT_CANARY
 from tests.support.cards import some_limits
-from tests.support.hostile_agents import FORGED, Hostile, hostile_behaviours
+from tests.support.hostile_agents import FORGED, Hostile, hasty_ms, hostile_behaviours
 from tests.support.loop import SILENT_HOST, open_skill
 from tests.support.nested import ANY_PORT
 from tests.support.peers import Behaviour, Received
 
 _MAX_RISE_MIB = 20.0
-_HASTY_MS = 1500
 _ROOMY = 64 * 1024 * 1024
 """So that the limits that hold are the Router's own."""
 _SKILLS = [open_skill(outputSchema={"type": "object"})]
@@ -154,7 +153,7 @@ def _require_unharmed(found: Findings, honest: Traffic, results: Sequence[CallRe
 async def _cards(made: World) -> dict[str, str]:
     """Beside the usual one: of an Agent that has little time, and of one that is not there."""
     hasty, _, _ = await made.first.installed(
-        skills=_SKILLS, limits=some_limits(timeoutMs=_HASTY_MS, maxOutputBytes=_ROOMY)
+        skills=_SKILLS, limits=some_limits(timeoutMs=hasty_ms(), maxOutputBytes=_ROOMY)
     )
     protocol = {**made.first.card["protocol"], "endpoint": f"http://{SILENT_HOST}:9/a2a"}
     absent, _, _ = await made.first.installed(protocol=protocol, skills=_SKILLS)

@@ -7,11 +7,10 @@ import pytest
 
 from tests.front.conftest import Fronted, FrontedRouter
 from tests.support.agent import a_message, data
-from tests.support.hostile_agents import Hostile, hostile_behaviours
+from tests.support.hostile_agents import Hostile, hasty_ms, hostile_behaviours
 from tests.support.peers import hold
 
 _ELSEWHERE = "http://127.0.0.1:9/a2a"
-_HASTY_MS = 1_500
 _ROOMY = 1_048_576
 _ENDED = frozenset({"breaks its output schema"})
 """The front has seen the end of the Task that the Router gives up, so that there is nothing to cancel."""
@@ -39,7 +38,7 @@ async def test_a_hostile_agent_behind_the_front_ends_as_at_the_router(
     fronted: Fronted, streaming: bool, hasty: bool
 ) -> None:
     limits = {"streaming": streaming, "maxOutputBytes": _ROOMY, "outputSchema": {"type": "object"}}
-    limits["timeoutMs"] = _HASTY_MS if hasty else 20_000
+    limits["timeoutMs"] = hasty_ms() if hasty else 20_000
     met = [one for one in hostile_behaviours(_ELSEWHERE) if one.hasty is hasty and not one.absent]
     async with fronted(hold, limits=limits) as router:
         found, expected = {}, {}

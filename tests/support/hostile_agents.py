@@ -26,6 +26,7 @@ from tests.support.streaming_agent import (
     streamed,
     task,
 )
+from tests.support.waiting import generous
 
 UNAVAILABLE, TOO_LARGE, PROTOCOL = "AGENT_UNAVAILABLE", "AGENT_RESPONSE_TOO_LARGE", "A2A_PROTOCOL_ERROR"
 TIMEOUT, EXECUTION = "TIMEOUT", "AGENT_EXECUTION_FAILED"
@@ -58,6 +59,11 @@ class Hostile:
     """Nothing listens where it should be."""
     probed: Behaviour = _WORKING
     """What it answers to tasks/get."""
+
+
+def hasty_ms() -> int:
+    """The time limit of a Card that gives little, and still enough to name a Task on a machine as busy as this one."""
+    return min(round(1000 * generous(0.5)), 20_000)
 
 
 def hostile_behaviours(elsewhere: str) -> list[Hostile]:
