@@ -44,7 +44,9 @@ _LISTEN = "127.0.0.1:8099"
 )
 @click.option("--settings", metavar="FILE", type=options.PATH, help="Serve what this file says; init writes it.")
 @click.option("--listen", metavar="HOST:PORT", default=_LISTEN, help="Where to listen.")
-@click.option("--origin", metavar="ORIGIN", help="The origin under which the Router reaches it; default: http.")
+@click.option(
+    "--origin", metavar="ORIGIN", help="Where the Router reaches it; default: http:// and the address of --listen."
+)
 @click.option("--owner", metavar="ID", help="The owner in a new Card; default: the principal of the local platform.")
 @click.option("--agent-id", metavar="ID", help="The agentId in a new Card; default: made of owner and name.")
 @click.option(
