@@ -14,7 +14,8 @@ from typing import Any, Final, Self, TypeVar
 
 import msgspec
 
-from aop.agent.a2a_card import A2ACard, A2AVersion, NotAnAgentCard, read_agent_card
+from aop.a2a.versions import VERSION_HEADER, A2AVersion
+from aop.agent.a2a_card import A2ACard, NotAnAgentCard, read_agent_card
 from aop.agent.card import PUBLIC_CARD_PATH
 from aop.agent.card_draft import OpenPoint, endpoint_of
 from aop.base import json as strict_json
@@ -181,7 +182,7 @@ class _Asking:
         if body:
             headers.append((b"content-type", b"application/json"))
         if version is A2AVersion.V1_0:  # as the Router asks, 0.3 is named by no header
-            headers.append((b"a2a-version", version.encode()))
+            headers.append((VERSION_HEADER, version.encode()))
 
         async def exchange(address: str) -> Answer:
             return await self._client.request(

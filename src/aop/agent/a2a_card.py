@@ -9,19 +9,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from aop.a2a.versions import A2AVersion
+
 JSONRPC: Final = "JSONRPC"
 MAX_SKILLS: Final = 200
 """Further Skills of a card are not read."""
 
 _VERSION = re.compile(r"([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:\.[0-9]{1,4})?", re.ASCII)
 _MAX_ITEMS = 50
-
-
-class A2AVersion(StrEnum):
-    """The versions of the protocol that differ on the wire."""
-
-    V0_3 = "0.3"
-    V1_0 = "1.0"
 
 
 class A2ASecurity(StrEnum):

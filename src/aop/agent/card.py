@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import msgspec
 
+from aop.a2a.rpc import MODES
 from aop.contracts.card import AgentCard
 from aop.net.origin import Endpoint
 
 PUBLIC_CARD_PATH: Final = "/.well-known/agent-card.json"
-INPUT_MODES: Final = ("application/json", "text/plain")
 _BEARER: Final = "platform"
 
 
@@ -43,8 +43,8 @@ def public_card(card: AgentCard, origin: str) -> dict[str, Any]:
             }
         },
         "security": [{_BEARER: []}],
-        "defaultInputModes": list(INPUT_MODES),
-        "defaultOutputModes": list(INPUT_MODES),
+        "defaultInputModes": list(MODES),
+        "defaultOutputModes": list(MODES),
         "skills": [
             {"id": skill.id, "name": skill.name, "description": skill.description, "tags": []} for skill in card.skills
         ],

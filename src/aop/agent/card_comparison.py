@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from aop.a2a.versions import A2AVersion
 from aop.agent.a2a_address import FoundAgent
-from aop.agent.a2a_card import A2ASecurity, A2AVersion
+from aop.agent.a2a_card import A2ASecurity
 from aop.agent.card_draft import usable_skill_id
 from aop.contracts.card import AgentCard
 

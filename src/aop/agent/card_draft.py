@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aop.agent.a2a_card import MAX_SKILLS, A2ACard, A2ASkill, A2AVersion
+from aop.a2a.versions import A2AVersion
+from aop.agent.a2a_card import MAX_SKILLS, A2ACard, A2ASkill
 from aop.base import json as strict_json
 from aop.base.canonical import NotCanonical, canonical
 from aop.base.ids import is_safe_identifier

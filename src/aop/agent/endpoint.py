@@ -6,10 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aop.agent.call_log import AgentCall
-from aop.agent.guard import JSON, NO_STORE, SCOPE_KEY, HeaderLine, respond
-from aop.agent.methods import FOLLOWING, A2AMethods, Events, Immediate, WhenSettled
-from aop.agent.rpc import (
+from aop.a2a.rpc import (
     RequestId,
     RpcFault,
     RpcRequest,
@@ -20,6 +17,9 @@ from aop.agent.rpc import (
     read_request,
     success,
 )
+from aop.agent.call_log import AgentCall
+from aop.agent.guard import JSON, NO_STORE, SCOPE_KEY, HeaderLine, respond
+from aop.agent.methods import FOLLOWING, A2AMethods, Events, Immediate, WhenSettled
 from aop.net.asgi import Message, Receive, Scope, Send
 
 SEND_SECONDS: Final = 60.0

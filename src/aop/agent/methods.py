@@ -4,8 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from aop.agent.call_log import AgentCall
-from aop.agent.rpc import (
+from aop.a2a.rpc import (
     ExtendedCardMissing,
     InvalidParams,
     MessageConfiguration,
@@ -19,6 +18,7 @@ from aop.agent.rpc import (
     UserMessage,
     read_params,
 )
+from aop.agent.call_log import AgentCall
 from aop.agent.skills import InputRefused, Skills
 from aop.agent.task import SkillTask, input_note
 from aop.agent.tasks import LimitReached, SkillTasks, TaskLimits

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from aop.a2a.rpc import TaskNotCancelable, TaskNotFound, TooManyTasks
 from aop.agent.calls import NestedCallFailed
-from aop.agent.rpc import TaskNotCancelable, TaskNotFound, TooManyTasks
 from aop.agent.skills import InputRefused
 from aop.agent.task import SkillTask, encoded_part
 from aop.contracts.a2a import TaskState

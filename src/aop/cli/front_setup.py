@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from aop.a2a.versions import A2AVersion
 from aop.agent import settings as names
 from aop.agent.a2a_address import AgentNotFound, AgentSilent, FoundAgent, find_agent
-from aop.agent.a2a_card import A2ACard, A2ASecurity, A2ASkill, A2AVersion
+from aop.agent.a2a_card import A2ACard, A2ASecurity, A2ASkill
 from aop.agent.card_draft import OpenPoint, draft_of
 from aop.cli.destination import LocalPlatform
 from aop.cli.problems import EXIT_UNREACHABLE, CommandProblem, UsageProblem

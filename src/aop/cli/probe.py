@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from aop.a2a.versions import A2AVersion
 from aop.agent.a2a_address import AgentNotFound, AgentSilent, FoundAgent, find_agent
-from aop.agent.a2a_card import A2AVersion
 from aop.agent.card_comparison import Difference, differences
 from aop.base.clock import utc_now
 from aop.cli.output import Line, Output, styled

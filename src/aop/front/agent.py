@@ -7,7 +7,7 @@ from dataclasses import InitVar, dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from aop.agent.rpc import RequestId
+from aop.a2a.rpc import RequestId
 from aop.contracts.card import AgentCard
 from aop.front.dialect import Dialect
 from aop.front.faults import UpstreamFault

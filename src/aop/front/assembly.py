@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from aop.agent.rpc import RequestId, success
+from aop.a2a.rpc import RequestId, success
 from aop.front.faults import UpstreamTooLarge
 from aop.front.reading import Kind, SeenArtifact, SeenResult, SeenStatus
 

@@ -6,11 +6,7 @@ from typing import Final
 
 import msgspec
 
-from aop.agent.call_log import AgentCall
-from aop.agent.context import AgentContext
-from aop.agent.guard import JSON, respond
-from aop.agent.methods import STREAM
-from aop.agent.rpc import (
+from aop.a2a.rpc import (
     DataPart,
     InvalidParams,
     MessageConfiguration,
@@ -24,6 +20,10 @@ from aop.agent.rpc import (
     read_params,
     success,
 )
+from aop.agent.call_log import AgentCall
+from aop.agent.context import AgentContext
+from aop.agent.guard import JSON, respond
+from aop.agent.methods import STREAM
 from aop.contracts.a2a import TaskState
 from aop.contracts.delegation import DELEGATION_HEADER
 from aop.front.agent import FrontedAgent

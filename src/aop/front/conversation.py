@@ -6,7 +6,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from aop.agent.rpc import RequestId
+from aop.a2a.rpc import RequestId
 from aop.front.agent import FrontedAgent
 from aop.front.assembly import Assembly
 from aop.front.dialect import Dialect, Question

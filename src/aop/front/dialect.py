@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
-from aop.agent.rpc import DataPart, FilePart, RequestId, TextPart
+from aop.a2a.rpc import MODES, DataPart, FilePart, RequestId, TextPart
 from aop.front.reading import Seen, SeenResult
 from aop.net.http import Headers
-
-OUTPUT_MODES: Final = ("application/json", "text/plain")
 
 
 @dataclass(slots=True)
@@ -67,7 +65,7 @@ class SameDialect:
         }
         if question.context_id is not None:
             message["contextId"] = question.context_id
-        configuration: dict[str, Any] = {"acceptedOutputModes": OUTPUT_MODES}
+        configuration: dict[str, Any] = {"acceptedOutputModes": MODES}
         if not streamed:
             # The Task is named at once, so that it can be canceled; the front waits for its end.
             configuration["blocking"] = False

@@ -6,11 +6,11 @@ from typing import Final
 
 import msgspec
 
+from aop.a2a.rpc import MethodNotFound, RequestId, RpcFault, TooManyTasks, read_request
 from aop.agent.call_log import AgentCall
 from aop.agent.endpoint import NOT_FOUND, WRONG_METHOD, refuse, require_json
 from aop.agent.guard import JSON, NO_STORE, SCOPE_KEY, reject, respond
 from aop.agent.methods import SEND, STREAM
-from aop.agent.rpc import MethodNotFound, RequestId, RpcFault, TooManyTasks, read_request
 from aop.contracts.errors import Overloaded
 from aop.contracts.health import Health, HealthStatus
 from aop.front.agent import FrontedAgent

@@ -9,64 +9,43 @@ from typing import Any, Final
 
 import msgspec
 
-from aop.agent.rpc import DataPart, FilePart, RequestId, TextPart
+from aop.a2a.proto import AGENT, STATE_PREFIX, USER, ProtoMessage, ProtoObject, ProtoPart
+from aop.a2a.rpc import MODES, DataPart, FilePart, RequestId, TextPart
+from aop.a2a.versions import VERSION_HEADER, A2AVersion
 from aop.base import json as strict_json
-from aop.front.dialect import OUTPUT_MODES, Question, rpc
+from aop.front.dialect import Question, rpc
 from aop.front.reading import RUNNING, Kind, Seen, SeenArtifact, SeenResult, SeenStatus
 from aop.net.http import Headers
 
-VERSION: Final = "1.0"
-_STATE: Final = "TASK_STATE_"
 _UNKNOWN: Final = "unknown"
 _FILE: Final = {"bytes": "raw", "uri": "url", "name": "filename", "mimeType": "mediaType"}
-_ROLES: Final = {"ROLE_USER": "user", "ROLE_AGENT": "agent"}
+_ROLES: Final = {USER: "user", AGENT: "agent"}
 
 
-class _Open(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """An object whose further members do not matter here. Absent and empty are the same, as in all protocol buffers."""
-
-
-class _Part(_Open, frozen=True, omit_defaults=True):
-    text: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    raw: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    url: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    filename: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    media_type: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-class _Message(_Open, frozen=True):
-    message_id: str
-    role: str = ""
-    parts: tuple[_Part, ...] = ()
-    task_id: str = ""
-    context_id: str = ""
-
-
-class _Status(_Open, frozen=True):
+class _Status(ProtoObject, frozen=True):
     state: str = ""
-    message: _Message | None = None
+    message: ProtoMessage | None = None
 
 
-class _Artifact(_Open, frozen=True):
+class _Artifact(ProtoObject, frozen=True):
     artifact_id: str
-    parts: tuple[_Part, ...] = ()
+    parts: tuple[ProtoPart, ...] = ()
 
 
-class _Task(_Open, frozen=True):
+class _Task(ProtoObject, frozen=True):
     id: str
     status: _Status
     context_id: str = ""
     artifacts: tuple[_Artifact, ...] = ()
 
 
-class _StatusUpdate(_Open, frozen=True):
+class _StatusUpdate(ProtoObject, frozen=True):
     task_id: str
     status: _Status
     context_id: str = ""
 
 
-class _ArtifactUpdate(_Open, frozen=True):
+class _ArtifactUpdate(ProtoObject, frozen=True):
     task_id: str
     artifact: _Artifact
     context_id: str = ""
@@ -74,11 +53,11 @@ class _ArtifactUpdate(_Open, frozen=True):
     last_chunk: bool = False
 
 
-class _Payload(_Open, frozen=True):
+class _Payload(ProtoObject, frozen=True):
     """The one member that is there says what it is."""
 
     task: _Task | None = None
-    message: _Message | None = None
+    message: ProtoMessage | None = None
     status_update: _StatusUpdate | None = None
     artifact_update: _ArtifactUpdate | None = None
 
@@ -109,7 +88,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class ProtoDialect:
-    headers: Headers = ((b"a2a-version", VERSION.encode()),)
+    headers: Headers = ((VERSION_HEADER, A2AVersion.V1_0.encode()),)
 
     def __init__(self, tenant: str | None = None) -> None:
         self._tenant: Mapping[str, Any] = {} if tenant is None else {"tenant": tenant}
@@ -117,13 +96,13 @@ class ProtoDialect:
     def send(self, request_id: RequestId, question: Question, *, streamed: bool) -> bytes:
         message: dict[str, Any] = {
             "messageId": question.message_id,
-            "role": "ROLE_USER",
+            "role": USER,
             "parts": [_sent_part(part) for part in question.parts],
             "metadata": {"skillId": question.skill_id},
         }
         if question.context_id is not None:
             message["contextId"] = question.context_id
-        configuration: dict[str, Any] = {"acceptedOutputModes": OUTPUT_MODES}
+        configuration: dict[str, Any] = {"acceptedOutputModes": MODES}
         if not streamed:
             configuration["returnImmediately"] = True  # see SameDialect
         params = {"message": message, "configuration": configuration, **self._tenant}
@@ -178,7 +157,7 @@ def _task(task: _Task) -> SeenResult:
     )
 
 
-def _message(message: _Message) -> SeenResult:
+def _message(message: ProtoMessage) -> SeenResult:
     task_id = message.task_id or msgspec.UNSET
     return SeenResult(
         kind=Kind.MESSAGE,
@@ -218,7 +197,11 @@ def _context(context_id: str, task_id: str) -> str:
 
 
 def _status(status: _Status) -> SeenStatus:
-    state = status.state.removeprefix(_STATE).lower().replace("_", "-") if status.state.startswith(_STATE) else _UNKNOWN
+    state = (
+        status.state.removeprefix(STATE_PREFIX).lower().replace("_", "-")
+        if status.state.startswith(STATE_PREFIX)
+        else _UNKNOWN
+    )
     message = status.message
     said = msgspec.UNSET if message is None else msgspec.Raw(_encode(_message(message)))
     return SeenStatus(_UNKNOWN if state == "unspecified" else state, said)
@@ -228,7 +211,7 @@ def _artifact(artifact: _Artifact) -> SeenArtifact:
     return SeenArtifact(artifact.artifact_id, tuple(map(_part, artifact.parts)))
 
 
-def _part(part: _Part) -> msgspec.Raw:
+def _part(part: ProtoPart) -> msgspec.Raw:
     if part.text is not msgspec.UNSET:
         return msgspec.Raw(b'{"kind":"text","text":%b}' % bytes(part.text))
     if part.data is not msgspec.UNSET:

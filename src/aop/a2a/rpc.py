@@ -4,11 +4,12 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 import msgspec
 
-from aop.agent.card import INPUT_MODES
 from aop.base import json as strict_json
 
 RequestId = str | int | None
 T = TypeVar("T")
+MODES: Final = ("application/json", "text/plain")
+"""The media types of what goes in and what comes out."""
 _ANY_MODE: Final = "*/*"
 
 
@@ -79,6 +80,17 @@ class RpcRequest(msgspec.Struct, frozen=True):
     params: msgspec.Raw = msgspec.Raw(b"{}")
 
 
+_decode_request = msgspec.json.Decoder(RpcRequest).decode
+
+
+class RpcProblem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The `error` of an answer."""
+
+    code: int
+    message: str
+    data: Any = msgspec.UNSET
+
+
 class ReceivedPart(msgspec.Struct, frozen=True, tag_field="kind"):
     """A part of a message, of one of the kinds that A2A has."""
 
@@ -125,7 +137,7 @@ class MessageConfiguration(msgspec.Struct, frozen=True, rename="camel"):
     def require_supported(self) -> None:
         if self.push_notification_config is not None:
             raise PushNotSupported
-        if self.accepted_output_modes and not {*INPUT_MODES, _ANY_MODE} & set(self.accepted_output_modes):
+        if self.accepted_output_modes and not {*MODES, _ANY_MODE} & set(self.accepted_output_modes):
             raise OutputModeNotSupported
 
 
@@ -141,21 +153,38 @@ class TaskParams(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def read_request(body: bytes) -> RpcRequest:
+    """Strictly: whoever reads the parameters later reads the same."""
     try:
-        value = strict_json.parse(body, strict_json.AGENT_DEPTH)
+        strict_json.parse(body, strict_json.AGENT_DEPTH)
     except strict_json.JsonRefused:
         raise NotJson from None
+    return read_envelope(body)
+
+
+def read_envelope(body: bytes) -> RpcRequest:
+    """By its types alone. For a reader that passes values on to somebody who reads them strictly."""
+    try:
+        return _decode_request(body)
+    except msgspec.ValidationError as problem:
+        raise _malformed(body, problem) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise NotJson from None
+
+
+def _malformed(body: bytes, problem: msgspec.ValidationError) -> MalformedRequest:
+    """With the id of the request where it has one, so that the caller finds its request again."""
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return MalformedRequest()
     if isinstance(value, list):
-        raise MalformedRequest("Batches are not supported")
+        return MalformedRequest("Batches are not supported")
     if not isinstance(value, dict):
-        raise MalformedRequest
+        return MalformedRequest()
     request_id = value.get("id")
     if not isinstance(request_id, str | int | None) or isinstance(request_id, bool):
-        raise MalformedRequest("The id must be a string, an integer or null")
-    try:
-        return msgspec.json.decode(body, type=RpcRequest)
-    except msgspec.DecodeError as problem:
-        raise MalformedRequest(str(problem), request_id=request_id) from None
+        return MalformedRequest("The id must be a string, an integer or null")
+    return MalformedRequest(str(problem), request_id=request_id)
 
 
 def read_params(params: msgspec.Raw, kind: type[T]) -> T:
@@ -169,6 +198,6 @@ def success(request_id: RequestId, result: bytes) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": msgspec.Raw(result)})
 
 
-def failure(request_id: RequestId, fault: RpcFault) -> bytes:
-    problem = {"code": fault.code, "message": str(fault)}
+def failure(request_id: RequestId, fault: RpcFault, data: Any = msgspec.UNSET) -> bytes:
+    problem = RpcProblem(fault.code, str(fault), data)
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": problem})
