@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from aop.ledger.journal import Journal
-from aop.store.database import StoreUnavailable
+from aop.store.problems import StoreUnavailable
 from proof.simulation.agent import SimulatedAgents
 from proof.simulation.caller import Caller
 from proof.simulation.control_plane import CAPABILITY, RELEASES, WORKSPACE, SimulatedControlPlane

@@ -22,7 +22,7 @@ from aop.serving.response import Response, json_response
 from aop.serving.routing import Route, RouteAnswer
 from aop.serving.streaming import EventStream
 from aop.serving.unit import Unit
-from aop.store.database import StoreUnavailable
+from aop.store.problems import StoreUnavailable
 from tests.support.units import RunningUnit, running
 
 LIMIT = 2000

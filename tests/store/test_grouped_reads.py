@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
-from aop.store.database import Connection, Database, StoreUnavailable
+from aop.store.database import Connection, Database
 from aop.store.grouped_reads import GroupedReads
+from aop.store.problems import StoreUnavailable
 
 
 class Squares:

@@ -8,7 +8,8 @@ import pytest
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from aop.store.migrations import GROUP_ROLES, OWNERS, MigrationRefused, expected_version, migrate
-from aop.store.store_check import StoreNotAsExpected, expected_guards, found_guards, require_store, require_version
+from aop.store.problems import StoreNotAsExpected
+from aop.store.store_check import expected_guards, found_guards, require_store, require_version
 from tests.store.next_version import migrated
 from tests.support.postgres import PostgresForTests
 

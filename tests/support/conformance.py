@@ -15,6 +15,8 @@ from aop.net.http import Answer
 from tools.contract_bundle import Json, bundled, resolve, surfaces
 
 _METHODS = frozenset({"get", "post", "patch", "delete"})
+_PROTOCOLS = ("/a2a/", "/mcp/", "/played/")
+"""What the door serves there, other specifications describe."""
 
 
 class NotAsDescribed(AssertionError):
@@ -36,7 +38,7 @@ def require_conformance(method: str, path: str, answer: Answer) -> None:
     known = [(verb, found) for verb, found in operations() if found.pattern.fullmatch(bare)]
     wanted = "GET" if method == "HEAD" else method
     described = next((found for verb, found in known if verb == wanted), None)
-    if method == "OPTIONS" or (not known and answer.status != 404):
+    if method == "OPTIONS" or bare.startswith(_PROTOCOLS) or (not known and answer.status != 404):
         return
     _require_headers(answer, cacheable=bare.startswith("/v1/agents/") and "/versions/" in bare)
     if answer.status == 405:

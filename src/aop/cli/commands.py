@@ -84,6 +84,14 @@ COMMANDS = (
     ),
     Entry("control-plane", "aop.cli.units:control_plane", "Serve the Control Plane.", UNITS, serves=True),
     Entry("console", "aop.cli.units:console", "Serve the Console to browsers.", UNITS, serves=True),
+    Entry(
+        "door",
+        "aop.cli.units:door",
+        "Serve the door: installed Agents for A2A clients and MCP hosts.",
+        UNITS,
+        serves=True,
+        extra="door",
+    ),
     Entry("router close", "aop.cli.router:close", "End all open Invocations of a Router that will not come back."),
 )
 

@@ -13,7 +13,8 @@ from aop.cli.output import Output
 from aop.cli.problems import EXIT_REFUSED, CommandProblem
 from aop.cli.stores import router_data, router_database
 from aop.ledger.check import Breach, LedgerCheck, Span
-from aop.store.database import StoreUnavailable, connect
+from aop.store.database import connect
+from aop.store.problems import StoreUnavailable
 
 _MAX_LINES = 100
 

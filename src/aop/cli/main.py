@@ -4,7 +4,7 @@ import sys
 
 from aop.local.terminal import write_line
 
-_UNITS = ("control-plane", "router", "console")
+_UNITS = ("control-plane", "router", "console", "door")
 
 
 def main() -> int:

@@ -7,7 +7,7 @@ from aop.base.settings import SettingsReader, SettingsRefused, database_url
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.store import migrations
-from aop.store.database import StoreUnavailable
+from aop.store.problems import StoreUnavailable
 
 _SETTING = "PLATFORM_MIGRATION_DATABASE_URL"
 

@@ -10,8 +10,9 @@ from aop.contracts.publication import Release
 from aop.contracts.recovery import recovery_of
 from aop.control_plane.registry.releases import Releases
 from aop.serving.routing import require_path_values
-from aop.store.database import Database, StoreUnavailable
-from aop.store.store_check import StoreNotAsExpected, require_version
+from aop.store.database import Database
+from aop.store.problems import StoreNotAsExpected, StoreUnavailable
+from aop.store.store_check import require_version
 
 
 async def suspend_on_store(release_id: str, data: Path | None) -> Release:

@@ -11,8 +11,9 @@ from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.cli.stores import router_data, router_database
 from aop.ledger.epochs import Closing, close_earlier, open_epoch
-from aop.store.database import StoreUnavailable, connect
-from aop.store.store_check import StoreNotAsExpected, require_version
+from aop.store.database import connect
+from aop.store.problems import StoreNotAsExpected, StoreUnavailable
+from aop.store.store_check import require_version
 
 
 @click.option("--router-id", metavar="ID", required=True, help="The PLATFORM_ROUTER_ID of the Router.")

@@ -16,7 +16,8 @@ from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.cli.stores import control_plane_data, control_plane_database
 from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
 from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX, principal_prefix
-from aop.store.database import StoreUnavailable, connect
+from aop.store.database import connect
+from aop.store.problems import StoreUnavailable
 
 T = TypeVar("T")
 _HEADINGS = ["token id", "principal", "label", "created", "expires", "revoked", "last used"]

@@ -1,4 +1,4 @@
-"""`aop control-plane`, `aop router` and `aop console`: serve one unit from environment settings alone."""
+"""`aop control-plane`, `aop router`, `aop console` and `aop door`: serve one unit from environment settings alone."""
 
 import os
 import sys
@@ -12,8 +12,7 @@ from aop.cli.problems import EXIT_CONFIGURATION, EXIT_REFUSED
 from aop.local.terminal import write_line
 from aop.net.sockets import inherited_socket
 from aop.serving.unit import CannotStart, MustEnd, serve
-from aop.store.database import StoreUnavailable
-from aop.store.store_check import StoreNotAsExpected
+from aop.store.problems import StoreNotAsExpected, StoreUnavailable
 
 
 def control_plane() -> None:
@@ -32,6 +31,20 @@ def console() -> None:
     Example: aop console
     """
     sys.exit(run_unit("console"))
+
+
+def door() -> None:
+    """Lets A2A clients and MCP hosts call the Agents installed in a Workspace: A2A 0.3 and 1.0 under
+    /a2a/WORKSPACE/AGENT, MCP under /mcp/WORKSPACE. It has no rights and no store: every request needs an access token
+    of the Gateway, which the door passes on to that Gateway alone.
+
+    Settings come from the environment: PLATFORM_DOOR_GATEWAY_ORIGIN (the Gateway), PLATFORM_DOOR_LISTEN_ADDRESS,
+    PLATFORM_DOOR_ORIGIN (the door as callers reach it), PLATFORM_DOOR_ALLOWED_HOSTS and PLATFORM_DOOR_ALLOWED_ORIGINS
+    (what the Host and Origin headers may be) and limits. Stops on SIGTERM after a drain.
+
+    Example: PLATFORM_DOOR_GATEWAY_ORIGIN=https://api.example.com aop door
+    """
+    sys.exit(run_unit("door"))
 
 
 def run_unit(name: str) -> int:
@@ -71,6 +84,12 @@ def _unit(name: str) -> Coroutine[Any, Any, None]:
 
         console_settings = read_console_settings(environment)
         return serve(console_settings.serving, lambda: build_console(console_settings), handed)
+    if name == "door":
+        from aop.door.app import build as build_door  # noqa: PLC0415
+        from aop.door.settings import read_door_settings  # noqa: PLC0415
+
+        door_settings = read_door_settings(environment)
+        return serve(door_settings.serving, lambda: build_door(door_settings), handed)
     from aop.control_plane.app import build as build_control_plane  # noqa: PLC0415
     from aop.control_plane.settings import read_control_plane_settings  # noqa: PLC0415
 

@@ -33,8 +33,8 @@ class AsyncBaseClient(BaseClient):
     def listing(self, request: ListRequest[T]) -> "Listing[T]":
         return Listing(self, request)
 
-    def streaming(self, request: OperationRequest[Any]) -> ResultStream:
-        return ResultStream(self._transport, request, self._seconds(request.call))
+    def streaming(self, request: OperationRequest[Any], *, strict: bool = True) -> ResultStream:
+        return ResultStream(self._transport, request, self._seconds(request.call), strict=strict)
 
 
 class Listing(Generic[T]):

@@ -43,6 +43,12 @@ class BaseClient:
         view._within = seconds  # noqa: SLF001  (its own copy)
         return view
 
+    def bearing(self, token: Token) -> Self:
+        """The same client, over the same connections, for the bearer of another token."""
+        view = copy.copy(self)
+        view._transport = self._transport.bearing(token)  # noqa: SLF001  (its own copy)
+        return view
+
     def _sharing(self, kind: type[C]) -> C:
         """A client of that kind, over the same connections and with the same time for each call."""
         made = kind(self.base_url, timeout=self.timeout, max_answer_bytes=self.max_answer_bytes)

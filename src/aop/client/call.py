@@ -50,13 +50,17 @@ class _Items(msgspec.Struct, Generic[T], frozen=True, rename="camel", forbid_unk
     next_cursor: str | msgspec.UnsetType = msgspec.UNSET
 
 
-def json_of(kind: type[T]) -> Read[T]:
-    """Reads exactly that document, with nothing missing, repeated or unknown."""
+def json_of(kind: type[T], *, strict: bool = True) -> Read[T]:
+    """Reads exactly that document, with nothing missing, repeated or unknown.
+
+    Without `strict` a repeated name inside a value that is kept as its bytes is not looked for. That search may take as
+    long as a unit can not wait, and whoever reads those bytes makes it again.
+    """
     hashable: Any = kind
     decoder: msgspec.json.Decoder[T] = _decoder(hashable)
 
     def read(answer: Answer) -> T:
-        require_json(answer)
+        require_json(answer, strict=strict)
         return decoder.decode(answer.body)
 
     return read
@@ -78,12 +82,13 @@ def page_of(kind: type[T]) -> Read[Page[T]]:
     return read
 
 
-def require_json(answer: Answer) -> None:
-    """Strict JSON under its media type, else ValueError."""
+def require_json(answer: Answer, *, strict: bool = True) -> None:
+    """Strict JSON under its media type, else ValueError; without `strict` only the media type is judged."""
     media = answer.headers_named(b"content-type")
     if len(media) != 1 or media[0].partition(b";")[0].strip().lower() != b"application/json":
         raise ValueError("it is not JSON by its media type")
-    strict_json.parse(answer.body, strict_json.UNIT_DEPTH)
+    if strict:
+        strict_json.parse(answer.body, strict_json.UNIT_DEPTH)
 
 
 def json_bytes(document: Document) -> bytes:

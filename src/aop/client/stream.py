@@ -28,7 +28,10 @@ class ResultStream:
     cancels the Invocation. The ids are known once the block is entered; `terminal` holds the last event afterwards.
     """
 
-    def __init__(self, transport: Transport, request: OperationRequest[Any], seconds: float) -> None:
+    def __init__(
+        self, transport: Transport, request: OperationRequest[Any], seconds: float, *, strict: bool = True
+    ) -> None:
+        """`strict` is that of ResultStreamReader."""
         self.invocation_id: str | None = None
         self.root_task_id: str | None = None
         self.trace_id: str | None = None
@@ -38,6 +41,7 @@ class ResultStream:
         self._transport = transport
         self._request = request
         self._seconds = seconds
+        self._strict = strict
         self._scope = AsyncExitStack()
         self._events: ArrivingEvents | None = None
         self._was_opened = False
@@ -96,7 +100,7 @@ class ResultStream:
         if answer.headers_named(b"content-type") != [b"text/event-stream"] or trace_id is None:
             raise broken(answer, "it is no event stream")
         self.trace_id = trace_id
-        frames = ResultFrames(self._transport.max_answer, trace_id=trace_id)
+        frames = ResultFrames(self._transport.max_answer, strict=self._strict, trace_id=trace_id)
         self._events = ArrivingEvents(answer, frames, http.HttpError)
         self._events.silence_seconds = self.silence_seconds
         accepted = await self._events.upcoming()

@@ -1,6 +1,7 @@
 """Sends requests to the Gateway: resolves its name, connects, sends each request once, and explains failures."""
 
 import asyncio
+import copy
 import ssl
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -39,23 +40,53 @@ class _Opened:
     """The address that took the last connection, tried first."""
 
 
-class Transport:
+class _Connections:
     """Opens at the first request, on the loop of that request, and stays with that loop until it is closed."""
+
+    def __init__(self, tls: ssl.SSLContext | None) -> None:
+        self._tls = tls
+        self._opened: _Opened | None = None
+        self._closed = False
+
+    def open(self) -> _Opened:
+        loop = asyncio.get_running_loop()
+        if self._closed:
+            raise RuntimeError("this client is closed")
+        if self._opened is None:
+            client = HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS, tls=self._tls)
+            self._opened = _Opened(loop, client)
+        if self._opened.loop is not loop:
+            raise RuntimeError("this client belongs to another event loop; make one client per loop")
+        return self._opened
+
+    async def close(self) -> None:
+        self._closed = True
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.client.close()
+
+
+class Transport:
+    """The way to one Gateway for the bearer of one token; several may share their connections."""
 
     def __init__(self, endpoint: Endpoint, token: Token | None, tls: ssl.SSLContext | None, max_answer: int) -> None:
         self.max_answer = max_answer
         self._endpoint = endpoint
         self._prefix = endpoint.path.rstrip("/")
         self._token = Secret(token) if isinstance(token, str) else token
-        self._tls = tls
-        self._opened: _Opened | None = None
-        self._closed = False
+        self._connections = _Connections(tls)
+
+    def bearing(self, token: Token) -> "Transport":
+        """The same way, over the same connections, with another token."""
+        other = copy.copy(self)
+        other._token = Secret(token) if isinstance(token, str) else token  # noqa: SLF001  (its own copy)
+        return other
 
     async def send(self, request: OperationRequest[T], seconds: float) -> T:
         deadline = asyncio.get_running_loop().time() + seconds
         with explained():
             headers = await self._headers(request, b"application/json", deadline)
-            opened = self._open()
+            opened = self._connections.open()
 
             async def exchange(target: Target) -> Answer:
                 return await opened.client.request(
@@ -76,7 +107,7 @@ class Transport:
         deadline = asyncio.get_running_loop().time() + seconds
         with explained():
             headers = await self._headers(request, b"text/event-stream", deadline)
-            opened = self._open()
+            opened = self._connections.open()
 
             async def exchange(target: Target) -> StreamedAnswer:
                 return await scope.enter_async_context(
@@ -94,21 +125,7 @@ class Transport:
             return await self._connected(opened, deadline, exchange)
 
     async def close(self) -> None:
-        self._closed = True
-        opened, self._opened = self._opened, None
-        if opened is not None:
-            await opened.client.close()
-
-    def _open(self) -> _Opened:
-        loop = asyncio.get_running_loop()
-        if self._closed:
-            raise RuntimeError("this client is closed")
-        if self._opened is None:
-            client = HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS, tls=self._tls)
-            self._opened = _Opened(loop, client)
-        if self._opened.loop is not loop:
-            raise RuntimeError("this client belongs to another event loop; make one client per loop")
-        return self._opened
+        await self._connections.close()
 
     async def _connected(self, opened: _Opened, deadline: float, exchange: Callable[[Target], Awaitable[T]]) -> T:
         """Over the first address that takes a connection. Only a failed connection leads to the next one, so nothing

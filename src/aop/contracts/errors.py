@@ -189,6 +189,7 @@ class Refusal(Exception):
 
     code: ErrorCode
     reason: Reason | None = None
+    violations: tuple[Violation, ...] = ()
 
     def __init__(self, text: str = "", *, reason: Reason | None = None) -> None:
         super().__init__(text)

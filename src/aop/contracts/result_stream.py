@@ -35,16 +35,21 @@ class StreamBroken(Exception):
 
 
 class ResultStreamReader:
-    """What has been read of one stream. After the terminal `ended` is true, and nothing more may come."""
+    """What has been read of one stream. After the terminal `ended` is true, and nothing more may come.
 
-    def __init__(self) -> None:
+    Without `strict` a repeated name inside a chunk is not looked for: that search may take as long as a unit can not
+    wait, and whoever reads the chunk makes it again.
+    """
+
+    def __init__(self, *, strict: bool = True) -> None:
         self.ended = False
+        self._strict = strict
         self._sequence = 0
         self._chunks = 0
         self._ids: tuple[str, str, str] | None = None
 
     def read(self, line: bytes) -> StreamEvent:
-        event = _event(line)
+        event = _event(line, strict=self._strict)
         if self.ended:
             raise StreamBroken("after_terminal")
         if self._ids is None and event.type is not StreamEventType.ACCEPTED:
@@ -78,9 +83,9 @@ class ResultFrames:
     `lineage` names ids that every event must carry, such as `trace_id`.
     """
 
-    def __init__(self, max_frame: int, **lineage: str) -> None:
+    def __init__(self, max_frame: int, *, strict: bool = True, **lineage: str) -> None:
         self._frames = FrameReader(max_frame)
-        self._events = ResultStreamReader()
+        self._events = ResultStreamReader(strict=strict)
         self._lineage = lineage
 
     @property
@@ -171,9 +176,10 @@ class ArrivingEvents:
             self._break.__cause__ = cause
 
 
-def _event(line: bytes) -> StreamEvent:
+def _event(line: bytes, *, strict: bool) -> StreamEvent:
     try:
-        strict_json.parse(line, strict_json.UNIT_DEPTH)
+        if strict:
+            strict_json.parse(line, strict_json.UNIT_DEPTH)
         return _decoder.decode(line)
     except (msgspec.DecodeError, strict_json.JsonRefused):
         raise StreamBroken("schema") from None

@@ -3,7 +3,8 @@
 import asyncio
 
 from aop.ledger.journal import Journal
-from aop.store.database import Database, StoreUnavailable
+from aop.store.database import Database
+from aop.store.problems import StoreUnavailable
 
 PAUSE_SECONDS = 10.0
 

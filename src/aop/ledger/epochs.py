@@ -9,7 +9,8 @@ from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.ledger import store
 from aop.ledger.model import CANCELED, ROUTER_ENDED, terminal_fact
-from aop.store.database import Connection, Database, StoreUnavailable, translated_failures
+from aop.store.database import Connection, Database, translated_failures
+from aop.store.problems import StoreUnavailable
 
 PROBE_SECONDS = 1.0
 MAX_CLOSED_AT_ONCE = 1000

@@ -1,6 +1,6 @@
 """The ASGI application of a unit: the checks of contract 0.3 in their order, around the calls of its routes.
 
-0. a head that cannot be read in two ways;
+0. a head that cannot be read in two ways, from an origin that may ask;
 1. path known; 2. method offered; 3. authentication; 4. free slot; 5. path identifiers, then query; then the call.
 """
 
@@ -20,7 +20,7 @@ from aop.serving.request import Request
 from aop.serving.request_log import Level, RequestRecord, UnitLog, safe_cause
 from aop.serving.response import Response, error_response, refusal_response
 from aop.serving.routing import Route, RouteAnswer, RouteTable, Spanned, require_path_values
-from aop.store.database import StoreUnavailable
+from aop.store.problems import StoreUnavailable
 from aop.telemetry.spans import Attribute
 from aop.telemetry.tracing import Served, Tracing
 
@@ -144,6 +144,7 @@ class _Exchange:
         if ambiguity is not None:
             self.request.close_connection = True
             raise InvalidRequest(Violation("", ambiguity))
+        self._cross_origin.require(self.request)
         found = table.find(self.request.scope["raw_path"])
         if found is None:
             raise NotFound("unknown path")

@@ -39,8 +39,8 @@ class JsonBody(msgspec.Struct, frozen=True):
 
 
 async def read_json(request: Request, document: Document, limit: int) -> JsonBody:
-    _require_json(request)
-    raw = await _read(request, limit)
+    require_json_type(request)
+    raw = await read_bytes(request, limit)
     if request.workers is not None and len(raw) > IN_LOOP_BYTES:
         await _require_elsewhere(request.workers, document, raw)
         return JsonBody(raw)
@@ -66,7 +66,7 @@ async def _require_elsewhere(workers: SchemaWorkers, document: Document, raw: by
         raise InvalidRequest(*checked.violations)
 
 
-def _require_json(request: Request) -> None:
+def require_json_type(request: Request) -> None:
     content_type = request.single_header(b"content-type") or b""
     media_type = content_type.partition(b";")[0].strip().lower()
     encodings = request.header_values(b"content-encoding")
@@ -74,7 +74,8 @@ def _require_json(request: Request) -> None:
         raise InvalidRequest(Violation("", "content_type"))
 
 
-async def _read(request: Request, limit: int) -> bytes:
+async def read_bytes(request: Request, limit: int) -> bytes:
+    """The whole body; more than the limit, or a body that takes too long, is refused."""
     declared = request.single_header(b"content-length")
     if declared is not None and int(declared) > limit:
         raise PayloadTooLarge("declared length", reason=Reason.BODY_SIZE)

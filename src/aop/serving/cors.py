@@ -1,4 +1,4 @@
-"""Cross-origin grants of the Gateway: exact origins, `/v1/` paths only."""
+"""Cross-origin requests: which are refused, and what browsers are granted; by default exact origins under `/v1/`."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -20,6 +20,12 @@ _EXPOSED = (
 @dataclass(frozen=True)
 class CrossOrigin:
     origins: Collection[str] = ()
+    prefix: bytes = b"/v1/"
+    """Where origins are granted anything."""
+    preflight_headers: Headers = _PREFLIGHT
+
+    def require(self, request: Request) -> None:
+        """The first check of every request; refuses nothing unless a unit says otherwise."""
 
     def grant(self, request: Request) -> Headers:
         """What to add to an answer; nothing unless the Origin is exactly a configured one."""
@@ -29,10 +35,10 @@ class CrossOrigin:
     def preflight(self, request: Request) -> Response | None:
         """The answer to a preflight, given before authentication; None when this is not one we grant."""
         is_preflight = request.method == "OPTIONS" and request.header_values(b"access-control-request-method")
-        return Response(204, headers=_PREFLIGHT) if is_preflight and self._granted_origin(request) else None
+        return Response(204, headers=self.preflight_headers) if is_preflight and self._granted_origin(request) else None
 
     def _granted_origin(self, request: Request) -> bytes | None:
-        if not self.origins or not request.scope["raw_path"].startswith(b"/v1/"):
+        if not self.origins or not request.scope["raw_path"].startswith(self.prefix):
             return None
         origin = request.single_header(b"origin")
         return origin if origin is not None and origin.decode("latin-1") in self.origins else None

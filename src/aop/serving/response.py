@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from aop.contracts.errors import ErrorCode, InvalidRequest, Reason, Refusal, Violation, code_entries
+from aop.contracts.errors import ErrorCode, Reason, Refusal, Violation, code_entries
 from aop.contracts.platform_error import PreAcceptanceError
 from aop.net.asgi import Send
 from aop.serving.request import Request
@@ -47,8 +47,7 @@ def json_response(status: int, value: object, headers: Headers = ()) -> Response
 
 
 def refusal_response(refusal: Refusal, request: Request) -> Response:
-    violations = refusal.violations if isinstance(refusal, InvalidRequest) else ()
-    return error_response(refusal.code, request, violations, refusal.reason)
+    return error_response(refusal.code, request, refusal.violations, refusal.reason)
 
 
 def error_response(

@@ -6,17 +6,14 @@ from typing import Any
 
 import asyncpg
 
+from aop.store.problems import StoreUnavailable
+
 Connection = Any
 """An asyncpg connection; the library ships no types."""
 
 _ACQUIRE_SECONDS = 5.0
 _CONNECT_SECONDS = 5.0
 _COMMAND_SECONDS = 5.0
-
-
-class StoreUnavailable(Exception):
-    """The store failed or did not answer. Carries the class of the failure only: its text may repeat row contents."""
-
 
 _LOST = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 CONNECTION_LOST = (*_LOST, StoreUnavailable)

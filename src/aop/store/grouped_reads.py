@@ -7,7 +7,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from aop.store.database import Connection, Database, StoreUnavailable
+from aop.store.database import Connection, Database
+from aop.store.problems import StoreUnavailable
 
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")

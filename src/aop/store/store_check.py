@@ -7,6 +7,7 @@ from functools import cache
 from aop.base import assets
 from aop.store.database import Connection
 from aop.store.migrations import expected_version
+from aop.store.problems import StoreNotAsExpected
 
 Guards = Mapping[str, Sequence[str]]
 
@@ -24,10 +25,6 @@ SELECT 'index', tab.relname || '.' || idx.relname
   JOIN pg_namespace ns ON ns.oid = tab.relnamespace
  WHERE ns.nspname = $1 AND pgi.indisunique AND pgi.indisvalid
 """
-
-
-class StoreNotAsExpected(Exception):
-    """The schema is there, but is not the one this version works with."""
 
 
 @cache

@@ -7,7 +7,8 @@ from contextlib import aclosing
 from aop.base.settings import Secret
 from aop.contracts.topology import FrameKind, TopologyEvent, WatchedRelease
 from aop.control_plane.registry.store import releases
-from aop.store.database import Connection, Database, StoreUnavailable, connect, translated_failures
+from aop.store.database import Connection, Database, connect, translated_failures
+from aop.store.problems import StoreUnavailable
 
 FRAME_ENTRIES = 500
 _RECONNECT_SECONDS = 1.0

@@ -6,7 +6,7 @@ from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Reason, Unauthenticated
 from aop.ledger.reader import LedgerReader, ParentFacts
 from aop.router.invocation.supervisor import InvocationSupervisor
-from aop.store.database import StoreUnavailable
+from aop.store.problems import StoreUnavailable
 
 MAX_DEPTH = 16
 MAX_IN_ROOT_TASK = 5000

@@ -1,0 +1,78 @@
+"""Composition root of the door: the way to the Gateway, the protocols, and what every request passes first."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from typing import Final
+
+from aop.base.settings import Secret
+from aop.door.faults import GatewayFault
+from aop.door.gateway import Gateway
+from aop.door.origins import DoorOrigins
+from aop.door.protocol import DoorParts, DoorRequest, DoorRoute, Speaks
+from aop.door.settings import DoorSettings
+from aop.net.policy import Resolver
+from aop.serving.admission import Slots
+from aop.serving.application import Application
+from aop.serving.background import Observed, start_telemetry, unit_loops
+from aop.serving.bearer import bearer_token
+from aop.serving.health import Readiness, health_routes
+from aop.serving.metrics import UnitMetrics
+from aop.serving.request import Request
+from aop.serving.request_log import UnitLog
+from aop.serving.response import Response
+from aop.serving.routing import Call, Route, RouteAnswer
+from aop.serving.streaming import CancelOnDisconnect
+from aop.serving.unit import Unit
+
+UNIT: Final = "door"
+PROTOCOLS: Final[tuple[Speaks, ...]] = ()
+_NOBODY: Final = Response(503)
+"""The answer to a caller who has left; it is never sent."""
+
+
+async def build(settings: DoorSettings, protocols: Sequence[Speaks] = PROTOCOLS) -> Unit:
+    log, metrics = UnitLog(UNIT, settings.log_level), UnitMetrics(UNIT)
+    async with AsyncExitStack() as opened:
+        gateway = Gateway(settings.gateway_origin, settings.answer_max_bytes)
+        opened.push_async_callback(gateway.close)
+        loops = unit_loops(log, metrics)
+        opened.push_async_callback(loops.close)
+        tracing = start_telemetry(settings.telemetry, Observed(log, metrics, loops, Resolver()), opened)
+        readiness = Readiness({"gateway": gateway.check, "loops": loops.check}, log, metrics)
+        parts = DoorParts(settings, gateway, log, metrics, loops, opened)
+        calls, watches = Slots(settings.max_calls), Slots(settings.max_watches)
+        metrics.in_flight(lambda: calls.taken)
+        routes = [
+            *health_routes(readiness, metrics),
+            *(_route(one, gateway, watches if one.watches else calls) for speaks in protocols for one in speaks(parts)),
+        ]
+        origins = DoorOrigins(settings.allowed_origins, hosts=settings.allowed_hosts)
+        application = Application(routes, log, metrics, origins, tracing)
+        close = opened.pop_all().aclose
+        return Unit(application, readiness, ((calls, watches),), log, metrics, close, end_watches=parts.ending.set)
+
+
+async def _bearer(request: Request) -> None:
+    """Who it belongs to, and whether to anybody, the Gateway says."""
+    request.grant = Secret(bearer_token(request))
+
+
+def _route(route: DoorRoute, gateway: Gateway, slots: Slots) -> Route:
+    return Route(route.method, route.path, _call(route, gateway), access=_bearer, slots=slots, query=None)
+
+
+def _call(route: DoorRoute, gateway: Gateway) -> Call:
+    async def call(http: Request) -> RouteAnswer:
+        token = http.grant
+        assert isinstance(token, Secret)  # noqa: S101  the access rule put it there
+        request = DoorRequest(http, gateway.caller(token, http.path["workspaceId"]))
+        answer: RouteAnswer = _NOBODY
+        try:
+            async with CancelOnDisconnect(http):
+                answer = await route.serve(request)
+        except GatewayFault as fault:
+            request.ran(fault.trace_id, fault.invocation_id)
+            raise
+        return answer
+
+    return call

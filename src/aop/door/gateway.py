@@ -1,0 +1,212 @@
+"""Everything the door asks of the Gateway, each time with the bearer of whoever asks the door.
+
+The door has no rights of its own and decides nothing: what a caller may see or run, the Gateway says for that caller.
+Answers are checked as the client checks them. Every failure is a GatewayFault.
+"""
+
+import asyncio
+import hmac
+from collections.abc import Awaitable
+from types import TracebackType
+from typing import Final, TypeVar
+
+import msgspec
+
+from aop.base.settings import Secret
+from aop.client.answers import trace_of
+from aop.client.call import Call, json_of
+from aop.client.errors import ClientError
+from aop.client.operations import AsyncOperations
+from aop.client.request import OperationRequest, OperationRoute
+from aop.client.stream import ResultStream
+from aop.contracts.card import AgentCard
+from aop.contracts.errors import ErrorCode, Reason
+from aop.contracts.health import Health
+from aop.contracts.invocation import InvocationRequest, InvocationResult, StreamEvent
+from aop.contracts.lineage import InvocationDetail
+from aop.contracts.workspace import Installation, InstallationStatus, Workspace
+from aop.door.faults import GatewayFault, fault_of
+from aop.door.installed import CardMemory, InstalledAgent, Moments
+from aop.net.http import Answer
+
+T = TypeVar("T")
+
+INVOKE_SECONDS: Final = 620.0
+"""The most time an Invocation may run, and the platform's own bounds after it."""
+
+_INVOKE: Final = OperationRoute("POST", "/v1/workspaces/{workspaceId}/invocations", (200,))
+_READY: Final = OperationRoute("GET", "/readyz", (200,))
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Gateway:
+    """The one configured Gateway and the connections to it, which all callers share."""
+
+    def __init__(self, origin: str, answer_max_bytes: int) -> None:
+        self._client = AsyncOperations(origin, max_answer_bytes=answer_max_bytes)
+        self._cards = CardMemory()
+        self._agents: Moments[InstalledAgent] = Moments()
+
+    def caller(self, token: Secret, workspace_id: str) -> "DoorCaller":
+        return DoorCaller(self._client.bearing(token), token, workspace_id, self._cards, self._agents)
+
+    async def check(self) -> None:
+        """Raises unless the Gateway says that it is ready."""
+        await self._client.send(_READY.request(Call(json_of(Health), anonymous=True)))
+
+    async def close(self) -> None:
+        """Ends every call that still runs."""
+        await self._client.close()
+
+
+class DoorCaller:
+    """Who asks the door in one request: a bearer that the Gateway has not judged yet, and the Workspace of the path."""
+
+    __slots__ = ("_agents", "_cards", "_client", "_token", "workspace_id")
+
+    def __init__(
+        self,
+        client: AsyncOperations,
+        token: Secret,
+        workspace_id: str,
+        cards: CardMemory,
+        agents: Moments[InstalledAgent],
+    ) -> None:
+        self._client = client
+        self._token = token
+        self._cards = cards
+        self._agents = agents
+        self.workspace_id = workspace_id
+
+    def is_bearer_of(self, other: "DoorCaller") -> bool:
+        """Whether both requests bear the same token."""
+        return hmac.compare_digest(self._token.reveal(), other._token.reveal())  # noqa: SLF001  (of the same class)
+
+    async def workspace(self) -> Workspace:
+        """A fault for everybody whom the Gateway does not let see it: the cheapest way to have a bearer judged."""
+        return await _read(self._client.read_workspace(self.workspace_id))
+
+    async def installed(self) -> tuple[InstalledAgent, ...]:
+        """Everything that can be called now: enabled Installations with their Cards."""
+        enabled = [one for one in await self._installations() if one.status is InstallationStatus.ENABLED]
+        return tuple([InstalledAgent(one, await self._card(one)) for one in enabled])
+
+    async def agent(self, agent_id: str) -> InstalledAgent:
+        """One of them, perhaps as it was a moment ago; a fault where the Gateway would refuse to call it."""
+        key, now = (self._token.reveal(), self.workspace_id, agent_id), asyncio.get_running_loop().time()
+        found = self._agents.find(key, now)
+        if found is None:
+            found = await self._find(agent_id)
+            self._agents.keep(key, found, now)
+        return found
+
+    async def _find(self, agent_id: str) -> InstalledAgent:
+        for one in reversed(await self._installations()):
+            if one.agent_id == agent_id and one.status is InstallationStatus.ENABLED:
+                return InstalledAgent(one, await self._card(one))
+            if one.agent_id == agent_id and one.status is InstallationStatus.DISABLED:
+                raise GatewayFault(ErrorCode.INSTALLATION_DISABLED)
+        raise GatewayFault(ErrorCode.AGENT_NOT_INSTALLED, Reason.NOT_INSTALLED)
+
+    async def _installations(self) -> list[Installation]:
+        """Current and former ones, oldest first."""
+        try:
+            async with asyncio.timeout(self._client.timeout):
+                return [one async for one in self._client.list_installations(self.workspace_id)]
+        except ClientError as error:
+            raise fault_of(error) from error
+        except TimeoutError:
+            raise GatewayFault(ErrorCode.DEPENDENCY_ERROR) from None
+
+    async def _card(self, installation: Installation) -> AgentCard:
+        """From memory only after the Gateway has just told this caller of the Installation that pins it."""
+        found = self._cards.find(installation)
+        if found is None:
+            found = await _read(self._client.read_agent_card(installation.agent_id, installation.installed_version))
+            self._cards.keep(found)
+        return found.card
+
+    async def invocation(self, invocation_id: str) -> InvocationDetail:
+        """What the Ledger says of one Invocation; neither input nor output."""
+        return await _read(self._client.read_invocation(self.workspace_id, invocation_id))
+
+    async def invoke(self, agent_id: str, skill_id: str, content: msgspec.Raw) -> InvocationResult:
+        """One Invocation in JSON mode. Cancelling it closes the connection, which cancels the Invocation."""
+        try:
+            return await self._client.send(self._invoking(agent_id, skill_id, content, stream=False))
+        except ClientError as error:
+            raise fault_of(error, invoking=True) from error
+
+    def stream(self, agent_id: str, skill_id: str, content: msgspec.Raw) -> "ArrivingResult":
+        """One streamed Invocation. `async with` begins it and is entered once it was accepted; leaving the block before
+        its terminal cancels it."""
+        request = self._invoking(agent_id, skill_id, content, stream=True)
+        return ArrivingResult(self._client.streaming(request, strict=False))
+
+    def _invoking(
+        self, agent_id: str, skill_id: str, content: msgspec.Raw, *, stream: bool
+    ) -> OperationRequest[InvocationResult]:
+        """The content is one JSON value already; whether it is strict JSON and fits the Skill, the platform says."""
+        body = InvocationRequest(agent_id=agent_id, capability=skill_id, input=content, stream=stream)
+        path = {"workspaceId": self.workspace_id}
+        return _INVOKE.request(Call(_result, path, body=_encode(body), patience=INVOKE_SECONDS))
+
+
+class ArrivingResult:
+    """The events of one accepted Invocation, each checked: `accepted`, the chunks in order, exactly one terminal.
+
+    An end without terminal is a GatewayFault, never the end of the iteration.
+    """
+
+    __slots__ = ("_stream",)
+
+    def __init__(self, stream: ResultStream) -> None:
+        self._stream = stream
+
+    @property
+    def invocation_id(self) -> str:
+        return self._stream.invocation_id or ""
+
+    @property
+    def trace_id(self) -> str:
+        return self._stream.trace_id or ""
+
+    async def __aenter__(self) -> "ArrivingResult":
+        try:
+            await self._stream.__aenter__()
+        except ClientError as error:
+            raise fault_of(error, invoking=True) from error
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stream.aclose()
+
+    def __aiter__(self) -> "ArrivingResult":
+        return self
+
+    async def __anext__(self) -> StreamEvent:
+        if self._stream.terminal is not None:
+            raise StopAsyncIteration
+        try:
+            return await self._stream.next_event()
+        except ClientError as error:
+            raise fault_of(error, invoking=True) from error
+
+
+_read_result: Final = json_of(InvocationResult, strict=False)
+
+
+def _result(answer: Answer) -> InvocationResult:
+    result = _read_result(answer)
+    if result.trace_id != trace_of(answer):
+        raise ValueError("it belongs to another Trace")
+    return result
+
+
+async def _read(reading: Awaitable[T]) -> T:
+    try:
+        return await reading
+    except ClientError as error:
+        raise fault_of(error) from error

@@ -1,0 +1,72 @@
+"""What is installed in a Workspace, with its Cards, and the two bounded memories that save asking for it again."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from aop.client.catalog import ExactCard
+from aop.contracts.card import AgentCard, Skill
+from aop.contracts.workspace import Installation
+
+T = TypeVar("T")
+
+FRESH_SECONDS: Final = 5.0
+"""How long it may stay unnoticed by the door that an Installation was replaced; the Gateway judges every call anew."""
+_CARD_BYTES: Final = 64 * 1024 * 1024
+_MAX_REMEMBERED: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledAgent:
+    """An enabled Installation and the Card that it pins."""
+
+    installation: Installation
+    card: AgentCard
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """Those whose permissions are all accepted: no other can be called."""
+        accepted = set(self.installation.accepted_permissions)
+        return tuple(skill for skill in self.card.skills if accepted.issuperset(skill.required_permissions))
+
+
+class CardMemory:
+    """Cards by Agent and version, which never change; those used longest ago go when all take too many bytes."""
+
+    def __init__(self, max_bytes: int = _CARD_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._size = 0
+        self._cards: OrderedDict[tuple[str, str], ExactCard] = OrderedDict()
+
+    def find(self, installation: Installation) -> ExactCard | None:
+        key = (installation.agent_id, installation.installed_version)
+        found = self._cards.get(key)
+        if found is not None:
+            self._cards.move_to_end(key)
+        return found
+
+    def keep(self, found: ExactCard) -> None:
+        key = (found.card.agent_id, found.card.version)
+        if key not in self._cards and len(found.body) <= self._max_bytes:
+            self._cards[key] = found
+            self._size += len(found.body)
+        while self._size > self._max_bytes:
+            self._size -= len(self._cards.popitem(last=False)[1].body)
+
+
+class Moments(Generic[T]):
+    """Values that hold for a moment, by a key that names the bearer: nobody is told what another one may see."""
+
+    def __init__(self, seconds: float = FRESH_SECONDS) -> None:
+        self._seconds = seconds
+        self._values: OrderedDict[tuple[str, ...], tuple[T, float]] = OrderedDict()
+
+    def find(self, key: tuple[str, ...], now: float) -> T | None:
+        value, until = self._values.get(key, (None, 0.0))
+        return value if now < until else None
+
+    def keep(self, key: tuple[str, ...], value: T, now: float) -> None:
+        self._values.pop(key, None)
+        self._values[key] = (value, now + self._seconds)
+        while self._values and (len(self._values) > _MAX_REMEMBERED or next(iter(self._values.values()))[1] <= now):
+            self._values.popitem(last=False)

@@ -1,0 +1,74 @@
+"""The seam between the door and the protocols that it speaks: what a protocol gets, and what it gives.
+
+A protocol is a package below `aop.door` with a function of the type `Speaks`: it takes the DoorParts, once, and gives
+its DoorRoutes. `aop.door.app` lists these functions. For every request that comes to one of its routes, the door has
+already done this:
+
+- Host and Origin are allowed, the path is known, its identifiers are well-formed, and a place is free;
+- there is exactly one bearer. Nobody has judged it yet: whatever is told about the Workspace must have come from the
+  Gateway in this request, through `request.caller`;
+- a caller who leaves before the answer begins cancels `serve`; one who leaves later cancels the source of an
+  EventStream. Both end the Invocation, because leaving `caller.invoke` or `caller.stream` does.
+
+What `serve` raises becomes the answer: a GatewayFault or another Refusal as the Gateway would answer it, anything else
+as INTERNAL_ERROR. A failure after acceptance (`fault.invocation_id` is set) is told in the form of the protocol.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+from aop.base.loops import Loops
+from aop.door.gateway import DoorCaller, Gateway
+from aop.door.settings import DoorSettings
+from aop.serving.metrics import UnitMetrics
+from aop.serving.request import Request
+from aop.serving.request_log import UnitLog
+from aop.serving.routing import RouteAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class DoorRequest:
+    """One request at a route of a protocol, and who makes it. `http.path` has the identifiers of the path."""
+
+    http: Request
+    caller: DoorCaller
+
+    def ran(self, trace_id: str | None, invocation_id: str | None) -> None:
+        """The Trace and the Invocation that the Gateway gave this request; log, span and answer then name these."""
+        if trace_id is not None:
+            self.http.trace_id = trace_id
+        self.http.invocation_id = invocation_id
+
+
+Serve = Callable[[DoorRequest], Awaitable[RouteAnswer]]
+
+
+@dataclass(frozen=True)
+class DoorRoute:
+    """`path` begins with `/a2a/:workspaceId` or `/mcp/:workspaceId`."""
+
+    method: str
+    path: str
+    serve: Serve
+    watches: bool = False
+    """An answer that goes on for as long as its reader likes. It takes a place of its own kind, and must end when
+    `parts.ending` is set."""
+
+
+@dataclass(frozen=True)
+class DoorParts:
+    """What all requests of a protocol share; `opened` closes what the protocol opens, before the way to the Gateway."""
+
+    settings: DoorSettings
+    gateway: Gateway
+    log: UnitLog
+    metrics: UnitMetrics
+    loops: Loops
+    opened: AsyncExitStack
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the drain begins."""
+
+
+Speaks = Callable[[DoorParts], Sequence[DoorRoute]]

@@ -1,0 +1,9 @@
+"""What a store can be blamed for; free of the driver, so that a unit without a store can tell these, too."""
+
+
+class StoreUnavailable(Exception):
+    """The store failed or did not answer. Carries the class of the failure only: its text may repeat row contents."""
+
+
+class StoreNotAsExpected(Exception):
+    """The schema is there, but is not the one this version works with."""

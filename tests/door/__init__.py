@@ -1,0 +1,1 @@
+"""The door before a running platform."""
