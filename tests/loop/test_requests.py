@@ -23,7 +23,7 @@ async def nothing_happens(platform: Platform) -> AsyncIterator[int]:
     assert (await platform.recorded(), len(platform.agent.received)) == (recorded, heard)
 
 
-@pytest.mark.rows("INV-03", "INV-04", "INV-05")
+@pytest.mark.rows("INV-03", "INV-04", "INV-05", "DOOR-08")
 async def test_accept_decides_before_anything_is_looked_up(platform: Platform) -> None:
     for case in ACCEPT:
         headers = [(b"accept", value.encode()) for value in case["accept"]]

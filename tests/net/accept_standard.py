@@ -64,12 +64,17 @@ def acceptable(values: Sequence[bytes]) -> tuple[bool, bool]:
         usable = [(found.name.lower(), weight) for found in ranges for weight in [found.weight] if found.plain]
     except _Unreadable:
         return False, False
-    stream = any(name == "text/event-stream" and weight > 0 for name, weight in usable)
-    for wanted in ("application/json", "application/*", "*/*"):
-        weights = [weight for name, weight in usable if name == wanted]
+    if not ranges:
+        return True, True
+    return _matched(usable, "application/json"), _matched(usable, "text/event-stream")
+
+
+def _matched(usable: Sequence[tuple[str, float]], media_type: str) -> bool:
+    for candidate in (media_type, f"{media_type.partition('/')[0]}/*", "*/*"):
+        weights = [weight for name, weight in usable if name == candidate]
         if weights:
-            return max(weights) > 0, stream
-    return not ranges, stream
+            return max(weights) > 0
+    return False
 
 
 def _ranges(text: str) -> list[_Range]:

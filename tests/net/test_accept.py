@@ -1,4 +1,4 @@
-"""Accept negotiation (contract 7.2, choice 14)."""
+"""Accept negotiation (contract 7.2 with amendment 4a, choice 14)."""
 
 import json
 import time
@@ -60,29 +60,33 @@ def test_a_json_answer_is_not_acceptable(values: list[bytes]) -> None:
     assert not allows_json(values)
 
 
-@pytest.mark.rows("INV-05")
+@pytest.mark.rows("INV-05", "DOOR-08")
 @pytest.mark.parametrize(
     "values",
     [
+        [], [b""], [b" , ,"], [b"*/*"], [b"text/*"], [b"TEXT/*;q=0.001"], [b"application/json, */*;q=0.1"],
         [b"text/event-stream"], [b"text/event-stream;q=0.5, application/json"],
         [b"TEXT/Event-Stream;q=0.5, application/json"], [b"application/json", b"text/event-stream"],
         [b"text/event-stream;charset=utf-8"], [b"*/*;q=0, text/event-stream;q=0.001"], [b",text/event-stream"],
+        [b"text/*;q=0, text/event-stream"], [b"*/*;q=0, text/*"], [b"text/event-stream;v=1;q=0, */*"],
+        [b"application/json, text/plain, */*"], [b"text/html", b"*/*"],
     ],
 )  # fmt: skip
-def test_a_stream_is_acceptable_when_it_is_named(values: list[bytes]) -> None:
+def test_a_stream_is_acceptable(values: list[bytes]) -> None:
     assert allows_event_stream(values)
 
 
-@pytest.mark.rows("INV-05")
+@pytest.mark.rows("INV-05", "DOOR-08")
 @pytest.mark.parametrize(
     "values",
     [
-        [], [b""], [b"*/*"], [b"text/*"], [b"application/json"], [b"text/event-stream;q=0"],
-        [b"text/event-stream;q=0.0, */*"], [b"text/event-stream;v=1"], [b"text/event-stream;charset=latin-1"],
+        [b"application/json"], [b"application/*"], [b"text/html"], [b"text/event-stream;q=0"], [b"*/*;q=0"],
+        [b"text/event-stream;q=0.0, */*"], [b"text/event-stream;q=0, text/*"], [b"text/*;q=0, */*"],
+        [b"text/event-stream;v=1"], [b"text/*;v=1"], [b"text/event-stream;charset=latin-1"], [b"*/event-stream"],
         [b"application/event-stream"], [b"text/event-stream2"], *UNREADABLE,
     ],
 )  # fmt: skip
-def test_a_stream_is_not_acceptable_when_it_is_not_named(values: list[bytes]) -> None:
+def test_a_stream_is_not_acceptable(values: list[bytes]) -> None:
     assert not allows_event_stream(values)
 
 

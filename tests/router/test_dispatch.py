@@ -10,6 +10,7 @@ from tests.router.conftest import Lone, LoneRouter
 from tests.support.agent import a_message, data, rpc_error
 from tests.support.errors import require_error
 from tests.support.peers import after
+from tests.support.vectors import cases
 
 ID_HEADERS = ("x-platform-invocation-id", "x-platform-root-task-id")
 
@@ -57,11 +58,13 @@ async def test_an_invocation_id_is_taken_once(router: LoneRouter) -> None:
     assert len(router.agent.received) == 2
 
 
-@pytest.mark.rows("INV-04")
+@pytest.mark.rows("INV-04", "INV-05", "DOOR-08")
 async def test_accept_counts_here_too(router: LoneRouter) -> None:
-    reply = await router.dispatch(headers=[(b"accept", b"text/event-stream")])
-    require_error(reply, 406, "NOT_ACCEPTABLE", "4")
-    require_error(await router.dispatch(stream=True), 406, "NOT_ACCEPTABLE", "4")
+    for case in cases("accept"):
+        headers = [(b"accept", value.encode()) for value in case["accept"]]
+        if case["verdict"] == "not_acceptable":
+            reply = await router.dispatch(headers=headers, stream=case["stream"])
+            require_error(reply, 406, "NOT_ACCEPTABLE", "4")
     assert (await router.recorded(), router.plane.resolves) == (0, [])
 
 

@@ -32,22 +32,23 @@ class _MediaRange:
 
 def allows_json(values: Sequence[bytes]) -> bool:
     """Whether `application/json` has a weight above 0; a missing or empty header allows everything."""
-    if not values or (len(values) == 1 and values[0] in {b"*/*", b"application/json"}):
+    return _allows(values, "application", "json", usual=frozenset({b"*/*", b"application/json"}))
+
+
+def allows_event_stream(values: Sequence[bytes]) -> bool:
+    """Whether `text/event-stream` has a weight above 0; a missing or empty header allows everything."""
+    return _allows(values, "text", "event-stream", usual=frozenset({b"*/*", b"text/event-stream"}))
+
+
+def _allows(values: Sequence[bytes], type_: str, subtype: str, usual: frozenset[bytes]) -> bool:
+    """`usual` are the headers that most callers send; they need no reading."""
+    if not values or (len(values) == 1 and values[0] in usual):
         return True
     try:
         ranges = list(_media_ranges(values))
     except _Unreadable:
         return False
-    return not ranges or _weight(ranges, "application", "json") > 0
-
-
-def allows_event_stream(values: Sequence[bytes]) -> bool:
-    """Whether `text/event-stream` itself is named with a weight above 0."""
-    try:
-        named = [found for found in _media_ranges(values) if (found.type, found.subtype) == ("text", "event-stream")]
-    except _Unreadable:
-        return False
-    return any(found.plain and found.weight > 0 for found in named)
+    return not ranges or _weight(ranges, type_, subtype) > 0
 
 
 def _weight(ranges: Sequence[_MediaRange], type_: str, subtype: str) -> float:

@@ -37,7 +37,7 @@ describe("what can be pasted", () => {
   it("shows the stream only where the Agent streams", () => {
     const codes = (streaming: boolean) => snippets({ ...use, streaming }).map(({ code }) => code)
     expect(codes(false).join()).not.toContain("stream ")
-    expect(codes(true)[0]).toContain("text/event-stream")
+    expect(codes(true)[0]).toContain('"stream":true')
     expect(codes(true)[1]).toContain("client.stream(")
     expect(codes(true)[2]).toContain("--stream")
   })

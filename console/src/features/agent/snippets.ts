@@ -42,7 +42,7 @@ function curl({ gateway, workspaceId, agentId, capability, input, streaming }: U
       `  -d ${quoted(escaped(JSON.stringify({ agentId, capability, stream, input })))}`,
     ].join("\n")
   const whole = call(false, "")
-  return streaming ? `${whole}\n\n# piece by piece\n${call(true, "N -H 'Accept: text/event-stream'")}` : whole
+  return streaming ? `${whole}\n\n# piece by piece\n${call(true, "N")}` : whole
 }
 
 function python({ gateway, workspaceId, agentId, capability, input, streaming }: Use): string {
