@@ -9,7 +9,7 @@ import asyncpg
 import uvloop
 
 from aop.net.http import HttpClient
-from benchmarks._stream_platform import WORKSPACE, StreamPlatform, stream_platform
+from benchmarks._stream_platform import AGENT, WORKSPACE, StreamPlatform, stream_platform
 from benchmarks.invocations import CALLERS, UNITS, Calls, costs_of, many
 from benchmarks.measure import Figure, Plot, Report, Series
 
@@ -18,13 +18,28 @@ ROUNDS = 3
 PAGES = 40
 LIMIT_GROWTH = 1.3
 
+_AGENTS = """
+INSERT INTO registry.agent (agent_id, owner_id, public_agent_id)
+SELECT 'vendor:agent-' || number, 'vendor', 'agt_' || lpad(to_hex(number), 32, '0')
+  FROM generate_series($1::bigint, $2::bigint) AS number
+"""
+# Each Agent has a Card of its own, with the Skills of the one that is invoked.
+_CARDS = """
+INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name, folded_text, grams,
+       skill_ids, status, registered_at)
+SELECT id, version, document, encode(sha256(document), 'hex'), 'vendor', precedence, folded_name, folded_text, grams,
+       skill_ids, 'draft', now()
+  FROM (SELECT 'vendor:agent-' || number AS id,
+               convert_to(replace(convert_from(document, 'UTF8'), agent_id, 'vendor:agent-' || number), 'UTF8')
+               AS document, version, precedence, folded_name, folded_text, grams, skill_ids
+          FROM registry.card, generate_series($1::bigint, $2::bigint) AS number WHERE agent_id = $3) AS copy
+"""
 _INSTALL = """
 INSERT INTO workspace.installation (installation_id, workspace_id, agent_id, version_constraint, installed_version,
        installed_release_id, installed_card_digest, accepted_permissions, status, installed_at, updated_at)
-SELECT 'ins_' || lpad(to_hex(number), 32, '0'), $1, 'vendor:agent-' || number, '1.0.0', '1.0.0',
-       'rel_' || lpad(to_hex(number), 32, '0'), encode(sha256(number::text::bytea), 'hex'), '{}', 'enabled',
-       now(), now()
-  FROM generate_series($2::bigint, $3::bigint) AS number
+SELECT 'ins_' || lpad(to_hex(number), 32, '0'), $3, agent_id, version, version,
+       'rel_' || lpad(to_hex(number), 32, '0'), digest, '{}', 'enabled', now(), now()
+  FROM registry.card JOIN generate_series($1::bigint, $2::bigint) AS number ON agent_id = 'vendor:agent-' || number
 """
 
 
@@ -66,8 +81,10 @@ async def _run() -> Report:
 
 async def _install(platform: StreamPlatform, before: int, after: int) -> None:
     connection = await asyncpg.connect(platform.database_url)
-    await connection.execute(_INSTALL, WORKSPACE, before + 1, after)
-    await connection.execute("VACUUM ANALYZE workspace.installation")
+    await connection.execute(_AGENTS, before + 1, after)
+    await connection.execute(_CARDS, before + 1, after, AGENT)
+    await connection.execute(_INSTALL, before + 1, after, WORKSPACE)
+    await connection.execute("VACUUM ANALYZE workspace.installation, registry.agent, registry.card")
     await connection.close()
 
 

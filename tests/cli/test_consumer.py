@@ -120,6 +120,9 @@ def test_installing_shows_the_permissions_and_installs_nothing_unasked(aop: Aop,
 
 def test_an_installation_is_made_disabled_enabled_and_ended_and_its_history_stays(aop: Aop, workspace: str) -> None:
     made = aop("install", "aop:summarizer", "-w", workspace, "--yes", "--json").json
+    told = aop("installations", "-w", workspace, "--json").json["items"][0]
+    assert (told["agentName"], told["limits"]["streaming"]) == ("Summarizer", True)
+    assert {skill["permissionsAccepted"] for skill in told["skills"]} == {True}
     assert (made["status"], made["installedVersion"]) == ("enabled", "1.0.0")
     assert made["acceptedPermissions"] == ["text.read"]
     again = aop("install", "aop:summarizer", "-w", workspace, "--yes")
@@ -131,7 +134,7 @@ def test_an_installation_is_made_disabled_enabled_and_ended_and_its_history_stay
     ended = aop("uninstall", "aop:summarizer", "-w", workspace, "--json").json
     assert (ended["status"], ended["installationId"]) == ("uninstalled", made["installationId"])
     assert aop("installations", "-w", workspace, "--json").json == {"items": []}
-    assert aop("installations", "-w", workspace, "--all", "--json").json["items"] == [ended]
+    assert aop("installations", "-w", workspace, "--all", "--json").json["items"] == [told | ended]
     gone = aop("enable", "aop:summarizer", "-w", workspace, "--json")
     assert (gone.code, gone.error["code"]) == (1, "AGENT_NOT_INSTALLED")
 

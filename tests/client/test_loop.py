@@ -149,7 +149,10 @@ async def test_an_installation_is_disabled_enabled_and_uninstalled_and_its_histo
     assert (await client.update_installation(*where, "enabled")).status is InstallationStatus.ENABLED
     gone = await client.uninstall_agent(*where)
     assert await client.read_installation(*where) == gone
-    assert gone in [installation async for installation in client.list_installations("demo")]
+    items = {item.installation_id: item async for item in client.list_installations("demo")}
+    listed = items[made.installation_id]
+    assert (listed.status, listed.uninstalled_at) == (InstallationStatus.UNINSTALLED, gone.uninstalled_at)
+    assert [(skill.id, skill.permissions_accepted) for skill in listed.skills] == [("work", True)]
 
 
 async def test_an_invocation_gives_its_result_and_its_lineage(client: Client, platform: Platform) -> None:

@@ -67,13 +67,16 @@ def test_an_installation_is_shown_with_its_pin_permissions_and_state(tab: Tab) -
     expect(panel).to_contain_text("1.0.0")
     expect(panel).to_contain_text("chosen for ^1.0.0")
     expect(panel).to_contain_text("text.read")
+    expect(panel.get_by_role("list")).to_have_text("SummarizeRead aloud")
     release = panel.get_by_role("link", name=installation["installedReleaseId"][:10])
     expect(release).to_have_attribute("href", f"/releases/{installation['installedReleaseId']}")
 
 
 def test_what_stands_in_the_way_of_an_installation_is_said(tab: Tab) -> None:
     page = tab.open(f"/workspaces/{a_busy_workspace(tab.stack)}")
-    expect(page.get_by_role("region", name="Meeting brief")).to_contain_text("notes.read was not accepted")
+    brief = page.get_by_role("region", name="Meeting brief")
+    expect(brief).to_contain_text("notes.read was not accepted")
+    expect(brief).to_contain_text(": not permitted")
     suspended = page.get_by_role("region", name="Suspended Agent")
     expect(suspended).to_contain_text("AGENT_RELEASE_SUSPENDED")
     expect(suspended.get_by_role("link", name="Try it")).to_have_count(0)
@@ -111,7 +114,7 @@ def test_uninstalling_keeps_the_record_in_the_history(tab: Tab) -> None:
     expect(page.get_by_text("Nothing is installed here.")).to_be_visible()
     page.get_by_role("tab", name="History (1)").click()
     expect(page).to_have_url(f"{tab.stack.console}/workspaces/{workspace_id}?view=history")
-    expect(page.get_by_role("row").nth(1)).to_contain_text("aop:summarizer")
+    expect(page.get_by_role("row").nth(1)).to_contain_text("Summarizeraop:summarizer 1.0.0")
 
 
 def test_an_action_the_state_no_longer_permits_is_refused_in_the_dialog(tab: Tab) -> None:

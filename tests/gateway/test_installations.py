@@ -1,25 +1,14 @@
-"""Installations: what an owner accepts, what is pinned, what is listed, and that no Agent hears of it."""
+"""Installations: what an owner accepts, what is pinned, and that no Agent hears of it."""
 
 import asyncio
 from typing import Any
 
 import pytest
 
-from tests.support.cards import a_card, a_skill
+from tests.support.cards import a_skill, some_permissions
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error
 from tests.support.workspaces import AGENT, Owner, Rows, a_release, taken
-
-MANY = (
-    "INSERT INTO workspace.installation (installation_id, workspace_id, agent_id, version_constraint,"
-    " installed_version, installed_release_id, installed_card_digest, accepted_permissions, installed_at, updated_at)"
-    " SELECT 'inst_' || lpad(to_hex(n), 32, '0'), 'space', 'a' || n, '*', '1.0.0', 'rel_' || repeat('0', 32),"
-    " repeat('0', 64),"
-)
-
-
-def permissions(*ids: str) -> list[dict[str, str]]:
-    return [{"id": item, "description": "Something."} for item in ids]
 
 
 @pytest.mark.rows("WS-12")
@@ -75,7 +64,7 @@ async def test_an_installation_is_not_found_through_another_workspace(owner: Own
 async def test_a_request_that_breaks_the_contract_installs_nothing(
     owner: Owner, catalog: Catalog, rows: Rows, members: dict[str, Any], violations: list[tuple[str, str]]
 ) -> None:
-    await a_release(catalog, permissions=permissions("a", "b"), skills=[a_skill("s")])
+    await a_release(catalog, permissions=some_permissions("a", "b"), skills=[a_skill("s")])
     body = {"agentId": AGENT, "versionConstraint": "*", "acceptedPermissions": [], **members}
     reply = await owner.ask("POST", "/space/installations", body)
     require_error(reply, 400, "VALIDATION_ERROR", "3")
@@ -101,7 +90,7 @@ async def test_accepted_permissions_may_be_few_and_are_returned_sorted_bytewise(
     owner: Owner, catalog: Catalog, accepted: list[str], recorded: list[str]
 ) -> None:
     needy = a_skill("needy", requiredPermissions=["a", "b"])
-    await a_release(catalog, permissions=permissions("a", "a.1", "b", "Z"), skills=[needy])
+    await a_release(catalog, permissions=some_permissions("a", "a.1", "b", "Z"), skills=[needy])
     assert (await owner.install(accepted=accepted))["acceptedPermissions"] == recorded
 
 
@@ -142,46 +131,6 @@ async def test_no_change_of_the_catalog_rewrites_an_installation(owner: Owner, c
     await catalog.disable(card)
     await catalog.disable(newer)
     assert await owner.installation(installed["installationId"]) == installed
-
-
-@pytest.mark.rows("WS-20")
-async def test_all_records_are_listed_in_the_order_they_were_installed(
-    owner: Owner, catalog: Catalog, rows: Rows
-) -> None:
-    assert await owner.page("/space/installations") == {"items": []}
-    await a_release(catalog)
-    for number in range(101):
-        installation_id = (await owner.install())["installationId"]
-        if number < 100:
-            await owner.uninstall(installation_id)
-    await owner.set_status(installation_id, "disabled")
-    other = a_card(agent_id="acme:other")
-    await catalog.register(other)
-    await catalog.release(other)
-    await owner.install("acme:other")
-    made = [row["installation_id"] for row in await rows.installations()]
-    for limit in (7, 25, 100):
-        pages = await owner.pages("/space/installations", limit)
-        assert [item["installationId"] for page in pages for item in page] == made
-        assert all(len(page) == limit for page in pages[:-1])
-    assert {item["status"] for page in pages for item in page} == {"enabled", "disabled", "uninstalled"}
-    assert len((await owner.page("/space/installations"))["items"]) == 25
-
-
-async def test_records_of_one_moment_are_listed_by_id(owner: Owner, rows: Rows) -> None:
-    await rows.execute(f"{MANY} '{{}}', '2030-01-01Z', '2030-01-01Z' FROM generate_series(20, 1, -1) AS n")
-    pages = await owner.pages("/space/installations", 3)
-    assert [item["agentId"] for page in pages for item in page] == [f"a{n}" for n in range(1, 21)]
-
-
-async def test_a_page_stops_early_once_it_passes_four_mebibytes(owner: Owner, rows: Rows) -> None:
-    await rows.execute(
-        f"{MANY} ARRAY(SELECT lpad(p::text, 100, 'p') FROM generate_series(1, 9000) AS p),"
-        " '2030-01-01Z', '2030-01-01Z' FROM generate_series(1, 12) AS n"
-    )
-    first = await owner.ask("GET", "/space/installations")
-    assert (len(first.json["items"]), 4 * 1024**2 < len(first.body) < 6 * 1024**2) == (5, True)
-    assert [len(page) for page in await owner.pages("/space/installations", 100)] == [5, 5, 2]
 
 
 @pytest.mark.rows("WS-22")

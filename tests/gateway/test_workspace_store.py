@@ -6,7 +6,8 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from aop.cards.rights import CardRights, RightsByDigest, read_rights
+from aop.cards.summary import CardSummary, SkillSummary, SummariesByDigest, read_summary
+from aop.contracts.card import Limits
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests
 
@@ -178,29 +179,37 @@ async def test_the_moves_of_the_lifecycle_are_let_through(filled: DatabaseUrls) 
         await connection.close()
 
 
-def test_what_a_card_asks_for_is_read_from_its_bytes() -> None:
+LIMITS = Limits(timeout_ms=1, max_input_bytes=2, max_output_bytes=3, streaming=True)
+
+
+def test_what_a_card_says_in_short_is_read_from_its_bytes() -> None:
     document = (
-        b'{"name":"x","permissions":[{"description":"","id":"a"},{"description":"","id":"b"}],"skills":['
-        b'{"id":"s","inputSchema":{"id":[1e400]},"requiredPermissions":["a"]},{"id":"t","requiredPermissions":[]}]}'
+        b'{"limits":{"maxInputBytes":2,"maxOutputBytes":3,"streaming":true,"timeoutMs":1},"name":"x",'
+        b'"permissions":[{"description":"","id":"a"},{"description":"","id":"b"}],"skills":['
+        b'{"id":"s","inputSchema":{"id":[1e400]},"name":"S","requiredPermissions":["a"]},'
+        b'{"id":"t","name":"T","requiredPermissions":[]}]}'
     )
-    rights = read_rights(document)
-    assert rights.declared == {"a", "b"}
-    assert rights.required == {"s": {"a"}, "t": set()}
+    assert read_summary(document) == CardSummary(
+        "x",
+        LIMITS,
+        frozenset({"a", "b"}),
+        {"s": SkillSummary("S", frozenset({"a"})), "t": SkillSummary("T", frozenset())},
+    )
 
 
-def test_remembered_rights_stay_within_a_fixed_amount_of_memory() -> None:
-    def rights(size: int) -> CardRights:
-        return CardRights(frozenset(f"permission-{number:04}" for number in range(size)), {})
+def test_remembered_summaries_stay_within_a_fixed_amount_of_memory() -> None:
+    def summary(size: int) -> CardSummary:
+        return CardSummary("", LIMITS, frozenset(f"permission-{number:04}" for number in range(size)), {})
 
-    one = rights(10).weight
-    remembered = RightsByDigest(max_bytes=3 * one)
+    one = summary(10).weight
+    remembered = SummariesByDigest(max_bytes=3 * one)
     for digest in ("a", "b", "c"):
-        remembered.keep(digest, rights(10))
+        remembered.keep(digest, summary(10))
     assert remembered.get("a") is not None  # now "b" is the one unused for longest
-    remembered.keep("d", rights(10))
+    remembered.keep("d", summary(10))
     assert [remembered.get(digest) is not None for digest in "abcd"] == [True, False, True, True]
-    remembered.keep("huge", rights(100))
-    remembered.keep("a", rights(10))
+    remembered.keep("huge", summary(100))
+    remembered.keep("a", summary(10))
     assert [remembered.get(digest) is not None for digest in ("a", "c", "d", "huge")] == [True, True, True, False]
-    remembered.keep("large", rights(25))
+    remembered.keep("large", summary(25))
     assert [remembered.get(digest) is not None for digest in ("a", "c", "d", "large")] == [False, False, False, True]

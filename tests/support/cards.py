@@ -55,6 +55,10 @@ def a_skill(skill_id: str = "summarize", **members: Any) -> dict[str, Any]:
     return {**skill, **members}
 
 
+def some_permissions(*ids: str) -> list[dict[str, str]]:
+    return [{"id": item, "description": "Something."} for item in ids]
+
+
 def some_limits(**members: Any) -> dict[str, Any]:
     limits: dict[str, Any] = {
         "timeoutMs": 60_000,

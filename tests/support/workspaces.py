@@ -16,7 +16,7 @@ from tests.support.units import Reply, RunningUnit
 
 AGENT = "acme:summarizer"
 ALL = ("documents.read",)
-_LISTS = {"workspaces": "workspace/1", "installations": "installation/1"}
+_LISTS = {"workspaces": "workspace/1", "installations": "installation-item/1"}
 
 
 @dataclass(frozen=True)

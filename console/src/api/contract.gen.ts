@@ -291,11 +291,43 @@ export type Installation = {
   readonly uninstalledAt?: Timestamp
 }
 
+/** Unique; sorted ascending bytewise. */
+export type InstallationAcceptedPermissions = ReadonlyArray<SafeIdentifier>
+
 /** Identifies one Installation. */
 export type InstallationId = string
 
+/** An Installation as a list shows it, with what its pinned Card says of the Agent in short. */
+export type InstallationItem = {
+  readonly installationId: InstallationId
+  readonly workspaceId: SafeIdentifier
+  readonly agentId: SafeIdentifier
+  readonly versionConstraint: InstallationVersionConstraint
+  readonly installedVersion: AgentVersion
+  readonly installedReleaseId: ReleaseId
+  readonly acceptedPermissions: InstallationAcceptedPermissions
+  readonly status: InstallationStatus
+  readonly installedAt: Timestamp
+  readonly updatedAt: Timestamp
+  /** Equals updatedAt. */
+  readonly uninstalledAt?: Timestamp
+  readonly agentName: AgentCardName
+  readonly limits: AgentCardLimits
+  /** Every Skill of the pinned Card, in its order. */
+  readonly skills: ReadonlyArray<InstallationItemSkill>
+}
+
+/** One Skill, and whether calls of it are permitted. */
+export type InstallationItemSkill = {
+  /** The capability. */
+  readonly id: SafeIdentifier
+  readonly name: AgentCardName
+  /** Whether the Workspace accepted every permission that the Skill needs. */
+  readonly permissionsAccepted: boolean
+}
+
 export type InstallationPage = {
-  readonly items: ReadonlyArray<Installation>
+  readonly items: ReadonlyArray<InstallationItem>
   readonly nextCursor?: NextCursor
 }
 
@@ -306,6 +338,9 @@ export type InstallationStatus = "enabled" | "disabled" | "uninstalled"
 export type InstallationUpdate = {
   readonly status: "enabled" | "disabled"
 }
+
+/** The range as submitted. */
+export type InstallationVersionConstraint = string
 
 /** One Invocation and all its events by sequence; the record equals the last event. */
 export type InvocationDetail = {
@@ -392,7 +427,7 @@ export type InvocationRequest = {
   readonly capability: SafeIdentifier
   /** Free: judged against the Skill's inputSchema; its bytes reach the Agent unchanged, an object as a data part, a string as a text part. */
   readonly input: JsonObject | string
-  /** Selects the result mode and must agree with Accept. */
+  /** Selects the result mode; Accept must allow it. */
   readonly stream: boolean
 }
 
@@ -710,7 +745,7 @@ export const RECOVERY: Readonly<Record<ErrorCode, { owner: RecoveryOwner; action
   DISALLOWED_NETWORK: { owner: "provider", action: "Use an endpoint that the platform's network policy permits; a changed endpoint needs a new Card version and Binding." },
   NOT_FOUND: { owner: "caller", action: "Check every identifier of the request; list what exists to find the right one." },
   AGENT_NOT_INSTALLED: { owner: "workspace_owner", action: "Install the Agent in this Workspace, then invoke again." },
-  NOT_ACCEPTABLE: { owner: "caller", action: "Let Accept agree with `stream`: application/json for a result, text/event-stream for a stream." },
+  NOT_ACCEPTABLE: { owner: "caller", action: "Let Accept allow what `stream` selects: application/json for a result, text/event-stream for a stream; `*/*` allows both." },
   CONFLICT: { owner: "caller", action: "Read the current state; do only what it still permits." },
   CANCELED: { owner: "caller", action: "The Invocation stays canceled. The Agent may have done part of the work: find that out before you invoke again." },
   CHALLENGE_EXPIRED: { owner: "provider", action: "Create a fresh challenge, serve its exact proof, and complete it once before it expires." },

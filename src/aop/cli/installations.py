@@ -9,7 +9,7 @@ from aop.cli import options
 from aop.cli.output import moment, status, table
 from aop.cli.platform import InWorkspace, first
 from aop.cli.problems import CommandProblem
-from aop.contracts.workspace import Installation, InstallationStatus
+from aop.contracts.workspace import Installation, InstallationItem, InstallationStatus
 
 _agent = click.argument("agent", metavar="AGENT", help="The Agent's id, or an inst_… id.")
 
@@ -17,12 +17,14 @@ _agent = click.argument("agent", metavar="AGENT", help="The Agent's id, or an in
 @click.option("--all", "history", is_flag=True, help="Include uninstalled ones.")
 @options.limit(100)
 async def installations(platform: InWorkspace, history: bool, limit: int) -> None:
-    """Shows the exact version and Release of each Installation.
+    """Shows the exact version of each Installation and its Skills.
+
+    A Skill is refused when a permission that it needs was not accepted.
 
     Example: aop installations --all
     """
 
-    async def listed() -> AsyncIterator[Installation]:
+    async def listed() -> AsyncIterator[InstallationItem]:
         async for one in platform.client.list_installations(platform.workspace_id):
             if history or one.status is not InstallationStatus.UNINSTALLED:
                 yield one
@@ -31,15 +33,17 @@ async def installations(platform: InWorkspace, history: bool, limit: int) -> Non
     rows = [
         (
             one.agent_id,
+            one.agent_name,
             one.installed_version,
             status(one.status),
+            ", ".join(skill.id if skill.permissions_accepted else f"{skill.id} (refused)" for skill in one.skills),
             ", ".join(one.accepted_permissions),
             one.installation_id,
             moment(one.installed_at),
         )
         for one in found
     ]
-    headings = ["agent", "version", "status", "accepted", "installation", "installed"]
+    headings = ["agent", "name", "version", "status", "skills", "accepted", "installation", "installed"]
     lines = table(headings, rows) if rows else [f"nothing is installed in {platform.workspace_id}"]
     platform.out.tell({"items": found}, *lines)
     if more:

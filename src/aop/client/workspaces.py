@@ -10,6 +10,7 @@ from aop.client.operation import list_operation, operation
 from aop.contracts.health import PlatformStatus
 from aop.contracts.workspace import (
     Installation,
+    InstallationItem,
     InstallationUpdate,
     InstallRequest,
     Workspace,
@@ -78,13 +79,13 @@ class WorkspaceCalls:
         return Call(json_of(Installation), {"workspaceId": workspace_id}, body=msgspec.json.encode(body))
 
     @list_operation(_INSTALLATIONS)
-    def list_installations(self, workspace_id: str) -> Call[Page[Installation]]:
-        """Current and former Installations, oldest first; former ones are `uninstalled`.
+    def list_installations(self, workspace_id: str) -> Call[Page[InstallationItem]]:
+        """Current and former Installations, oldest first; former ones are `uninstalled`. Each has its Skills.
 
         >>> [(found.agent_id, found.status.value) for found in client.list_installations("demo")]
         [('acme:adder', 'enabled')]
         """
-        return Call(page_of(Installation), {"workspaceId": workspace_id})
+        return Call(page_of(InstallationItem), {"workspaceId": workspace_id})
 
     @operation("GET", _INSTALLATION)
     def read_installation(self, workspace_id: str, installation_id: str) -> Call[Installation]:

@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from aop.contracts.card import Limits
 from aop.contracts.wire import Wire
 
 
@@ -51,10 +52,25 @@ class Installation(Wire, frozen=True, kw_only=True):
     uninstalled_at: str | msgspec.UnsetType = msgspec.UNSET
 
 
+class InstalledSkill(Wire, frozen=True, kw_only=True):
+    id: str
+    name: str
+    permissions_accepted: bool
+
+
+class InstallationItem(Installation, frozen=True, kw_only=True):
+    """An Installation as a list shows it: with what its Card says in short."""
+
+    agent_name: str
+    limits: Limits
+    skills: tuple[InstalledSkill, ...]
+
+
 READERS: dict[str, type] = {
     "workspace/1": Workspace,
     "workspace/1#createRequest": WorkspaceRequest,
     "install-request/1": InstallRequest,
     "installation-update/1": InstallationUpdate,
     "installation/1": Installation,
+    "installation-item/1": InstallationItem,
 }

@@ -3,28 +3,30 @@
 import { Link } from "@tanstack/react-router"
 import { Archive } from "lucide-react"
 
-import type { Installation } from "@/api/contract.gen"
+import type { InstallationItem } from "@/api/contract.gen"
 import { DataTable, type Column } from "@/components/DataTable"
 import { EmptyState } from "@/components/EmptyState"
 import { Identifier } from "@/components/Identifier"
 import { Time } from "@/components/Time"
 
-const COLUMNS: ReadonlyArray<Column<Installation>> = [
+const COLUMNS: ReadonlyArray<Column<InstallationItem>> = [
   {
     name: "Agent",
     width: "minmax(0,2fr)",
-    cell: ({ agentId, installedVersion }) => (
+    cell: ({ agentId, agentName, installedVersion }) => (
       <>
         <Link
           to="/agents/$agentId"
           params={{ agentId }}
           search={{ version: installedVersion }}
           title={agentId}
-          className="block truncate id-text text-accent-strong hover:underline"
+          className="block truncate text-accent-strong hover:underline"
         >
-          {agentId}
+          {agentName}
         </Link>
-        <span className="block truncate id-text text-muted">{installedVersion}</span>
+        <span className="block truncate id-text text-muted">
+          {agentId} {installedVersion}
+        </span>
       </>
     ),
   },
@@ -54,7 +56,7 @@ const COLUMNS: ReadonlyArray<Column<Installation>> = [
 /** Two lines: the Agent and its version. */
 const ROW_HEIGHT = 58
 
-export function History({ records }: { readonly records: ReadonlyArray<Installation> }) {
+export function History({ records }: { readonly records: ReadonlyArray<InstallationItem> }) {
   if (records.length === 0) {
     return (
       <EmptyState icon={<Archive aria-hidden />} title="Nothing was uninstalled yet.">

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router"
 import { CircleArrowUp, FlaskConical, TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
 
-import type { Installation } from "@/api/contract.gen"
+import type { InstallationItem } from "@/api/contract.gen"
 import { agentVersions } from "@/api/queries"
 import { recoveryOf } from "@/api/recovery"
 import { Badge } from "@/components/Badge"
@@ -24,13 +24,13 @@ import { installationStateOf, type InstallationState } from "@/features/workspac
 import { otherVersions } from "@/features/workspace/versions"
 
 interface InstallationPanelProps {
-  readonly installation: Installation
+  readonly installation: InstallationItem
   /** The owner wants to see what another version would change. */
   readonly onMove: (plan: PlannedMove) => void
 }
 
 export function InstallationPanel({ installation, onMove }: InstallationPanelProps) {
-  const { agentId, installedVersion, workspaceId, status } = installation
+  const { agentId, agentName, installedVersion, workspaceId, status } = installation
   const agent = useQuery(agentVersions(agentId))
   const entry = agent.data?.versions.find(({ version }) => version === installedVersion)
   // FORBIDDEN: the Agent is known, and none of its versions is shown to this caller.
@@ -48,7 +48,7 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
             search={{ version: installedVersion }}
             className="hover:text-accent-strong"
           >
-            {entry?.card.name ?? agentId}
+            {agentName}
           </Link>
           <span className="id-text font-normal text-muted">{installedVersion}</span>
           <StateBadge state={status} />
@@ -73,7 +73,7 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
               Change version
             </Button>
           ) : null}
-          <InstallationActions installation={installation} name={entry?.card.name ?? agentId} />
+          <InstallationActions installation={installation} name={agentName} />
         </>
       }
     >
@@ -102,8 +102,8 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
   )
 }
 
-function InstallationFacts({ installation }: { readonly installation: Installation }) {
-  const { acceptedPermissions, installedReleaseId: releaseId } = installation
+function InstallationFacts({ installation }: { readonly installation: InstallationItem }) {
+  const { acceptedPermissions, installedReleaseId: releaseId, skills } = installation
   return (
     <Facts
       className="items-baseline"
@@ -131,6 +131,7 @@ function InstallationFacts({ installation }: { readonly installation: Installati
             )}
           </span>,
         ],
+        ["Skills", <SkillNames key="" skills={skills} />],
         [
           "Accepted permissions",
           <span key="" className="flex flex-wrap gap-1.5">
@@ -151,6 +152,21 @@ function InstallationFacts({ installation }: { readonly installation: Installati
         ],
       ]}
     />
+  )
+}
+
+/** All of the Agent; calls of one whose permissions were not accepted are refused. */
+function SkillNames({ skills }: { readonly skills: InstallationItem["skills"] }) {
+  return (
+    <ul className="flex flex-wrap gap-1.5">
+      {skills.map(({ id, name, permissionsAccepted }) => (
+        <li key={id}>
+          <Badge title={id} tone={permissionsAccepted ? "neutral" : "warn"}>
+            {permissionsAccepted ? name : `${name}: not permitted`}
+          </Badge>
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -5,7 +5,7 @@ import { getRouteApi, Link } from "@tanstack/react-router"
 import { Boxes, FlaskConical, Plus } from "lucide-react"
 import { useState } from "react"
 
-import type { Installation, Workspace } from "@/api/contract.gen"
+import type { InstallationItem, Workspace } from "@/api/contract.gen"
 import { read, whole } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { EmptyState } from "@/components/EmptyState"
@@ -72,7 +72,7 @@ function OwnWorkspace({ workspace }: { readonly workspace: Workspace }) {
   )
 }
 
-function Installations({ records }: { readonly records: ReadonlyArray<Installation> }) {
+function Installations({ records }: { readonly records: ReadonlyArray<InstallationItem> }) {
   const { view } = route.useSearch()
   const navigate = route.useNavigate()
   const current = records.filter(({ status }) => status !== "uninstalled")
@@ -106,7 +106,7 @@ function Installations({ records }: { readonly records: ReadonlyArray<Installati
 }
 
 interface CurrentProps {
-  readonly installations: ReadonlyArray<Installation>
+  readonly installations: ReadonlyArray<InstallationItem>
   readonly onMove: (plan: PlannedMove) => void
 }
 

@@ -69,10 +69,10 @@ class Authorization:
         installation = _require_enabled(state, access.version)  # 3, 4
         version = state.require_agreement(installation)  # 5
         version.require_usable()  # 6, 7
-        required = (await self._pins.rights(version)).required.get(access.capability)
-        if required is None:
+        skill = (await self._pins.summary(version)).skills.get(access.capability)
+        if skill is None:
             raise CapabilityNotAllowed("no such Skill", reason=Reason.SKILL_UNKNOWN)  # 8
-        if not required.issubset(installation.accepted_permissions):
+        if not skill.required.issubset(installation.accepted_permissions):
             raise CapabilityNotAllowed("a permission is not accepted", reason=Reason.PERMISSION_NOT_ACCEPTED)  # 8
         pin = Pin(access.workspace_id, version.agent_id, version.version, installation.release_id, version.digest)
         return Authorized(pin, installation.installation_id, installation.accepted_permissions)

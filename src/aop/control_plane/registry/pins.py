@@ -1,6 +1,7 @@
-"""Exact versions that others pin: which may be chosen, whether one may run, and which rights its Card declares."""
+"""Exact versions that others pin: which may be chosen, whether one may run, and what its Card says in short."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -8,7 +9,7 @@ import msgspec
 
 from aop.base.canonical import digest as digest_of
 from aop.base.semver import Precedence, Version, VersionSyntax
-from aop.cards.rights import CardRights, RightsByDigest, read_rights
+from aop.cards.summary import CardSummary, SummariesByDigest, read_summary
 from aop.contracts.catalog import PublicationStatus
 from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal
 from aop.contracts.publication import ReleaseState
@@ -20,6 +21,9 @@ from aop.store.database import Database
 PINNED_VERSION = pins.PINNED_VERSION
 PinRow = pins.PinRow
 """A query of the Registry and its columns, for modules that read a pin together with facts of their own."""
+CARD_SIZES = pins.CARD_SIZES
+PinnedCard = pins.PinnedCard
+"""Likewise, for modules that list pins and ask for the summaries of their Cards."""
 
 # Greater than every digit and every character of a version, and so than every precedence and version text.
 _TOP = "~"
@@ -103,11 +107,11 @@ class Walk:
 
 
 class Pins:
-    """Reads only. Reads states again for each call, and caches the rights of a Card, which its digest fixes."""
+    """Reads only. Reads states again for each call, and caches the summary of a Card, which its digest fixes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._rights = RightsByDigest()
+        self._summaries = SummariesByDigest()
 
     async def candidates(self, agent_id: str, walk: Walk, limit: int) -> Sequence[Candidate]:
         """The next versions that are published or have a Release in any state, highest first."""
@@ -131,13 +135,34 @@ class Pins:
         """The canonical bytes of the Card that has this digest."""
         async with self._database.connection() as connection:
             document = await pins.document(connection, agent_id, version)
-        if document is None or digest_of(document) != digest:
-            raise DependencyFailed("the Card is not the one its digest names")
-        return document
+        return _checked(document, digest)
 
-    async def rights(self, pin: PinnedVersion) -> CardRights:
-        rights = self._rights.get(pin.digest)
-        if rights is None:
-            rights = read_rights(await self.document(pin.agent_id, pin.version, pin.digest))
-            self._rights.keep(pin.digest, rights)
-        return rights
+    async def summary(self, pin: PinnedVersion) -> CardSummary:
+        summary = self._summaries.get(pin.digest)
+        if summary is None:
+            summary = self._read(await self.document(pin.agent_id, pin.version, pin.digest), pin.digest)
+        return summary
+
+    async def summaries(self, cards: Sequence[PinnedCard]) -> Mapping[str, CardSummary]:
+        """By digest. One statement reads all that are not cached; the caller limits how many bytes these may be."""
+        found = {card.digest: self._summaries.get(card.digest) for card in cards}
+        missing = {card.digest: card for card in cards if found[card.digest] is None}
+        documents = {}
+        if missing:
+            async with self._database.connection() as connection:
+                documents = await pins.documents(connection, list(missing.values()))
+        for digest, card in missing.items():
+            found[digest] = self._read(_checked(documents.get((card.agent_id, card.version)), digest), digest)
+            await asyncio.sleep(0)  # a large Card takes milliseconds; others have their turn
+        return {digest: summary for digest, summary in found.items() if summary is not None}
+
+    def _read(self, document: bytes, digest: str) -> CardSummary:
+        summary = read_summary(document)
+        self._summaries.keep(digest, summary)
+        return summary
+
+
+def _checked(document: bytes | None, digest: str) -> bytes:
+    if document is None or digest_of(document) != digest:
+        raise DependencyFailed("the Card is not the one its digest names")
+    return document

@@ -7,12 +7,19 @@ import msgspec
 
 from aop.base.clock import Clock, to_text
 from aop.base.ids import new_id
+from aop.cards.summary import CardSummary
 from aop.contracts.errors import Conflict, InvalidRequest, NotFound, Reason, Violation
-from aop.contracts.workspace import Installation, InstallationStatus, InstallRequest
-from aop.control_plane.registry.pins import PinnedVersion, Pins
+from aop.contracts.workspace import (
+    Installation,
+    InstallationItem,
+    InstallationStatus,
+    InstalledSkill,
+    InstallRequest,
+)
+from aop.control_plane.registry.pins import PinnedCard, PinnedVersion, Pins
 from aop.control_plane.workspace import store
 from aop.control_plane.workspace.selection import highest_version, read_constraint
-from aop.control_plane.workspace.store import InstallationRow, NewInstallation, Position
+from aop.control_plane.workspace.store import InstallationItemRow, InstallationRow, NewInstallation, Position
 from aop.control_plane.workspace.workspaces import require_owner
 from aop.store.database import Database
 from aop.store.rows import PageSize
@@ -29,7 +36,7 @@ _SOURCES = {
 class InstallationPage:
     """Some Installations, and the position of the last one when there is a next page."""
 
-    installations: Sequence[Installation]
+    installations: Sequence[InstallationItem]
     last: Position | None
 
 
@@ -74,9 +81,10 @@ class Installations:
         async with self._database.connection() as connection:
             require_owner(await store.workspace(connection, workspace_id), caller)
             page = await store.installations_of(connection, workspace_id, after, size)
+        cards = await self._pins.summaries([_pinned_card(row) for row in page.rows])
         last = None if page.is_last else page.rows[-1]
         position = None if last is None else (last.installed_at, last.installation_id)
-        return InstallationPage([_installation(row) for row in page.rows], position)
+        return InstallationPage([_item(row, cards[row.installed_card_digest]) for row in page.rows], position)
 
     async def change(
         self, caller: str, workspace_id: str, installation_id: str, status: InstallationStatus
@@ -102,7 +110,7 @@ class Installations:
     async def _require_declared(self, pin: PinnedVersion, accepted: Sequence[str]) -> None:
         if not accepted:
             return
-        declared = (await self._pins.rights(pin)).declared
+        declared = (await self._pins.summary(pin)).declared
         undeclared = [index for index, permission in enumerate(accepted) if permission not in declared]
         if undeclared:
             raise InvalidRequest(
@@ -123,4 +131,21 @@ def _installation(row: InstallationRow) -> Installation:
         installed_at=to_text(row.installed_at),
         updated_at=to_text(row.updated_at),
         uninstalled_at=msgspec.UNSET if row.uninstalled_at is None else to_text(row.uninstalled_at),
+    )
+
+
+def _pinned_card(row: InstallationItemRow) -> PinnedCard:
+    return PinnedCard(row.agent_id, row.installed_version, row.installed_card_digest)
+
+
+def _item(row: InstallationItemRow, card: CardSummary) -> InstallationItem:
+    accepted = frozenset(row.accepted_permissions)
+    return InstallationItem(
+        **msgspec.structs.asdict(_installation(row)),
+        agent_name=card.name,
+        limits=card.limits,
+        skills=tuple(
+            InstalledSkill(id=skill_id, name=skill.name, permissions_accepted=skill.required <= accepted)
+            for skill_id, skill in card.skills.items()
+        ),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from aop.contracts.workspace import InstallationStatus
-from aop.control_plane.registry.pins import PINNED_VERSION, PinRow
+from aop.control_plane.registry.pins import CARD_SIZES, PINNED_VERSION, PinRow
 from aop.store.database import Connection
 from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or_none, to_rows
 
@@ -15,13 +15,16 @@ Position = tuple[datetime, str]
 
 _WORKSPACE = "SELECT workspace_id, owner_id, created_at, updated_at FROM workspace.workspace"
 _COLUMNS = (
-    "installation_id, installation.workspace_id, agent_id, version_constraint, installed_version, installed_release_id,"
-    " accepted_permissions, status, installed_at, installation.updated_at, uninstalled_at"
+    "installation_id, installation.workspace_id, installation.agent_id, version_constraint, installed_version,"
+    " installed_release_id, accepted_permissions, status, installed_at, installation.updated_at, uninstalled_at"
 )
+# An item shows less of a Card than the Card has bytes, and the Cards of a page may have to be read. One that is gone
+# weighs nothing here; whoever reads it says so.
 _PAGE = (
-    f"SELECT {_COLUMNS},"  # noqa: S608
-    " 512 + length(version_constraint) + octet_length(array_to_string(accepted_permissions, ' , ')) AS weight"
-    " FROM workspace.installation WHERE workspace_id = $1"
+    f"SELECT {_COLUMNS}, installed_card_digest, 512 + length(version_constraint)"  # noqa: S608
+    " + octet_length(array_to_string(accepted_permissions, ' , ')) + coalesce(card.document_bytes, 0) AS weight"
+    f" FROM workspace.installation LEFT JOIN ({CARD_SIZES}) AS card"
+    " ON card.agent_id = installation.agent_id AND card.version = installed_version WHERE workspace_id = $1"
 )
 _PAGE_ORDER = "installed_at, installation_id"
 _STATES = (
@@ -67,6 +70,10 @@ class InstallationRow(Row, frozen=True):
     installed_at: datetime
     updated_at: datetime
     uninstalled_at: datetime | None
+
+
+class InstallationItemRow(InstallationRow, frozen=True):
+    installed_card_digest: str
 
 
 class NewInstallation(msgspec.Struct, frozen=True):
@@ -181,11 +188,11 @@ async def find_installation(
 
 async def installations_of(
     connection: Connection, workspace_id: str, after: Position | None, size: PageSize
-) -> RowPage[InstallationRow]:
+) -> RowPage[InstallationItemRow]:
     behind = "" if after is None else " AND (installed_at, installation_id) > ($3, $4)"
     query = f"{_PAGE}{behind} ORDER BY {_PAGE_ORDER} LIMIT $2"
     values = (workspace_id, size.rows, *(after or ()))
-    return await fetch_page(connection, InstallationRow, query, values, size=size, order=_PAGE_ORDER)
+    return await fetch_page(connection, InstallationItemRow, query, values, size=size, order=_PAGE_ORDER)
 
 
 async def move(

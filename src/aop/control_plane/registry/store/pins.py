@@ -12,6 +12,7 @@ PINNED_VERSION = (
     " release.state AS release_state, release.card_digest AS release_digest"
     " FROM registry.card LEFT JOIN registry.release USING (agent_id, version)"
 )
+CARD_SIZES = "SELECT agent_id, version, octet_length(document) AS document_bytes FROM registry.card"
 # Follows the index on precedence from the highest entry down, and reads as many entries as the limit needs. The
 # precedence of a pre-release ends in `!`. The planner expects that most rows meet an inequality, so it keeps the index.
 _CANDIDATES = (
@@ -33,6 +34,14 @@ class PinRow(Row, frozen=True):
     release_id: str | None
     release_state: ReleaseState | None
     release_digest: str | None
+
+
+class PinnedCard(Row, frozen=True):
+    """An exact Card: the version that has it, and its digest."""
+
+    agent_id: str
+    version: str
+    digest: str
 
 
 class Candidate(Row, frozen=True):
@@ -62,3 +71,15 @@ async def document(connection: Connection, agent_id: str, version: str) -> bytes
         "SELECT document FROM registry.card WHERE agent_id = $1 AND version = $2", agent_id, version
     )
     return found
+
+
+async def documents(connection: Connection, cards: Sequence[PinnedCard]) -> dict[tuple[str, str], bytes]:
+    """By Agent and version, as far as they exist."""
+    records = await connection.fetch(
+        "SELECT card.agent_id, card.version, card.document"
+        " FROM unnest($1::text[], $2::text[]) AS pin (agent_id, version)"
+        ' JOIN registry.card ON card.agent_id = pin.agent_id COLLATE "C" AND card.version = pin.version COLLATE "C"',
+        [card.agent_id for card in cards],
+        [card.version for card in cards],
+    )
+    return {(agent_id, version): document for agent_id, version, document in records}

@@ -1,4 +1,4 @@
-"""The permissions that a Card declares and those each Skill needs, cached by digest."""
+"""What a Card says in short: its name, its limits, its permissions and what each Skill needs; cached by digest."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -6,21 +6,35 @@ from dataclasses import dataclass
 
 import msgspec
 
+from aop.contracts.card import Limits
+
 _MAX_BYTES = 16 * 1024 * 1024
 # What a short text costs in memory beyond its characters, together with its place in a set.
 _TEXT_BYTES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class CardRights:
+class SkillSummary:
+    name: str
+    required: frozenset[str]
+    """The permissions it needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardSummary:
+    name: str
+    limits: Limits
     declared: frozenset[str]
-    required: Mapping[str, frozenset[str]]
-    """The permissions each Skill needs, by Skill id."""
+    """The permissions that a Workspace may accept."""
+    skills: Mapping[str, SkillSummary]
+    """By Skill id, in the order of the Card."""
 
     @property
     def weight(self) -> int:
         """Roughly the memory it takes."""
-        texts = [*self.declared, *self.required, *(text for needs in self.required.values() for text in needs)]
+        skills = self.skills.values()
+        texts = [self.name, *self.declared, *self.skills, *(skill.name for skill in skills)]
+        texts += [permission for skill in skills for permission in skill.required]
         return _TEXT_BYTES * (1 + len(texts)) + sum(map(len, texts))
 
 
@@ -30,10 +44,13 @@ class _Permission(msgspec.Struct, frozen=True):
 
 class _Skill(msgspec.Struct, frozen=True, rename="camel"):
     id: str
-    required_permissions: tuple[str, ...]
+    name: str
+    required_permissions: frozenset[str]
 
 
 class _Card(msgspec.Struct, frozen=True):
+    name: str
+    limits: Limits
     skills: tuple[_Skill, ...]
     permissions: tuple[_Permission, ...]
 
@@ -41,35 +58,37 @@ class _Card(msgspec.Struct, frozen=True):
 _decode = msgspec.json.Decoder(_Card).decode
 
 
-def read_rights(document: bytes) -> CardRights:
+def read_summary(document: bytes) -> CardSummary:
     """Of a Card that was checked when it was registered; its other members are passed over unread."""
     card = _decode(document)
-    return CardRights(
+    return CardSummary(
+        card.name,
+        card.limits,
         frozenset(permission.id for permission in card.permissions),
-        {skill.id: frozenset(skill.required_permissions) for skill in card.skills},
+        {skill.id: SkillSummary(skill.name, skill.required_permissions) for skill in card.skills},
     )
 
 
-class RightsByDigest:
+class SummariesByDigest:
     """The most recently used ones, as many as fit into a fixed amount of memory."""
 
     def __init__(self, max_bytes: int = _MAX_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[str, tuple[CardRights, int]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[CardSummary, int]] = OrderedDict()
         self._bytes = 0
 
-    def get(self, digest: str) -> CardRights | None:
+    def get(self, digest: str) -> CardSummary | None:
         found = self._kept.get(digest)
         if found is None:
             return None
         self._kept.move_to_end(digest)
         return found[0]
 
-    def keep(self, digest: str, rights: CardRights) -> None:
-        weight = rights.weight
+    def keep(self, digest: str, summary: CardSummary) -> None:
+        weight = summary.weight
         if digest in self._kept or weight > self._max_bytes:
             return
-        self._kept[digest] = (rights, weight)
+        self._kept[digest] = (summary, weight)
         self._bytes += weight
         while self._bytes > self._max_bytes:
             _, (_, freed) = self._kept.popitem(last=False)
