@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nacl.signing import SigningKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from aop.base.canonical import to_base64url
 from tools.vector_claims import ISSUER, KEY_ID, NOW, Members
@@ -15,7 +15,7 @@ VECTORS = Path(__file__).resolve().parents[1] / "contracts" / "vectors"
 # A seed anybody may know: it signs test vectors and nothing else.
 TEST_SEED = hashlib.sha256(b"aop conformance vectors, test key").digest()
 OTHER_SEED = hashlib.sha256(b"aop conformance vectors, another test key").digest()
-PUBLIC_KEY = to_base64url(SigningKey(TEST_SEED).verify_key.encode())
+PUBLIC_KEY = to_base64url(Ed25519PrivateKey.from_private_bytes(TEST_SEED).public_key().public_bytes_raw())
 
 Case = dict[str, Any]
 
@@ -47,7 +47,8 @@ def _segment(members: Members | str) -> str:
 
 
 def _signed_with(seed: bytes, payload: str) -> str:
-    return f"{payload}.{to_base64url(SigningKey(seed).sign(payload.encode()).signature)}"
+    signature = Ed25519PrivateKey.from_private_bytes(seed).sign(payload.encode())
+    return f"{payload}.{to_base64url(signature)}"
 
 
 def case(name: str, step: int | None, authorization: str | Sequence[str], status: int = 401, **more: Any) -> Case:

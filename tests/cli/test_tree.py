@@ -89,7 +89,7 @@ def test_help_loads_neither_the_client_nor_a_server_part() -> None:
         "asyncpg",
         "uvloop",
         "jsonschema_rs",
-        "cryptography",
+        "nacl",
         "aop.client",
         "httptools",
     }

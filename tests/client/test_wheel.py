@@ -121,7 +121,7 @@ async def test_the_bare_package_is_a_working_client(wheel: Path, tmp_path: Path)
 
 async def test_the_agent_extra_is_a_working_guard(wheel: Path, tmp_path: Path) -> None:
     python, packages = await asyncio.to_thread(installed, wheel, tmp_path / "agent", "[agent]")
-    assert packages >= {"aop", "cryptography"}
+    assert packages >= {"aop", "pynacl"}
     assert packages & SERVER_PARTS == set()
     assert await said(python, AGENT, str(tmp_path)) == "['draft', 401]\n"
 
@@ -130,4 +130,4 @@ async def test_importing_the_client_loads_no_server_part() -> None:
     program = "import sys, aop.client; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     modules = set((await said(Path(sys.executable), program, "")).split())
     assert modules & {name.replace("-", "_") for name in SERVER_PARTS} == set()
-    assert modules & {"cryptography", "yaml", "jwt"} == set()
+    assert modules & {"cryptography", "nacl", "yaml", "jwt"} == set()

@@ -2,8 +2,15 @@
 
 from dataclasses import dataclass, field
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from nacl.bindings import (
+    crypto_sign,
+    crypto_sign_BYTES,
+    crypto_sign_keypair,
+    crypto_sign_open,
+    crypto_sign_seed_keypair,
+    crypto_sign_SEEDBYTES,
+)
+from nacl.exceptions import BadSignatureError
 
 from aop.base.canonical import from_base64url, to_base64url
 
@@ -12,65 +19,63 @@ from aop.base.canonical import from_base64url, to_base64url
 class SigningKey:
     """The Router's private key: the seed and its public half, which must match."""
 
-    _key: Ed25519PrivateKey = field(repr=False)
+    _pair: bytes = field(repr=False)
 
     @classmethod
     def generate(cls) -> "SigningKey":
-        return cls(Ed25519PrivateKey.generate())
+        return cls(crypto_sign_keypair()[1])
 
     @classmethod
     def of_seed(cls, seed: bytes) -> "SigningKey":
-        return cls(Ed25519PrivateKey.from_private_bytes(seed))
+        return cls(crypto_sign_seed_keypair(seed)[1])
 
     @classmethod
     def parse(cls, text: str) -> "SigningKey":
         raw = from_base64url(text)
         if len(raw) != 64:
             raise ValueError("must be 64 bytes: the seed and the public key")
-        key = cls.of_seed(raw[:32])
-        if key.public.raw != raw[32:]:
+        key = cls.of_seed(raw[:crypto_sign_SEEDBYTES])
+        if key.public.raw != raw[crypto_sign_SEEDBYTES:]:
             raise ValueError("holds a public half that does not belong to its seed")
         return key
 
     @property
     def text(self) -> str:
         """What `parse` reads; for whoever keeps the key."""
-        return to_base64url(self._key.private_bytes_raw() + self.public.raw)
+        return to_base64url(self._pair)
 
     @property
     def public(self) -> "VerifyKey":
-        return VerifyKey(self._key.public_key())
+        return VerifyKey(self._pair[crypto_sign_SEEDBYTES:])
 
     @property
     def public_text(self) -> str:
         return self.public.text
 
     def sign(self, message: bytes) -> bytes:
-        return self._key.sign(message)
+        return crypto_sign(message, self._pair)[:crypto_sign_BYTES]
 
 
 @dataclass(frozen=True)
 class VerifyKey:
-    _key: Ed25519PublicKey
+    raw: bytes
 
     @classmethod
     def parse(cls, text: str) -> "VerifyKey":
         raw = from_base64url(text)
         if len(raw) != 32:
             raise ValueError("must be 32 bytes: the public key")
-        return cls(Ed25519PublicKey.from_public_bytes(raw))
-
-    @property
-    def raw(self) -> bytes:
-        return self._key.public_bytes_raw()
+        return cls(raw)
 
     @property
     def text(self) -> str:
         return to_base64url(self.raw)
 
     def confirms(self, message: bytes, signature: bytes) -> bool:
+        if len(signature) != crypto_sign_BYTES:  # the rest would be read as part of the message
+            return False
         try:
-            self._key.verify(signature, message)
-        except InvalidSignature:
+            crypto_sign_open(signature + message, self.raw)
+        except BadSignatureError:
             return False
         return True
