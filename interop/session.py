@@ -59,7 +59,7 @@ async def started_session(frameworks: Sequence[Framework], folder: Path) -> Asyn
     allowed = [option for one in ports.values() for option in ("--allow", f"127.0.0.1:{one.public}")]
     data = folder / "platform"
     seed_ports(data)
-    with started_up(data, "--no-console", "--no-agents", *allowed) as platform:
+    with started_up(data, "--no-console", "--no-door", "--no-agents", *allowed) as platform:
         platform.wait_ready()
         run = load_run(data)
         async with Client(run.gateway, run.token) as client:

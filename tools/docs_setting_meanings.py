@@ -67,6 +67,19 @@ _ROUTER = {
     "PLATFORM_ROUTER_CARD_CACHE_BYTES": "Memory for Cards and their prepared schemas.",
     "PLATFORM_ROUTER_MAX_IN_FLIGHT_CHILDREN": "Nested calls at a time.",
 }
+_DOOR = {
+    "PLATFORM_DOOR_LISTEN_ADDRESS": "Where the door listens.",
+    "PLATFORM_DOOR_ORIGIN": "The door as callers reach it; agent cards show it. Default: http and the listen address.",
+    "PLATFORM_DOOR_GATEWAY_ORIGIN": "The Gateway; the tokens of callers go there and nowhere else.",
+    "PLATFORM_DOOR_ALLOWED_HOSTS": "What the Host header may be, with commas between them; all else is FORBIDDEN."
+    " Default: the host and port of the door's origin and of its listen address; on loopback its other names, too.",
+    "PLATFORM_DOOR_ALLOWED_ORIGINS": "Origins whose pages may use the door, with commas between them; a request"
+    " without an Origin header is no page. Default: the door's own origin.",
+    "PLATFORM_DOOR_MAX_IN_FLIGHT_CALLS": "Requests at a time, streams included; more are OVERLOADED.",
+    "PLATFORM_DOOR_MAX_WATCHES": "Open connections that wait for changes of the list of tools, beside the calls.",
+    "PLATFORM_DOOR_REQUEST_MAX_BYTES": "Largest body of a request.",
+    "PLATFORM_DOOR_ANSWER_MAX_BYTES": "Largest answer, or event of a stream, that is accepted from the Gateway.",
+}
 _CONSOLE = {
     "PLATFORM_CONSOLE_LISTEN_ADDRESS": "Where the Console listens.",
     "VITE_PLATFORM_API_BASE_URL": "The Gateway as browsers reach it.",
@@ -103,6 +116,7 @@ MEANINGS: Mapping[str, str] = {
     **_CONTROL_PLANE,
     **_ROUTER,
     **_CONSOLE,
+    **_DOOR,
     **_AGENT,
     **_TELEMETRY,
     "PLATFORM_MIGRATION_DATABASE_URL": "The database, with a login that is or can become a member of `aop_owner`.",

@@ -10,6 +10,7 @@ from aop.base import settings as read
 from aop.base.settings import Secret
 from aop.console.settings import read_console_settings
 from aop.control_plane.settings import read_control_plane_settings
+from aop.door.settings import read_door_settings
 from aop.net import address_settings as addresses
 from aop.net.policy import AllowList
 from aop.router.settings import read_router_settings
@@ -70,7 +71,8 @@ def settings_page() -> str:
         "Control Plane": [setting for setting in control_plane if setting not in both],
         "Router": [setting for setting in router if setting not in both],
         "Console": [setting for setting in asked_for(lambda: read_console_settings({})) if setting not in both],
-        "Telemetry of both units": [setting for setting in both if setting.name.startswith(_TELEMETRY)],
+        "Door": [setting for setting in asked_for(lambda: read_door_settings({})) if setting not in both],
+        "Telemetry of both units and the door": [setting for setting in both if setting.name.startswith(_TELEMETRY)],
         "Agents": asked_for(lambda: AgentSettings.from_environment({})),
         "Commands": [Setting(_MIGRATION, _rule(read.database_url), "required by `aop migrate`")],
     }
@@ -86,6 +88,7 @@ def setting_names() -> frozenset[str]:
         lambda: read_control_plane_settings(_OIDC),
         lambda: read_router_settings({}),
         lambda: read_console_settings({}),
+        lambda: read_door_settings({}),
         lambda: AgentSettings.from_environment({}),
     )
     return frozenset(setting.name for reader in readers for setting in asked_for(reader)) | {_MIGRATION}

@@ -1,6 +1,8 @@
 """Profiles, tokens and the choice of a platform: what is used, what is kept, and what is never shown."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -130,6 +132,18 @@ def test_a_gateway_in_the_environment_needs_a_token_there_too(alone: Aop, stack:
     assert "AOP_TOKEN" in alone("status", AOP_GATEWAY=stack.run["gateway"]).err
     shown = alone("status", "--json", AOP_GATEWAY=stack.run["gateway"], AOP_TOKEN=stack.token)
     assert shown.json == {"controlPlane": "ok", "router": "ok", "topology": "live"}
+
+
+def test_the_status_of_a_platform_nearby_has_its_door(aop: Aop, stack: Stack) -> None:
+    data = ("--data", str(stack.platform.data))
+    healthy = {"controlPlane": "ok", "router": "ok", "topology": "live", "door": "ok"}
+    assert aop("status", *data, "--json").json == healthy
+    os.kill(stack.run["pids"]["door"], signal.SIGSTOP)
+    try:
+        stopped = aop("status", *data, "--json")
+    finally:
+        os.kill(stack.run["pids"]["door"], signal.SIGCONT)
+    assert (stopped.code, stopped.json) == (1, {**healthy, "door": "unavailable"})
 
 
 def test_workspaces_are_made_listed_and_chosen(aop: Aop, stack: Stack) -> None:

@@ -20,7 +20,7 @@ from tests.cli.terminal import at_terminal
 pytestmark = pytest.mark.rows("SAFE-10")
 
 # Commands that run until they are stopped: what they write is tested with the units and with `aop up`.
-_SERVING = {"up", "control-plane", "console"}
+_SERVING = {"up", "control-plane", "console", "door"}
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ _TESTED_ELSEWHERE = {
     "control-plane": "tests/units",
     "console": "tests/console",
     "front": "tests/front",
+    "door": "tests/door",
 }
 
 
@@ -104,7 +105,7 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
         "    except Exception as ended: print(entry.name)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
-    needing = {"up", "migrate", "control-plane", "console", "front", "router close", "ledger check"}
+    needing = {"up", "migrate", "control-plane", "console", "front", "door", "router close", "ledger check"}
     assert set(done.stdout.splitlines()) == needing | {"token create", "token list", "token revoke"}
     assert "aop migrate needs the package asyncpg: pip install 'aop[platform]'" in done.stderr
     assert "pip install 'aop[front]'" in done.stderr

@@ -18,6 +18,7 @@ from aop.agent.settings import AgentSettings
 from aop.base.settings import SettingsRefused, database_url
 from aop.console.settings import read_console_settings
 from aop.control_plane.settings import read_control_plane_settings
+from aop.door.settings import GATEWAY_ORIGIN, read_door_settings
 from aop.local.ports import any_free_port
 from aop.local.postgres import EmbeddedPostgres
 from aop.router.settings import read_router_settings
@@ -40,8 +41,11 @@ READERS: Mapping[str, Callable[[Mapping[str, str]], Any]] = {
     "control-plane": read_control_plane_settings,
     "router": read_router_settings,
     "console": read_console_settings,
+    "door": read_door_settings,
     "migrate": lambda settings: database_url(settings["PLATFORM_MIGRATION_DATABASE_URL"]),
 }
+INTERNAL_ORIGINS = ("PLATFORM_ROUTER_INTERNAL_ORIGIN", "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN", GATEWAY_ORIGIN)
+GRACE = "PLATFORM_SHUTDOWN_GRACE_SECONDS"
 DEPLOYMENTS = {"compose": compose_units, "kubernetes": kubernetes_units, "systemd": systemd_units}
 
 
@@ -97,6 +101,7 @@ def test_the_console_the_gateway_and_the_routers_agree_on_public_names(name: str
         console.api_base_url,
         console.public_agent_origin,
         read_router_settings(units["router"].settings).agent_origin,
+        read_door_settings(units["door"].settings).origin,
     ):
         assert f"server_name {origin.removeprefix('https://')};" in balancer
 
@@ -122,20 +127,16 @@ def test_secrets_are_readable_by_their_maker_alone_and_never_overwritten(secrets
 
 
 def test_every_way_of_stopping_leaves_time_for_the_drain(secrets: Path) -> None:
-    grace = max(
-        int(unit.settings["PLATFORM_SHUTDOWN_GRACE_SECONDS"])
-        for units in DEPLOYMENTS.values()
-        for unit in units(secrets)
-        if unit.kind in {"control-plane", "router"}
-    )
+    graces = [int(unit.settings.get(GRACE, 0)) for units in DEPLOYMENTS.values() for unit in units(secrets)]
     services = compose()["services"]
-    waits = [services[name]["stop_grace_period"].removesuffix("s") for name in ("control-plane-1", "router-1")]
-    waits += [of_kind("Deployment")["control-plane"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]]
-    waits += [of_kind("StatefulSet")["router"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]]
-    for unit in ("aop-control-plane@", "aop-router@"):
+    waits = [services[name]["stop_grace_period"].removesuffix("s") for name in ("control-plane-1", "router-1", "door")]
+    workloads_of = {**of_kind("Deployment"), **of_kind("StatefulSet")}
+    for name in ("control-plane", "router", "door"):
+        waits += [workloads_of[name]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]]
+    for unit in ("aop-control-plane@", "aop-router@", "aop-door"):
         waits += re.findall(r"TimeoutStopSec=(\d+)", (DEPLOY / "systemd" / f"{unit}.service").read_text("utf-8"))
-    assert len(waits) == 6
-    assert all(int(wait) >= grace + 10 for wait in waits)
+    assert len(waits) == 9
+    assert all(int(wait) >= max(graces) + 10 >= 40 for wait in waits)
 
 
 def test_the_balancer_sends_to_the_ports_on_which_the_units_listen(secrets: Path) -> None:
@@ -145,7 +146,7 @@ def test_the_balancer_sends_to_the_ports_on_which_the_units_listen(secrets: Path
     assert places == listening
     aliases = compose()["services"]["balancer"]["networks"]["default"]["aliases"]
     for unit in compose_units(secrets):
-        for name in ("PLATFORM_ROUTER_INTERNAL_ORIGIN", "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN"):
+        for name in INTERNAL_ORIGINS:
             if name in unit.settings:
                 host, port = unit.settings[name].removeprefix("http://").split(":")
                 assert host in aliases
@@ -184,7 +185,7 @@ def test_kubernetes_objects_refer_to_each_other(secrets: Path) -> None:
     for unit in kubernetes_units(secrets):
         if unit.kind != "migrate":
             assert int(_port(unit)) == ports[unit.kind]
-        for name in ("PLATFORM_ROUTER_INTERNAL_ORIGIN", "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN"):
+        for name in INTERNAL_ORIGINS:
             if name in unit.settings:
                 host, port = unit.settings[name].removeprefix("http://").split(":")
                 assert services[host]["spec"]["ports"][0]["port"] == int(port)
@@ -199,7 +200,7 @@ async def test_the_units_of_compose_become_ready_on_an_empty_database(tmp_path: 
         )
         assert _make_secrets(tmp_path / "secrets", f"127.0.0.1:{server.port}/aop").returncode == 0
         await _execute(server.url(database="postgres"), (tmp_path / "secrets" / "logins.sql").read_text())
-        units = [unit for unit in compose_units(tmp_path / "secrets") if unit.kind != "console"]
+        units = [unit for unit in compose_units(tmp_path / "secrets") if unit.kind not in {"console", "door"}]
         migration = next(unit for unit in units if unit.kind == "migrate")
         migrated = await asyncio.to_thread(_run, "-m", *migration.command, **migration.settings)
         assert migrated.returncode == 0, migrated.stderr

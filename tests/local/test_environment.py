@@ -10,13 +10,14 @@ import pytest
 from aop.base.settings import SettingsRefused
 from aop.contracts.signing import SigningKey
 from aop.control_plane.settings import read_control_plane_settings
+from aop.door.settings import read_door_settings
 from aop.local.environment import ALLOW_LIST, Addresses, LocalSettings, external_databases, local_settings
 from aop.local.ports import Ports
 from aop.local.secrets import _new_secrets
 from aop.local.state import DatabaseUrls
 from aop.router.settings import read_router_settings
 
-PORTS = Ports(9080, 9081, 9082, (9091, 9092, 9093))
+PORTS = Ports(9080, 9081, 9082, (9091, 9092, 9093), 9083)
 SECRETS = _new_secrets()
 DATABASES = DatabaseUrls("postgresql://c@127.0.0.1/a", "postgresql://r@127.0.0.1/a", "postgresql://m@127.0.0.1/a")
 
@@ -31,6 +32,9 @@ def test_without_any_configuration_both_units_accept_what_is_supplied() -> None:
     settings = settled()
     control_plane = read_control_plane_settings(settings.control_plane)
     router = read_router_settings(settings.router)
+    door = read_door_settings(settings.door)
+    assert door.gateway_origin == control_plane.listen_address.origin
+    assert door.origin == settings.door_origin == "http://127.0.0.1:9083"
     assert control_plane.router_origin == router.listen_address.origin == "http://127.0.0.1:9081"
     assert router.control_plane_origin == control_plane.listen_address.origin == "http://127.0.0.1:9080"
     assert control_plane.public_agent_origin == "http://127.0.0.1:9082"
@@ -69,6 +73,20 @@ def test_a_setting_of_the_caller_wins_and_what_follows_from_it_follows() -> None
     assert settings.service_tokens.control_plane_to_router == "chosen-by-the-caller"
     assert settings.credential.public_key == SigningKey.parse(key).public_text
     assert settings.grace_seconds == 9
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:7003", "[::]:7003"])
+def test_a_door_that_listens_everywhere_is_known_by_the_address_that_can_be_reached(address: str) -> None:
+    settings = settled({"PLATFORM_DOOR_LISTEN_ADDRESS": address})
+    door = read_door_settings(settings.door)
+    assert door.origin == settings.door_origin in {"http://127.0.0.1:7003", "http://[::1]:7003"}
+    assert {"127.0.0.1:7003", "localhost:7003"} <= door.allowed_hosts
+
+
+def test_the_door_is_given_no_secret() -> None:
+    given = set(settled().door.values())
+    assert not given & set(msgspec.structs.astuple(SECRETS))
+    assert not given & set(msgspec.structs.astuple(DATABASES))
 
 
 def test_no_unit_is_given_a_secret_of_the_other() -> None:

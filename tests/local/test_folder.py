@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from aop.base.canonical import from_base64url
@@ -96,7 +97,7 @@ def test_a_damaged_file_of_the_folder_is_named(tmp_path: Path, name: str) -> Non
 def test_a_taken_default_port_gives_the_next_free_one_and_all_ports_differ() -> None:
     with listening(8080), Listeners() as listeners:
         ports = listeners.choose()
-    every = [ports.gateway, ports.router, ports.console, *ports.agents]
+    every = [ports.gateway, ports.router, ports.console, *ports.agents, ports.door]
     assert ports.gateway != 8080
     assert len(set(every)) == len(every)
     assert 8099 not in every
@@ -109,6 +110,17 @@ def test_stored_ports_are_used_again(tmp_path: Path) -> None:
         assert stored_ports(folder) is None
         store_ports(folder, ports)
         assert stored_ports(folder) == ports
+
+
+def test_a_folder_from_before_the_door_gets_a_port_for_it_that_no_other_part_has(tmp_path: Path) -> None:
+    with DataFolder(tmp_path) as folder, Listeners() as listeners:
+        folder.write("ports.json", b'{"gateway": 8083, "router": 8084, "console": 8085, "agents": [8086, 8087, 8088]}')
+        before = stored_ports(folder)
+        assert before is not None
+        ports = listeners.with_door(before)
+        assert ports.door > 8088
+        assert msgspec.structs.replace(ports, door=0) == before
+        assert listeners.with_door(ports) == ports
 
 
 def test_a_port_taken_later_is_named_with_its_setting(tmp_path: Path) -> None:
@@ -142,9 +154,9 @@ def test_platforms_that_choose_their_ports_at_once_get_different_ones() -> None:
         every = [
             port
             for ports in pool.map(Listeners.choose, held)
-            for port in (ports.gateway, ports.router, ports.console, *ports.agents)
+            for port in (ports.gateway, ports.router, ports.console, *ports.agents, ports.door)
         ]
-    assert len(set(every)) == len(every) == 48
+    assert len(set(every)) == len(every) == 56
 
 
 def test_a_port_that_no_part_uses_is_given_back(tmp_path: Path) -> None:

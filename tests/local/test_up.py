@@ -39,11 +39,12 @@ def test_without_configuration_both_units_are_ready_and_the_record_says_where(pl
     run = platform.run
     assert get(run["gateway"] + "/readyz")[0] == get(run["router"] + "/readyz")[0] == 200
     assert get(run["console"] + "/readyz")[0] == 200
+    assert get(run["door"] + "/readyz")[0] == 200
     assert set(run) == {
-        "gateway", "router", "console", "principal", "token", "routerCredential", "serviceTokens", "databaseUrls",
-        "pids",
+        "gateway", "router", "console", "door", "principal", "token", "routerCredential", "serviceTokens",
+        "databaseUrls", "pids",
     }  # fmt: skip
-    assert set(run["pids"]) == {"postgres", "control-plane", "router", "console"}
+    assert set(run["pids"]) == {"postgres", "control-plane", "router", "console", "door"}
     assert all(is_alive(pid) for pid in run["pids"].values())
     assert set(run["databaseUrls"]) == {"controlPlane", "router", "migration"}
     assert run["routerCredential"]["issuer"] == run["router"]
@@ -61,6 +62,7 @@ def test_the_panel_shows_addresses_token_and_allow_list_and_no_log_file_holds_th
         run["gateway"],
         run["router"],
         f"{run['console']}/#token={run['token']}",
+        f"{run['door']}/mcp/",
         run["token"],
         ", ".join([*samples, "127.0.0.1:8099", "127.0.0.1:9000"]),
     ):
@@ -108,8 +110,8 @@ def test_two_platforms_started_at_once_on_new_folders_get_different_ports_and_bo
     with started_units(tmp_path / "one") as one, started_units(tmp_path / "two") as two:
         for platform in (one, two):
             platform.wait_ready()
-        origins = [platform.run[unit] for platform in (one, two) for unit in ("gateway", "router", "console")]
-        assert len(set(origins)) == 6
+        origins = [platform.run[unit] for platform in (one, two) for unit in ("gateway", "router", "console", "door")]
+        assert len(set(origins)) == 8
         assert all(ready(origin) for origin in origins)
         for platform in (one, two):
             assert is_alive(platform.run["pids"]["router"])
@@ -192,7 +194,7 @@ def test_with_an_external_database_none_is_started(tmp_path: Path) -> None:
         settings = dict(zip(EXTERNAL, (urls.control_plane, urls.router, urls.migration), strict=True))
         with started_units(data, settings=settings) as platform:
             platform.wait_ready()
-            assert set(platform.run["pids"]) == {"control-plane", "router", "console"}
+            assert set(platform.run["pids"]) == {"control-plane", "router", "console", "door"}
             assert not (data / "postgres").exists()
             assert platform.stop() == 0
 

@@ -56,9 +56,8 @@ class LocalPlatform:
 
 def seed_ports(data: Path) -> Ports:
     """Ports nobody uses, so that platforms of tests that run at the same time do not meet."""
-    ports = Ports(
-        any_free_port(), any_free_port(), any_free_port(), (any_free_port(), any_free_port(), any_free_port())
-    )
+    gateway, router, console, door = (any_free_port() for _ in range(4))
+    ports = Ports(gateway, router, console, (any_free_port(), any_free_port(), any_free_port()), door)
     data.mkdir(parents=True, exist_ok=True)
     (data / "ports.json").write_text(json.dumps({name: getattr(ports, name) for name in ports.__struct_fields__}))
     return ports

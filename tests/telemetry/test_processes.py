@@ -33,7 +33,7 @@ async def test_a_nested_call_is_one_connected_trace_with_the_platforms_own_id(tm
     data = tmp_path / "data"
     seed_ports(data)
     async with running_collector() as collector:
-        with started_up(data, "--no-console", settings=collector.settings()) as platform:
+        with started_up(data, "--no-console", "--no-door", settings=collector.settings()) as platform:
             await asyncio.to_thread(platform.wait_ready)
             run = platform.run
             done = await asyncio.to_thread(invoke, run["gateway"], run["token"])

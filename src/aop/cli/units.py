@@ -42,7 +42,7 @@ def door() -> None:
     PLATFORM_DOOR_ORIGIN (the door as callers reach it), PLATFORM_DOOR_ALLOWED_HOSTS and PLATFORM_DOOR_ALLOWED_ORIGINS
     (what the Host and Origin headers may be) and limits. Stops on SIGTERM after a drain.
 
-    Example: PLATFORM_DOOR_GATEWAY_ORIGIN=https://api.example.com aop door
+    Example: aop door
     """
     sys.exit(run_unit("door"))
 

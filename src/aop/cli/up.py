@@ -24,7 +24,8 @@ from aop.net.address_settings import listen_address
 )
 @click.option("--no-agents", is_flag=True, help="Do not start the sample Agents.")
 @click.option("--no-console", is_flag=True, help="Do not start the Console.")
-def up(data: Path, allow: tuple[str, ...], no_agents: bool, no_console: bool) -> None:
+@click.option("--no-door", is_flag=True, help="Do not start the door for A2A clients and MCP hosts.")
+def up(data: Path, allow: tuple[str, ...], no_agents: bool, no_console: bool, no_door: bool) -> None:
     """No configuration is needed. The first start with a data folder creates the
     database, keys and tokens and chooses the ports; later starts reuse them.
 
@@ -41,5 +42,5 @@ def up(data: Path, allow: tuple[str, ...], no_agents: bool, no_console: bool) ->
             listen_address(entry)
         except ValueError:
             raise click.BadParameter("must be HOST:PORT, an IPv6 host in brackets", param_hint="--allow") from None
-    options = UpOptions(data, allow, with_agents=not no_agents, with_console=not no_console)
-    raise Exit(run_up(options, os.environ))  # noqa: TID251
+    wanted = UpOptions(data, allow, with_agents=not no_agents, with_console=not no_console, with_door=not no_door)
+    raise Exit(run_up(wanted, os.environ))  # noqa: TID251

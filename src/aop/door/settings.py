@@ -18,6 +18,7 @@ MAX_CALLS = "PLATFORM_DOOR_MAX_IN_FLIGHT_CALLS"
 MAX_WATCHES = "PLATFORM_DOOR_MAX_WATCHES"
 _DEFAULT_ADDRESS = addresses.ListenAddress("127.0.0.1", 8083)
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_ON_LOOPBACK = frozenset({"127.0.0.1", "::1", "0.0.0.0", "::"})  # noqa: S104  such a listener is there, too
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ def read_door_settings(environment: Mapping[str, str]) -> DoorSettings:
         origin=origin,
         gateway_origin=reader.optional(GATEWAY_ORIGIN, addresses.origin, "http://127.0.0.1:8080"),
         allowed_hosts=frozenset(
-            reader.optional(ALLOWED_HOSTS, _hosts, None) or [Endpoint.parse(origin).authority, *_own(listen)]
+            reader.optional(ALLOWED_HOSTS, _hosts, ()) or [Endpoint.parse(origin).authority, *_own(listen)]
         ),
-        allowed_origins=frozenset(reader.optional(ALLOWED_ORIGINS, addresses.origin_list, None) or [origin]),
+        allowed_origins=frozenset(reader.optional(ALLOWED_ORIGINS, addresses.origin_list, ()) or [origin]),
         max_calls=reader.optional(MAX_CALLS, slots, 1024),
         max_watches=reader.optional(MAX_WATCHES, slots, 1024),
         request_max_bytes=reader.optional("PLATFORM_DOOR_REQUEST_MAX_BYTES", read.byte_count, 1_114_112),
@@ -72,9 +73,9 @@ def read_door_settings(environment: Mapping[str, str]) -> DoorSettings:
 
 
 def _own(listen: addresses.ListenAddress) -> list[str]:
-    """What a Host header says to somebody who asks where the door listens; elsewhere the setting names the hosts."""
+    """What the Host header of a program on the same machine may be; the names for others are in the settings."""
     own = listen.origin.removeprefix("http://")
-    return [own, *(f"{name}:{listen.port}" for name in _LOOPBACK if listen.host in {"127.0.0.1", "::1"})]
+    return [own, *(f"{name}:{listen.port}" for name in _LOOPBACK if listen.host in _ON_LOOPBACK)]
 
 
 def _hosts(text: str) -> tuple[str, ...]:

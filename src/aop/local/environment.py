@@ -11,6 +11,10 @@ from aop.base.settings import SettingProblem, SettingsRefused
 from aop.console.settings import API_BASE_URL, PUBLIC_AGENT_ORIGIN, read_console_settings
 from aop.contracts.signing import SigningKey
 from aop.control_plane.settings import read_control_plane_settings
+from aop.door.settings import GATEWAY_ORIGIN as DOOR_GATEWAY
+from aop.door.settings import LISTEN_ADDRESS as DOOR_ADDRESS
+from aop.door.settings import ORIGIN as DOOR_ORIGIN
+from aop.door.settings import read_door_settings
 from aop.local.ports import DEVELOPMENT_PORT, Ports
 from aop.local.secrets import LocalSecrets
 from aop.local.state import DatabaseUrls, RouterCredential, ServiceTokens
@@ -40,6 +44,7 @@ class Addresses:
     gateway: ListenAddress
     router: ListenAddress
     console: ListenAddress
+    door: ListenAddress
     agents: tuple[ListenAddress, ...]
 
     @classmethod
@@ -55,6 +60,7 @@ class Addresses:
             gateway=place(GATEWAY_ADDRESS, ports.gateway),
             router=place(ROUTER_ADDRESS, ports.router),
             console=place(CONSOLE_ADDRESS, ports.console),
+            door=place(DOOR_ADDRESS, ports.door),
             agents=tuple(ListenAddress(_LOOPBACK, port) for port in ports.agents),
         )
 
@@ -66,9 +72,11 @@ class LocalSettings:
     control_plane: Mapping[str, str]
     router: Mapping[str, str]
     console: Mapping[str, str]
+    door: Mapping[str, str]
     gateway_origin: str
     router_origin: str
     console_origin: str
+    door_origin: str
     grace_seconds: int
     allow_list: Sequence[str]
     credential: RouterCredential
@@ -93,14 +101,17 @@ def local_settings(
     control_plane = _for_unit(supplied, read_control_plane_settings)
     router = _for_unit(supplied, read_router_settings)
     console = _for_unit(supplied, read_console_settings)
-    _require_readable(control_plane, router, console)
+    door = _for_unit(supplied, read_door_settings)
+    _require_readable(control_plane, router, console, door)
     return LocalSettings(
         control_plane=control_plane,
         router=router,
         console=console,
+        door=door,
         gateway_origin=reachable_origin(addresses.gateway),
         router_origin=reachable_origin(addresses.router),
         console_origin=reachable_origin(addresses.console),
+        door_origin=reachable_origin(addresses.door),
         grace_seconds=int(supplied[_GRACE]),
         allow_list=allow_list,
         credential=RouterCredential(
@@ -149,6 +160,9 @@ def _supplied(addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUr
         CONSOLE_ADDRESS: _text(addresses.console),
         API_BASE_URL: gateway,
         PUBLIC_AGENT_ORIGIN: console,
+        DOOR_ADDRESS: _text(addresses.door),
+        DOOR_ORIGIN: reachable_origin(addresses.door),
+        DOOR_GATEWAY: gateway,
     }
 
 
@@ -190,13 +204,10 @@ class _RecordingEnvironment(Mapping[str, str]):
         return 0
 
 
-def _require_readable(control_plane: Mapping[str, str], router: Mapping[str, str], console: Mapping[str, str]) -> None:
+def _require_readable(*environments: Mapping[str, str]) -> None:
     problems: dict[str, SettingProblem] = {}
-    for read, environment in (
-        (read_control_plane_settings, control_plane),
-        (read_router_settings, router),
-        (read_console_settings, console),
-    ):
+    readers = (read_control_plane_settings, read_router_settings, read_console_settings, read_door_settings)
+    for read, environment in zip(readers, environments, strict=True):
         try:
             read(environment)
         except SettingsRefused as refused:

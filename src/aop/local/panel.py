@@ -51,6 +51,7 @@ class Panel:
             ("Gateway", run.gateway),
             ("Router", run.router),
             *self._console(),
+            *self._door(),
             *self._agents(),
             ("token", f"{run.token}"),
             ("", f"for the principal {run.principal}, valid 1 day; more: aop token create --data {self.folder} …"),
@@ -66,6 +67,14 @@ class Panel:
         if self.run.console is None:
             return []
         return [("Console", f"{self.run.console}/#token={self.run.token}")]
+
+    def _door(self) -> list[tuple[str, str]]:
+        """The addresses of the Workspace, should there be one to name."""
+        run = self.run
+        if run.door is None:
+            return []
+        space = run.workspace_id or "WORKSPACE"
+        return [("door", f"{run.door}/a2a/{space}/AGENT for A2A clients, {run.door}/mcp/{space} for MCP hosts")]
 
     def _agents(self) -> list[tuple[str, str]]:
         """Under one label, the Workspace they are installed in after them."""

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from aop.local.child import Launch
 from aop.local.environment import Addresses, LocalSettings
@@ -13,8 +14,16 @@ _CLOSING_SECONDS = 3.0
 """What a unit may take after its grace, before it is killed."""
 
 
+@dataclass(frozen=True)
+class Beside:
+    """What runs beside the two services, for people and for programs of other kinds."""
+
+    console: bool
+    door: bool
+
+
 def platform_units(
-    settings: LocalSettings, addresses: Addresses, listeners: Listeners, with_console: bool
+    settings: LocalSettings, addresses: Addresses, listeners: Listeners, beside: Beside
 ) -> list[SupervisedUnit]:
     """In the order of their start; they are stopped in reverse order."""
     seconds = settings.grace_seconds + _CLOSING_SECONDS
@@ -30,6 +39,8 @@ def platform_units(
         unit("control-plane", settings.control_plane, addresses.gateway, settings.gateway_origin),
         unit("router", settings.router, addresses.router, settings.router_origin),
     ]
-    if with_console:
+    if beside.door:
+        units.append(unit("door", settings.door, addresses.door, settings.door_origin))
+    if beside.console:
         units.append(unit("console", settings.console, addresses.console, settings.console_origin))
     return units

@@ -16,7 +16,9 @@ from aop.net.sockets import listening_socket
 DEVELOPMENT_PORT = 8099
 """Where `aop init` places a new Agent; never given to a part of the platform."""
 
+_DOOR = 8083
 _FILE = "ports.json"
+_HOST = "127.0.0.1"
 _LAST = 65535
 # Below those that systems by default give to outgoing connections, and above most that are known by number.
 _QUIET_PORTS = range(20_000, 32_000)
@@ -28,6 +30,12 @@ class Ports(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     router: int = 8081
     console: int = 8082
     agents: tuple[int, int, int] = (8091, 8092, 8093)
+    door: int = 0
+    """0 where ports were chosen before there was a door; `Listeners.with_door` then chooses one."""
+
+    @property
+    def taken(self) -> frozenset[int]:
+        return frozenset({self.gateway, self.router, self.console, *self.agents, self.door, DEVELOPMENT_PORT})
 
 
 def stored_ports(folder: DataFolder) -> Ports | None:
@@ -59,19 +67,23 @@ class Listeners:
     def __exit__(self, *_: object) -> None:
         self._keep(())
 
-    def choose(self, host: str = "127.0.0.1") -> Ports:
+    def choose(self) -> Ports:
         """Listens on each port at once: of two that choose at the same time, one gets the next port."""
-        defaults = Ports()
+        defaults, kept = Ports(), {DEVELOPMENT_PORT}
+        gateway, router, console = (
+            self._next_free(port, kept) for port in (defaults.gateway, defaults.router, defaults.console)
+        )
+        first, second, third = (self._next_free(port, kept) for port in defaults.agents)
+        return self.with_door(Ports(gateway, router, console, (first, second, third)))
 
-        def port(default: int) -> int:
-            for number in range(default, _LAST + 1):
-                if number != DEVELOPMENT_PORT and self._opened(ListenAddress(host, number)) is None:
-                    return number
-            raise PortTaken(f"no port from {default} upwards is free on {host}")
+    def with_door(self, ports: Ports) -> Ports:
+        return ports if ports.door else msgspec.structs.replace(ports, door=self._next_free(_DOOR, ports.taken))
 
-        gateway, router, console = port(defaults.gateway), port(defaults.router), port(defaults.console)
-        first, second, third = (port(default) for default in defaults.agents)
-        return Ports(gateway, router, console, (first, second, third))
+    def _next_free(self, default: int, kept: Collection[int]) -> int:
+        for number in range(default, _LAST + 1):
+            if number not in kept and self._opened(ListenAddress(_HOST, number)) is None:
+                return number
+        raise PortTaken(f"no port from {default} upwards is free on {_HOST}")
 
     def open(self, users: Sequence[tuple[ListenAddress, str]], folder: DataFolder) -> None:
         """These and no others: nobody would answer there. A user is the setting that moves the address, or what is to

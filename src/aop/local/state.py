@@ -55,6 +55,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_on
     gateway: str
     router: str
     console: str | None = None
+    door: str | None = None
     principal: str
     token: str
     workspace_id: str | None = None

@@ -13,6 +13,7 @@ from aop.base.settings import Secret, SettingProblem, SettingsRefused
 from aop.client import Client
 from aop.console.site import built_folder
 from aop.control_plane.gateway.tokens import issue_token
+from aop.door.settings import LISTEN_ADDRESS as DOOR_ADDRESS
 from aop.local.environment import (
     CONSOLE_ADDRESS,
     GATEWAY_ADDRESS,
@@ -23,7 +24,7 @@ from aop.local.environment import (
     local_settings,
 )
 from aop.local.panel import Panel
-from aop.local.platform_units import platform_units
+from aop.local.platform_units import Beside, platform_units
 from aop.local.ports import Listeners, store_ports, stored_ports
 from aop.local.postgres import EmbeddedPostgres, Login
 from aop.local.problems import DatabaseUnusable, LocalProblem
@@ -34,8 +35,8 @@ from aop.local.state import DatabaseUrls, DataFolder, PublishedAgent, Run
 from aop.local.supervisor import EX_CONFIG, UnitSupervisor
 from aop.local.terminal import LineTerminal, write_line
 from aop.local.unit_logs import UnitLogs
-from aop.store.database import StoreUnavailable
 from aop.store.migrations import GROUP_ROLES, OWNER_ROLE, MigrationRefused, migrate
+from aop.store.problems import StoreUnavailable
 
 PRINCIPAL = "local"
 _DATABASE = "aop"
@@ -49,6 +50,7 @@ class UpOptions:
     allow: Sequence[str] = ()
     with_agents: bool = True
     with_console: bool = True
+    with_door: bool = True
 
 
 def run_up(options: UpOptions, caller: Mapping[str, str]) -> int:
@@ -111,13 +113,13 @@ class _Platform:
     async def _run(self) -> None:
         secrets, known = keep_secrets(self.folder), stored_ports(self.folder)
         external = external_databases(self.caller)
-        ports = known or self.listeners.choose()
+        ports = self.listeners.choose() if known is None else self.listeners.with_door(known)
         addresses = Addresses.of(ports, self.caller)
         samples = find_samples(addresses.agents) if self.options.with_agents else []
         # A bad setting is told before anything starts.
         settings = self._settings(addresses, secrets, external or _NOT_YET)
-        with_console = self._offers_console()
-        self._listen(addresses, samples, with_console)
+        beside = Beside(self._offers_console(), self.options.with_door)
+        self._listen(addresses, samples, beside)
         async with self.supervisor:
             self._begin_agents(settings, samples)
             databases = external or await self._start_postgres(secrets)
@@ -125,12 +127,12 @@ class _Platform:
             await _bring_to_current_version(databases.migration)
             settings = self._settings(addresses, secrets, databases)
             self.logs.say("starting the Control Plane and the Router")
-            for unit in platform_units(settings, addresses, self.listeners, with_console):
+            for unit in platform_units(settings, addresses, self.listeners, beside):
                 self.supervisor.begin(unit)
             await self.supervisor.ready()
-            if known is None:
+            if known != ports:
                 store_ports(self.folder, ports)
-            await self._serve(settings, databases, samples, with_console)
+            await self._serve(settings, databases, samples, beside)
 
     def _offers_console(self) -> bool:
         if self.options.with_console and built_folder() is None:
@@ -138,10 +140,12 @@ class _Platform:
             return False
         return self.options.with_console
 
-    def _listen(self, addresses: Addresses, samples: Sequence[Sample], with_console: bool) -> None:
+    def _listen(self, addresses: Addresses, samples: Sequence[Sample], beside: Beside) -> None:
         users = [(addresses.gateway, GATEWAY_ADDRESS), (addresses.router, ROUTER_ADDRESS)]
-        if with_console:
+        if beside.console:
             users.append((addresses.console, CONSOLE_ADDRESS))
+        if beside.door:
+            users.append((addresses.door, DOOR_ADDRESS))
         users += [(sample.address, f"sample Agent {sample.name}") for sample in samples]
         self.listeners.open(users, self.folder)
 
@@ -185,14 +189,15 @@ class _Platform:
         return DatabaseUrls(**urls)
 
     async def _serve(
-        self, settings: LocalSettings, databases: DatabaseUrls, samples: Sequence[Sample], with_console: bool
+        self, settings: LocalSettings, databases: DatabaseUrls, samples: Sequence[Sample], beside: Beside
     ) -> None:
         issued = await issue_token(databases.control_plane, PRINCIPAL, label="aop up", days=1)
         agents = await self._publish(settings.gateway_origin, issued.token, samples)
         run = Run(
             gateway=settings.gateway_origin,
             router=settings.router_origin,
-            console=settings.console_origin if with_console else None,
+            console=settings.console_origin if beside.console else None,
+            door=settings.door_origin if beside.door else None,
             principal=PRINCIPAL,
             token=issued.token.reveal(),
             workspace_id=WORKSPACE if agents else None,
