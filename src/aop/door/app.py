@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from typing import Final
 
 from aop.base.settings import Secret
+from aop.door.a2a.endpoint import a2a_routes
 from aop.door.faults import GatewayFault
 from aop.door.gateway import Gateway
 from aop.door.origins import DoorOrigins
@@ -25,7 +26,7 @@ from aop.serving.streaming import CancelOnDisconnect
 from aop.serving.unit import Unit
 
 UNIT: Final = "door"
-PROTOCOLS: Final[tuple[Speaks, ...]] = ()
+PROTOCOLS: Final[tuple[Speaks, ...]] = (a2a_routes,)
 _NOBODY: Final = Response(503)
 """The answer to a caller who has left; it is never sent."""
 

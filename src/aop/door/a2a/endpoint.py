@@ -1,0 +1,152 @@
+"""The routes of A2A: JSON-RPC at the address of an installed Agent, and its agent card below that."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final, NoReturn
+
+from aop.a2a.rpc import (
+    ExtendedCardMissing,
+    MethodNotFound,
+    PushNotSupported,
+    RequestId,
+    RpcFault,
+    failure,
+    read_envelope,
+)
+from aop.a2a.versions import VERSION_HEADER, A2AVersion
+from aop.contracts.errors import InvalidRequest
+from aop.door.a2a.calls import A2ACall
+from aop.door.a2a.card import CARD_PATHS, agent_card
+from aop.door.a2a.errors import (
+    BodyNotJson,
+    OperationNotSupported,
+    VersionNotSupported,
+    error_data,
+    facts_of,
+    is_answered_by_http,
+    rpc_fault,
+)
+from aop.door.a2a.running import OpenCalls
+from aop.door.a2a.streams import open_stream
+from aop.door.faults import GatewayFault
+from aop.door.protocol import DoorParts, DoorRequest, DoorRoute
+from aop.door.settings import DoorSettings
+from aop.serving.body import read_bytes, require_json_type
+from aop.serving.request import Request
+from aop.serving.response import JSON, Response, json_response
+from aop.serving.routing import RouteAnswer
+
+PATH: Final = "/a2a/:workspaceId/:agentId"
+_VERSION: Final = re.compile(rb"([0-9]{1,4}\.[0-9]{1,4})(?:\.[0-9]{1,4})?")
+
+Operation = Callable[[A2ACall], Awaitable[RouteAnswer]]
+
+
+def _refused(fault: type[RpcFault]) -> Operation:
+    async def refuse(_: A2ACall) -> NoReturn:
+        raise fault
+
+    return refuse
+
+
+OPERATIONS: Final[Mapping[A2AVersion, Mapping[str, Operation]]] = {
+    A2AVersion.V0_3: {
+        "message/send": A2ACall.send,
+        "message/stream": open_stream,
+        "tasks/get": A2ACall.get,
+        "tasks/cancel": A2ACall.cancel,
+        "tasks/resubscribe": _refused(OperationNotSupported),
+        "tasks/pushNotificationConfig/set": _refused(PushNotSupported),
+        "tasks/pushNotificationConfig/get": _refused(PushNotSupported),
+        "tasks/pushNotificationConfig/list": _refused(PushNotSupported),
+        "tasks/pushNotificationConfig/delete": _refused(PushNotSupported),
+        "agent/getAuthenticatedExtendedCard": _refused(ExtendedCardMissing),
+    },
+    A2AVersion.V1_0: {
+        "SendMessage": A2ACall.send,
+        "SendStreamingMessage": open_stream,
+        "GetTask": A2ACall.get,
+        "CancelTask": A2ACall.cancel,
+        "ListTasks": _refused(OperationNotSupported),
+        "SubscribeToTask": _refused(OperationNotSupported),
+        "CreateTaskPushNotificationConfig": _refused(PushNotSupported),
+        "GetTaskPushNotificationConfig": _refused(PushNotSupported),
+        "ListTaskPushNotificationConfigs": _refused(PushNotSupported),
+        "DeleteTaskPushNotificationConfig": _refused(PushNotSupported),
+        "GetExtendedAgentCard": _refused(OperationNotSupported),
+    },
+}
+"""Every method of the protocol, offered or refused as the protocol says. Any other name is not found."""
+
+
+def a2a_routes(parts: DoorParts) -> Sequence[DoorRoute]:
+    door = A2ADoor(parts.settings)
+    return [
+        DoorRoute("POST", PATH, door.call),
+        *(DoorRoute("GET", PATH + path, door.card) for path in CARD_PATHS),
+    ]
+
+
+class A2ADoor:
+    def __init__(self, settings: DoorSettings) -> None:
+        self._origin = settings.origin
+        self._max_bytes = settings.request_max_bytes
+        self._open_calls = OpenCalls()
+
+    async def card(self, request: DoorRequest) -> Response:
+        """In the form of the version that is named; where none of ours is, in both forms."""
+        path, form = request.http.path, None
+        with suppress(VersionNotSupported):
+            form = version_of(request.http) if request.http.header_values(VERSION_HEADER) else None
+        await request.caller.workspace()  # what is kept of the Agent is told to nobody who may not come in any more
+        url = f"{self._origin}/a2a/{path['workspaceId']}/{path['agentId']}"
+        return json_response(200, agent_card(await request.caller.agent(path["agentId"]), url, form))
+
+    async def call(self, request: DoorRequest) -> RouteAnswer:
+        request_id: RequestId = None
+        try:
+            version = version_of(request.http)
+            rpc = read_envelope(await _body(request.http, self._max_bytes))
+            request_id = rpc.id
+            operation = OPERATIONS[version].get(rpc.method)
+            if operation is None:
+                raise MethodNotFound
+            return await operation(A2ACall(request, rpc, version, self._open_calls))
+        except RpcFault as fault:
+            # Whoever may not come in learns nothing but that, not even how a request must be written.
+            await request.caller.workspace()
+            data = error_data(fault, {"traceId": request.http.trace_id})
+            named = request_id if fault.request_id is None else fault.request_id
+            return Response(fault.status, failure(named, fault, data), (JSON,))
+        except GatewayFault as fault:
+            if is_answered_by_http(fault):
+                raise
+            return _refusal(request, request_id, fault)
+
+
+async def _body(http: Request, limit: int) -> bytes:
+    try:
+        require_json_type(http)
+    except InvalidRequest:
+        raise BodyNotJson from None
+    return await read_bytes(http, limit)
+
+
+def version_of(request: Request) -> A2AVersion:
+    """No header, or an empty one, means 0.3. The patch of a version number is not looked at."""
+    values = request.header_values(VERSION_HEADER)
+    if not values or values == (b"",):
+        return A2AVersion.V0_3
+    match = _VERSION.fullmatch(values[0].strip()) if len(values) == 1 else None
+    try:
+        return A2AVersion(match[1].decode() if match else "")
+    except ValueError:
+        raise VersionNotSupported from None
+
+
+def _refusal(request: DoorRequest, request_id: RequestId, fault: GatewayFault) -> Response:
+    request.ran(fault.trace_id, fault.invocation_id)
+    refused, facts = rpc_fault(fault), {"traceId": request.http.trace_id, **facts_of(fault)}
+    body = failure(request_id, refused, error_data(refused, facts, fault.violations))
+    return Response(200, body, (JSON,), fault.code, fault.reason)

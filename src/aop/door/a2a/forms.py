@@ -1,0 +1,171 @@
+"""Tasks and events as each version of A2A writes them. Values of an Agent keep their bytes."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from aop.a2a.proto import AGENT, STATE_PREFIX
+from aop.a2a.rpc import RequestId
+from aop.a2a.versions import A2AVersion
+from aop.base import json as strict_json
+from aop.contracts.a2a import TaskState
+
+ARTIFACT: Final = "result"
+"""The id of the one artifact of a Task: the result, whole or chunk by chunk."""
+
+_LF, _CR, _QUOTE, _BRACE = 0x0A, 0x0D, ord('"'), ord("{")
+_encode = msgspec.json.Encoder().encode
+
+
+class TaskView(msgspec.Struct, frozen=True, gc=False):
+    """What the door says of one Invocation. `facts` go into the metadata, `text` is for people."""
+
+    id: str
+    context_id: str
+    state: TaskState
+    time: str
+    facts: Mapping[str, str]
+    text: str | None = None
+
+
+class A2AForm(Protocol):
+    """One version of A2A, as the door writes it."""
+
+    def part(self, value: bytes) -> bytes:
+        """One value of an Agent."""
+
+    def task(self, view: TaskView, value: bytes | None = None, *, history: bool = False) -> bytes:
+        """A Task, with its artifact if there is one. Its history is empty wherever it is asked for."""
+
+    def sent(self, task: bytes) -> bytes:
+        """The result of a message that was not streamed, and the first event of a stream."""
+
+    def status(self, view: TaskView) -> bytes:
+        """The event after which nothing comes."""
+
+    def artifact(self, view: TaskView) -> tuple[bytes, bytes, bytes]:
+        """The event of a chunk: what stands before its part, behind the first one, and behind every later one."""
+
+
+class KindForm:
+    """A2A 0.3: objects say by `kind` what they are, and the data of a part is an object."""
+
+    def part(self, value: bytes) -> bytes:
+        first = value[0]
+        if first == _QUOTE:
+            return b'{"kind":"text","text":%b}' % value
+        if first == _BRACE:
+            return b'{"kind":"data","data":%b}' % value
+        return b'{"kind":"data","data":{"result":%b}}' % value
+
+    def task(self, view: TaskView, value: bytes | None = None, *, history: bool = False) -> bytes:
+        task = {"kind": "task", "id": view.id, "contextId": view.context_id, "status": self._status(view)}
+        return _encode(_completed(task, view, self, value, history=history))
+
+    def sent(self, task: bytes) -> bytes:
+        return task
+
+    def status(self, view: TaskView) -> bytes:
+        return _encode({"kind": "status-update", **_update(view), "status": self._status(view), "final": True})
+
+    def artifact(self, view: TaskView) -> tuple[bytes, bytes, bytes]:
+        ids = _encode({"kind": "artifact-update", "taskId": view.id, "contextId": view.context_id})
+        return ids[:-1] + _ARTIFACT, b']},"append":false}', b']},"append":true}'
+
+    def _status(self, view: TaskView) -> dict[str, Any]:
+        message = {"kind": "message", **_said(view), "role": "agent", "parts": [{"kind": "text", "text": view.text}]}
+        return _status(view, view.state, message)
+
+
+class ProtoForm:
+    """A2A 1.0: a member of the result says what it is, and the data of a part is any value."""
+
+    def part(self, value: bytes) -> bytes:
+        return (b'{"text":%b}' if value[0] == _QUOTE else b'{"data":%b}') % value
+
+    def task(self, view: TaskView, value: bytes | None = None, *, history: bool = False) -> bytes:
+        task = {"id": view.id, "contextId": view.context_id, "status": self._status(view)}
+        return _encode(_completed(task, view, self, value, history=history))
+
+    def sent(self, task: bytes) -> bytes:
+        return b'{"task":%b}' % task
+
+    def status(self, view: TaskView) -> bytes:
+        return _encode({"statusUpdate": {**_update(view), "status": self._status(view)}})
+
+    def artifact(self, view: TaskView) -> tuple[bytes, bytes, bytes]:
+        ids = _encode({"artifactUpdate": {"taskId": view.id, "contextId": view.context_id}})
+        return ids[:-2] + _ARTIFACT, b"]}}}", b']},"append":true}}'
+
+    def _status(self, view: TaskView) -> dict[str, Any]:
+        message = {**_said(view), "role": AGENT, "parts": [{"text": view.text}]}
+        return _status(view, STATE_PREFIX + view.state.upper().replace("-", "_"), message)
+
+
+FORMS: Final[Mapping[A2AVersion, A2AForm]] = {A2AVersion.V0_3: KindForm(), A2AVersion.V1_0: ProtoForm()}
+
+_ARTIFACT: Final = b',"artifact":{"artifactId":%b,"parts":[' % _encode(ARTIFACT)
+
+
+class StreamWriter:
+    """The frames of one stream. Around the value of a chunk all bytes are those of the chunk before."""
+
+    __slots__ = ("_before", "_behind", "_form", "_head", "_later", "_part", "view")
+
+    def __init__(self, form: A2AForm, request_id: RequestId, view: TaskView) -> None:
+        self._form = form
+        self._part = form.part
+        self._head = b'data: {"jsonrpc":"2.0","id":%b,"result":' % _encode(request_id)
+        before, first, later = form.artifact(view)
+        self._before = self._head + before
+        self._behind = first + b"}\n\n"
+        self._later = later + b"}\n\n"
+        self.view = view
+
+    def opening(self) -> bytes:
+        """The Task at work, with which a stream begins."""
+        working = msgspec.structs.replace(self.view, state=TaskState.WORKING, text=None)
+        return self._frame(self._form.sent(self._form.task(working)))
+
+    def chunk(self, value: bytes) -> bytes:
+        """The value has no line end: it comes from a line, or `one_line` took them out."""
+        frame = self._before + self._part(value) + self._behind
+        self._behind = self._later
+        return frame
+
+    def status(self, view: TaskView) -> bytes:
+        return self._frame(self._form.status(view))
+
+    def _frame(self, result: bytes) -> bytes:
+        return b"%b%b}\n\n" % (self._head, result)
+
+
+def one_line(value: bytes) -> bytes:
+    return strict_json.compact(value) if _LF in value or _CR in value else value
+
+
+def _completed(
+    task: dict[str, Any], view: TaskView, form: A2AForm, value: bytes | None, *, history: bool
+) -> dict[str, Any]:
+    if value is not None:
+        task["artifacts"] = [{"artifactId": ARTIFACT, "parts": [msgspec.Raw(form.part(value))]}]
+    if history:
+        task["history"] = []
+    task["metadata"] = view.facts
+    return task
+
+
+def _update(view: TaskView) -> dict[str, Any]:
+    return {"taskId": view.id, "contextId": view.context_id, "metadata": view.facts}
+
+
+def _said(view: TaskView) -> dict[str, Any]:
+    return {"messageId": f"{view.id}-{view.state}", "taskId": view.id, "contextId": view.context_id}
+
+
+def _status(view: TaskView, state: str, message: dict[str, Any]) -> dict[str, Any]:
+    status: dict[str, Any] = {"state": state, "timestamp": view.time}
+    if view.text is not None:
+        status["message"] = message
+    return status

@@ -1,0 +1,159 @@
+"""The message of a caller in either version of A2A, read into what an Invocation needs.
+
+The envelope is read by its types alone. Whether the input is strict JSON and fits the Skill, the platform says.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from aop.a2a.proto import USER, ProtoMessage, ProtoObject, ProtoPart
+from aop.a2a.rpc import (
+    DataPart,
+    FilePart,
+    HistoryLength,
+    InvalidParams,
+    MessageConfiguration,
+    TaskNotFound,
+    UserMessage,
+    read_params,
+)
+from aop.a2a.versions import A2AVersion
+from aop.door.a2a.errors import PartNotSupported
+
+MAX_CONTEXT: Final = 256
+"""Characters of a context id: every event of an answer repeats it."""
+_QUOTE, _BRACE = b'"', b"{"
+_NULL: Final = b"null"
+
+
+class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
+    skill_id: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | None = None
+
+
+class _NamedMessage(UserMessage, frozen=True, rename="camel"):
+    metadata: _Metadata | None = None
+
+
+class _Params(msgspec.Struct, frozen=True):
+    message: _NamedMessage
+    configuration: MessageConfiguration | None = None
+    metadata: _Metadata | None = None
+
+
+class _NamedProtoMessage(ProtoMessage, frozen=True):
+    metadata: _Metadata | None = None
+
+
+class _ProtoConfiguration(ProtoObject, frozen=True):
+    accepted_output_modes: tuple[str, ...] = ()
+    task_push_notification_config: dict[str, Any] | None = None
+    history_length: HistoryLength = None
+
+
+class _ProtoParams(ProtoObject, frozen=True):
+    message: _NamedProtoMessage
+    configuration: _ProtoConfiguration | None = None
+    metadata: _Metadata | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMessage:
+    """`input` is the JSON text of an object or of a string; without a `skill_id` the Agent's only Skill is meant."""
+
+    input: msgspec.Raw = field(repr=False)
+    skill_id: str | None
+    context_id: str | None
+
+
+def read_message(version: A2AVersion, params: msgspec.Raw) -> IncomingMessage:
+    return _READERS[version](params)
+
+
+def _read_0_3(raw: msgspec.Raw) -> IncomingMessage:
+    params = read_params(raw, _Params)
+    message = params.message
+    if params.configuration is not None:
+        params.configuration.require_supported()
+    if message.task_id:
+        raise TaskNotFound
+    texts: list[str] = []
+    objects: list[msgspec.Raw] = []
+    for part in message.parts:
+        if isinstance(part, FilePart):
+            raise PartNotSupported
+        if isinstance(part, DataPart):
+            objects.append(part.data)
+        else:
+            texts.append(part.text)
+    content = _input(texts, objects)
+    return IncomingMessage(content, _skill(params.message.metadata, params.metadata), message.context_id)
+
+
+def _read_1_0(raw: msgspec.Raw) -> IncomingMessage:
+    params = read_params(raw, _ProtoParams)
+    message, configuration = params.message, params.configuration
+    if configuration is not None:
+        modes = configuration.accepted_output_modes or None
+        push = configuration.task_push_notification_config
+        MessageConfiguration(accepted_output_modes=modes, push_notification_config=push).require_supported()
+    if not message.message_id:
+        raise InvalidParams("The message has no messageId")
+    if message.role != USER:
+        raise InvalidParams(f"The role must be {USER}")
+    if not message.parts:
+        raise InvalidParams("The message has no parts")
+    if message.task_id:
+        raise TaskNotFound
+    if len(message.context_id) > MAX_CONTEXT:
+        raise InvalidParams(f"The contextId is longer than {MAX_CONTEXT} characters")
+    texts: list[str] = []
+    objects: list[msgspec.Raw] = []
+    for part in message.parts:
+        _sort(part, texts, objects)
+    content = _input(texts, objects)
+    return IncomingMessage(content, _skill(message.metadata, params.metadata), message.context_id or None)
+
+
+def _sort(part: ProtoPart, texts: list[str], objects: list[msgspec.Raw]) -> None:
+    """A part of A2A 1.0 has one content; a member that is null counts as absent."""
+    contents = {
+        name: value
+        for name in ("text", "data", "raw", "url")
+        if (value := getattr(part, name)) is not msgspec.UNSET and bytes(value) != _NULL
+    }
+    if len(contents) != 1:
+        raise InvalidParams("A part has exactly one content")
+    if "text" in contents:
+        texts.append(read_params(contents["text"], str))
+    elif "data" in contents:
+        objects.append(contents["data"])
+    else:
+        raise PartNotSupported
+
+
+def _input(texts: Sequence[str], objects: Sequence[msgspec.Raw]) -> msgspec.Raw:
+    """Text parts are one string, a line each; a data part is an object. Nothing of a message is left out silently."""
+    if (texts and objects) or len(objects) > 1:
+        raise InvalidParams("A message has text parts, or one data part")
+    if texts:
+        return msgspec.Raw(msgspec.json.encode("\n".join(texts)))
+    if not bytes(objects[0]).startswith(_BRACE):
+        raise InvalidParams("The data of a part must be an object")
+    return objects[0]
+
+
+def _skill(*places: _Metadata | None) -> str | None:
+    """In the metadata of the message or of the request."""
+    named = {place.skill_id for place in places if place is not None and place.skill_id is not None}
+    if len(named) > 1:
+        raise InvalidParams("The metadata names two Skills")
+    return named.pop() if named else None
+
+
+_READERS: Final[Mapping[A2AVersion, Callable[[msgspec.Raw], IncomingMessage]]] = {
+    A2AVersion.V0_3: _read_0_3,
+    A2AVersion.V1_0: _read_1_0,
+}

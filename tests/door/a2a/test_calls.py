@@ -1,0 +1,169 @@
+"""What an A2A client gets at the door, in both versions: results, Tasks of the Ledger, refusals, and errors."""
+
+from typing import Any
+
+import pytest
+
+from tests.door.a2a.conftest import A2AAgents
+from tests.door.a2a.played import BREAK, EARLY, HELLO, PIECES, params, rpc
+from tests.door.a2a.reading import GET, SAID, SEND, STREAM, both_versions, events_of, state_of, task_of, values_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.mark.rows("DOOR-01")
+@both_versions
+async def test_a_send_gives_the_task_that_the_ledger_has(agents: A2AAgents, version: str) -> None:
+    message = params(HELLO, version=version, contextId="ctx-9")
+    reply = await agents.ask(agents.chat, SEND[version], message, version=version)
+    found = task_of(reply.json)
+    assert (reply.status, state_of(reply.json), found["contextId"]) == (200, "completed", "ctx-9")
+    assert values_of(found["artifacts"]) == [SAID]
+    detail = await agents.door.platform.detail(found["id"])
+    assert detail["invocation"]["status"] == "succeeded"
+    assert found["metadata"]["traceId"] == detail["invocation"]["traceId"] == reply.header("x-platform-trace-id")
+    read = (await agents.ask(agents.chat, GET[version], {"id": found["id"], "historyLength": 2}, version=version)).json
+    assert (state_of(read), read["result"]["history"]) == ("completed", [])
+    assert "artifacts" not in read["result"]
+
+
+@pytest.mark.rows("DOOR-01")
+@both_versions
+async def test_a_stream_has_the_task_its_chunks_and_one_end(agents: A2AAgents, version: str) -> None:
+    reply = await agents.ask(agents.chat, STREAM[version], params(HELLO, version=version), version=version)
+    assert reply.header("content-type") == "text/event-stream"
+    first, *chunks, last = events_of(reply.body)
+    assert (state_of(first), state_of(last)) == ("working", "completed")
+    assert [part for chunk in chunks for part in values_of([task_of(chunk)["artifact"]])] == list(PIECES)
+    assert {task_of(one).get("id") or task_of(one)["taskId"] for one in (first, *chunks, last)} == {
+        task_of(first)["id"]
+    }
+    assert task_of(first)["contextId"] == task_of(first)["id"]
+
+
+@pytest.mark.rows("DOOR-01")
+@both_versions
+async def test_an_agent_without_streaming_is_a_stream_of_one_artifact_and_one_end(
+    agents: A2AAgents, version: str
+) -> None:
+    message = params({"n": 1}, version=version, skill="typed")
+    first, chunk, last = events_of((await agents.ask(agents.typed, STREAM[version], message, version=version)).body)
+    assert (state_of(first), state_of(last)) == ("working", "completed")
+    assert values_of([task_of(chunk)["artifact"]]) == [{"n": 1}]
+
+
+@pytest.mark.rows("DOOR-04")
+@both_versions
+@pytest.mark.parametrize(
+    ("methods", "word", "facts"),
+    [
+        (SEND, BREAK, {"code": "AGENT_EXECUTION_FAILED", "reason": "task_failed"}),
+        (STREAM, BREAK, {"code": "AGENT_EXECUTION_FAILED", "reason": "task_failed"}),
+        (STREAM, EARLY, {"code": "A2A_PROTOCOL_ERROR", "reason": "stream_ended_early"}),
+    ],
+    ids=["send", "stream", "early end"],
+)
+async def test_what_failed_is_a_failed_task_with_code_reason_and_trace(
+    agents: A2AAgents, version: str, methods: dict[str, str], word: str, facts: dict[str, str]
+) -> None:
+    reply = await agents.ask(agents.chat, methods[version], params(word, version=version), version=version)
+    last = [reply.json] if methods is SEND else events_of(reply.body)
+    assert [state_of(one) for one in last if "status" in task_of(one)].pop() == "failed"
+    ended = task_of(last[-1])
+    assert facts.items() <= ended["metadata"].items()
+    detail = await agents.door.platform.detail(ended["metadata"]["invocationId"])
+    assert (detail["invocation"]["errorCode"], detail["invocation"]["reason"]) == tuple(facts.values())
+    (said,) = ended["status"]["message"]["parts"]
+    assert all(word in said["text"] for word in (*facts.values(), detail["invocation"]["traceId"]))
+    read = await agents.ask(agents.chat, GET[version], {"id": detail["invocation"]["invocationId"]}, version=version)
+    assert facts.items() <= read.json["result"]["metadata"].items()
+
+
+@pytest.mark.parametrize(
+    ("version", "method", "parameters", "code"),
+    [
+        (None, "message/send", params(HELLO, taskId="inv_1"), -32001),
+        (None, "tasks/get", {"id": "inv_1"}, -32001),
+        (None, "tasks/get", {"id": "no id at all/"}, -32001),
+        (None, "tasks/get", {}, -32602),
+        (None, "tasks/cancel", {"id": "inv_1"}, -32001),
+        (None, "tasks/resubscribe", {"id": "inv_1"}, -32004),
+        (None, "tasks/pushNotificationConfig/set", {}, -32003),
+        (None, "tasks/pushNotificationConfig/get", {}, -32003),
+        (None, "tasks/pushNotificationConfig/list", {}, -32003),
+        (None, "tasks/pushNotificationConfig/delete", {}, -32003),
+        (None, "agent/getAuthenticatedExtendedCard", {}, -32007),
+        (None, "SendMessage", params(HELLO, version="1.0"), -32601),
+        ("0.3.1", "tasks/list", {}, -32601),
+        ("1.0", "GetTask", {"id": "inv_1"}, -32001),
+        ("1.0", "CancelTask", {"id": "inv_1"}, -32001),
+        ("1.0", "ListTasks", {}, -32004),
+        ("1.0", "SubscribeToTask", {"id": "inv_1"}, -32004),
+        ("1.0", "CreateTaskPushNotificationConfig", {}, -32003),
+        ("1.0", "GetTaskPushNotificationConfig", {}, -32003),
+        ("1.0", "ListTaskPushNotificationConfigs", {}, -32003),
+        ("1.0", "DeleteTaskPushNotificationConfig", {}, -32003),
+        ("1.0", "GetExtendedAgentCard", {}, -32004),
+        ("1.0", "message/send", params(HELLO), -32601),
+        ("2.0", "SendMessage", params(HELLO, version="1.0"), -32009),
+        ("one", "SendMessage", params(HELLO, version="1.0"), -32009),
+    ],
+)
+async def test_what_is_not_offered_is_refused_as_the_protocol_says(
+    agents: A2AAgents, version: str | None, method: str, parameters: Any, code: int
+) -> None:
+    recorded = await agents.door.platform.recorded()
+    reply = await agents.ask(agents.chat, method, parameters, version=version)
+    assert (reply.status, reply.json["error"]["code"], reply.json["id"]) == (
+        200,
+        code,
+        "r-1" if code != -32009 else None,
+    )
+    (info,) = reply.json["error"]["data"]
+    assert info["@type"].endswith("ErrorInfo")
+    assert info["metadata"]["traceId"] == reply.header("x-platform-trace-id")
+    assert await agents.door.platform.recorded() == recorded
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "status", "code"),
+    [
+        (b"{", b"application/json", 200, -32700),
+        (b"[]", b"application/json", 200, -32600),
+        (b'{"jsonrpc": "1.0", "id": 1, "method": "tasks/get"}', b"application/json", 200, -32600),
+        (rpc("tasks/get", {"id": "inv_1"}), b"text/plain", 415, -32005),
+    ],
+)
+async def test_a_body_that_is_no_request_has_its_code(
+    agents: A2AAgents, body: bytes, content_type: bytes, status: int, code: int
+) -> None:
+    path = agents.chat.removeprefix(agents.door.unit.origin)
+    headers = [(b"content-type", content_type)]
+    reply = await agents.door.unit.ask("POST", path, body, token=agents.door.platform.token, headers=headers)
+    assert (reply.status, reply.json["error"]["code"]) == (status, code)
+
+
+@pytest.mark.rows("DOOR-01")
+@both_versions
+async def test_a_refusal_before_acceptance_has_code_reason_trace_and_violations(
+    agents: A2AAgents, version: str
+) -> None:
+    async def refused(address: str, *values: Any, skill: str | None) -> dict[str, Any]:
+        message = params(*values, version=version, skill=skill)
+        error = (await agents.ask(address, SEND[version], message, version=version)).json["error"]
+        assert isinstance(error, dict)
+        return error
+
+    unknown = await refused(agents.chat, HELLO, skill="none")
+    assert unknown["code"] == -32602
+    assert (
+        unknown["data"][0]["metadata"].items() >= {"code": "CAPABILITY_NOT_ALLOWED", "reason": "skill_unknown"}.items()
+    )
+    unnamed = await refused(agents.typed, HELLO, skill=None)
+    assert unnamed["code"] == -32602
+    assert "typed, chat" in unnamed["message"]
+    wrong = await refused(agents.typed, {"n": "one"}, skill="typed")
+    assert (wrong["code"], wrong["data"][0]["metadata"]["code"]) == (-32602, "VALIDATION_ERROR")
+    assert wrong["data"][1]["fieldViolations"][0]["field"] == "/input/n"
+    missing = await refused(agents.chat.rpartition("/")[0] + "/acme:nobody", HELLO, skill="chat")
+    assert (missing["code"], missing["data"][0]["metadata"]["reason"]) == (-32004, "not_installed")
