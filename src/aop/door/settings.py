@@ -1,6 +1,6 @@
 """Settings of the door; none of them is a secret, because the door has no rights of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aop.base import settings as read
@@ -49,14 +49,14 @@ def read_door_settings(environment: Mapping[str, str]) -> DoorSettings:
     slots = read.integer(1, 100_000)
     listen = reader.optional(LISTEN_ADDRESS, addresses.listen_address, _DEFAULT_ADDRESS) or _DEFAULT_ADDRESS
     origin = reader.optional(ORIGIN, addresses.origin, listen.origin) or listen.origin
+    hosts: Sequence[str] = reader.optional(ALLOWED_HOSTS, _hosts, ())
+    origins: Sequence[str] = reader.optional(ALLOWED_ORIGINS, addresses.origin_list, ())
     settings = DoorSettings(
         listen_address=listen,
         origin=origin,
         gateway_origin=reader.optional(GATEWAY_ORIGIN, addresses.origin, "http://127.0.0.1:8080"),
-        allowed_hosts=frozenset(
-            reader.optional(ALLOWED_HOSTS, _hosts, ()) or [Endpoint.parse(origin).authority, *_own(listen)]
-        ),
-        allowed_origins=frozenset(reader.optional(ALLOWED_ORIGINS, addresses.origin_list, ()) or [origin]),
+        allowed_hosts=frozenset(hosts or [Endpoint.parse(origin).authority, *_own(listen)]),
+        allowed_origins=frozenset(origins or [origin]),
         max_calls=reader.optional(MAX_CALLS, slots, 1024),
         max_watches=reader.optional(MAX_WATCHES, slots, 1024),
         request_max_bytes=reader.optional("PLATFORM_DOOR_REQUEST_MAX_BYTES", read.byte_count, 1_114_112),
@@ -78,7 +78,7 @@ def _own(listen: addresses.ListenAddress) -> list[str]:
     return [own, *(f"{name}:{listen.port}" for name in _LOOPBACK if listen.host in _ON_LOOPBACK)]
 
 
-def _hosts(text: str) -> tuple[str, ...]:
+def _hosts(text: str) -> Sequence[str]:
     hosts = tuple(text.split(","))
     try:
         if all(Endpoint.parse(f"http://{host}").authority == host for host in hosts):
