@@ -14,7 +14,8 @@ export default defineConfig({
     reportCompressedSize: false,
     target: "es2023",
   },
-  server: { host: "127.0.0.1", port: 8082, strictPort: true },
+  // The snippets in ../connect belong to the command line as well.
+  server: { host: "127.0.0.1", port: 8082, strictPort: true, fs: { allow: [".", "../connect"] } },
   // What is tested here are pure functions: they share one module registry instead of a process per file.
   test: { include: ["src/**/*.test.ts"], environment: "node", pool: "threads", isolate: false },
 })

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from aop.cli.commands import COMMANDS, GROUPS, UNITS
-from aop.cli.destination import DATA, GATEWAY, PROFILE, TOKEN, WORKSPACE
+from aop.cli.destination import DATA, DOOR, GATEWAY, PROFILE, TOKEN, WORKSPACE
 from aop.cli.loading import Entry, help_of
 from aop.cli.problems import EXIT_CODES
 
@@ -35,6 +35,7 @@ _VARIABLES = {
     GATEWAY: "the address of the Gateway",
     PROFILE: "the profile to use",
     WORKSPACE: "the Workspace to work in",
+    DOOR: "the address of the door, for `aop connect`; wins over the one that the profile or the local platform has",
     DATA: "the data folder of the local platform to look for, instead of those nearby",
     "NO_COLOR": "when set, output has no colours; where no terminal is, there are none anyway",
     "XDG_CONFIG_HOME": "where profiles are kept: `aop/config.json` and, readable by you alone, `aop/tokens.json`",

@@ -18,9 +18,13 @@ NODE_MINIMUM = (20, 19)
 _WHEEL = Environment("node", ROOT / "requirements-node.lock", (), 20)
 _STAMPS = PRIVATE / "console"
 _PACKAGES_FROM = ("package.json", "package-lock.json", ".npmrc")
-_BUILT_FROM = (*_PACKAGES_FROM, "index.html", "vite.config.ts", "tsconfig.json", "src", "public")
-# These two are filled in where the Console is served, never at its build.
-_FILLED_IN_LATER = ("VITE_PLATFORM_API_BASE_URL", "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN")
+_BUILT_FROM = (*_PACKAGES_FROM, "index.html", "vite.config.ts", "tsconfig.json", "src", "public", "../connect")
+# These are filled in where the Console is served, never at its build.
+_FILLED_IN_LATER = (
+    "VITE_PLATFORM_API_BASE_URL",
+    "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN",
+    "VITE_PLATFORM_DOOR_ORIGIN",
+)
 
 
 class Node(NamedTuple):
@@ -102,14 +106,14 @@ def _version(node: str) -> tuple[int, ...]:
 def _digest(names: Sequence[str]) -> str:
     digest = hashlib.sha256()
     for path in _files(names):
-        digest.update(f"{path.relative_to(CONSOLE)}\0{path.stat().st_size}\0".encode())
+        digest.update(f"{path.relative_to(ROOT)}\0{path.stat().st_size}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 def _files(names: Sequence[str]) -> Iterator[Path]:
     for name in names:
-        path = CONSOLE / name
+        path = (CONSOLE / name).resolve()
         yield from sorted(inner for inner in path.rglob("*") if inner.is_file()) if path.is_dir() else [path]
 
 

@@ -84,6 +84,7 @@ _CONSOLE = {
     "PLATFORM_CONSOLE_LISTEN_ADDRESS": "Where the Console listens.",
     "VITE_PLATFORM_API_BASE_URL": "The Gateway as browsers reach it.",
     "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN": "The origin of share links; equal to the Control Plane's setting.",
+    "VITE_PLATFORM_DOOR_ORIGIN": "The door as callers reach it; without it, the Connect page offers the Gateway only.",
 }
 _AGENT = {
     "PLATFORM_AGENT_ROUTER_ISSUER": "The issuer to trust: the issuer of the Routers.",

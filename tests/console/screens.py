@@ -217,6 +217,9 @@ SCREENS: tuple[Screen, ...] = (
     ),
     Screen("playground-disabled", _playground(agent="aop:action-items"), "is disabled in this Workspace."),
     Screen("playground-empty", lambda stack: playground_states.playground(stack.workspace()), "No Agent can be"),
+    Screen("connect", "/workspaces/demo/connect?agent=aop:summarizer&from=cursor-http", "mcpServers"),
+    Screen("connect-code", "/workspaces/demo/connect?agent=aop:summarizer&from=a2a-python", "asyncio.run"),
+    Screen("connect-empty", lambda stack: f"/workspaces/{stack.workspace()}/connect", "No Agent can be"),
     Screen("invocations", lineage_states.invocations, "Interrupted"),
     Screen(
         "invocations-loading", lineage_states.invocations, "Interrupted", _loading("Invocations", "**/invocations?*")

@@ -33,6 +33,7 @@ VISITS = {
     "/workspaces": _NAMED["workspaces"],
     "/workspaces/$workspaceId": _NAMED["workspace"],
     "/workspaces/$workspaceId/playground": _NAMED["playground"],
+    "/workspaces/$workspaceId/connect": _NAMED["connect"],
     "/workspaces/$workspaceId/invocations": _NAMED["invocations"],
     "/workspaces/$workspaceId/invocations/$invocationId": _NAMED["invocation"],
     "/workspaces/$workspaceId/traces/$traceId": _NAMED["trace"],

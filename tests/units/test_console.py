@@ -21,6 +21,7 @@ from aop.local.ports import any_free_port
 
 GATEWAY = "http://gateway.example:8080"
 PUBLIC = "https://agents.example"
+DOOR = "https://door.example"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class RunningConsole:
 def settings(**changes: str) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if "PLATFORM_" not in name}  # noqa: TID251
     ours = {"VITE_PLATFORM_API_BASE_URL": GATEWAY, "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN": PUBLIC}
+    ours["VITE_PLATFORM_DOOR_ORIGIN"] = DOOR
     return inherited | ours | changes
 
 
@@ -104,6 +106,7 @@ def test_the_page_carries_this_deployments_configuration_and_nothing_inline(cons
     page = console.page
     assert f'<meta name="platform-api-base-url" content="{GATEWAY}" />' in page
     assert f'<meta name="platform-public-agent-origin" content="{PUBLIC}" />' in page
+    assert f'<meta name="platform-door-origin" content="{DOOR}" />' in page
     assert "%VITE_" not in page
     assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", page)
 
@@ -162,7 +165,9 @@ def test_health_names_nothing(console: RunningConsole) -> None:
 
 
 @pytest.mark.rows("CON-01")
-@pytest.mark.parametrize("name", ["VITE_PLATFORM_API_BASE_URL", "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN"])
+@pytest.mark.parametrize(
+    "name", ["VITE_PLATFORM_API_BASE_URL", "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN", "VITE_PLATFORM_DOOR_ORIGIN"]
+)
 @pytest.mark.parametrize(
     "text", ["", " ", "not an origin", "http://h:80", "http://h/", "http://h/path", "HTTP://h", "http://u@h"]
 )
@@ -186,3 +191,4 @@ def test_without_settings_it_is_the_console_of_the_local_platform() -> None:
     found = read_console_settings({})
     assert (found.listen_address.origin, found.api_base_url) == ("http://127.0.0.1:8082", "http://127.0.0.1:8080")
     assert found.public_agent_origin == "http://127.0.0.1:8082"
+    assert found.door_origin is None

@@ -1,7 +1,7 @@
 /** The navigation: pages for everybody, for the chosen Workspace, and for providers. */
 
 import { createLink } from "@tanstack/react-router"
-import { Activity, Boxes, Compass, FlaskConical, Package, Rocket, ScrollText } from "lucide-react"
+import { Activity, Boxes, Compass, FlaskConical, Package, Plug, Rocket, ScrollText } from "lucide-react"
 import type { ComponentProps, ReactNode } from "react"
 
 import { useCurrentWorkspace } from "@/api/currentWorkspace"
@@ -38,6 +38,9 @@ export function Navigation() {
               icon={<FlaskConical aria-hidden />}
             >
               Playground
+            </Place>
+            <Place to="/workspaces/$workspaceId/connect" params={{ workspaceId }} icon={<Plug aria-hidden />}>
+              Use it from…
             </Place>
             <Place
               to="/workspaces/$workspaceId/invocations"

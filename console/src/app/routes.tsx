@@ -14,6 +14,7 @@ import { Shell } from "@/app/Shell"
 import { token } from "@/api/session"
 import { ownPath } from "@/config/urlState"
 import { agentSearch } from "@/features/agent/search"
+import { connectSearch } from "@/features/connect/search"
 import { discoverSearch } from "@/features/discover/search"
 import { invocationsSearch } from "@/features/invocations/search"
 import { myAgentsSearch } from "@/features/my-agents/search"
@@ -111,6 +112,13 @@ const playground = createRoute({
   component: lazyRouteComponent(() => import("@/features/playground/PlaygroundPage"), "PlaygroundPage"),
 })
 
+const connect = createRoute({
+  getParentRoute: () => shell,
+  path: "/workspaces/$workspaceId/connect",
+  validateSearch: connectSearch,
+  component: lazyRouteComponent(() => import("@/features/connect/ConnectPage"), "ConnectPage"),
+})
+
 const invocations = createRoute({
   getParentRoute: () => shell,
   path: "/workspaces/$workspaceId/invocations",
@@ -154,6 +162,7 @@ export const routeTree = root.addChildren([
     workspaces,
     workspace,
     playground,
+    connect,
     invocations,
     invocation,
     trace,

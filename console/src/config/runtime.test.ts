@@ -2,8 +2,14 @@ import { describe, expect, it } from "vitest"
 
 import { ConfigurationUnusable, readConfig } from "@/config/runtime"
 
-const configured = (api: string, origin = "https://console.example") =>
-  readConfig((name) => (name === "platform-api-base-url" ? api : origin))
+const configured = (api: string, origin = "https://console.example", door = "") => {
+  const page: Record<string, string> = {
+    "platform-api-base-url": api,
+    "platform-public-agent-origin": origin,
+    "platform-door-origin": door,
+  }
+  return readConfig((name) => page[name] ?? "")
+}
 
 describe("the configuration", () => {
   it("is two exact origins", () => {
@@ -11,6 +17,13 @@ describe("the configuration", () => {
       apiBaseUrl: "http://127.0.0.1:8080",
       publicAgentOrigin: "https://console.example",
     })
+  })
+
+  it("names a door where there is one", () => {
+    const door = (text: string) => configured("http://a.example", "http://b.example", text).doorOrigin
+    expect(door("https://door.example")).toBe("https://door.example")
+    expect([door(""), door("%VITE_PLATFORM_DOOR_ORIGIN%")]).toEqual([undefined, undefined])
+    expect(() => door("https://door.example/mcp")).toThrow(ConfigurationUnusable)
   })
 
   it.each([

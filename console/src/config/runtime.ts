@@ -1,11 +1,15 @@
-/** Where this deployment's Gateway and share links are: read once from the page, refused visibly when unusable. */
+/** Where this deployment's Gateway, door and share links are: read once from the page, refused visibly when unusable. */
 
 export interface RuntimeConfig {
   /** Origin of the Gateway. */
   readonly apiBaseUrl: string
   /** Exact origin of share links. */
   readonly publicAgentOrigin: string
+  /** Origin of the door for A2A clients and MCP hosts; absent where there is none. */
+  readonly doorOrigin?: string
 }
+
+const DOOR = "VITE_PLATFORM_DOOR_ORIGIN"
 
 export class ConfigurationUnusable extends Error {}
 
@@ -30,7 +34,13 @@ export function readConfig(content: (name: string) => string): RuntimeConfig {
       "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN",
       content("platform-public-agent-origin"),
     ),
+    doorOrigin: door(content("platform-door-origin")),
   }
+}
+
+/** Vite leaves the place as it is where the setting is not set. */
+function door(text: string): string | undefined {
+  return text === "" || text === `%${DOOR}%` ? undefined : exactOrigin(DOOR, text)
 }
 
 let config: RuntimeConfig | undefined

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aop.base import assets
@@ -15,7 +15,7 @@ from aop.local.state import DEFAULT_FOLDER, Run, load_run
 from aop.net.origin import Endpoint, InvalidEndpoint
 
 GATEWAY, TOKEN, PROFILE, WORKSPACE = "AOP_GATEWAY", "AOP_TOKEN", "AOP_PROFILE", "AOP_WORKSPACE"
-DATA = "AOP_DATA"
+DATA, DOOR = "AOP_DATA", "AOP_DOOR"
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Destination:
     profile: str | None = None
     local: LocalPlatform | None = None
     workspace: str | None = None
+    door: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,18 @@ def find_destination(options: PlatformOptions, environment: Mapping[str, str], p
 
 
 def gateway_address(text: str) -> str:
+    return _address(text, "a Gateway")
+
+
+def door_address(text: str) -> str:
+    return _address(text, "a door")
+
+
+def _address(text: str, what: str) -> str:
     try:
         return Endpoint.parse(text).canonical.rstrip("/")
     except InvalidEndpoint as problem:
-        raise CommandProblem(f"this is not the address of a Gateway: {problem}", code="usage", exit_code=2) from None
+        raise CommandProblem(f"this is not the address of {what}: {problem}", code="usage", exit_code=2) from None
 
 
 def visible_token(text: str) -> Secret:
@@ -90,7 +99,7 @@ def _local(local: LocalPlatform, profiles: Profiles) -> Destination:
     run = local.run
     workspace = profiles.config().local_workspaces.get(str(local.folder.absolute())) or run.workspace_id
     source = f"the local platform on {local.folder}"
-    return Destination(run.gateway, Secret(run.token), source, local=local, workspace=workspace)
+    return Destination(run.gateway, Secret(run.token), source, local=local, workspace=workspace, door=run.door)
 
 
 def _kept(name: str, environment: Mapping[str, str], profiles: Profiles) -> Destination:
@@ -104,7 +113,8 @@ def _kept(name: str, environment: Mapping[str, str], profiles: Profiles) -> Dest
         raise CommandProblem(
             f"the profile {name!r} has no token", recovery=f"aop login --profile {name}, or set {TOKEN}"
         )
-    return Destination(profile.gateway, token, f"profile {name}", profile=name, workspace=profile.workspace)
+    source = f"profile {name}"
+    return Destination(profile.gateway, token, source, profile=name, workspace=profile.workspace, door=profile.door)
 
 
 def _from_environment(gateway: str, environment: Mapping[str, str]) -> Destination:
@@ -118,7 +128,8 @@ def _from_environment(gateway: str, environment: Mapping[str, str]) -> Destinati
 def _with_environment(found: Destination, environment: Mapping[str, str]) -> Destination:
     token = visible_token(environment[TOKEN]) if TOKEN in environment else found.token
     workspace = environment.get(WORKSPACE, found.workspace)
-    return Destination(found.gateway, token, found.source, found.profile, found.local, workspace)
+    door = door_address(environment[DOOR]) if DOOR in environment else found.door
+    return replace(found, token=token, workspace=workspace, door=door)
 
 
 def find_local(start: Path, environment: Mapping[str, str]) -> LocalPlatform | None:

@@ -59,11 +59,16 @@ async def _skill(platform: InWorkspace, agent: str, capability: str | None) -> S
     return found
 
 
-def _example(skill: Skill) -> bytes:
+def first_example(skill: Skill) -> bytes | None:
     examples = msgspec.json.decode(skill.input_schema, type=_Examples).examples
-    if not examples:
+    return bytes(examples[0]) if examples else None
+
+
+def _example(skill: Skill) -> bytes:
+    found = first_example(skill)
+    if found is None:
         raise CommandProblem(f"the inputSchema of {skill.id} has no examples", recovery="give an input")
-    return bytes(examples[0])
+    return found
 
 
 def _read(text: str | None, as_text: bool) -> bytes:

@@ -7,7 +7,7 @@ import click
 from aop.base.ids import is_safe_identifier
 from aop.base.settings import Secret
 from aop.cli.asking import hidden_line
-from aop.cli.destination import GATEWAY, TOKEN, Destination, gateway_address, visible_token
+from aop.cli.destination import GATEWAY, TOKEN, Destination, door_address, gateway_address, visible_token
 from aop.cli.output import Output, table
 from aop.cli.platform import as_problems
 from aop.cli.problems import CommandProblem, UsageProblem
@@ -19,8 +19,9 @@ _name = click.argument("name", metavar="[NAME]", required=False, help="The profi
 
 
 @click.option("--gateway", metavar="URL", help=f"The Gateway; default: the profile's, {GATEWAY}, or this machine's.")
+@click.option("--door", metavar="URL", help="The door for A2A clients and MCP hosts; `aop connect` uses it.")
 @click.option("--profile", metavar="NAME", default=DEFAULT_PROFILE, help="The name of the profile.")
-async def login(out: Output, gateway: str | None, profile: str) -> None:
+async def login(out: Output, gateway: str | None, door: str | None, profile: str) -> None:
     """The token comes from a prompt, from stdin or from AOP_TOKEN. It is never an argument.
 
     The Gateway must accept the token. Then it is saved in a file that only you can read, and the profile is in use.
@@ -36,12 +37,13 @@ async def login(out: Output, gateway: str | None, profile: str) -> None:
     address = gateway_address(gateway or (known.gateway if known else environment.get(GATEWAY, _LOCAL_GATEWAY)))
     token = visible_token(environment.get(TOKEN) or hidden_line(f"Access token for {address}: "))
     workspaces = await _tried(out, address, token)
-    # A Workspace chosen on another Gateway is none of this one.
-    chosen = known.workspace if known is not None and known.gateway == address else None
-    profiles.keep(profile, Profile(address, chosen or (workspaces[0] if len(workspaces) == 1 else None)), token)
-    kept = profiles.config().profiles[profile]
+    # What was kept of another Gateway is nothing of this one.
+    before = known if known is not None and known.gateway == address else Profile(address)
+    workspace = before.workspace or (workspaces[0] if len(workspaces) == 1 else None)
+    kept = Profile(address, workspace, door_address(door) if door else before.door)
+    profiles.keep(profile, kept, token)
     out.tell(
-        {"profile": profile, "gateway": address, "workspace": kept.workspace},
+        {"profile": profile, "gateway": address, "workspace": kept.workspace, "door": kept.door},
         f"logged in to {address} as profile {profile}"
         + (f", Workspace {kept.workspace}" if kept.workspace else f"; {len(workspaces)} Workspaces, none chosen"),
     )

@@ -21,6 +21,7 @@ T = TypeVar("T")
 class Profile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     gateway: str
     workspace: str | None = None
+    door: str | None = None
 
 
 class Config(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"):

@@ -10,6 +10,7 @@ from aop.serving.unit_settings import Serving, read_max_connections
 LISTEN_ADDRESS = "PLATFORM_CONSOLE_LISTEN_ADDRESS"
 API_BASE_URL = "VITE_PLATFORM_API_BASE_URL"
 PUBLIC_AGENT_ORIGIN = "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN"
+DOOR_ORIGIN = "VITE_PLATFORM_DOOR_ORIGIN"
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class ConsoleSettings:
     listen_address: addresses.ListenAddress
     api_base_url: str
     public_agent_origin: str
+    door_origin: str | None
     log_level: str
     max_connections: int | None
 
@@ -33,6 +35,7 @@ def read_console_settings(environment: Mapping[str, str]) -> ConsoleSettings:
         listen_address=reader.optional(LISTEN_ADDRESS, addresses.listen_address, listen),
         api_base_url=reader.optional(API_BASE_URL, addresses.origin, "http://127.0.0.1:8080"),
         public_agent_origin=reader.optional(PUBLIC_AGENT_ORIGIN, addresses.origin, "http://127.0.0.1:8082"),
+        door_origin=reader.optional(DOOR_ORIGIN, addresses.origin, None),
         log_level=reader.optional("PLATFORM_LOG_LEVEL", levels, "info"),
         max_connections=read_max_connections(reader),
     )

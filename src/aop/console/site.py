@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from aop.base import assets
-from aop.console.settings import API_BASE_URL, PUBLIC_AGENT_ORIGIN, ConsoleSettings
+from aop.console.settings import API_BASE_URL, DOOR_ORIGIN, PUBLIC_AGENT_ORIGIN, ConsoleSettings
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -68,8 +68,13 @@ def read_site(folder: Path, settings: ConsoleSettings) -> Site:
 
 
 def configured(page: str, settings: ConsoleSettings) -> str:
-    """The page with the two settings in their places; the values are origins, escaped all the same."""
-    for name, value in ((API_BASE_URL, settings.api_base_url), (PUBLIC_AGENT_ORIGIN, settings.public_agent_origin)):
+    """The page with the settings in their places; the values are origins, escaped all the same."""
+    places = {
+        API_BASE_URL: settings.api_base_url,
+        PUBLIC_AGENT_ORIGIN: settings.public_agent_origin,
+        DOOR_ORIGIN: settings.door_origin or "",
+    }
+    for name, value in places.items():
         place = f"%{name}%"
         if place not in page:
             raise ConsoleNotBuilt(f"{INDEX} has no place for {name}: build the Console again")

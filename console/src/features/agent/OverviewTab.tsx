@@ -15,7 +15,7 @@ import { PermissionList } from "@/domain/PermissionList"
 import { SkillPanel } from "@/domain/SkillPanel"
 import { StateBadge } from "@/domain/StateBadge"
 import { limitFacts } from "@/domain/limitFacts"
-import { digestCommand } from "@/features/agent/snippets"
+import { digestCommand } from "@/features/agent/digestCommand"
 
 interface OverviewTabProps {
   readonly agent: AgentOverview

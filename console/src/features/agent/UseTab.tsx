@@ -11,18 +11,21 @@ import { Field, Select } from "@/components/Field"
 import { Tabs } from "@/components/Tabs"
 import { runtimeConfig } from "@/config/runtime"
 import { schemaExample } from "@/domain/schemaExample"
-import { snippets } from "@/features/agent/snippets"
+import { rendered, snippetNamed } from "@/domain/snippets"
+
+const WAYS = ["curl", "python", "cli"]
 
 export function UseTab({ entry }: { readonly entry: CatalogEntry }) {
   const { workspaceId = "my-workspace" } = useCurrentWorkspace()
   const [capability, setCapability] = useState<string>()
-  const { card, agentId, version } = entry
+  const { card, agentId } = entry
   const skill = card.skills.find(({ id }) => id === capability) ?? card.skills[0]
   if (skill === undefined) return null
-  const texts = snippets({
-    ...{ gateway: runtimeConfig().apiBaseUrl, workspaceId, agentId, version, capability: skill.id },
-    ...{ input: schemaExample(skill.inputSchema), streaming: card.limits.streaming },
-  })
+  const call = {
+    ...{ agentId, capability: skill.id, input: schemaExample(skill.inputSchema) },
+    streaming: card.limits.streaming,
+  }
+  const callee = { gateway: runtimeConfig().apiBaseUrl, workspaceId, call }
   return (
     <div className="max-w-3xl space-y-4">
       <div className="flex flex-wrap items-end justify-between gap-3">
@@ -37,15 +40,26 @@ export function UseTab({ entry }: { readonly entry: CatalogEntry }) {
             </Select>
           )}
         </Field>
-        <Button asChild>
-          <Link
-            to="/workspaces/$workspaceId/playground"
-            params={{ workspaceId }}
-            search={{ agent: agentId, capability: skill.id }}
-          >
-            Try it in the Playground
-          </Link>
-        </Button>
+        <div className="flex flex-wrap gap-2">
+          <Button asChild>
+            <Link
+              to="/workspaces/$workspaceId/connect"
+              params={{ workspaceId }}
+              search={{ agent: agentId, capability: skill.id }}
+            >
+              Use it from…
+            </Link>
+          </Button>
+          <Button asChild>
+            <Link
+              to="/workspaces/$workspaceId/playground"
+              params={{ workspaceId }}
+              search={{ agent: agentId, capability: skill.id }}
+            >
+              Try it in the Playground
+            </Link>
+          </Button>
+        </div>
       </div>
       <p className="text-sm text-muted">
         The Agent has to be installed in the Workspace <span className="id-text">{workspaceId}</span>, and
@@ -53,10 +67,10 @@ export function UseTab({ entry }: { readonly entry: CatalogEntry }) {
       </p>
       <Tabs
         label="Ways to call it"
-        tabs={texts.map(({ name, label, code }) => ({
-          name,
-          label,
-          content: <CodeBlock wrap code={code} what={`${label} snippet`} />,
+        tabs={WAYS.flatMap((name) => snippetNamed(name) ?? []).map((snippet) => ({
+          name: snippet.name,
+          label: snippet.label,
+          content: <CodeBlock wrap code={rendered(snippet, callee)} what={`${snippet.label} snippet`} />,
         }))}
       />
     </div>

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { CircleArrowUp, FlaskConical, TriangleAlert } from "lucide-react"
+import { CircleArrowUp, FlaskConical, Plug, TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
 
 import type { InstallationItem } from "@/api/contract.gen"
@@ -57,16 +57,28 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
       actions={
         <>
           {status === "enabled" && state?.refusal === undefined ? (
-            <Button asChild size="small">
-              <Link
-                to="/workspaces/$workspaceId/playground"
-                params={{ workspaceId }}
-                search={{ agent: agentId }}
-              >
-                <FlaskConical aria-hidden />
-                Try it
-              </Link>
-            </Button>
+            <>
+              <Button asChild size="small">
+                <Link
+                  to="/workspaces/$workspaceId/playground"
+                  params={{ workspaceId }}
+                  search={{ agent: agentId }}
+                >
+                  <FlaskConical aria-hidden />
+                  Try it
+                </Link>
+              </Button>
+              <Button asChild size="small">
+                <Link
+                  to="/workspaces/$workspaceId/connect"
+                  params={{ workspaceId }}
+                  search={{ agent: agentId }}
+                >
+                  <Plug aria-hidden />
+                  Use it from…
+                </Link>
+              </Button>
+            </>
           ) : null}
           {others.all.length > 0 && others.newer === undefined ? (
             <Button size="small" onClick={move}>

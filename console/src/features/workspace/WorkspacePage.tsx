@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { Boxes, FlaskConical, Plus } from "lucide-react"
+import { Boxes, FlaskConical, Plug, Plus } from "lucide-react"
 import { useState } from "react"
 
 import type { InstallationItem, Workspace } from "@/api/contract.gen"
@@ -54,6 +54,12 @@ function OwnWorkspace({ workspace }: { readonly workspace: Workspace }) {
             <Link to="/workspaces/$workspaceId/playground" params={{ workspaceId }}>
               <FlaskConical aria-hidden />
               Playground
+            </Link>
+          </Button>
+          <Button asChild>
+            <Link to="/workspaces/$workspaceId/connect" params={{ workspaceId }}>
+              <Plug aria-hidden />
+              Use it from…
             </Link>
           </Button>
           <Button asChild tone="primary">

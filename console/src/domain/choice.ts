@@ -1,4 +1,4 @@
-/** Which Agent and Skill are tried: what the address asks for, as far as the Workspace may use it. */
+/** Which Agent and Skill are called: what the address asks for, as far as the Workspace may use it. */
 
 import type { AgentCard, AgentCardSkill, Installation } from "@/api/contract.gen"
 

@@ -1,7 +1,7 @@
 /** Why there is nothing to invoke, and where to go for it. */
 
 import { Link } from "@tanstack/react-router"
-import { FlaskConical, FlaskConicalOff } from "lucide-react"
+import { Plug, Unplug } from "lucide-react"
 
 import { Button } from "@/components/Button"
 import { EmptyState } from "@/components/EmptyState"
@@ -19,7 +19,7 @@ export function NothingOffered({ workspaceId, agentId, disabled = false }: Nothi
       : `${agentId} is ${disabled ? "disabled" : "not installed"} in this Workspace.`
   return (
     <EmptyState
-      icon={agentId === undefined ? <FlaskConical aria-hidden /> : <FlaskConicalOff aria-hidden />}
+      icon={agentId === undefined ? <Plug aria-hidden /> : <Unplug aria-hidden />}
       title={title}
       action={
         <>
@@ -39,7 +39,7 @@ export function NothingOffered({ workspaceId, agentId, disabled = false }: Nothi
       }
     >
       {disabled
-        ? "Enable its Installation to try it."
+        ? "Enable its Installation first."
         : "Only Agents that are installed and enabled are offered."}
     </EmptyState>
   )

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 
 import type { AgentCard, AgentCardSkill, Installation } from "@/api/contract.gen"
-import { agentChoice, offered, skillChoice } from "@/features/playground/choice"
+import { agentChoice, offered, skillChoice } from "@/domain/choice"
 
 function installed(agentId: string, status: Installation["status"] = "enabled"): Installation {
   return { agentId, status, acceptedPermissions: ["read"] } as unknown as Installation
