@@ -69,7 +69,7 @@ def prove(area: Area, run: Run) -> Proved:
         run.say(f"{time.monotonic() - started:6.1f} s  {area.name}: {text}")
 
     findings = _run(area, replace(run, folder=folder, say=say))
-    if not run.full:  # the quick form runs beside tests; the full one has the machine
+    if not run.full:  # areas of the quick form run beside each other; the full one has the machine
         findings = findings.on_busy_machine()
     problems = findings.problems
     if problems:

@@ -81,7 +81,7 @@ async def run(run: Run) -> Findings:
                 await _known_beside_unknown(scene, outage, run.pick(20, 200))
                 await _nobody_known(scene, outage, run.pick(20, 200))
             await _recovered(scene)
-    # The quick form runs beside other tests, where only the order counts.
+    # The quick form runs beside other areas, where only the order counts.
     bound, waiting = (_FETCH_SECONDS / 2, _FETCH_SECONDS + _GRACE_SECONDS) if run.full else (None, None)
     found.figures += [
         Figure("slowest call with a known key during an outage", scene.known_seconds, "s", at_most=bound),

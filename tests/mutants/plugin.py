@@ -11,7 +11,6 @@ import pytest
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("mutants")
     group.addoption("--in-order", type=Path, help="a file that lists the tests to run, in their order")
-    group.addoption("--left-out", type=Path, help="a file that lists tests not to run")
     group.addoption("--progress", type=Path, help="a file that gets a line for each test when it begins")
     group.addoption("--reach", type=Path, help="a file that gets what each test reached")
     group.addoption("--marks", type=Path, help="the file of marks")
@@ -30,9 +29,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         places = {name: place for place, name in enumerate(listed.read_text("utf-8").splitlines())}
         found = [(place, item) for item in items if (place := _place(places, item.nodeid)) is not None]
         items[:] = [item for _, item in sorted(found, key=lambda one: one[0])]
-    if (listed := config.getoption("--left-out")) is not None:
-        left_out = set(listed.read_text("utf-8").splitlines())
-        items[:] = [item for item in items if item.nodeid not in left_out]
 
 
 def _place(places: dict[str, int], nodeid: str) -> int | None:

@@ -13,9 +13,7 @@ from tests.mutants.mutant import ROOT
 from tests.mutants.twin import TWINS, Twin
 
 RECORD = TWINS / "reach.json"
-RECURSIVE = "tests/proof/test_areas.py::test_the_area_holds_in_its_quick_form[planted-bugs]"
-"""Would run tests of mutants inside a test of a mutant."""
-ABOUT_MUTANTS = ("tests/mutants/", "tests/proof/test_planted.py", RECURSIVE)
+ABOUT_MUTANTS = ("tests/mutants/", "tests/proof/test_planted.py")
 """They look at the text of the product and see every change of it, whatever it means."""
 _TOGETHER = frozenset({"tests/console", "tests/docs"})
 """Folders whose tests share a platform."""
@@ -103,11 +101,10 @@ def digest(path: Path) -> str:
 
 
 async def _reached_by(twin: Twin, files: Sequence[str], say: Callable[[str], None]) -> dict[str, Reached]:
-    told, left_out = twin.root / ".dev" / "reach.json", twin.root / ".dev" / "left-out"
+    told = twin.root / ".dev" / "reach.json"
     told.unlink(missing_ok=True)
-    left_out.write_text(RECURSIVE, "utf-8")
     marks = twin.root / "src" / BYTES
-    options = ("--reach", str(told), "--marks", str(marks), "--left-out", str(left_out))
+    options = ("--reach", str(told), "--marks", str(marks))
     ended = await twin.pytest(lambda _: _MAX_TEST_SECONDS, *options, *files)
     if not told.is_file():
         raise RuntimeError(f"nothing was recorded of {files}:\n{ended.said}")

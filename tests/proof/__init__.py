@@ -1,1 +1,1 @@
-"""Tests of the proof: each area in its quick form, the checker, and the faults it sets."""
+"""Tests of the proof: the command, the checker, and the faults it sets."""

@@ -7,8 +7,6 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped] 
 
 _SHARED = frozenset({"console", "docs"})
 """Folders whose tests share a platform."""
-_APART = "tests/proof/test_areas.py"
-"""Shares nothing: each of its tests may run anywhere."""
 _FIRST = ("console", "proof", "docs", "local", "gateway", "loop", "units", "telemetry", "cli", "conformance", "router")
 """Long ones before short ones, so that all workers end at about the same time."""
 
@@ -16,7 +14,7 @@ _FIRST = ("console", "proof", "docs", "local", "gateway", "loop", "units", "tele
 class ByWhatIsShared(LoadScopeScheduling):  # type: ignore[misc]  # a class without types
     def _split_scope(self, nodeid: str) -> str:
         file, folder = nodeid.partition("::")[0], _folder(nodeid)
-        return nodeid if file == _APART else folder if folder in _SHARED else file
+        return folder if folder in _SHARED else file
 
 
 def by_length(items: Sequence[pytest.Item]) -> list[pytest.Item]:
