@@ -15,8 +15,6 @@ from tests.local.caller import Caller
 from tests.support.platform import LocalPlatform, seed_ports, started_up
 
 Json = dict[str, Any]
-DOOR = "http://127.0.0.1:8083"
-"""What the Console says of the door; it never calls it."""
 _PROOF_PATH = "/.well-known/platform/challenges/"
 
 
@@ -131,10 +129,7 @@ def running_stack(folder: Path) -> Iterator[Stack]:
     data = folder / "data"
     seed_ports(data)
     silent = any_free_port()
-    with (
-        running_proof_server() as proofs,
-        started_up(data, *_allowed(proofs.port, silent), settings={"VITE_PLATFORM_DOOR_ORIGIN": DOOR}) as platform,
-    ):
+    with running_proof_server() as proofs, started_up(data, *_allowed(proofs.port, silent)) as platform:
         platform.wait_ready()
         run = platform.run
         assert "console" in run, f"the Console does not run:\n{platform.output}"

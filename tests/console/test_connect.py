@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 from aop.cli import snippets
 from aop.cli.snippets import Callee, ExampleCall
 from tests.console.browser import Tab
-from tests.console.stack import DOOR
 
 AGENT, SKILL = "aop:summarizer", "rank-sentences"
 
@@ -64,4 +63,5 @@ def _callee(tab: Tab) -> Callee:
     skill = next(one for one in card["skills"] if one["id"] == SKILL)
     example = json.dumps(skill["inputSchema"]["examples"][0], separators=(",", ":"), ensure_ascii=False)
     call = ExampleCall(AGENT, SKILL, example.encode(), card["limits"]["streaming"])
-    return Callee(tab.stack.gateway, "demo", ("aop", "mcp", "--workspace", "demo"), DOOR, call)
+    door = tab.stack.platform.run["door"]
+    return Callee(tab.stack.gateway, "demo", ("aop", "mcp", "--workspace", "demo"), door, call)

@@ -11,6 +11,9 @@ import msgspec
 from aop.agent.context import AgentContext
 from aop.contracts.card import AgentCard
 
+_EXACT = 2**53
+"""Above it, a float may stand for several integers."""
+
 SkillFunction = Callable[[Any, AgentContext], Awaitable[Any] | AsyncIterator[Any]]
 """Takes the input and the context of the call; returns the result, or yields it chunk by chunk."""
 
@@ -68,13 +71,29 @@ class Skills:
         if skill is None:
             raise InputRefused(f"This Agent offers {', '.join(self._skills)}.")
         try:
-            decoded = self._decoders[skill_id].decode(text)
+            decoded = _decoded(self._decoders[skill_id], text)
         except msgspec.DecodeError as problem:
             raise InputRefused(f"The input of {skill_id} is not right: {problem}") from None
         return _chunks(skill.function, decoded, context)
 
     def join(self, skill_id: str, chunks: Sequence[Any]) -> Any:
         return self._skills[skill_id].join(chunks)
+
+
+def _decoded(decoder: msgspec.json.Decoder[Any], text: bytes) -> Any:
+    """To a schema, 2.0 is an integer like 2, and the SDKs of A2A 1.0 write every number so: protobuf has no other."""
+    try:
+        return decoder.decode(text)
+    except msgspec.ValidationError:
+        return decoder.decode(msgspec.json.encode(_with_integers(msgspec.json.decode(text))))
+
+
+def _with_integers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _with_integers(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_with_integers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value
 
 
 def _input_type(function: SkillFunction) -> Any:

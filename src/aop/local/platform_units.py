@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from aop.console.settings import DOOR_ORIGIN
 from aop.local.child import Launch
 from aop.local.environment import Addresses, LocalSettings
 from aop.local.ports import Listeners
@@ -42,5 +43,7 @@ def platform_units(
     if beside.door:
         units.append(unit("door", settings.door, addresses.door, settings.door_origin))
     if beside.console:
-        units.append(unit("console", settings.console, addresses.console, settings.console_origin))
+        # Where no door runs, the Console names none, unless the caller's environment does.
+        named = {DOOR_ORIGIN: settings.door_origin} if beside.door else {}
+        units.append(unit("console", named | settings.console, addresses.console, settings.console_origin))
     return units
