@@ -1,4 +1,4 @@
-"""`./dev interop [AGENT…]`: Agents of real frameworks behind a platform on this machine; writes docs/interop.md."""
+"""`./dev interop [AGENT…]`: real frameworks behind a platform and A2A clients at its door; writes docs/interop.md."""
 
 import argparse
 import asyncio
@@ -6,12 +6,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from interop.callers import CALLERS, SdkCaller, made
+from interop.door import callers_table, plan_for, problems
 from interop.environments import prepare
 from interop.frameworks import FRAMEWORKS, Framework
 from interop.matrix import Results, run_all, table
 from interop.page import write_section
 from interop.session import started_session
+from tests.support.door_agents import agents_at_door
+from tests.support.postgres import PostgresForTests, running_postgres
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -25,11 +30,27 @@ def main(arguments: Sequence[str]) -> int:
     prepare((framework.folder for framework in frameworks), print)
     with TemporaryDirectory() as folder:
         results = asyncio.run(_run(frameworks, Path(folder)))
+    misses = [miss for result in results for miss in result.misses()]
     if not chosen:
         write_section("frameworks", table(results))
-    misses = [miss for result in results for miss in result.misses()]
+        misses += _run_callers()
     print("\n".join(f"FAILED {miss}" for miss in misses) or "every call came to what it must")
     return 1 if misses else 0
+
+
+def _run_callers() -> list[str]:
+    """All clients at the door of one platform, and what came to something else than it must."""
+    prepare((caller.folder for caller in CALLERS), print)
+    with TemporaryDirectory() as folder, running_postgres(Path(folder)) as postgres:
+        outcomes = asyncio.run(_called(postgres))
+    write_section("door clients", callers_table(outcomes))
+    return [f"{caller.name} {problem}" for caller, found in outcomes.items() for problem in problems(caller, found)]
+
+
+async def _called(postgres: PostgresForTests) -> dict[SdkCaller, dict[str, Any]]:
+    async with agents_at_door(postgres) as agents:
+        plan = plan_for(agents.chat, agents.typed)
+        return {caller: await made(caller, agents.door.platform.token, plan) for caller in CALLERS}
 
 
 async def _run(frameworks: Sequence[Framework], folder: Path) -> list[Results]:

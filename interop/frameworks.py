@@ -58,8 +58,8 @@ class Framework:
 
     @property
     def packages(self) -> str:
-        versions = _versions(self.folder)
-        return ", ".join(f"{name} {versions[name]}" for name in (self.package, *self.also))
+        locked = versions(self.folder)
+        return ", ".join(f"{name} {locked[name]}" for name in (self.package, *self.also))
 
 
 FRAMEWORKS = (
@@ -107,7 +107,8 @@ FRAMEWORKS = (
 )
 
 
-def _versions(folder: str) -> dict[str, str]:
+def versions(folder: str) -> dict[str, str]:
+    """Those of the lock file in that folder."""
     place = AGENTS / folder
     if is_node(folder):
         path = place / "package-lock.json"

@@ -53,13 +53,16 @@ class Session:
 
 
 @asynccontextmanager
-async def started_session(frameworks: Sequence[Framework], folder: Path) -> AsyncIterator[Session]:
-    """A platform of its own, which may reach these Agents, and an empty Workspace in it."""
+async def started_session(
+    frameworks: Sequence[Framework], folder: Path, *, door: bool = False
+) -> AsyncIterator[Session]:
+    """A platform of its own, perhaps with a door, which may reach these Agents, and an empty Workspace in it."""
     ports = {framework.name: Ports.free(framework) for framework in frameworks}
     allowed = [option for one in ports.values() for option in ("--allow", f"127.0.0.1:{one.public}")]
+    left_out = ["--no-console", "--no-agents", *([] if door else ["--no-door"])]
     data = folder / "platform"
     seed_ports(data)
-    with started_up(data, "--no-console", "--no-door", "--no-agents", *allowed) as platform:
+    with started_up(data, *left_out, *allowed) as platform:
         platform.wait_ready()
         run = load_run(data)
         async with Client(run.gateway, run.token) as client:

@@ -1,6 +1,7 @@
-"""`./dev tck --kit DIR [AGENT…]`: runs a checkout of the public A2A test kit against the sample Agents."""
+"""`./dev tck --kit DIR [AGENT…]`: the public A2A test kit against the sample Agents, or with `--door` at the door."""
 
 import argparse
+import asyncio
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from interop.page import write_section
+from interop.tck.door import BRANCHES, checkouts, commit_of, door_table, run_door
 from interop.tck.kit import BAR, KIT, CategoryResult, KitFailed, run_category
 from tests.agent.samples import SAMPLES, running_sample
 from tools.environments import ready
@@ -17,6 +19,10 @@ _REPOSITORY = "a2aproject/a2a-tck"
 _NOT_RUN = f"""FOR-05: not run. It needs a checkout of the public test kit, which is no part of this project:
   git clone --branch 0.3.x https://github.com/{_REPOSITORY} DIR
   ./dev tck --kit DIR"""
+_SAMPLES_BRANCH = "0.3.x"
+_DOOR_NEEDS = f"""which needs a checkout of the public test kit:
+  git clone --branch BRANCH https://github.com/{_REPOSITORY} DIR
+  ./dev tck --door --kit DIR --kit DIR"""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -24,19 +30,23 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.agents) - set(SAMPLES)):
         parser.error(f"there is no sample Agent {', '.join(unknown)}")
-    if options.kit is None or not (options.kit / "run_tck.py").is_file():
+    kits = checkouts(options.kit)
+    if options.door:
+        return _run_door(kits)
+    kit = kits.get(_SAMPLES_BRANCH)
+    if kit is None:
         print(_NOT_RUN)
         return EXIT_NOT_RUN
     ready([KIT], print)
     results: dict[str, list[CategoryResult]] = {}
     try:
         for name in options.agents or SAMPLES:
-            results[name] = _run_agent(options.kit.resolve(), name)
+            results[name] = _run_agent(kit.resolve(), name)
     except (KitFailed, subprocess.TimeoutExpired) as problem:
         print(f"FOR-05: not run. The kit came to no result:\n{problem}")
         return EXIT_NOT_RUN
     if not options.agents:
-        write_section("test kit", _table(results, _commit(options.kit)))
+        write_section("test kit", _table(results, commit_of(kit)))
     missed = [name for name, found in results.items() if not all(result.reached for result in found)]
     print(f"FOR-05: missed by {', '.join(missed)}" if missed else "FOR-05: the bar is reached")
     return EXIT_BAR_MISSED if missed else 0
@@ -68,15 +78,39 @@ def _table(results: Mapping[str, Sequence[CategoryResult]], commit: str) -> list
     return [*lines, "", *(f"- failed: `{failure}`" for failure in failures)]
 
 
-def _commit(kit: Path) -> str:
-    command = ["git", "-C", str(kit), "rev-parse", "--short=7", "HEAD"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    return ran.stdout.strip() or "unknown"
+def _run_door(kits: Mapping[str, Path]) -> int:
+    """Both branches write the table; what was not run is said there too."""
+    missing = [branch.name for branch in BRANCHES if branch.name not in kits]
+    if missing:
+        print(f"DOOR-06: branch {' and '.join(missing)} not run, {_DOOR_NEEDS}")
+    if not kits:
+        return EXIT_NOT_RUN
+    ready([KIT], print)
+    try:
+        results = asyncio.run(run_door(kits))
+    except (KitFailed, subprocess.TimeoutExpired) as problem:
+        print(f"DOOR-06: not run. The kit came to no result:\n{problem}")
+        return EXIT_NOT_RUN
+    write_section("door kit", door_table(results))
+    failed = [f"{result.branch.name}: {test}" for result in results for test in result.unexcused]
+    passed = [f"{result.branch.name}: {test}" for result in results for test in result.outdated]
+    print("".join(f"  failed: {one}\n" for one in failed), end="")
+    print("".join(f"  excused, but it does not fail: {one}\n" for one in passed), end="")
+    print("DOOR-06: missed" if failed or passed else "DOOR-06: every mandatory test of what is offered passes")
+    return EXIT_BAR_MISSED if failed or passed else EXIT_NOT_RUN if missing else 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev tck", description=__doc__)
-    parser.add_argument("--kit", metavar="DIR", type=Path, help=f"a checkout of {_REPOSITORY}, branch 0.3.x")
+    parser.add_argument(
+        "--kit",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        default=[],
+        help=f"a checkout of {_REPOSITORY}, branch 0.3.x; with --door also one of branch 1.0-dev",
+    )
+    parser.add_argument("--door", action="store_true", help="test the door before an installed Agent")
     parser.add_argument("agents", metavar="AGENT", nargs="*", help=", ".join(SAMPLES))
     return parser
 

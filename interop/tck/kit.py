@@ -1,7 +1,7 @@
 """One run of the kit: one sample Agent, one category, and what the kit counted."""
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,16 +65,30 @@ class CategoryResult:
         return self.count.reaches(BAR[self.category])
 
 
+@dataclass(frozen=True)
+class KitRun:
+    """What one run of the kit's own program counted, and the tests that failed."""
+
+    count: Count
+    failures: Sequence[str]
+
+
 def run_category(kit: Path, sample: RunningSample, category: str, folder: Path) -> CategoryResult:
-    """Runs the kit's own program, in its folder, with our signer inside."""
-    written = folder / f"{sample.name}-{category}.json"
-    options = f"-p interop.tck.signer -p no:cacheprovider --json-report --json-report-file={written}"
+    """One category of tests at one sample Agent, with our signer inside."""
     identity = Identity(sample.router.audience, sample.router.agent_id, sample.card.skills[0].id, SEED)
-    command = [str(KIT.python), "run_tck.py", "--sut-url", sample.endpoint, "--category", category]
+    command = ["run_tck.py", "--sut-url", sample.endpoint, "--category", category, "--transports", "jsonrpc"]
+    written = folder / f"{sample.name}-{category}.json"
+    run = run_kit(kit, command, "interop.tck.signer", identity.environment(), written)
+    return CategoryResult(category, run.count, run.failures)
+
+
+def run_kit(kit: Path, command: Sequence[str], plugin: str, environment: Mapping[str, str], written: Path) -> KitRun:
+    """Runs the kit's own program, in its folder, with our plugin inside."""
+    options = f"-p {plugin} -p no:cacheprovider --json-report --json-report-file={written}"
     ran = subprocess.run(
-        [*command, "--transports", "jsonrpc"],
+        [str(KIT.python), *command],
         cwd=kit,
-        env=child_environment() | identity.environment() | {"PYTEST_ADDOPTS": options},
+        env=child_environment() | dict(environment) | {"PYTEST_ADDOPTS": options},
         capture_output=True,
         text=True,
         timeout=SECONDS,
@@ -82,11 +96,7 @@ def run_category(kit: Path, sample: RunningSample, category: str, folder: Path) 
     )
     if not written.is_file():
         raise KitFailed((ran.stdout + ran.stderr)[-4000:])
-    return _read(category, written.read_bytes())
-
-
-def _read(category: str, content: bytes) -> CategoryResult:
-    report = msgspec.json.decode(content, type=_Report)
+    report = msgspec.json.decode(written.read_bytes(), type=_Report)
     failures = [test.nodeid for test in report.tests if test.outcome in {"failed", "error"}]
     passed, skipped = report.summary.get("passed", 0), report.summary.get("skipped", 0)
-    return CategoryResult(category, Count(passed, len(failures), skipped), failures)
+    return KitRun(Count(passed, len(failures), skipped), failures)

@@ -12,7 +12,7 @@ import requests
 
 from interop.tck.identity import Identity
 
-_AUTHENTICATION_TESTS = "auth"
+AUTHENTICATION_TESTS = "auth"
 
 
 class Signer:
@@ -33,23 +33,23 @@ class Signer:
             request.headers[name.decode()] = value.decode()
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        self.is_on = _AUTHENTICATION_TESTS not in item.path.name
+        self.is_on = AUTHENTICATION_TESTS not in item.path.name
 
 
 def pytest_configure(config: pytest.Config) -> None:
     signer = Signer(Identity.from_environment())
     config.pluginmanager.register(signer)
-    _sign_before(httpx.Client, signer, lambda request: request.content)
-    _sign_before(httpx.AsyncClient, signer, lambda request: request.content)
-    _sign_before(requests.Session, signer, lambda request: request.body)
+    before_sending(httpx.Client, lambda request: signer.sign(request, request.content))
+    before_sending(httpx.AsyncClient, lambda request: signer.sign(request, request.content))
+    before_sending(requests.Session, lambda request: signer.sign(request, request.body))
 
 
-def _sign_before(client: type[Any], signer: Signer, body_of: Callable[[Any], bytes | str | None]) -> None:
+def before_sending(client: type[Any], complete: Callable[[Any], None]) -> None:
     """The kit makes its clients in many places; what they share is the method that sends."""
     send = client.send
 
-    def signed_send(self: Any, request: Any, **options: Any) -> Any:
-        signer.sign(request, body_of(request))
+    def completing_send(self: Any, request: Any, **options: Any) -> Any:
+        complete(request)
         return send(self, request, **options)
 
-    client.send = signed_send
+    client.send = completing_send

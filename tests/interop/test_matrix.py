@@ -2,6 +2,8 @@
 
 import pytest
 
+from interop.callers import CALLERS
+from interop.door import REQUIRED, callers_table, plan_for, problems
 from interop.frameworks import FRAMEWORKS, Framework, Way
 from interop.matrix import Results, requirements, table
 
@@ -42,3 +44,31 @@ def test_the_table_has_a_line_for_each_agent_with_its_locked_versions() -> None:
     assert {line.count("|") for line in [head, rule, *lines]} == {head.count("|")}
     assert len(lines) == len({framework.name for framework in FRAMEWORKS})
     assert all(any(mark.isdigit() for mark in framework.packages) for framework in FRAMEWORKS)
+
+
+def test_every_call_at_the_door_has_its_requirement() -> None:
+    assert [planned["name"] for planned in plan_for("chat", "typed")] == list(REQUIRED)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"states": ["completed"]}, "state is 'completed', and not 'failed'"),
+        ({"facts": {"code": "A2A_PROTOCOL_ERROR"}}, "facts is"),
+        ({"read": "completed"}, "the Ledger says completed"),
+        ({"context": "other"}, "the context is 'other'"),
+        ({"error": {"kind": "Broken", "text": "no", "facts": None}}, "error is"),
+    ],
+)
+def test_a_call_at_the_door_that_came_to_something_else_is_named(changed: dict[str, object], named: str) -> None:
+    facts = {"code": "A2A_PROTOCOL_ERROR", "reason": "stream_ended_early", "traceId": "t"}
+    good = {"states": ["working", "failed"], "values": ["a"], "error": None, "facts": facts, "context": "ctx-1"}
+    assert not [one for one in problems(CALLERS[0], {"early end": good}) if one.startswith("early end")]
+    found = [one for one in problems(CALLERS[0], {"early end": {**good, **changed}}) if one.startswith("early end")]
+    assert any(named in one for one in found)
+
+
+def test_the_table_of_clients_has_their_locked_versions() -> None:
+    head, rule, *lines = callers_table({caller: {} for caller in CALLERS})
+    assert {line.count("|") for line in [head, rule, *lines]} == {head.count("|")}
+    assert all(any(mark.isdigit() for mark in line) for line in lines)

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
-from a2a.types import Message, TaskIdParams
+from a2a.types import Message, TaskIdParams, TaskQueryParams
 
 ENDED = {"completed", "failed", "canceled", "rejected"}
 
@@ -45,7 +45,7 @@ async def follow(http: httpx.AsyncClient, card: Any, plan: dict[str, Any], outco
     if task.status.message is not None:
         outcome["said"] = task.status.message.parts[0].root.text
     if task.status.state.value in ENDED:
-        outcome["read"] = (await client.get_task(TaskIdParams(id=task.id))).status.state.value
+        outcome["read"] = (await client.get_task(TaskQueryParams(id=task.id))).status.state.value
 
 
 def message(plan: dict[str, Any]) -> dict[str, Any]:

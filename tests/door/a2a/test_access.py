@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.door.a2a.conftest import A2AAgents
-from tests.door.a2a.played import HELLO, params, rpc
+from interop.door import HELLO
+from tests.door.a2a.reading import ask, params, rpc, token_of
+from tests.support.door_agents import A2AAgents
 from tests.support.loop import SPACE
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -25,7 +26,7 @@ async def test_who_may_not_come_in_is_refused_as_the_gateway_refuses(agents: A2A
     recorded = await platform.recorded()
     assert await answers(path, None) == (401, "UNAUTHENTICATED", None)
     assert await answers(path, "foreign") == (401, "UNAUTHENTICATED", None)
-    stranger = await agents.token_of("bob")
+    stranger = await token_of(agents, "bob")
     theirs = await platform.gateway.get(f"/v1/workspaces/{SPACE}", token=stranger)
     assert await answers(path, stranger) == (theirs.status, theirs.code, theirs.json.get("reason"))
     assert await answers(nowhere, platform.token) == (404, "NOT_FOUND", "workspace_unknown")
@@ -35,7 +36,7 @@ async def test_who_may_not_come_in_is_refused_as_the_gateway_refuses(agents: A2A
 @pytest.mark.rows("DOOR-05")
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/cancel", "tasks/resubscribe", "no/such"])
 async def test_not_even_an_error_of_the_protocol_is_told_to_a_stranger(agents: A2AAgents, method: str) -> None:
-    reply = await agents.ask(agents.chat, method, {"id": "inv_1"}, token="foreign")
+    reply = await ask(agents, agents.chat, method, {"id": "inv_1"}, token="foreign")
     assert (reply.status, reply.code) == (401, "UNAUTHENTICATED")
 
 

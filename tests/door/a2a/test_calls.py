@@ -4,9 +4,23 @@ from typing import Any
 
 import pytest
 
-from tests.door.a2a.conftest import A2AAgents
-from tests.door.a2a.played import BREAK, EARLY, HELLO, PIECES, params, rpc
-from tests.door.a2a.reading import GET, SAID, SEND, STREAM, both_versions, events_of, state_of, task_of, values_of
+from interop.door import BREAK, EARLY, HELLO
+from tests.door.a2a.reading import (
+    GET,
+    RESUBSCRIBE,
+    SAID,
+    SEND,
+    STREAM,
+    ask,
+    both_versions,
+    events_of,
+    params,
+    rpc,
+    state_of,
+    task_of,
+    values_of,
+)
+from tests.support.door_agents import PIECES, A2AAgents
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -15,22 +29,24 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @both_versions
 async def test_a_send_gives_the_task_that_the_ledger_has(agents: A2AAgents, version: str) -> None:
     message = params(HELLO, version=version, contextId="ctx-9")
-    reply = await agents.ask(agents.chat, SEND[version], message, version=version)
+    reply = await ask(agents, agents.chat, SEND[version], message, version=version)
     found = task_of(reply.json)
     assert (reply.status, state_of(reply.json), found["contextId"]) == (200, "completed", "ctx-9")
     assert values_of(found["artifacts"]) == [SAID]
     detail = await agents.door.platform.detail(found["id"])
     assert detail["invocation"]["status"] == "succeeded"
     assert found["metadata"]["traceId"] == detail["invocation"]["traceId"] == reply.header("x-platform-trace-id")
-    read = (await agents.ask(agents.chat, GET[version], {"id": found["id"], "historyLength": 2}, version=version)).json
+    read = (await ask(agents, agents.chat, GET[version], {"id": found["id"], "historyLength": 2}, version=version)).json
     assert (state_of(read), read["result"]["history"]) == ("completed", [])
     assert "artifacts" not in read["result"]
+    again = await ask(agents, agents.chat, RESUBSCRIBE[version], {"id": found["id"]}, version=version)
+    assert again.json["error"]["code"] == -32004
 
 
 @pytest.mark.rows("DOOR-01")
 @both_versions
 async def test_a_stream_has_the_task_its_chunks_and_one_end(agents: A2AAgents, version: str) -> None:
-    reply = await agents.ask(agents.chat, STREAM[version], params(HELLO, version=version), version=version)
+    reply = await ask(agents, agents.chat, STREAM[version], params(HELLO, version=version), version=version)
     assert reply.header("content-type") == "text/event-stream"
     first, *chunks, last = events_of(reply.body)
     assert (state_of(first), state_of(last)) == ("working", "completed")
@@ -47,7 +63,7 @@ async def test_an_agent_without_streaming_is_a_stream_of_one_artifact_and_one_en
     agents: A2AAgents, version: str
 ) -> None:
     message = params({"n": 1}, version=version, skill="typed")
-    first, chunk, last = events_of((await agents.ask(agents.typed, STREAM[version], message, version=version)).body)
+    first, chunk, last = events_of((await ask(agents, agents.typed, STREAM[version], message, version=version)).body)
     assert (state_of(first), state_of(last)) == ("working", "completed")
     assert values_of([task_of(chunk)["artifact"]]) == [{"n": 1}]
 
@@ -66,7 +82,7 @@ async def test_an_agent_without_streaming_is_a_stream_of_one_artifact_and_one_en
 async def test_what_failed_is_a_failed_task_with_code_reason_and_trace(
     agents: A2AAgents, version: str, methods: dict[str, str], word: str, facts: dict[str, str]
 ) -> None:
-    reply = await agents.ask(agents.chat, methods[version], params(word, version=version), version=version)
+    reply = await ask(agents, agents.chat, methods[version], params(word, version=version), version=version)
     last = [reply.json] if methods is SEND else events_of(reply.body)
     assert [state_of(one) for one in last if "status" in task_of(one)].pop() == "failed"
     ended = task_of(last[-1])
@@ -75,7 +91,7 @@ async def test_what_failed_is_a_failed_task_with_code_reason_and_trace(
     assert (detail["invocation"]["errorCode"], detail["invocation"]["reason"]) == tuple(facts.values())
     (said,) = ended["status"]["message"]["parts"]
     assert all(word in said["text"] for word in (*facts.values(), detail["invocation"]["traceId"]))
-    read = await agents.ask(agents.chat, GET[version], {"id": detail["invocation"]["invocationId"]}, version=version)
+    read = await ask(agents, agents.chat, GET[version], {"id": detail["invocation"]["invocationId"]}, version=version)
     assert facts.items() <= read.json["result"]["metadata"].items()
 
 
@@ -87,7 +103,7 @@ async def test_what_failed_is_a_failed_task_with_code_reason_and_trace(
         (None, "tasks/get", {"id": "no id at all/"}, -32001),
         (None, "tasks/get", {}, -32602),
         (None, "tasks/cancel", {"id": "inv_1"}, -32001),
-        (None, "tasks/resubscribe", {"id": "inv_1"}, -32004),
+        (None, "tasks/resubscribe", {"id": "inv_1"}, -32001),
         (None, "tasks/pushNotificationConfig/set", {}, -32003),
         (None, "tasks/pushNotificationConfig/get", {}, -32003),
         (None, "tasks/pushNotificationConfig/list", {}, -32003),
@@ -98,7 +114,7 @@ async def test_what_failed_is_a_failed_task_with_code_reason_and_trace(
         ("1.0", "GetTask", {"id": "inv_1"}, -32001),
         ("1.0", "CancelTask", {"id": "inv_1"}, -32001),
         ("1.0", "ListTasks", {}, -32004),
-        ("1.0", "SubscribeToTask", {"id": "inv_1"}, -32004),
+        ("1.0", "SubscribeToTask", {"id": "inv_1"}, -32001),
         ("1.0", "CreateTaskPushNotificationConfig", {}, -32003),
         ("1.0", "GetTaskPushNotificationConfig", {}, -32003),
         ("1.0", "ListTaskPushNotificationConfigs", {}, -32003),
@@ -113,7 +129,7 @@ async def test_what_is_not_offered_is_refused_as_the_protocol_says(
     agents: A2AAgents, version: str | None, method: str, parameters: Any, code: int
 ) -> None:
     recorded = await agents.door.platform.recorded()
-    reply = await agents.ask(agents.chat, method, parameters, version=version)
+    reply = await ask(agents, agents.chat, method, parameters, version=version)
     assert (reply.status, reply.json["error"]["code"], reply.json["id"]) == (
         200,
         code,
@@ -150,7 +166,7 @@ async def test_a_refusal_before_acceptance_has_code_reason_trace_and_violations(
 ) -> None:
     async def refused(address: str, *values: Any, skill: str | None) -> dict[str, Any]:
         message = params(*values, version=version, skill=skill)
-        error = (await agents.ask(address, SEND[version], message, version=version)).json["error"]
+        error = (await ask(agents, address, SEND[version], message, version=version)).json["error"]
         assert isinstance(error, dict)
         return error
 

@@ -5,10 +5,23 @@ from typing import Any
 
 import pytest
 
-from tests.door.a2a.conftest import A2AAgents
-from tests.door.a2a.played import WAIT, params, rpc
-from tests.door.a2a.reading import CANCEL, GET, SEND, STREAM, both_versions, events_of, state_of, task_of
+from interop.door import WAIT
+from tests.door.a2a.reading import (
+    CANCEL,
+    GET,
+    SEND,
+    STREAM,
+    ask,
+    both_versions,
+    events_of,
+    params,
+    rpc,
+    state_of,
+    task_of,
+    token_of,
+)
 from tests.support.callers import asking
+from tests.support.door_agents import A2AAgents
 from tests.support.waiting import becomes_true, promptly
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -38,19 +51,19 @@ async def _is_running(agents: A2AAgents, before: int) -> bool:
 @both_versions
 async def test_only_its_own_bearer_cancels_a_running_task(agents: A2AAgents, version: str) -> None:
     platform = agents.door.platform
-    other = await agents.token_of("alice")
+    other = await token_of(agents, "alice")
     streaming = asyncio.create_task(
-        agents.ask(agents.chat, STREAM[version], params(WAIT, version=version, contextId="c-1"), version=version)
+        ask(agents, agents.chat, STREAM[version], params(WAIT, version=version, contextId="c-1"), version=version)
     )
     before = len(platform.agent.calls())
     await becomes_true(lambda: _is_running(agents, before))
     task = {"id": platform.agent.calls()[before].values("x-platform-invocation-id")[0]}
 
-    async def canceled(address: str, token: str | None = None) -> Any:
-        return (await agents.ask(address, CANCEL[version], task, version=version, token=token)).json
+    async def canceled(address: str, token: str = "") -> Any:
+        return (await ask(agents, address, CANCEL[version], task, version=version, token=token)).json
 
     async def is_known() -> bool:
-        read = (await agents.ask(agents.chat, GET[version], task, version=version)).json
+        read = (await ask(agents, agents.chat, GET[version], task, version=version)).json
         return "result" in read and (state_of(read), read["result"]["contextId"]) == ("working", "c-1")
 
     await becomes_true(is_known)
@@ -66,7 +79,7 @@ async def test_only_its_own_bearer_cancels_a_running_task(agents: A2AAgents, ver
 
 async def test_a_broken_way_to_the_gateway_is_an_error_and_no_state(agents: A2AAgents) -> None:
     """The Invocation of a door that stops may have any end."""
-    streaming = asyncio.create_task(agents.ask(agents.chat, "message/stream", params(WAIT)))
+    streaming = asyncio.create_task(ask(agents, agents.chat, "message/stream", params(WAIT)))
     before = len(agents.door.platform.agent.calls())
     await becomes_true(lambda: _is_running(agents, before))
     await agents.door.platform.gateway.server.stop(0)

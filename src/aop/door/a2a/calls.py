@@ -10,6 +10,7 @@ from aop.base.ids import is_safe_identifier
 from aop.contracts.a2a import TaskState
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import TERMINAL_STATUSES, InvocationRecord, InvocationStatus
+from aop.door.a2a.errors import OperationNotSupported
 from aop.door.a2a.forms import FORMS, A2AForm, TaskView
 from aop.door.a2a.message import IncomingMessage, read_message
 from aop.door.a2a.running import OpenCalls
@@ -74,6 +75,11 @@ class A2ACall:
         if record.status in TERMINAL_STATUSES and record.status is not InvocationStatus.CANCELED:
             raise TaskNotCancelable
         return self._result(self.form.task(recorded_view(record, call.context_id)))
+
+    async def resubscribe(self) -> Response:
+        """Not offered, because nobody keeps what a stream has told. A Task that does not exist is told as such."""
+        await self._record(read_params(self.rpc.params, TaskParams).id)
+        raise OperationNotSupported
 
     async def only_skill(self) -> str:
         """For a message that names none."""

@@ -56,7 +56,7 @@ OPERATIONS: Final[Mapping[A2AVersion, Mapping[str, Operation]]] = {
         "message/stream": open_stream,
         "tasks/get": A2ACall.get,
         "tasks/cancel": A2ACall.cancel,
-        "tasks/resubscribe": _refused(OperationNotSupported),
+        "tasks/resubscribe": A2ACall.resubscribe,
         "tasks/pushNotificationConfig/set": _refused(PushNotSupported),
         "tasks/pushNotificationConfig/get": _refused(PushNotSupported),
         "tasks/pushNotificationConfig/list": _refused(PushNotSupported),
@@ -69,7 +69,7 @@ OPERATIONS: Final[Mapping[A2AVersion, Mapping[str, Operation]]] = {
         "GetTask": A2ACall.get,
         "CancelTask": A2ACall.cancel,
         "ListTasks": _refused(OperationNotSupported),
-        "SubscribeToTask": _refused(OperationNotSupported),
+        "SubscribeToTask": A2ACall.resubscribe,
         "CreateTaskPushNotificationConfig": _refused(PushNotSupported),
         "GetTaskPushNotificationConfig": _refused(PushNotSupported),
         "ListTaskPushNotificationConfigs": _refused(PushNotSupported),
@@ -84,6 +84,7 @@ def a2a_routes(parts: DoorParts) -> Sequence[DoorRoute]:
     door = A2ADoor(parts.settings)
     return [
         DoorRoute("POST", PATH, door.call),
+        DoorRoute("POST", f"{PATH}/", door.call),  # some clients put the slash behind every address
         *(DoorRoute("GET", PATH + path, door.card) for path in CARD_PATHS),
     ]
 

@@ -1,13 +1,21 @@
-"""The Agent behind the door in these tests: what it does follows from the text or the object it is given."""
+"""Two Agents behind a door: what they do follows from the text or the object they are given."""
 
-import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
+from interop.door import BREAK, EARLY, HELLO, WAIT
 from tests.support.agent import a_task, data, text
+from tests.support.door import OpenDoor, running_door
+from tests.support.loop import SPACE, open_skill, running_platform
 from tests.support.peers import Received, hold
+from tests.support.postgres import PostgresForTests
 from tests.support.streaming_agent import HEAD, event_of, send_body, status, streamed, task
 
-HELLO, BREAK, EARLY, WAIT = "hello", "break", "early", "wait"
+STREAMING = {"timeoutMs": 20_000, "maxInputBytes": 65_536, "maxOutputBytes": 1_048_576, "streaming": True}
+CHAT = open_skill("chat", inputSchema={"type": "string"})
+TYPED = open_skill("typed", inputSchema={"type": "object", "properties": {"n": {"type": "integer"}}})
 PIECES = ("You ", "said: ", HELLO)
 
 
@@ -48,16 +56,25 @@ def _piece(words: str, number: int) -> dict[str, Any]:
     return {"kind": "artifact-update", **ids, "artifact": artifact, "append": number > 0}
 
 
-def params(*values: Any, version: str = "0.3", skill: str | None = None, **members: Any) -> dict[str, Any]:
-    """The parameters of a message with these texts and objects."""
-    message: dict[str, Any] = {"messageId": "m-1", **members}
-    if version == "0.3":
-        kinds = [{"kind": "text", "text": one} if isinstance(one, str) else data(one) for one in values]
-        message |= {"kind": "message", "role": "user", "parts": kinds}
-    else:
-        message |= {"role": "ROLE_USER", "parts": [{"text" if isinstance(one, str) else "data": one} for one in values]}
-    return {"message": {**message, **({"metadata": {"skillId": skill}} if skill else {})}}
+@dataclass(frozen=True)
+class A2AAgents:
+    """Their addresses at the door."""
+
+    door: OpenDoor
+    chat: str
+    """Streams, has one Skill, and that takes a text."""
+    typed: str
+    """Does not stream, and has two Skills."""
 
 
-def rpc(method: str, parameters: Any, request_id: Any = "r-1") -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": method, "params": parameters}).encode()
+@asynccontextmanager
+async def agents_at_door(postgres: PostgresForTests) -> AsyncIterator[A2AAgents]:
+    """On a platform of their own."""
+    urls = await postgres.new_platform()
+    async with running_platform(urls) as platform, running_door(platform) as door:
+        platform.agent.usual = (played,)
+        chat, _, _ = await platform.installed(skills=[CHAT], limits=STREAMING)
+        typed, _, _ = await platform.installed(skills=[TYPED, CHAT], limits={**STREAMING, "streaming": False})
+        root = f"{door.unit.origin}/a2a/{SPACE}"
+        yield A2AAgents(door, f"{root}/{chat['agentId']}", f"{root}/{typed['agentId']}")
+    await postgres.drop(urls.migration.rpartition("/")[2])
