@@ -189,7 +189,7 @@ def _control_plane_peer(url: str, router_port: int, agent_port: int, report: Con
             "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
         }
     )
-    _serve(lambda: build_control_plane(settings), 0, report)
+    serve_unit(lambda: build_control_plane(settings), 0, report)
 
 
 def _router_peer(url: str, port: int, control_plane_port: int, agent_port: int, report: Connection) -> None:
@@ -207,10 +207,10 @@ def _router_peer(url: str, port: int, control_plane_port: int, agent_port: int, 
             "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
         }
     )
-    _serve(lambda: build_router(settings), port, report)
+    serve_unit(lambda: build_router(settings), port, report)
 
 
-def _serve(build: Callable[[], Awaitable[Unit]], port: int, report: Connection) -> None:
+def serve_unit(build: Callable[[], Awaitable[Unit]], port: int, report: Connection) -> None:
     # The log of requests is part of what they cost; nobody reads it here.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 

@@ -71,6 +71,22 @@ async def test_every_event_can_be_had_as_it_is() -> None:
         ]
 
 
+async def test_events_that_arrive_together_can_be_had_together_and_the_terminal_comes_alone() -> None:
+    together = b"".join(frame(one) for one in WHOLE)
+    async with opened(a_stream(together)) as (stream, _), stream:
+        assert [one.type.value for one in await stream.next_events()] == [one["type"] for one in WHOLE[:-1]]
+        assert stream.terminal is None
+        assert await stream.next_events() == [stream.terminal]
+
+
+async def test_what_was_sound_before_a_break_is_had_before_the_break_is_told() -> None:
+    async with opened(a_stream(b"".join(frame(one) for one in WHOLE[:-1]))) as (stream, _), stream:
+        assert len(await stream.next_events()) == len(WHOLE) - 1
+        with pytest.raises(StreamInterrupted) as caught:
+            await stream.next_events()
+        assert caught.value.rule == "interrupted"
+
+
 async def test_a_chunk_is_given_out_before_the_next_is_made() -> None:
     gates = [asyncio.Event() for _ in CHUNKS]
     steps = [step for pair in zip(gates, CHUNKS, strict=True) for step in pair]

@@ -83,10 +83,19 @@ class ResultStream:
         async with self._closed_on_failure():
             events = self._events or await self._open()
             event = await events.take()
-        if event.type not in _GOING_ON:
-            self.terminal = event
-            await self.aclose()
+        await self._note(event)
         return event
+
+    async def next_events(self) -> list[StreamEvent]:
+        """The next of `events`, at least one, and those that arrived with it; a terminal comes alone."""
+        try:
+            events = self._events or await self._open()
+            found = await events.arrived()
+        except BaseException as failure:
+            await self._fail(failure)
+            raise
+        await self._note(found[-1])
+        return found
 
     async def _open(self) -> ArrivingEvents:
         """Ends once `accepted` is there, so that the ids are known; a refusal is raised here."""
@@ -112,11 +121,20 @@ class ResultStream:
         try:
             yield
         except BaseException as failure:
-            await self.aclose()
-            if isinstance(failure, StreamBroken):
-                ids = {"trace_id": self.trace_id, "invocation_id": self.invocation_id}
-                raise StreamInterrupted(failure.rule, **ids) from failure
+            await self._fail(failure)
             raise
+
+    async def _fail(self, failure: BaseException) -> None:
+        """Raises what a break of the stream is to its reader; leaves every other failure to be raised again."""
+        await self.aclose()
+        if isinstance(failure, StreamBroken):
+            ids = {"trace_id": self.trace_id, "invocation_id": self.invocation_id}
+            raise StreamInterrupted(failure.rule, **ids) from failure
+
+    async def _note(self, event: StreamEvent) -> None:
+        if event.type not in _GOING_ON:
+            self.terminal = event
+            await self.aclose()
 
 
 async def _whole(answer: StreamedAnswer) -> Answer:

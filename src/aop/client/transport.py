@@ -4,7 +4,7 @@ import asyncio
 import copy
 import ssl
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from inspect import isawaitable
@@ -36,8 +36,8 @@ class _Opened:
     loop: asyncio.AbstractEventLoop
     client: HttpClient
     resolver: Resolver = field(default_factory=Resolver)
-    answering: str | None = None
-    """The address that took the last connection, tried first."""
+    answering: Target | None = None
+    """Who took the last connection, tried first."""
 
 
 class _Connections:
@@ -128,22 +128,35 @@ class Transport:
         await self._connections.close()
 
     async def _connected(self, opened: _Opened, deadline: float, exchange: Callable[[Target], Awaitable[T]]) -> T:
+        # Whoever meets the error often set another address than intended, so it names the one that was tried.
+        try:
+            return await self._exchanged(opened, deadline, exchange)
+        except NameNotResolved as error:
+            raise Unreachable(f"the name in {self._endpoint.origin} is not resolved") from error
+        except http.ConnectFailed as error:
+            raise Unreachable(f"no connection to the Gateway at {self._endpoint.origin}: {error}") from error
+
+    async def _exchanged(self, opened: _Opened, deadline: float, exchange: Callable[[Target], Awaitable[T]]) -> T:
         """Over the first address that takes a connection. Only a failed connection leads to the next one, so nothing
         is ever sent twice."""
-        endpoint = self._endpoint
-        with _connecting_to(endpoint.origin):
-            addresses = await opened.resolver.addresses(endpoint.host, deadline)
-            ordered = sorted(addresses, key=lambda address: address != opened.answering)
-            for place, address in enumerate(ordered, start=1):
-                try:
-                    found = await exchange(Target(endpoint.scheme, endpoint.host, endpoint.port, address))
-                except http.ConnectFailed:
-                    if place == len(ordered):
-                        raise
-                else:
-                    opened.answering = address
-                    return found
-            raise NameNotResolved(endpoint.host)
+        targets = self._targets(await opened.resolver.addresses(self._endpoint.host, deadline), opened.answering)
+        for place, target in enumerate(targets, start=1):
+            try:
+                found = await exchange(target)
+            except http.ConnectFailed:
+                if place == len(targets):
+                    raise
+            else:
+                opened.answering = target
+                return found
+        raise NameNotResolved(self._endpoint.host)
+
+    def _targets(self, addresses: Sequence[str], answering: Target | None) -> list[Target]:
+        """One for each address; the one that answered last comes first."""
+        known = [] if answering is None or answering.address not in addresses else [answering]
+        endpoint, tried = self._endpoint, known[0].address if known else None
+        others = [address for address in addresses if address != tried]
+        return known + [Target(endpoint.scheme, endpoint.host, endpoint.port, address) for address in others]
 
     async def _headers(self, request: OperationRequest[T], accept: bytes, deadline: float) -> list[tuple[bytes, bytes]]:
         headers = [(b"accept", accept), *request.call.headers]
@@ -162,17 +175,6 @@ class Transport:
         if not text or not text.isascii() or not text.isprintable() or " " in text:
             raise ValueError("the access token is not visible ASCII text")
         return text.encode()
-
-
-@contextmanager
-def _connecting_to(origin: str) -> Iterator[None]:
-    """Whoever meets the error often set another address than intended, so it names the one that was tried."""
-    try:
-        yield
-    except NameNotResolved as error:
-        raise Unreachable(f"the name in {origin} is not resolved") from error
-    except http.ConnectFailed as error:
-        raise Unreachable(f"no connection to the Gateway at {origin}: {error}") from error
 
 
 @contextmanager

@@ -16,6 +16,7 @@ _OWN_CODES: Final = {StreamEventType.CANCELED: ErrorCode.CANCELED, StreamEventTy
 _FAILURES: Final = frozenset({StreamEventType.FAILED, *_OWN_CODES})
 _GOING_ON: Final = frozenset({StreamEventType.ACCEPTED, StreamEventType.CHUNK})
 _END_SECONDS: Final = 5.0
+_CHUNK: Final = StreamEventType.CHUNK
 _LINE: Final = slice(len(b"data: "), -len(b"\n\n"))
 
 _decoder = msgspec.json.Decoder(StreamEvent)
@@ -50,6 +51,10 @@ class ResultStreamReader:
 
     def read(self, line: bytes) -> StreamEvent:
         event = _event(line, strict=self._strict)
+        if event.type is _CHUNK and event.sequence == self._sequence and self._is_next_chunk(event):
+            self._chunks += 1
+            self._sequence += 1
+            return event
         if self.ended:
             raise StreamBroken("after_terminal")
         if self._ids is None and event.type is not StreamEventType.ACCEPTED:
@@ -65,6 +70,17 @@ class ResultStreamReader:
         self._sequence += 1
         self.ended = event.type not in _GOING_ON
         return event
+
+    def _is_next_chunk(self, event: StreamEvent) -> bool:
+        """The usual event in the usual place, judged at once; whatever it is not, `read` finds the rule it breaks."""
+        return (
+            not self.ended
+            and event.status == "running"
+            and event.chunk_index == self._chunks
+            and event.chunk is not msgspec.UNSET
+            and event.error is msgspec.UNSET
+            and (event.invocation_id, event.root_task_id, event.trace_id) == self._ids
+        )
 
     def _require_ids(self, event: StreamEvent) -> None:
         ids = (event.invocation_id, event.root_task_id, event.trace_id)
@@ -114,8 +130,10 @@ class ResultFrames:
 
     def _read(self, frame: bytes) -> StreamEvent:
         event = self._events.read(frame[_LINE])
-        if any(getattr(event, name) != value for name, value in self._lineage.items()):
-            raise StreamBroken("lineage")
+        if self._lineage:
+            if any(getattr(event, name) != value for name, value in self._lineage.items()):
+                raise StreamBroken("lineage")
+            self._lineage = {}  # every later event has the ids of the first
         return event
 
 
@@ -147,6 +165,13 @@ class ArrivingEvents:
         while event.type not in _GOING_ON and not self._at_end:
             await self._receive(min(_END_SECONDS, self.silence_seconds))
         return self._waiting.popleft()
+
+    async def arrived(self) -> list[StreamEvent]:
+        """At least one event, and all others that are here; the terminal always comes alone."""
+        await self.upcoming()
+        waiting = self._waiting
+        count = len(waiting) - (waiting[-1].type not in _GOING_ON)
+        return [waiting.popleft() for _ in range(count)] if count else [await self.take()]
 
     async def _receive(self, seconds: float) -> None:
         if self._break is not None:

@@ -34,8 +34,8 @@ T = TypeVar("T")
 INVOKE_SECONDS: Final = 620.0
 """The most time an Invocation may run, and the platform's own bounds after it."""
 
-_INVOKE: Final = OperationRoute("POST", "/v1/workspaces/{workspaceId}/invocations", (200,))
-_READY: Final = OperationRoute("GET", "/readyz", (200,))
+_OK: Final = (200,)
+_READY: Final = OperationRoute("GET", "/readyz", _OK)
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -48,7 +48,7 @@ class Gateway:
         self._agents: Moments[InstalledAgent] = Moments()
 
     def caller(self, token: Secret, workspace_id: str) -> "DoorCaller":
-        return DoorCaller(self._client.bearing(token), token, workspace_id, self._cards, self._agents)
+        return DoorCaller(self._client, token, workspace_id, self._cards, self._agents)
 
     async def check(self) -> None:
         """Raises unless the Gateway says that it is ready."""
@@ -78,13 +78,18 @@ class DoorCaller:
         self._agents = agents
         self.workspace_id = workspace_id
 
+    @property
+    def _reading(self) -> AsyncOperations:
+        """For everything but Invocations, which are too many for an object of their own each."""
+        return self._client.bearing(self._token)
+
     def is_bearer_of(self, other: "DoorCaller") -> bool:
         """Whether both requests bear the same token."""
         return hmac.compare_digest(self._token.reveal(), other._token.reveal())  # noqa: SLF001  (of the same class)
 
     async def workspace(self) -> Workspace:
         """A fault for everybody whom the Gateway does not let see it: the cheapest way to have a bearer judged."""
-        return await _read(self._client.read_workspace(self.workspace_id))
+        return await _read(self._reading.read_workspace(self.workspace_id))
 
     async def installed(self) -> tuple[InstalledAgent, ...]:
         """Everything that can be called now: enabled Installations with their Cards."""
@@ -112,7 +117,7 @@ class DoorCaller:
         """Current and former ones, oldest first."""
         try:
             async with asyncio.timeout(self._client.timeout):
-                return [one async for one in self._client.list_installations(self.workspace_id)]
+                return [one async for one in self._reading.list_installations(self.workspace_id)]
         except ClientError as error:
             raise fault_of(error) from error
         except TimeoutError:
@@ -122,13 +127,13 @@ class DoorCaller:
         """From memory only after the Gateway has just told this caller of the Installation that pins it."""
         found = self._cards.find(installation)
         if found is None:
-            found = await _read(self._client.read_agent_card(installation.agent_id, installation.installed_version))
+            found = await _read(self._reading.read_agent_card(installation.agent_id, installation.installed_version))
             self._cards.keep(found)
         return found.card
 
     async def invocation(self, invocation_id: str) -> InvocationDetail:
         """What the Ledger says of one Invocation; neither input nor output."""
-        return await _read(self._client.read_invocation(self.workspace_id, invocation_id))
+        return await _read(self._reading.read_invocation(self.workspace_id, invocation_id))
 
     async def invoke(self, agent_id: str, skill_id: str, content: msgspec.Raw) -> InvocationResult:
         """One Invocation in JSON mode. Cancelling it closes the connection, which cancels the Invocation."""
@@ -148,14 +153,17 @@ class DoorCaller:
     ) -> OperationRequest[InvocationResult]:
         """The content is one JSON value already; whether it is strict JSON and fits the Skill, the platform says."""
         body = InvocationRequest(agent_id=agent_id, capability=skill_id, input=content, stream=stream)
-        path = {"workspaceId": self.workspace_id}
-        return _INVOKE.request(Call(_result, path, body=_encode(body), patience=INVOKE_SECONDS))
+        bearer = (b"authorization", b"Bearer " + self._token.reveal().encode("ascii"))
+        call = Call(_result, body=_encode(body), headers=(bearer,), patience=INVOKE_SECONDS)
+        # A path value of a route needs no escapes.
+        return OperationRequest("POST", f"/v1/workspaces/{self.workspace_id}/invocations", _OK, call)
 
 
 class ArrivingResult:
     """The events of one accepted Invocation, each checked: `accepted`, the chunks in order, exactly one terminal.
 
-    An end without terminal is a GatewayFault, never the end of the iteration.
+    An end without terminal is a GatewayFault, never the end of the iteration. `arrived` gives those together that came
+    together, so that they can be passed on together.
     """
 
     __slots__ = ("_stream",)
@@ -191,6 +199,15 @@ class ArrivingResult:
             raise StopAsyncIteration
         try:
             return await self._stream.next_event()
+        except ClientError as error:
+            raise fault_of(error, invoking=True) from error
+
+    async def arrived(self) -> list[StreamEvent]:
+        """The next events, of which the terminal comes alone; none behind it."""
+        if self._stream.terminal is not None:
+            return []
+        try:
+            return await self._stream.next_events()
         except ClientError as error:
             raise fault_of(error, invoking=True) from error
 

@@ -4,7 +4,7 @@ A browser that was made to resolve a foreign name to the door's address (DNS reb
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from aop.contracts.errors import Forbidden
@@ -30,13 +30,17 @@ class DoorOrigins(CrossOrigin):
     prefix: bytes = b"/"
     preflight_headers: Headers = _GRANTS
     hosts: Collection[str] = ()
+    _hosts: frozenset[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hosts", frozenset(host.encode("ascii") for host in self.hosts))
 
     def require(self, request: Request) -> None:
         if request.scope["raw_path"] in _OPEN:
             return
         host = request.single_header(b"host")
-        if host is None or host.decode("latin-1").lower() not in self.hosts:
+        if host is None or host.lower() not in self._hosts:
             raise Forbidden("the Host is none of this door")
-        origins = request.header_values(b"origin")
-        if any(origin.decode("latin-1") not in self.origins for origin in origins):
-            raise Forbidden("the Origin may not use this door")
+        for origin in request.header_values(b"origin"):
+            if origin.decode("latin-1") not in self.origins:
+                raise Forbidden("the Origin may not use this door")

@@ -70,11 +70,11 @@ class _Stream:
         try:
             async with opened:
                 yield writer.opening()
-                async for event in self._arriving:
-                    if event.chunk is not msgspec.UNSET:
-                        yield writer.chunk(bytes(event.chunk))
-                    elif event.type is not StreamEventType.ACCEPTED:
-                        last = self._terminal(event)
+                while events := await self._arriving.arrived():
+                    if chunks := [writer.chunk(bytes(one.chunk)) for one in events if one.chunk is not msgspec.UNSET]:
+                        yield b"".join(chunks)
+                    elif events[0].type is not StreamEventType.ACCEPTED:
+                        last = self._terminal(events[0])
         except asyncio.CancelledError:
             if not self._open.resume():
                 raise
