@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tools.contract_bundle import ROOT
 from tools.docs_api import api_pages, documents_page
+from tools.docs_connect import connect_page
 from tools.docs_errors import errors_page
 from tools.docs_reasons import reasons_page
 from tools.docs_settings import settings_page
@@ -25,6 +26,7 @@ def generated() -> Mapping[Path, str]:
     """Every generated page by its place; the command page is written by tools.cli_reference."""
     pages = {REFERENCE / "api" / name: text for name, text in api_pages().items()}
     pages |= {
+        REFERENCE / "connect.md": connect_page(),
         REFERENCE / "documents.md": documents_page(),
         REFERENCE / "errors.md": errors_page(),
         REFERENCE / "reasons.md": reasons_page(),

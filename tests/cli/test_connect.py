@@ -100,5 +100,6 @@ def test_an_input_keeps_its_value_in_every_language() -> None:
         "input": value,
     }
     assert "\u202e" not in str(values["input"])
-    python = snippets.filled("{{input|json}}", values)
-    assert json.loads(eval(python)) == value  # noqa: S307  a text of this test, as Python reads it
+    for text in (values["input"], '{"t": "a \\\\ \\"b\\" \\n"}', "it's", "plain", '\\"'):
+        python = snippets.filled("{{input|py}}", {"input": text})
+        assert eval(python) == text  # noqa: S307  a text of this test, as Python reads it

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = frozenset({"sh", "python"})
-PARSED = frozenset({"shell", "py", "json", "yaml", "ini", "sql"})
+PARSED = frozenset({"shell", "py", "json", "yaml", "toml", "ini", "sql", "ts", "js"})
 OUTPUT = frozenset({"text"})
 _FENCE = re.compile(r"^```(?P<word>[\w-]*)(?: title=\"(?P<title>[^\"]*)\")?$")
 _REFUSED = "Refused: "

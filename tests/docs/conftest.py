@@ -13,6 +13,7 @@ from tests.support.processes import require_none_left
 from tools.agent_env import agent_python, names
 
 _GATEWAY, _ROUTER, _CONSOLE, _AGENT = "127.0.0.1:8080", "127.0.0.1:8081", "127.0.0.1:8082", "127.0.0.1:8099"
+_DOOR = "127.0.0.1:8083"
 _SDK_AGENT, _SDK = "127.0.0.1:9999", "a2a-sdk-1"
 
 
@@ -25,6 +26,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalPl
     with started_up(data, "--no-console", "--allow", f"127.0.0.1:{port}") as running:
         running.wait_ready()
         real = {_GATEWAY: ports.gateway, _ROUTER: ports.router, _CONSOLE: ports.console, _AGENT: port}
+        real[_DOOR] = ports.door
         yield running, port, {written: f"127.0.0.1:{number}" for written, number in real.items()}
         assert running.stop() == 0
     require_none_left(str(data))

@@ -3,6 +3,7 @@
 import ast
 import json
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,20 @@ def name(page: Path) -> str:
 
 
 FOLLOWED = [page for page in pages() if page != _ELSEWHERE and any(block.word in RUN for block in blocks_of(page))]
+_EARLY_END = ROOT / "docs" / "guides" / "early-end.md"
 
 
-@pytest.mark.parametrize("page", FOLLOWED, ids=name)
+@pytest.mark.parametrize("page", [page for page in FOLLOWED if page != _EARLY_END], ids=name)
 def test_every_block_of_a_page_works_in_order(page: Path, place: Place) -> None:
+    _require_working(page, place)
+
+
+@pytest.mark.rows("DOOR-04")
+def test_an_agent_that_stops_in_the_middle_is_an_error_through_every_door(place: Place) -> None:
+    _require_working(_EARLY_END, place)
+
+
+def _require_working(page: Path, place: Place) -> None:
     blocks = blocks_of(page)
     ran = follow(blocks, place)
     for block, output in ran:
@@ -46,6 +57,7 @@ def test_every_block_says_what_it_is_and_can_be_read(page: Path) -> None:
 def test_the_guides_that_must_be_tried_are() -> None:
     tried = {page.stem for page in FOLLOWED}
     assert {"README", "quickstart", "publish", "install", "invoke", "stream", "nested-calls", "recover"} <= tried
+    assert {"call-it", "early-end"} <= tried
 
 
 def _after(blocks: list[Block], block: Block) -> Block | None:
@@ -64,3 +76,5 @@ def _require_readable(block: Block) -> None:
         json.loads(block.text)
     elif block.word == "yaml":
         assert list(yaml.safe_load_all(block.text))
+    elif block.word == "toml":
+        tomllib.loads(block.text)

@@ -131,7 +131,15 @@ function encoded(value: Value, encoding: string): string {
   const words = typeof value === "string" ? [value] : value
   if (encoding === "sh") return words.map(quoted).join(" ")
   if (typeof value !== "string") return `[${words.map((word) => JSON.stringify(word)).join(", ")}]`
+  if (encoding === "py") return inPython(value)
   return encoding === "json" ? JSON.stringify(value) : value
+}
+
+/** In single quotes where that saves escapes, as with JSON inside. */
+function inPython(value: string): string {
+  const text = JSON.stringify(value)
+  if (text.includes("'") || !text.slice(1, -1).includes('"')) return text
+  return `'${text.slice(1, -1).replaceAll(/\\(.)/g, (pair, second: string) => (second === '"' ? '"' : pair))}'`
 }
 
 function file(name: string): string {

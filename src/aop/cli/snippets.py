@@ -160,6 +160,14 @@ def _json(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _python(value: Value) -> str:
+    """In single quotes where that saves escapes, as with JSON inside."""
+    text = _json(_plain(value))
+    if "'" in text or '"' not in text[1:-1]:
+        return text
+    return "'" + re.sub(r"\\(.)", lambda found: found[1] if found[1] == '"' else found[0], text[1:-1]) + "'"
+
+
 def _shell(value: Value) -> str:
     words = [value] if isinstance(value, str) else value
     if isinstance(words, bool):
@@ -167,4 +175,4 @@ def _shell(value: Value) -> str:
     return shlex.join(words)
 
 
-_ENCODINGS = {None: _plain, "json": _json, "sh": _shell}
+_ENCODINGS = {None: _plain, "json": _json, "py": _python, "sh": _shell}

@@ -1,0 +1,46 @@
+"""Writes the page of snippets from the folder `connect`, filled in for the platform that `aop up` starts."""
+
+from aop.cli import snippets
+from aop.cli.snippets import Callee, ExampleCall, Snippet
+
+_HEAD = """# Snippets
+
+Generated from the folder `connect`. `aop connect --for NAME` and the page "Use it from…" of the Console show the same
+texts with the addresses of your own platform. On this page they are those of `aop up`, the Workspace is `demo`, and the
+Agent is `aop:summarizer`. [Call it from what you have](../guides/call-it.md) says which one you need.
+
+No snippet holds an access token, and no address does.
+"""
+_WORDS = {"py": "py", "sh": "shell", "json": "json", "toml": "toml", "ts": "ts", "mjs": "js"}
+"""The word after a fence, by the ending of a file. The tests of the documentation only parse these."""
+_INPUT = b'{"text":"Tea is grown in hills. Tea needs rain."}'
+_LOCAL = Callee(
+    "http://127.0.0.1:8080",
+    "demo",
+    ("aop", "mcp", "--workspace", "demo"),
+    "http://127.0.0.1:8083",
+    ExampleCall("aop:summarizer", "rank-sentences", _INPUT, streaming=False),
+)
+
+
+def connect_page() -> str:
+    table = snippets.table()
+    lines = [_HEAD]
+    for group in table.groups:
+        lines.append(f"## {group.label}\n")
+        lines += [_section(snippet) for snippet in table.snippets if snippet.group == group.name]
+    return "\n".join(lines)
+
+
+def _section(snippet: Snippet) -> str:
+    token = snippets.token_text(snippet, _LOCAL, local=False)
+    code = snippets.rendered(snippet, _LOCAL)
+    lines = [f"### {snippet.label}", "", f"`aop connect --for {snippet.name}`. Speaks {snippet.speaks}. {token}", ""]
+    if snippet.install is not None:
+        lines += ["```shell", snippet.install, "```", ""]
+    if snippet.place is not None:
+        lines += [f"Put this into {snippet.place}:", ""]
+    lines += [f"```{_WORDS[snippet.language]}", code, "```", ""]
+    if snippet.after is not None:
+        lines += [snippet.after, ""]
+    return "\n".join(lines)
