@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 from collections.abc import Iterable
+from pathlib import Path
 
 from tools.console_build import Node, find_node
 from tools.environments import ROOT, Environment, Say, SetupFailed, one_at_a_time, ready
@@ -27,7 +28,7 @@ def prepare(names: Iterable[str], say: Say) -> None:
     chosen = sorted(set(names))
     ready([environment(name) for name in chosen if not is_node(name)], say)
     for name in filter(is_node, chosen):
-        _install_packages(name, find_node(say), say)
+        install_packages(AGENTS / name, find_node(say), say)
 
 
 def command(name: str, program: str, say: Say) -> list[str]:
@@ -37,15 +38,16 @@ def command(name: str, program: str, say: Say) -> list[str]:
     return [str(environment(name).python), str(AGENTS / name / program)]
 
 
-def _install_packages(name: str, node: Node, say: Say) -> None:
-    folder = AGENTS / name
+def install_packages(folder: Path, node: Node, say: Say) -> None:
+    """From the lock file of the folder, unless they are there."""
+    name = folder.relative_to(ROOT)
     stamp, mark = folder / "node_modules" / ".stamp", hashlib.sha256((folder / _NPM_LOCK).read_bytes()).hexdigest()
-    with one_at_a_time(f"interop/{name}", say):
+    with one_at_a_time(str(name), say):
         if stamp.is_file() and stamp.read_text() == mark:
             return
-        say(f"installing the packages of interop/agents/{name} (first time, ~10 s)")
+        say(f"installing the packages of {name} (first time, ~10 s)")
         step = [*node.npm, "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
         ran = subprocess.run(step, cwd=folder, env=node.environment(), check=False, capture_output=True, text=True)
         if ran.returncode:
-            raise SetupFailed(f"{ran.stdout}{ran.stderr}\ninterop/agents/{name} could not be set up")
+            raise SetupFailed(f"{ran.stdout}{ran.stderr}\n{name} could not be set up")
         stamp.write_text(mark)

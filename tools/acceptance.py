@@ -15,6 +15,7 @@ ROWS = ROOT / "tests" / "acceptance_rows.json"
 BY_COMMAND = {
     "CAT-27": "`./dev bench discovery`",
     "FOR-02": "`./dev interop`",
+    "DOOR-07": "`./dev prove inputs`, with schemathesis",
     "FRONT-01": "`./dev interop`",
     "FOR-05": "`./dev tck --kit DIR`, with a checkout of the public test kit",
 }

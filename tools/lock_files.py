@@ -60,9 +60,9 @@ def python_locks() -> list[Path]:
 
 
 def npm_folders() -> list[Path]:
-    """The Console's, and those of Agents in Node."""
-    agents = sorted(path.parent for path in ROOT.glob("interop/agents/*/package-lock.json"))
-    return [CONSOLE_LOCK.parent, *agents]
+    """The Console's, those of Agents in Node, and those of published types."""
+    others = [*ROOT.glob("clients/*/package-lock.json"), *ROOT.glob("interop/agents/*/package-lock.json")]
+    return [CONSOLE_LOCK.parent, *sorted(path.parent for path in others)]
 
 
 def read_all() -> list[Lock]:

@@ -1,4 +1,4 @@
-"""Calls that schemathesis makes up from the four OpenAPI documents, right and wrong, to the running units."""
+"""Calls that schemathesis makes up from the four OpenAPI documents as shipped, right and wrong, to running units."""
 
 import random
 import traceback
@@ -27,7 +27,7 @@ from proof.authorization.rules import OWN, Access
 from proof.authorization.world import World
 from tests.support.conformance import require_conformance
 from tests.support.loop import CAPABILITY
-from tools.contract_bundle import bundled, surfaces
+from tools.openapi_bundle import BUNDLED
 
 Operation = APIOperation[Any, Any, Any, Any]
 
@@ -147,5 +147,5 @@ class Calls:
 
 @cache
 def _operations(document: str) -> list[Operation]:
-    schema = schemathesis.openapi.from_dict(bundled(surfaces()[document]))
+    schema = schemathesis.openapi.from_path(BUNDLED / f"{document}.json")
     return [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]

@@ -1,15 +1,19 @@
 """The OpenAPI documents are valid, and complete for the contract's endpoint table."""
 
+import json
 from copy import deepcopy
 
 import pytest
+from jsonschema_rs import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.support.openapi import openapi_operations
-from tools import contracts
-from tools.contract_bundle import bundled, references, resolve, surfaces
+from tools import contracts, openapi_bundle
+from tools.contract_bundle import Json, bundled, references, resolve, surfaces
 
 # Contract 0.4, path by path.
 GATEWAY = {
+    ("/openapi.json", "GET"),
     ("/v1/agents", "POST GET"),
     ("/v1/agents/{agentId}", "GET"),
     ("/v1/agents/{agentId}/versions/{version}", "GET"),
@@ -59,6 +63,7 @@ ENDPOINTS = {
     "router-agent.v1": ROUTER_AGENT,
 }
 SURFACES = surfaces()
+ANONYMOUS = ("/v1/public/", "/openapi.json")
 V3 = ("/v1/workspaces", "/internal/v1/resolve-")
 V4 = ("/v1/status", "/internal/v1/", "/agent/v1/")
 
@@ -99,7 +104,7 @@ def test_only_the_public_read_and_health_are_open_to_anyone() -> None:
         assert surface["security"], name
         for method, path, operation in contracts.operations_of(surface):
             public = operation.get("security") == []
-            assert public == ((path, method) in HEALTH or path.startswith("/v1/public/")), path
+            assert public == ((path, method) in HEALTH or path.startswith(ANONYMOUS)), path
 
 
 def test_a_reference_that_leads_nowhere_is_a_problem() -> None:
@@ -124,6 +129,36 @@ def test_the_command_finds_nothing_wrong(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_bundle_refers_to_nothing_outside_itself() -> None:
     for surface in SURFACES.values():
         assert all(reference.startswith("#/") for _, reference in references(bundled(surface)))
+
+
+@pytest.mark.rows("DOOR-07")
+@pytest.mark.parametrize("name", sorted(ENDPOINTS))
+def test_the_document_in_one_piece_is_current_valid_and_has_every_operation(name: str) -> None:
+    path = openapi_bundle.BUNDLED / f"{name}.json"
+    text = path.read_text("utf-8")
+    assert text == openapi_bundle.texts()[path], "write it again with: ./dev openapi"
+    assert "urn:" not in text
+    document = json.loads(text)
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+    parts = (reference.split("/") for _, reference in references(document))
+    assert {(len(reference), reference[1]) for reference in parts} == {(4, "components")}
+    assert _operation_ids(document) == _operation_ids(SURFACES[name])
+
+
+def test_the_document_in_one_piece_has_the_rules_of_its_parts() -> None:
+    """An error whose reason belongs to another code is refused by the flat schema as by the one it is made from."""
+    flat = openapi_bundle.self_contained(SURFACES["gateway.v1"])
+    error = {"code": "FORBIDDEN", "message": "x", "traceId": "1" * 32, "reason": "not_owner"}
+    for name in ("PlatformErrorV2", "PlatformErrorV3", "PlatformErrorV4"):
+        validator = Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": flat["components"]})
+        assert validator.is_valid(error)
+        assert not validator.is_valid(error | {"reason": "skill_unknown"})
+        assert not validator.is_valid(error | {"violations": [{"pointer": "", "rule": "type"}]})
+        assert not validator.is_valid(error | {"more": 1})
+
+
+def _operation_ids(surface: Json) -> list[tuple[str, str, str]]:
+    return [(method, path, operation["operationId"]) for method, path, operation in contracts.operations_of(surface)]
 
 
 def _envelope(path: str) -> str:

@@ -18,12 +18,21 @@ _SDK_AGENT, _SDK = "127.0.0.1:9999", "a2a-sdk-1"
 
 
 @pytest.fixture(scope="session")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalPlatform, int, dict[str, str]]]:
+def site_port() -> int:
+    """Where the site is served; the platform allows calls from there."""
+    return any_free_port()
+
+
+@pytest.fixture(scope="session")
+def platform(
+    tmp_path_factory: pytest.TempPathFactory, site_port: int
+) -> Iterator[tuple[LocalPlatform, int, dict[str, str]]]:
     for name in names():
         agent_python(name)
     data, port = tmp_path_factory.mktemp("docs") / "data", any_free_port()
     ports = seed_ports(data)
-    with started_up(data, "--no-console", "--allow", f"127.0.0.1:{port}") as running:
+    settings = {"PLATFORM_CORS_ALLOWED_ORIGINS": f"http://127.0.0.1:{site_port}"}
+    with started_up(data, "--no-console", "--allow", f"127.0.0.1:{port}", settings=settings) as running:
         running.wait_ready()
         real = {_GATEWAY: ports.gateway, _ROUTER: ports.router, _CONSOLE: ports.console, _AGENT: port}
         real[_DOOR] = ports.door

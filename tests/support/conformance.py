@@ -40,7 +40,8 @@ def require_conformance(method: str, path: str, answer: Answer) -> None:
     described = next((found for verb, found in known if verb == wanted), None)
     if method == "OPTIONS" or bare.startswith(_PROTOCOLS) or (not known and answer.status != 404):
         return
-    _require_headers(answer, cacheable=bare.startswith("/v1/agents/") and "/versions/" in bare)
+    is_card = bare.startswith("/v1/agents/") and "/versions/" in bare
+    _require_headers(answer, cacheable=is_card or bare == "/openapi.json")
     if answer.status == 405:
         _require(answer.body == b"" and answer.header(b"allow") is not None, "405 without Allow, or with a body")
     elif answer.status >= 400 and answer.body and not bare.startswith(("/readyz", "/livez", "/metrics")):

@@ -22,6 +22,7 @@ from aop.control_plane.gateway.invocations import InvocationRoutes
 from aop.control_plane.gateway.lineage import LineageRoutes
 from aop.control_plane.gateway.oidc.callers import OidcCallers
 from aop.control_plane.gateway.oidc.key_set import KeySet
+from aop.control_plane.gateway.openapi import openapi_routes
 from aop.control_plane.gateway.providers import ProviderRoutes
 from aop.control_plane.gateway.publication import PublicationRoutes
 from aop.control_plane.gateway.status import status_routes
@@ -132,6 +133,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     )
     routes = [
         *health_routes(readiness, metrics),
+        *openapi_routes(access),
         *status_routes(access, readiness, router),
         *_registry_routes(parts, access, CardReader(workers)),
         *_discovery_routes(parts, access),

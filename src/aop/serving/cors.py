@@ -1,4 +1,4 @@
-"""Cross-origin requests: which are refused, and what browsers are granted; by default exact origins under `/v1/`."""
+"""Cross-origin requests: which are refused, and what browsers are granted; by default exact origins on the Gateway."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _EXPOSED = (
 @dataclass(frozen=True)
 class CrossOrigin:
     origins: Collection[str] = ()
-    prefix: bytes = b"/v1/"
+    prefix: bytes | tuple[bytes, ...] = (b"/v1/", b"/openapi.json")
     """Where origins are granted anything."""
     preflight_headers: Headers = _PREFLIGHT
 

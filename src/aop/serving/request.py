@@ -90,3 +90,9 @@ def require_agreement(request: Request, *, stream: bool) -> None:
     values = request.header_values(b"accept")
     if not (allows_event_stream(values) if stream else allows_json(values)):
         raise NotAcceptable("the mode and the Accept header disagree")
+
+
+def holds_copy(request: Request, digest: str) -> bool:
+    """Whether If-None-Match names the entity with this digest, by a strong or a weak tag."""
+    tags = b",".join(request.header_values(b"if-none-match")).decode("latin-1").split(",")
+    return any(tag == "*" or tag.removeprefix("W/") == f'"{digest}"' for tag in map(str.strip, tags))

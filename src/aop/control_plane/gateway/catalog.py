@@ -14,7 +14,7 @@ from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.entries import public_url
 from aop.serving.body import read_json
 from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, Paging, VersionText
-from aop.serving.request import Request
+from aop.serving.request import Request, holds_copy
 from aop.serving.response import JSON, Response, json_response
 from aop.serving.routing import Route
 from aop.store.rows import PageSize
@@ -59,7 +59,7 @@ class CatalogRoutes:
             (b"x-platform-publication-status", card.status.encode("ascii")),
             (b"cache-control", b"private, no-cache"),
         )
-        if _names(request.header_values(b"if-none-match"), card.digest):
+        if holds_copy(request, card.digest):
             return Response(304, headers=headers, cacheable=True)
         return Response(200, card.document, (JSON, *headers), cacheable=True)
 
@@ -81,9 +81,3 @@ class CatalogRoutes:
 
 def _answer(entry: CatalogEntry) -> Response:
     return json_response(200, entry)
-
-
-def _names(values: Sequence[bytes], digest: str) -> bool:
-    """Whether an If-None-Match header names this entity, by a strong or a weak tag."""
-    tags = [tag.strip() for value in values for tag in value.decode("latin-1").split(",")]
-    return any(tag == "*" or tag.removeprefix("W/") == f'"{digest}"' for tag in tags)
