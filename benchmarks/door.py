@@ -157,9 +157,7 @@ class _Callers:
             if b"token number" in piece:
                 return
 
-    def _request(
-        self, protocol: DoorProtocol | None, chunks: int, pause_ms: float
-    ) -> tuple[Target, str, Headers, bytes]:
+    def _request(self, protocol: DoorProtocol | None, chunks: int, pause_ms: float) -> _Request:
         platform = self._platform
         authorization, content_type, accept_events = platform.headers
         content = {"chunks": chunks, "pauseMs": pause_ms} if chunks else {"text": _TEXT}
