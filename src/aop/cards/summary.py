@@ -1,11 +1,11 @@
 """What a Card says in short: its name, its limits, its permissions and what each Skill needs; cached by digest."""
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
 
+from aop.base.recent import RecentlyUsed
 from aop.contracts.card import Limits
 
 _MAX_BYTES = 16 * 1024 * 1024
@@ -73,23 +73,10 @@ class SummariesByDigest:
     """The most recently used ones, as many as fit into a fixed amount of memory."""
 
     def __init__(self, max_bytes: int = _MAX_BYTES) -> None:
-        self._max_bytes = max_bytes
-        self._kept: OrderedDict[str, tuple[CardSummary, int]] = OrderedDict()
-        self._bytes = 0
+        self._kept: RecentlyUsed[str, CardSummary] = RecentlyUsed(max_bytes)
 
     def get(self, digest: str) -> CardSummary | None:
-        found = self._kept.get(digest)
-        if found is None:
-            return None
-        self._kept.move_to_end(digest)
-        return found[0]
+        return self._kept.find(digest)
 
     def keep(self, digest: str, summary: CardSummary) -> None:
-        weight = summary.weight
-        if digest in self._kept or weight > self._max_bytes:
-            return
-        self._kept[digest] = (summary, weight)
-        self._bytes += weight
-        while self._bytes > self._max_bytes:
-            _, (_, freed) = self._kept.popitem(last=False)
-            self._bytes -= freed
+        self._kept.keep(digest, summary, summary.weight)

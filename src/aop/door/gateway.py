@@ -83,6 +83,11 @@ class DoorCaller:
         """For everything but Invocations, which are too many for an object of their own each."""
         return self._client.bearing(self._token)
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Names the bearer and the Workspace in memory; it holds the token, so it goes nowhere else."""
+        return self._token.reveal(), self.workspace_id
+
     def is_bearer_of(self, other: "DoorCaller") -> bool:
         """Whether both requests bear the same token."""
         return hmac.compare_digest(self._token.reveal(), other._token.reveal())  # noqa: SLF001  (of the same class)
@@ -98,7 +103,7 @@ class DoorCaller:
 
     async def agent(self, agent_id: str) -> InstalledAgent:
         """One of them, perhaps as it was a moment ago; a fault where the Gateway would refuse to call it."""
-        key, now = (self._token.reveal(), self.workspace_id, agent_id), asyncio.get_running_loop().time()
+        key, now = (*self.key, agent_id), asyncio.get_running_loop().time()
         found = self._agents.find(key, now)
         if found is None:
             found = await self._find(agent_id)

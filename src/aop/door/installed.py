@@ -4,6 +4,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from aop.base.recent import RecentlyUsed
 from aop.client.catalog import ExactCard
 from aop.contracts.card import AgentCard, Skill
 from aop.contracts.workspace import Installation
@@ -31,27 +32,16 @@ class InstalledAgent:
 
 
 class CardMemory:
-    """Cards by Agent and version, which never change; those used longest ago go when all take too many bytes."""
+    """Cards by Agent and version, which never change."""
 
     def __init__(self, max_bytes: int = _CARD_BYTES) -> None:
-        self._max_bytes = max_bytes
-        self._size = 0
-        self._cards: OrderedDict[tuple[str, str], ExactCard] = OrderedDict()
+        self._cards: RecentlyUsed[tuple[str, str], ExactCard] = RecentlyUsed(max_bytes)
 
     def find(self, installation: Installation) -> ExactCard | None:
-        key = (installation.agent_id, installation.installed_version)
-        found = self._cards.get(key)
-        if found is not None:
-            self._cards.move_to_end(key)
-        return found
+        return self._cards.find((installation.agent_id, installation.installed_version))
 
     def keep(self, found: ExactCard) -> None:
-        key = (found.card.agent_id, found.card.version)
-        if key not in self._cards and len(found.body) <= self._max_bytes:
-            self._cards[key] = found
-            self._size += len(found.body)
-        while self._size > self._max_bytes:
-            self._size -= len(self._cards.popitem(last=False)[1].body)
+        self._cards.keep((found.card.agent_id, found.card.version), found, len(found.body))
 
 
 class Moments(Generic[T]):
@@ -64,6 +54,9 @@ class Moments(Generic[T]):
     def find(self, key: tuple[str, ...], now: float) -> T | None:
         value, until = self._values.get(key, (None, 0.0))
         return value if now < until else None
+
+    def forget(self, key: tuple[str, ...]) -> None:
+        self._values.pop(key, None)
 
     def keep(self, key: tuple[str, ...], value: T, now: float) -> None:
         self._values.pop(key, None)

@@ -11,12 +11,13 @@ from aop.a2a.rpc import RequestId
 from aop.contracts.card import AgentCard
 from aop.front.dialect import Dialect
 from aop.front.faults import UpstreamFault
-from aop.front.limits import FrontMemory, HeldBytes
+from aop.front.limits import FrontMemory
 from aop.front.reading import Seen
 from aop.front.routes import HttpRoutes
 from aop.front.running import RunningCall, RunningCalls
 from aop.front.upstream import JSON, Upstream, UpstreamRequest
 from aop.net.http import Headers
+from aop.serving.held import HeldBytes
 
 CANCEL_SECONDS: Final = 5.0
 CANCEL_ANSWER_BYTES: Final = 1024 * 1024

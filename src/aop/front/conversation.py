@@ -11,13 +11,13 @@ from aop.front.agent import FrontedAgent
 from aop.front.assembly import Assembly
 from aop.front.dialect import Dialect, Question
 from aop.front.faults import UpstreamTooLarge, UpstreamUnreadable
-from aop.front.limits import HeldBytes
 from aop.front.reading import Kind, Seen, SeenResult
 from aop.front.repetition import RepeatedEvents
 from aop.front.running import RunningCall
 from aop.front.upstream import EVENTS, JSON, UpstreamRequest, media_type_of, require_media_type, require_ok, whole_body
 from aop.net.http import AnswerStream, Headers, HttpError, StreamedAnswer
 from aop.net.sse import EventParser, EventTooLarge
+from aop.serving.held import HeldBytes
 
 _FIRST_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _LATER_PAUSE: Final = 1.0

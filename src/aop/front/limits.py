@@ -1,15 +1,11 @@
 """What all calls together may use of the front: places, and bytes of answers that it must hold."""
 
-from dataclasses import dataclass
-from types import TracebackType
 from typing import Final
 
 from aop.front.faults import UpstreamUnavailable
+from aop.serving.held import HeldMemory
 
 DEFAULT_CALLS: Final = 512
-DEFAULT_HELD_BYTES: Final = 256 * 1024 * 1024
-FREE_BYTES: Final = 64 * 1024
-"""What each call may hold without being counted; the number of calls bounds it."""
 
 
 class FrontFull(UpstreamUnavailable):
@@ -19,45 +15,8 @@ class FrontFull(UpstreamUnavailable):
     leaves_task = True
 
 
-@dataclass
-class FrontMemory:
+class FrontMemory(HeldMemory):
     """One for the whole front."""
 
-    max_bytes: int = DEFAULT_HELD_BYTES
-    taken: int = 0
-
-    def held(self) -> "HeldBytes":
-        """The share of one call: a scope that gives it back."""
-        return HeldBytes(self)
-
-
-class HeldBytes:
-    """What one call holds at this moment: an upper bound, counted only where it is large."""
-
-    __slots__ = ("_counted", "_memory", "size")
-
-    def __init__(self, memory: FrontMemory) -> None:
-        self._memory = memory
-        self._counted = 0
-        self.size = 0
-
-    def __enter__(self) -> "HeldBytes":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.keep(0)
-
-    def add(self, size: int) -> None:
-        self.keep(self.size + size)
-
-    def keep(self, size: int) -> None:
-        """Holds this much from now on, and nothing else."""
-        self.size = size
-        counted = size if size > FREE_BYTES else 0
-        if counted != self._counted:
-            if self._memory.taken - self._counted + counted > self._memory.max_bytes and counted > self._counted:
-                raise FrontFull("the front holds as much as it may")
-            self._memory.taken += counted - self._counted
-            self._counted = counted
+    def full(self) -> Exception:
+        return FrontFull("the front holds as much as it may")

@@ -10,8 +10,8 @@ import msgspec
 from aop.agent.task import ARTIFACT, encoded_part
 from aop.contracts.a2a import TaskState
 from aop.front.faults import UpstreamUnavailable, UpstreamUnreadable
-from aop.front.limits import HeldBytes
 from aop.front.upstream import JSON, Upstream, UpstreamRequest, media_type_of, whole_body
+from aop.serving.held import HeldBytes
 
 ACCEPT: Final = b"application/json, text/plain;q=0.9"
 _TEXT: Final = b"text/"

@@ -19,10 +19,11 @@ from aop.contracts.documents import document
 from aop.contracts.front_settings import FrontAgent, FrontLimits, FrontSettings, Speaks
 from aop.contracts.signing import VerifyKey
 from aop.front.agent import path_of
-from aop.front.limits import DEFAULT_CALLS, DEFAULT_HELD_BYTES
+from aop.front.limits import DEFAULT_CALLS
 from aop.front.secrets import SecretHeaders, SecretNotUsable, secret_headers, tls_context
 from aop.net import address_settings as addresses
 from aop.net.origin import Endpoint
+from aop.serving.held import DEFAULT_HELD_BYTES
 
 DOCUMENT: Final = "front-settings/1"
 MAX_FILE_BYTES: Final = 4 * 1024 * 1024

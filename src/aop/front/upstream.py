@@ -8,11 +8,11 @@ from types import TracebackType
 
 from aop.base.settings import Secret
 from aop.front.faults import OK, UpstreamSilent, UpstreamUnavailable, UpstreamUnreadable, fault_of
-from aop.front.limits import HeldBytes
 from aop.net.http import AnswerStream, ConnectFailed, Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, AllowList, NameNotResolved, Resolver, judge
 from aop.net.policy.addresses import AddressClass, classify
+from aop.serving.held import HeldBytes
 
 JSON = b"application/json"
 EVENTS = b"text/event-stream"
