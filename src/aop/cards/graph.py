@@ -45,6 +45,14 @@ class SchemaGraph:
             self._edges[key] = [*self.in_place(key), *_objects(deeper(self.nodes[key]))]
         return self._edges[key]
 
+    def is_of_root(self, key: int) -> bool:
+        """Whether references of the subschema count from the root, not from a resource inside it."""
+        return id(self._resources[key]) == self.root
+
+    def target(self, node: Node) -> object:
+        """What the `$ref` of the subschema leads to; None when it has none."""
+        return self._resolve(str(node["$ref"]), self._resources[id(node)]) if "$ref" in node else None
+
     def in_place(self, key: int) -> Sequence[int]:
         """What the subschema makes apply to its own location, by keyword or by reference."""
         if key not in self._in_place:
@@ -78,7 +86,7 @@ class SchemaGraph:
 
     def _referenced(self, node: Node) -> Iterator[object]:
         if "$ref" in node:
-            yield self._resolve(str(node["$ref"]), self._resources[id(node)])
+            yield self.target(node)
         if "$dynamicRef" in node:
             target = self._resolve(str(node["$dynamicRef"]), self._resources[id(node)])
             # Which of the equally named anchors is meant depends on the way taken; each of them may be.
