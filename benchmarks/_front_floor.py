@@ -1,15 +1,14 @@
-"""The least that whoever stands between costs: one server and one client of ours; a front also checks a signature."""
+"""The least that any front costs: one server and one client of ours, one check of a signature, and nothing else."""
 
 import asyncio
 import time
-from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 import uvloop
 
 from aop.contracts.signing import SigningKey
 from aop.net.asgi import Receive, Scope, Send
-from aop.net.http import Headers, HttpClient, Target
+from aop.net.http import HttpClient, Target
 from aop.net.server import HttpServer, listening_socket
 from aop.serving.unit import tune_gc
 
@@ -19,19 +18,7 @@ _HEADERS = ((b"content-type", b"application/json"),)
 
 
 def floor_peer(agent_port: int, report: Connection) -> None:
-    """That of a front."""
-    key = SigningKey.generate()
-    signature, checked = key.sign(_SIGNED), key.public
-
-    def check() -> None:
-        assert checked.confirms(_SIGNED, signature)
-
-    uvloop.run(_serve(agent_port, "/", _HEADERS, report, check))
-
-
-def plain_floor_peer(port: int, path: str, headers: Headers, report: Connection) -> None:
-    """That of a door: the body is passed on as it is."""
-    uvloop.run(_serve(port, path, headers, report, lambda: None))
+    uvloop.run(_serve(agent_port, report))
 
 
 def check_micros() -> float:
@@ -47,17 +34,19 @@ def check_micros() -> float:
     return min(rounds)
 
 
-async def _serve(port: int, path: str, headers: Headers, report: Connection, check: Callable[[], None]) -> None:
+async def _serve(agent_port: int, report: Connection) -> None:
+    key = SigningKey.generate()
+    signature, checked = key.sign(_SIGNED), key.public
     client = HttpClient(idle_seconds=15, connect_seconds=5)
-    target, loop = Target("http", "127.0.0.1", port, "127.0.0.1"), asyncio.get_running_loop()
+    agent, loop = Target("http", "127.0.0.1", agent_port, "127.0.0.1"), asyncio.get_running_loop()
 
     async def passed_on(scope: Scope, receive: Receive, _: Send) -> None:
         body = scope["aop.whole_body"]()
         if body is None:
             body = (await receive())["body"]
-        check()
+        assert checked.confirms(_SIGNED, signature)
         answer = await client.request(
-            target, "POST", path, headers=headers, body=body, deadline=loop.time() + 60, max_body=1 << 24
+            agent, "POST", "/", headers=_HEADERS, body=body, deadline=loop.time() + 60, max_body=1 << 24
         )
         await scope["aop.answer"](answer.status, _HEADERS, answer.body)
 

@@ -8,6 +8,7 @@ from aop.base.settings import Secret
 from aop.door.a2a.endpoint import a2a_routes
 from aop.door.faults import GatewayFault
 from aop.door.gateway import Gateway
+from aop.door.mcp.server import mcp_routes
 from aop.door.origins import DoorOrigins
 from aop.door.protocol import DoorParts, DoorRequest, DoorRoute, Speaks
 from aop.door.settings import DoorSettings
@@ -26,7 +27,7 @@ from aop.serving.streaming import CancelOnDisconnect
 from aop.serving.unit import Unit
 
 UNIT: Final = "door"
-PROTOCOLS: Final[tuple[Speaks, ...]] = (a2a_routes,)
+PROTOCOLS: Final[tuple[Speaks, ...]] = (a2a_routes, mcp_routes)
 _NOBODY: Final = Response(503)
 """The answer to a caller who has left; it is never sent."""
 

@@ -1,0 +1,115 @@
+"""One call of a tool: its arguments as the input of a Skill, one Invocation as the caller, each chunk on its way."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+
+from aop.client.errors import PlatformError
+from aop.contracts.errors import ErrorCode, Reason, Violation
+from aop.contracts.invocation import StreamEvent
+from aop.contracts.text import cleaned
+from aop.door.faults import GatewayFault, fault_of
+from aop.door.gateway import ArrivingResult, DoorCaller
+from aop.door.mcp.messages import Fault, ProtocolFault
+from aop.door.mcp.results import ToolResult, result_of, result_of_chunks
+from aop.door.mcp.schemas import INPUT
+from aop.door.mcp.tools import SkillTool
+from aop.serving.held import HeldMemory
+
+MAX_MESSAGE: Final = 4096
+"""Characters of a chunk that a progress message shows. The result holds all of it."""
+
+_QUOTE: Final = b'"'
+_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+class DoorMemory(HeldMemory):
+    """The chunks of all calls that stream: they must be held, because the result of a tool is one document."""
+
+    def full(self) -> Exception:
+        return GatewayFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.BODY_SIZE)
+
+
+class CancelledByClient(Exception):
+    """The client took its request back while the call ran."""
+
+
+def skill_input(tool: SkillTool, arguments: msgspec.Raw | msgspec.UnsetType) -> msgspec.Raw:
+    """Whether it fits the Skill, the platform says; here it only must be what can be sent."""
+    raw = msgspec.Raw(b"{}") if arguments is msgspec.UNSET else arguments
+    try:
+        members = _members(raw) if tool.wrapped or not bytes(raw).startswith(b"{") else {}
+    except msgspec.DecodeError:
+        raise ProtocolFault(Fault.PARAMS, "The arguments must be an object") from None
+    if not tool.wrapped:
+        return raw
+    if members.keys() != {INPUT}:
+        refused = GatewayFault(ErrorCode.VALIDATION_ERROR)
+        refused.violations = (Violation(f"/{INPUT}", "required"),)
+        raise refused
+    return members[INPUT]
+
+
+async def invoked(caller: DoorCaller, tool: SkillTool, content: msgspec.Raw) -> ToolResult:
+    return result_of(await caller.invoke(*tool.key, content))
+
+
+class StreamedCall:
+    """An accepted streamed Invocation. Its chunks are iterated; `result` is complete once they ended."""
+
+    def __init__(self, arriving: ArrivingResult, memory: HeldMemory, max_bytes: int) -> None:
+        self._arriving = arriving
+        self._held = memory.held()
+        self._max_bytes = max_bytes
+        self._chunks: list[bytes] = []
+        self._cancelled = False
+        self._reading: asyncio.Timeout | None = None
+
+    @property
+    def result(self) -> ToolResult:
+        return result_of_chunks(self._chunks, self._arriving.trace_id, self._arriving.invocation_id)
+
+    def cancel(self) -> None:
+        """From another task: the iteration raises CancelledByClient where it waits."""
+        self._cancelled = True
+        if self._reading is not None:
+            self._reading.reschedule(0)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Raises a GatewayFault unless the Invocation is completed; chunks before that are incomplete output."""
+        with self._held:
+            while (event := await self._next()) is not None:
+                if event.error is not msgspec.UNSET:
+                    raise fault_of(PlatformError.of(event.error))
+                if event.chunk is not msgspec.UNSET:
+                    chunk = bytes(event.chunk)
+                    self._keep(chunk)
+                    yield chunk
+
+    async def _next(self) -> StreamEvent | None:
+        if self._cancelled:
+            raise CancelledByClient
+        try:
+            async with asyncio.timeout(None) as self._reading:
+                return await anext(self._arriving, None)
+        except TimeoutError:
+            raise CancelledByClient from None
+        finally:
+            self._reading = None
+
+    def _keep(self, chunk: bytes) -> None:
+        self._chunks.append(chunk)
+        self._held.add(len(chunk))
+        if self._held.size > self._max_bytes:
+            raise GatewayFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.BODY_SIZE)
+
+
+def progress_message(chunk: bytes) -> str:
+    """What people see of a chunk: a text as it is, anything else as JSON, without hidden characters."""
+    if chunk.startswith(_QUOTE):
+        text = msgspec.json.decode(chunk, type=str)
+    else:
+        text = chunk[: 4 * MAX_MESSAGE].decode("utf-8", "ignore")
+    return cleaned(text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…")

@@ -1,0 +1,91 @@
+"""How a client and the door come to an understanding: the handshake, the discovery, and what every request must say."""
+
+import base64
+import binascii
+import re
+from typing import Final
+
+import msgspec
+
+from aop.door.mcp.messages import (
+    CAPABILITIES,
+    HANDSHAKE_VERSIONS,
+    INSTRUCTIONS,
+    MODERN_VERSION,
+    SERVER_INFO,
+    Era,
+    Fault,
+    McpMessage,
+    Params,
+    ProtocolFault,
+    encode,
+    of_era,
+)
+from aop.serving.request import Request
+
+VERSION_HEADER: Final = b"mcp-protocol-version"
+_METHOD_HEADER: Final = b"mcp-method"
+_NAME_HEADER: Final = b"mcp-name"
+_DISCOVERY_MS: Final = 3_600_000
+_BASE64: Final = re.compile(rb"=\?base64\?(.*)\?=")
+
+
+def era_of(request: Request, params: Params) -> Era:
+    """What names no version, or one of the handshake, belongs to the handshake."""
+    header = request.single_header(VERSION_HEADER)
+    known = header is None or header.decode("latin-1") in HANDSHAKE_VERSIONS
+    return Era.HANDSHAKE if known and params.meta.version is msgspec.UNSET else Era.MODERN
+
+
+def require_modern(request: Request, message: McpMessage, params: Params) -> None:
+    """A modern request says twice what it is, in its body and in its headers, and both must agree."""
+    meta = params.meta
+    if meta.version is msgspec.UNSET or meta.capabilities is msgspec.UNSET:
+        raise ProtocolFault(Fault.PARAMS, "_meta must name the protocol version and the client's capabilities")
+    said = [(VERSION_HEADER, meta.version), (_METHOD_HEADER, message.method)]
+    if message.method == "tools/call":
+        said.append((_NAME_HEADER, "" if params.name is msgspec.UNSET else params.name))
+    for header, text in said:
+        value = request.single_header(header)
+        if value is None or _header_text(value) != text:
+            raise ProtocolFault(Fault.HEADER, f"The header {header.decode()} does not agree with the body")
+    if meta.version != MODERN_VERSION:
+        data = {"supported": [MODERN_VERSION], "requested": meta.version}
+        raise ProtocolFault(Fault.VERSION, "Unsupported protocol version", data)
+
+
+def _header_text(value: bytes) -> str | None:
+    wrapped = _BASE64.fullmatch(value)
+    try:
+        return value.decode("ascii") if wrapped is None else base64.b64decode(wrapped[1], validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def initialized(params: Params) -> bytes:
+    """The answer to `initialize`: the version that the client asks for, or the newest of the handshake."""
+    if params.version is msgspec.UNSET:
+        raise ProtocolFault(Fault.PARAMS, "initialize must name a protocol version")
+    version = params.version if params.version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+    return encode(
+        {
+            "protocolVersion": version,
+            "capabilities": CAPABILITIES,
+            "serverInfo": SERVER_INFO,
+            "instructions": INSTRUCTIONS,
+        }
+    )
+
+
+def discovered() -> bytes:
+    """The answer to `server/discover`."""
+    return of_era(
+        Era.MODERN,
+        {
+            "supportedVersions": [MODERN_VERSION],
+            "capabilities": CAPABILITIES,
+            "instructions": INSTRUCTIONS,
+            "ttlMs": _DISCOVERY_MS,
+            "cacheScope": "private",
+        },
+    )
