@@ -15,6 +15,7 @@ from interop.frameworks import FRAMEWORKS, Framework
 from interop.matrix import Results, run_all, table
 from interop.page import write_section
 from interop.session import started_session
+from interop.snippets import run_snippets
 from tests.support.door_agents import agents_at_door
 from tests.support.postgres import PostgresForTests, running_postgres
 
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     misses = [miss for result in results for miss in result.misses()]
     if not chosen:
         write_section("frameworks", table(results))
-        misses += _run_callers()
+        misses += [*_run_callers(), *run_snippets()]
     print("\n".join(f"FAILED {miss}" for miss in misses) or "every call came to what it must")
     return 1 if misses else 0
 

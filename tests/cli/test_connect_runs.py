@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from interop.environments import AGENTS, command, prepare
+from interop.snippets import AGENT, ANSWER, SKILL
 from tests.cli.conftest import Aop, Stack
 
-AGENT, SKILL = "aop:summarizer", "rank-sentences"
-ANSWER = "Tea is grown in hills."
-"""The first sentence of the example's result."""
 _SECONDS = 60
 _NODE_FOLDER, _SDK_FOLDER = "a2a-js-1", "a2a-sdk-1"
 

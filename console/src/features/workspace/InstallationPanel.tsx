@@ -75,7 +75,7 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
                   search={{ agent: agentId }}
                 >
                   <Plug aria-hidden />
-                  Use it from…
+                  <span className="max-sm:sr-only">Use it from…</span>
                 </Link>
               </Button>
             </>
