@@ -148,6 +148,9 @@ async def test_what_is_not_offered_is_refused_as_the_protocol_says(
         (b"[]", b"application/json", 200, -32600),
         (b'{"jsonrpc": "1.0", "id": 1, "method": "tasks/get"}', b"application/json", 200, -32600),
         (rpc("tasks/get", {"id": "inv_1"}), b"text/plain", 415, -32005),
+        (rpc("tasks/get", {"id": "inv_1"}, "i" * 257), b"application/json", 200, -32600),
+        (rpc("tasks/get", {"id": "inv_1"}, 2**64), b"application/json", 200, -32600),
+        (b'{"jsonrpc": "2.0", "id": 1, "params": %b}' % (b"[" * 100_000), b"application/json", 200, -32700),
     ],
 )
 async def test_a_body_that_is_no_request_has_its_code(
@@ -157,6 +160,11 @@ async def test_a_body_that_is_no_request_has_its_code(
     headers = [(b"content-type", content_type)]
     reply = await agents.door.unit.ask("POST", path, body, token=agents.door.platform.token, headers=headers)
     assert (reply.status, reply.json["error"]["code"]) == (status, code)
+
+
+async def test_a_body_beyond_the_limit_is_refused_by_http(agents: A2AAgents) -> None:
+    reply = await ask(agents, agents.chat, "message/send", params("x" * 1_200_000))
+    assert (reply.status, reply.code, reply.json["reason"]) == (413, "PAYLOAD_TOO_LARGE", "body_size")
 
 
 @pytest.mark.rows("DOOR-01")

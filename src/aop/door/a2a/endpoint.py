@@ -7,6 +7,7 @@ from typing import Final, NoReturn
 
 from aop.a2a.rpc import (
     ExtendedCardMissing,
+    MalformedRequest,
     MethodNotFound,
     PushNotSupported,
     RequestId,
@@ -38,6 +39,8 @@ from aop.serving.response import JSON, Response, json_response
 from aop.serving.routing import RouteAnswer
 
 PATH: Final = "/a2a/:workspaceId/:agentId"
+MAX_ID: Final = 256
+_ID_BITS: Final = 64
 _VERSION: Final = re.compile(rb"([0-9]{1,4}\.[0-9]{1,4})(?:\.[0-9]{1,4})?")
 
 Operation = Callable[[A2ACall], Awaitable[RouteAnswer]]
@@ -109,7 +112,7 @@ class A2ADoor:
         try:
             version = version_of(request.http)
             rpc = read_envelope(await _body(request.http, self._max_bytes))
-            request_id = rpc.id
+            request_id = _bounded(rpc.id)
             operation = OPERATIONS[version].get(rpc.method)
             if operation is None:
                 raise MethodNotFound
@@ -124,6 +127,15 @@ class A2ADoor:
             if is_answered_by_http(fault):
                 raise
             return _refusal(request, request_id, fault)
+
+
+def _bounded(request_id: RequestId) -> RequestId:
+    """Every event of a stream repeats it."""
+    if isinstance(request_id, str) and len(request_id) > MAX_ID:
+        raise MalformedRequest(f"The id is longer than {MAX_ID} characters")
+    if isinstance(request_id, int) and request_id.bit_length() > _ID_BITS:
+        raise MalformedRequest(f"The id has more than {_ID_BITS} bits")
+    return request_id
 
 
 async def _body(http: Request, limit: int) -> bytes:
