@@ -35,6 +35,12 @@ _JSON_RPC = "wrong version|id mismatch|boolean id|object id|array id|both|neithe
 _TASKS = """get: found, completed|get: unknown task|get: made-up state|cancel: found, canceled|cancel: unknown task
 cancel: not cancelable"""
 _TOPOLOGY = """snapshot in two frames|change|heartbeat|revision going back: change"""
+_DOOR_MESSAGE = """a text|an object|texts are lines of one string|Skill in the message|Skill in the request|two Skills
+context is kept|a Task is named|text beside data|two data parts|data that is no object|a file|no parts
+no output mode of ours|push"""
+_DOOR_RESULT = "a text|an object|an array|a number|null|false"
+_DOOR_STREAM = "no chunk|one text|texts, an object, a number"
+_DOOR_ERROR = "UNAUTHENTICATED|NOT_FOUND, Workspace|VALIDATION_ERROR|AGENT_NOT_INSTALLED|DEPENDENCY_ERROR"
 _NETWORK = """127.0.0.0/8|::1/128|10.0.0.0/8|172.16.0.0/12|192.168.0.0/16|169.254.0.0/16|fe80::/10|fc00::/7
 0.0.0.0/8|0.0.0.0/32|100.64.0.0/10|192.0.0.0/24|192.0.0.0/29|192.0.0.8/32|192.0.0.9/32|192.0.0.10/32|192.0.0.170/32
 192.0.0.171/32|192.0.2.0/24|198.51.100.0/24|203.0.113.0/24|192.31.196.0/24|192.175.48.0/24|192.52.193.0/24
@@ -46,6 +52,10 @@ _NETWORK = """127.0.0.0/8|::1/128|10.0.0.0/8|172.16.0.0/12|192.168.0.0/16|169.25
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.replace("\n", "|").split("|"))
+
+
+def _in_both_versions(text: str) -> frozenset[str]:
+    return frozenset(f"{version}: {name}" for version in ("0.3", "1.0") for name in _names(text))
 
 
 _HEADERS = frozenset(f"{way} header: {name}" for way in ("missing", "repeated", "unequal") for name in CONTEXT_HEADERS)
@@ -63,6 +73,10 @@ MINIMUM = {
     "json-rpc": _names(_JSON_RPC),
     "tasks": _names(_TASKS),
     "topology": _names(_TOPOLOGY),
+    "door-message": _in_both_versions(_DOOR_MESSAGE),
+    "door-result": _in_both_versions(_DOOR_RESULT),
+    "door-stream": _in_both_versions(_DOOR_STREAM),
+    "door-error": _names(_DOOR_ERROR),
 }
 NETWORK_ROWS = _names(_NETWORK)
 
