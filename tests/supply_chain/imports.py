@@ -31,6 +31,9 @@ HARMLESS = frozenset(
 )
 """They look. A socket that is neither bound nor connected does nothing; some packages make one to see what exists."""
 
+UNLISTED = ("__editable__", "_sysconfigdata_")
+"""How this checkout is installed, and a file of the standard library that has the machine's name in its own."""
+
 
 class Unlocked(importlib.abc.MetaPathFinder):
     """Hides every top-level module that belongs to no allowed package."""
@@ -40,7 +43,7 @@ class Unlocked(importlib.abc.MetaPathFinder):
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         top = name.partition(".")[0]
-        if top in self._allowed or top in sys.stdlib_module_names or top.startswith("__editable__"):
+        if top in self._allowed or top in sys.stdlib_module_names or top.startswith(UNLISTED):
             return None
         raise ModuleNotFoundError(f"{top} is not locked for the platform", name=name)
 

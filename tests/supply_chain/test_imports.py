@@ -31,7 +31,6 @@ FRAMEWORKS = [
     "letta",
     "litellm",
     "llama_index",
-    "mcp",
     "ollama",
     "openai",
     "openai_agents",
