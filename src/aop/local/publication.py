@@ -1,6 +1,6 @@
 """Publishes and installs the sample Agents through the public API; a start that finds them in place changes nothing."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +115,7 @@ class SamplePublication:
         else:
             self.say(f"{stopped} and stays so")
 
-    def _say_other_version(self, sample: Sample, earlier: list[Installation]) -> None:
+    def _say_other_version(self, sample: Sample, earlier: Sequence[Installation]) -> None:
         for found in earlier:
             current = found.status is not InstallationStatus.UNINSTALLED
             if current and found.installed_version != sample.card.version:
