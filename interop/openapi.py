@@ -1,8 +1,9 @@
-"""What generators make of the Gateway's OpenAPI document: a client in Python, and types in TypeScript."""
+"""What others make of the Gateway's OpenAPI document: a client in Python, types in TypeScript, and generated calls."""
 
 import asyncio
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,13 @@ TYPES = TYPESCRIPT / "gateway.d.ts"
 DOCUMENT = ROOT / "contracts" / "openapi" / "bundled" / "gateway.v1.json"
 _FOLDER = ROOT / "interop" / "generators"
 _PYTHON = Environment("interop/generators", _FOLDER / "requirements.lock", (), 30)
+
+
+# A refusal is no finding: the schema of a request does not have every rule.
+_CHECKS = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,"
+    "response_schema_conformance"
+)
 
 
 class ToolFailed(Exception):
@@ -56,6 +64,13 @@ async def use_types(arguments: Sequence[str], token: str) -> list[Any]:
     return _lines(await _run(*command, *arguments, secrets={"AOP_TOKEN": token}))
 
 
+async def compare(gateway: str, token: str, *options: str) -> str:
+    """What schemathesis reports of the calls it made up from the document. What it finds wrong is a failure."""
+    command = [str(Path(sys.executable).parent / "schemathesis"), "run", f"{gateway}/openapi.json"]
+    command += ["--checks", _CHECKS, "--phases", "fuzzing", "--generation-deterministic", "--no-color"]
+    return await _run(*command, "--header", f"Authorization: Bearer {token}", *options)
+
+
 def _modules(folder: Path) -> Iterable[Path]:
     return folder.glob("api/*/*.py")
 
@@ -72,6 +87,7 @@ async def _run(*command: str, secrets: Mapping[str, str] | None = None) -> str:
     path = os.pathsep.join([str(_PYTHON.folder / "bin"), os.defpath])
     ran = await asyncio.create_subprocess_exec(
         *command,
+        cwd=_PYTHON.folder,  # what a tool keeps for its next run is no part of the project
         env=child_environment() | {"PATH": path} | dict(secrets or {}),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

@@ -67,7 +67,7 @@ def test_an_installation_is_shown_with_its_pin_permissions_and_state(tab: Tab) -
     expect(panel).to_contain_text("1.0.0")
     expect(panel).to_contain_text("chosen for ^1.0.0")
     expect(panel).to_contain_text("text.read")
-    expect(panel.get_by_role("list")).to_have_text("SummarizeRead aloud")
+    expect(panel.get_by_role("list")).to_have_text("SummarizeRank sentencesRead aloud")
     release = panel.get_by_role("link", name=installation["installedReleaseId"][:10])
     expect(release).to_have_attribute("href", f"/releases/{installation['installedReleaseId']}")
 

@@ -1,4 +1,4 @@
-"""Clients that generators make from `/openapi.json` of a running Gateway, used against it."""
+"""What others make of `/openapi.json` of a running Gateway: clients that call it, and calls that must fit it."""
 
 import re
 from pathlib import Path
@@ -10,6 +10,7 @@ from interop import openapi
 from tests.support.agent import a_message, data
 from tests.support.loop import CAPABILITY, SPACE, Platform
 from tests.support.streaming_agent import a_whole_stream, streamed
+from tools.contracts import operations_of
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.rows("DOOR-07")]
 
@@ -41,8 +42,8 @@ def scripted(platform: Platform) -> list[list[Any]]:
 async def test_a_python_client_has_every_operation_and_calls(platform: Platform, tmp_path: Path) -> None:
     folder, document = tmp_path / "gateway_client", f"{platform.gateway.origin}/openapi.json"
     made = await openapi.make_python_client(document, folder)
-    paths = (await platform.gateway.get("/openapi.json")).json["paths"].values()
-    names = [operation["operationId"] for item in paths for key, operation in item.items() if key != "parameters"]
+    described = (await platform.gateway.get("/openapi.json")).json
+    names = [operation["operationId"] for _, _, operation in operations_of(described)]
     assert made == sorted(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in names)
     expected = scripted(platform)
     assert await openapi.use_python_client(folder, arguments(platform), platform.token) == expected
@@ -56,3 +57,13 @@ async def test_the_published_types_are_those_of_the_document_and_a_typed_client_
     assert openapi.TYPES.read_text("utf-8") == made.read_text("utf-8"), "write them again with: ./dev openapi"
     expected = scripted(platform)
     assert await openapi.use_types(arguments(platform), platform.token) == expected
+
+
+async def test_no_answer_to_a_generated_call_is_outside_the_document(platform: Platform) -> None:
+    """Two calls of each operation; `./dev prove inputs` makes many."""
+    report = await openapi.compare(platform.gateway.origin, platform.token, "--max-examples", "2")
+    operations = len(list(operations_of((await platform.gateway.get("/openapi.json")).json)))
+    tested = re.search(r"Tested: ([0-9]+)", report)
+    # The document itself is not one of the operations that schemathesis tests.
+    assert tested is not None
+    assert int(tested[1]) == operations - 1
