@@ -1,14 +1,15 @@
-"""The least that any front costs: one server and one client of ours, one check of a signature, and nothing else."""
+"""The least that whoever stands between costs: one server and one client of ours; a front also checks a signature."""
 
 import asyncio
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 import uvloop
 
 from aop.contracts.signing import SigningKey
 from aop.net.asgi import Receive, Scope, Send
-from aop.net.http import HttpClient, Target
+from aop.net.http import Headers, HttpClient, Target
 from aop.net.server import HttpServer, listening_socket
 from aop.serving.unit import tune_gc
 
@@ -18,7 +19,19 @@ _HEADERS = ((b"content-type", b"application/json"),)
 
 
 def floor_peer(agent_port: int, report: Connection) -> None:
-    uvloop.run(_serve(agent_port, report))
+    """That of a front."""
+    key = SigningKey.generate()
+    signature, checked = key.sign(_SIGNED), key.public
+
+    def check() -> None:
+        assert checked.confirms(_SIGNED, signature)
+
+    uvloop.run(_serve(agent_port, "/", _HEADERS, report, check))
+
+
+def plain_floor_peer(port: int, path: str, headers: Headers, report: Connection) -> None:
+    """That of a door: the body is passed on as it is."""
+    uvloop.run(_serve(port, path, headers, report, lambda: None))
 
 
 def check_micros() -> float:
@@ -34,19 +47,17 @@ def check_micros() -> float:
     return min(rounds)
 
 
-async def _serve(agent_port: int, report: Connection) -> None:
-    key = SigningKey.generate()
-    signature, checked = key.sign(_SIGNED), key.public
+async def _serve(port: int, path: str, headers: Headers, report: Connection, check: Callable[[], None]) -> None:
     client = HttpClient(idle_seconds=15, connect_seconds=5)
-    agent, loop = Target("http", "127.0.0.1", agent_port, "127.0.0.1"), asyncio.get_running_loop()
+    target, loop = Target("http", "127.0.0.1", port, "127.0.0.1"), asyncio.get_running_loop()
 
     async def passed_on(scope: Scope, receive: Receive, _: Send) -> None:
         body = scope["aop.whole_body"]()
         if body is None:
             body = (await receive())["body"]
-        assert checked.confirms(_SIGNED, signature)
+        check()
         answer = await client.request(
-            agent, "POST", "/", headers=_HEADERS, body=body, deadline=loop.time() + 60, max_body=1 << 24
+            target, "POST", path, headers=headers, body=body, deadline=loop.time() + 60, max_body=1 << 24
         )
         await scope["aop.answer"](answer.status, _HEADERS, answer.body)
 

@@ -14,6 +14,7 @@ from aop.door.settings import read_door_settings
 from aop.local.ports import any_free_port
 from aop.net.http import Headers, HttpClient, Target
 from benchmarks._door_protocols import PROTOCOLS, DoorProtocol
+from benchmarks._front_floor import plain_floor_peer
 from benchmarks._stream_platform import (
     AGENT,
     CAPABILITY,
@@ -35,6 +36,8 @@ LIMIT_CHUNK_MICROS = 15.0
 LIMIT_OPEN_KIB = 64.0
 
 _GATEWAY_CALL, _GATEWAY_CHUNK = "Gateway, direct call", "Gateway, direct chunk"
+_FLOOR = "floor: a server and a client"
+_JSON = (b"accept", b"application/json")
 _Request = tuple[Target, str, Headers, bytes]
 _TEXT = "an input of about a kilobyte " * 35
 
@@ -45,10 +48,14 @@ def run() -> Report:
 
 async def _run() -> Report:
     async with stream_platform() as platform:
-        with peer_process(partial(_door_peer, platform.gateway.port)) as (pid, port):
+        accepting = (*platform.headers[:2], _JSON)
+        pass_on = partial(plain_floor_peer, platform.gateway.port, platform.path, accepting)
+        serve = partial(_door_peer, platform.gateway.port)
+        with peer_process(serve) as (pid, port), peer_process(pass_on) as (floor_pid, floor_port):
             client = HttpClient(idle_seconds=60, connect_seconds=30, max_idle_per_target=2 * OPEN_STREAMS)
             callers = _Callers(platform, client, port)
-            median = await _costs(platform, callers, pid)
+            floor = _Callers(platform, client, floor_port, around_gateway=True).round(floor_pid, None, CALLS, 0)
+            median = await _costs(platform, callers, pid, floor)
             memory = await _memory(callers, pid)
             await client.close()
     chunks = [micros for name, micros in median.items() if name.startswith("door") and "chunk" in name]
@@ -78,8 +85,8 @@ def _rows(median: Mapping[str, float]) -> list[Mapping[str, Figure]]:
     ]
 
 
-async def _costs(platform: StreamPlatform, callers: "_Callers", pid: int) -> dict[str, float]:
-    rounds: dict[str, Round] = {_GATEWAY_CALL: callers.round(platform.gateway_pid, None, CALLS, 0)}
+async def _costs(platform: StreamPlatform, callers: "_Callers", pid: int, floor: Round) -> dict[str, float]:
+    rounds: dict[str, Round] = {_GATEWAY_CALL: callers.round(platform.gateway_pid, None, CALLS, 0), _FLOOR: floor}
     streaming: dict[str, tuple[int, DoorProtocol | None]] = {_GATEWAY_CHUNK: (platform.gateway_pid, None)}
     for protocol in PROTOCOLS:
         rounds[f"door, call, {protocol.name}"] = callers.round(pid, protocol, CALLS, 0)
@@ -106,10 +113,14 @@ async def _memory(callers: "_Callers", pid: int) -> float:
 class _Callers:
     """The same call at the Gateway itself and in every protocol at the door."""
 
-    def __init__(self, platform: StreamPlatform, client: HttpClient, door_port: int) -> None:
+    def __init__(
+        self, platform: StreamPlatform, client: HttpClient, port: int, *, around_gateway: bool = False
+    ) -> None:
+        """Whoever listens on the port is the door, or passes on what is meant for the Gateway."""
         self._platform = platform
         self._client = client
-        self._door = Target("http", "127.0.0.1", door_port, "127.0.0.1")
+        self._door = Target("http", "127.0.0.1", port, "127.0.0.1")
+        self._gateway = self._door if around_gateway else platform.gateway
 
     def round(self, pid: int, protocol: DoorProtocol | None, count: int, chunks: int) -> Round:
         """Without a protocol it is a call of the Gateway; without chunks one in JSON mode."""
@@ -146,17 +157,15 @@ class _Callers:
             if b"token number" in piece:
                 return
 
-    def _request(
-        self, protocol: DoorProtocol | None, chunks: int, pause_ms: float
-    ) -> tuple[Target, str, Headers, bytes]:
+    def _request(self, protocol: DoorProtocol | None, chunks: int, pause_ms: float) -> _Request:
         platform = self._platform
         authorization, content_type, accept_events = platform.headers
         content = {"chunks": chunks, "pauseMs": pause_ms} if chunks else {"text": _TEXT}
         if protocol is None:
             wanted = {"agentId": AGENT, "capability": CAPABILITY, "input": content, "stream": bool(chunks)}
-            accept = accept_events if chunks else (b"accept", b"application/json")
+            accept = accept_events if chunks else _JSON
             return (
-                platform.gateway,
+                self._gateway,
                 platform.path,
                 (authorization, content_type, accept),
                 json.dumps(wanted).encode(),

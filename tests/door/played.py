@@ -30,6 +30,7 @@ def played_routes(parts: DoorParts) -> Sequence[DoorRoute]:
     return [
         DoorRoute("POST", path, _invoke),
         DoorRoute("GET", path, _read),
+        DoorRoute("GET", f"{path}/name", _name),
         DoorRoute("POST", f"{path}/stream", _stream),
         DoorRoute("GET", f"{path}/watch", watch, watches=True),
     ]
@@ -41,6 +42,12 @@ async def _read(request: DoorRequest) -> RouteAnswer:
     assert await request.caller.agent(request.http.path["agentId"]) in found
     skills = {one.card.agent_id: [skill.id for skill in one.skills] for one in found}
     return Response(200, msgspec.json.encode(skills), (JSON,))
+
+
+async def _name(request: DoorRequest) -> RouteAnswer:
+    """What may be remembered for a moment."""
+    found = await request.caller.agent(request.http.path["agentId"])
+    return Response(200, msgspec.json.encode(found.card.name), (JSON,))
 
 
 async def _invoke(request: DoorRequest) -> RouteAnswer:

@@ -19,6 +19,7 @@ DISPATCH = "POST /internal/v1/invocations"
 NESTED = "POST /agent/v1/invocations"
 PHASES = ["resolve", "accept", "agent", "terminal"]
 INTERNAL, SERVER, CLIENT = 1, 2, 3
+WHO = [f"{space}.agent.{fact}" for space in ("aop", "gen_ai") for fact in ("id", "name", "version")]
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -66,17 +67,24 @@ async def test_spans_say_what_ran_for_whom_and_how_it_ended(platform: Platform, 
         "aop.root_task.id": reply.json["rootTaskId"],
         "aop.workspace.id": "space",
         "aop.agent.id": card["agentId"],
+        "aop.agent.name": card["name"],
         "aop.agent.version": card["version"],
+        "gen_ai.agent.id": card["agentId"],
+        "gen_ai.agent.name": card["name"],
+        "gen_ai.agent.version": card["version"],
         "aop.release.id": platform.release.release_id,
         "aop.capability": "work",
         "aop.stream": False,
         "aop.outcome": "succeeded",
     }
     assert named(spans, DISPATCH).attributes == expected
-    about = ("aop.invocation.id", "aop.agent.id", "aop.agent.version", "aop.capability")
-    assert named(spans, "agent").attributes == {name: expected[name] for name in about}
+    about = {name: expected[name] for name in ("aop.invocation.id", "aop.capability", *WHO)}
+    call = {"gen_ai.operation.name": "invoke_agent", "a2a.method.name": "SendMessage", "a2a.protocol.version": "0.3.0"}
+    assert named(spans, "agent").attributes == about | call
+    assert named(spans, "accept").attributes == about
     gateway = named(spans, GATEWAY).attributes
     assert gateway["aop.invocation.id"] == reply.json["invocationId"]
+    assert gateway["gen_ai.agent.id"] == card["agentId"]
     assert gateway["http.response.status_code"] == 200
 
 
@@ -191,6 +199,7 @@ async def test_a_streams_span_says_how_many_chunks_went_out(platform: Platform, 
     spans = await collector.trace(caller.events[0]["traceId"], 6)
     require_connected(spans)
     assert named(spans, DISPATCH).attributes["aop.stream.chunks"] == 5
+    assert named(spans, "agent").attributes["a2a.method.name"] == "SendStreamingMessage"
 
 
 async def test_a_refusal_before_acceptance_shows_the_phase_it_came_in(

@@ -60,7 +60,7 @@ def _snippet(name: str) -> Snippet:
 def _stdio_command(platform: InWorkspace) -> tuple[str, ...]:
     """With a whole path: a program that was not started from a shell finds no command by its name."""
     script = Path(sys.executable).with_name("aop")
-    program = (str(script),) if script.is_file() else (sys.executable, "-m", "aop")
+    program = (str(script),) if script.is_file() else (sys.executable, "-P", "-m", "aop")
     return (*program, "mcp", *_platform_options(platform.destination), "--workspace", platform.workspace_id)
 
 

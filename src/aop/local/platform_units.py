@@ -45,5 +45,5 @@ def platform_units(
     if beside.console:
         # Where no door runs, the Console names none, unless the caller's environment does.
         named = {DOOR_ORIGIN: settings.door_origin} if beside.door else {}
-        units.append(unit("console", named | settings.console, addresses.console, settings.console_origin))
+        units.append(unit("console", {**named, **settings.console}, addresses.console, settings.console_origin))
     return units

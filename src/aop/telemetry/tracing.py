@@ -6,12 +6,13 @@ from time import perf_counter_ns, time_ns
 
 from aop.base.ids import new_span_id
 from aop.net.headers import read_traceparent
+from aop.telemetry.conventions import CALL, WHO, named_by
 from aop.telemetry.phases import Phase, RequestPhases
 from aop.telemetry.spans import Attribute, Attributes, EndedSpan, OpenSpan, SpanKind, agent_span_id
 
 Take = Callable[[Sequence[EndedSpan]], None]
 _BILLION = 1_000_000_000
-_REPEATED = ("aop.invocation.id", "aop.agent.id", "aop.agent.version", "aop.capability")
+_REPEATED = ("aop.invocation.id", "aop.agent.id", "aop.agent.name", "aop.agent.version", "aop.capability")
 """Said on each phase too, because tools search spans one by one."""
 
 
@@ -67,6 +68,7 @@ class Tracing:
 
 
 def _server_span(span: OpenSpan, served: Served, shift: int) -> EndedSpan:
+    attributes = {**served.attributes, **span.attributes}
     return EndedSpan(
         span.trace_id,
         span.span_id,
@@ -75,13 +77,16 @@ def _server_span(span: OpenSpan, served: Served, shift: int) -> EndedSpan:
         SpanKind.SERVER,
         int(served.begun * _BILLION) + shift,
         int(served.ended * _BILLION) + shift,
-        {**served.attributes, **span.attributes},
+        attributes | named_by(WHO, attributes),
         served.failed or span.failed,
     )
 
 
 def _phase_span(span: OpenSpan, phase: Phase, whole: Attributes, shift: int) -> EndedSpan:
     attributes = {name: whole[name] for name in _REPEATED if name in whole}
+    attributes |= named_by(WHO, attributes)
+    if phase.kind.span_kind is SpanKind.CLIENT:
+        attributes |= named_by(CALL, whole)
     if phase.fault is not None:
         attributes["error.type"] = phase.fault
     return EndedSpan(

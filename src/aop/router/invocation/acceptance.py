@@ -77,6 +77,8 @@ class AcceptanceBoundary:
         release = call.context.pin.release
         self._resolution.require_usable(release)
         card = await self._resolution.card(call.context, phases.headers())
+        if phases.span is not None:
+            phases.span.attributes["aop.agent.name"] = card.name
         phases.enter(self._phase_kinds.accept)
         if len(call.content) > min(self._limits.input_bytes, card.max_input_bytes):
             raise PayloadTooLarge("input", reason=Reason.INPUT_SIZE)

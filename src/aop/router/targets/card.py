@@ -23,6 +23,7 @@ class SkillSchemas:
 @dataclass(frozen=True)
 class TargetCard:
     agent_id: str
+    name: str
     version: str
     digest: str
     endpoint: Endpoint
@@ -45,6 +46,7 @@ def target_card(document: bytes, digest: str) -> TargetCard:
     permissions = sum(map(len, (name for skill in card.skills for name in skill.required_permissions)))
     return TargetCard(
         agent_id=card.agent_id,
+        name=card.name,
         version=card.version,
         digest=digest,
         endpoint=Endpoint.parse(card.protocol.endpoint),
