@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aop.door.mcp.names import tool_names
 from aop.net.http import Headers
-from benchmarks._stream_platform import CAPABILITY
+from benchmarks._stream_platform import AGENT, CAPABILITY
 
 Body = Mapping[str, Any]
 
@@ -36,8 +37,17 @@ def _rpc(method: str, message: Body) -> Body:
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
+def _tool_call(content: object, stream: bool) -> Body:
+    """A call that asks for progress is a stream."""
+    params = {"name": _TOOL, "arguments": content, **({"_meta": {"progressToken": 1}} if stream else {})}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+_TOOL = tool_names([(AGENT, CAPABILITY)])[AGENT, CAPABILITY]
 _A2A = "/a2a/{workspace}/{agent}"
+_BOTH = ((b"accept", b"application/json, text/event-stream"), (b"mcp-protocol-version", b"2025-11-25"))
 PROTOCOLS = (
     DoorProtocol("A2A 0.3", _A2A, (), _old, 400.0),
     DoorProtocol("A2A 1.0", _A2A, ((b"a2a-version", b"1.0"),), _new, 400.0),
+    DoorProtocol("MCP", "/mcp/{workspace}", _BOTH, _tool_call, 600.0),
 )

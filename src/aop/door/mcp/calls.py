@@ -77,31 +77,33 @@ class StreamedCall:
         if self._reading is not None:
             self._reading.reschedule(0)
 
-    async def chunks(self) -> AsyncIterator[bytes]:
-        """Raises a GatewayFault unless the Invocation is completed; chunks before that are incomplete output."""
-        with self._held:
-            while (event := await self._next()) is not None:
-                if event.error is not msgspec.UNSET:
-                    raise fault_of(PlatformError.of(event.error))
-                if event.chunk is not msgspec.UNSET:
-                    chunk = bytes(event.chunk)
-                    self._keep(chunk)
-                    yield chunk
+    async def chunks(self) -> AsyncIterator[list[bytes]]:
+        """Those that arrived together at a time.
 
-    async def _next(self) -> StreamEvent | None:
+        Raises a GatewayFault unless the Invocation is completed; chunks before that are incomplete output.
+        """
+        with self._held:
+            while events := await self._next():
+                if (error := events[0].error) is not msgspec.UNSET:  # a terminal comes alone
+                    raise fault_of(PlatformError.of(error))
+                if chunks := [bytes(one.chunk) for one in events if one.chunk is not msgspec.UNSET]:
+                    self._keep(chunks)
+                    yield chunks
+
+    async def _next(self) -> list[StreamEvent]:
         if self._cancelled:
             raise CancelledByClient
         try:
             async with asyncio.timeout(None) as self._reading:
-                return await anext(self._arriving, None)
+                return await self._arriving.arrived()
         except TimeoutError:
             raise CancelledByClient from None
         finally:
             self._reading = None
 
-    def _keep(self, chunk: bytes) -> None:
-        self._chunks.append(chunk)
-        self._held.add(len(chunk))
+    def _keep(self, chunks: list[bytes]) -> None:
+        self._chunks += chunks
+        self._held.add(sum(map(len, chunks)))
         if self._held.size > self._max_bytes:
             raise GatewayFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.BODY_SIZE)
 

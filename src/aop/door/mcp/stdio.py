@@ -111,7 +111,8 @@ class StdioTools:
         async with self._caller.stream(*tool.key, content) as arriving:
             call = StreamedCall(arriving, self._memory, self._max_bytes)
             number = 0
-            async for chunk in call.chunks():
-                number += 1
-                await context.session.report_progress(number, message=progress_message(chunk))
+            async for chunks in call.chunks():
+                for chunk in chunks:
+                    number += 1
+                    await context.session.report_progress(number, message=progress_message(chunk))
             return call.result

@@ -134,9 +134,14 @@ async def _frames(
     async with opened:
         try:
             number = 0
-            async for chunk in call.chunks():
-                number += 1
-                yield b'%b%d,"message":%b}}\n\n' % (head, number, encode(progress_message(chunk)))
+            async for chunks in call.chunks():
+                yield b"".join(
+                    [
+                        b'%b%d,"message":%b}}\n\n' % (head, count, encode(progress_message(chunk)))
+                        for count, chunk in enumerate(chunks, number + 1)
+                    ]
+                )
+                number += len(chunks)
             yield frame(request.message(call.result))
         except GatewayFault as fault:
             failed.append((fault.code, fault.reason))
