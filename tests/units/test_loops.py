@@ -200,6 +200,8 @@ ENDING_TASKS = {
     "base/loops.py": "the one place where a loop begins",
     "cards/checks.py": "one survey of a schema, awaited by all who need it",
     "control_plane/gateway/oidc/key_set.py": "one fetch of keys, awaited by all who need them",
+    "door/mcp/stdio.py": "the watch over the list of tools, canceled when the host leaves",
+    "door/mcp/tool_answers.py": "one call of a tool, ended with its answer or with its caller",
     "front/agent.py": "one cancel, or the rest of a stream that has ended, within seconds and ended at the stop",
     "local/supervisor.py": "awaited by `aop up`, which ends with the first that fails",
     "local/up.py": "the whole platform, awaited at once",
