@@ -15,7 +15,9 @@ ROWS = ROOT / "tests" / "acceptance_rows.json"
 BY_COMMAND = {
     "CAT-27": "`./dev bench discovery`",
     "FOR-02": "`./dev interop`",
+    "DOOR-06": "`./dev tck --door --kit DIR --kit DIR`, with checkouts of the public test kit",
     "DOOR-07": "`./dev prove inputs`, with schemathesis",
+    "FRONT-06": "`./dev bench front`",
     "FRONT-01": "`./dev interop`",
     "FOR-05": "`./dev tck --kit DIR`, with a checkout of the public test kit",
 }

@@ -157,7 +157,7 @@ GATEWAY: Mapping[str, Rule] = {
     "GET /v1/public/agents/{publicAgentId}": Rule(
         Access.ANYONE, 200, (_absent("publicAgentId"),), objects=("publicAgentId",)
     ),
-    **{f"GET {path}": _OPEN for path in ("/livez", "/readyz", "/metrics")},
+    **{f"GET {path}": _OPEN for path in ("/livez", "/readyz", "/metrics", "/openapi.json")},
 }
 
 CONTROL_PLANE_INTERNAL: Mapping[str, Rule] = {

@@ -86,6 +86,8 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
             ("aop:summarizer", "rank-sentences", text, *work),
             (agent.agent, EVIL, "{}", *work),
         ],
+        "connect": [(agent.agent, *work), (EVIL, *work), (agent.agent, "--for", "curl", *work), ("--for", EVIL)],
+        "mcp": [(f"--profile={EVIL}",), ("--workspace", EVIL)],
         "invocations": [work, (agent.invocation, *work), ("--agent", EVIL, *work)],
         "trace": [(EVIL, *work), ("--last", *work)],
         "share": [(agent.agent,), (EVIL,)],

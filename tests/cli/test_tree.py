@@ -23,6 +23,7 @@ _TESTED_ELSEWHERE = {
     "console": "tests/console",
     "front": "tests/front",
     "door": "tests/door",
+    "mcp": "tests/door",
 }
 
 

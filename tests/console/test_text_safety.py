@@ -54,6 +54,7 @@ def places(stack: Stack, release: Json) -> Iterator[tuple[str, str]]:
     yield "/workspaces/$workspaceId", space
     yield "/workspaces/$workspaceId/playground", f"{space}/playground?agent={agent_id}"
     yield "/workspaces/$workspaceId/playground", f"{space}/playground?agent={agent_id}&view=json"
+    yield "/workspaces/$workspaceId/connect", f"{space}/connect?agent={agent_id}"
     yield "/workspaces/$workspaceId/invocations", f"{space}/invocations"
     yield "/workspaces/$workspaceId/invocations/$invocationId", f"{space}/invocations/{done['invocationId']}"
     yield "/workspaces/$workspaceId/traces/$traceId", f"{space}/traces/{done['traceId']}"

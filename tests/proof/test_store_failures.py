@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -209,5 +210,7 @@ async def test_what_a_cut_off_writer_left_open_is_ended_by_the_next_epoch(stores
         await connection.close()
         proxy.open()
         with pytest.raises(EpochFenced):
-            await written.journal.accept(an_acceptance())
+            while True:  # on a busy machine the first question may pass its time limit
+                with suppress(AcceptanceUnknown, AcceptanceFailed):
+                    pytest.fail(f"accepted: {await written.journal.accept(an_acceptance())}")
         assert await written.terminals(place.context.lineage.invocation) == [(LOST.type, LOST.error)]

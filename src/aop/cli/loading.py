@@ -151,7 +151,7 @@ def _ended(subject: Any, options: dict[str, Any], act: Callable[[Any], Any]) -> 
     from aop.cli.output import Output  # noqa: PLC0415  help needs none of these
     from aop.cli.problems import EXIT_INTERRUPTED, CommandProblem  # noqa: PLC0415
 
-    out = Output(as_json=options.pop("as_json"))
+    out = Output(as_json=options.pop("as_json", False))
     try:
         outcome = act(out) if subject is Output else subject.opened(out, options, act)
         if inspect.iscoroutine(outcome):

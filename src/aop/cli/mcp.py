@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from aop.cli import options
 from aop.cli.platform import InWorkspace
 from aop.door.gateway import Gateway
 from aop.door.mcp.stdio import serve_stdio
@@ -9,7 +10,11 @@ from aop.door.mcp.stdio import serve_stdio
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 
 
-async def mcp(platform: InWorkspace) -> None:
+class ServedWorkspace(InWorkspace):
+    shared = options.SERVING_WORKSPACE
+
+
+async def mcp(platform: ServedWorkspace) -> None:
     """For MCP hosts: an assistant or an editor starts this command and talks to it on stdin and stdout. Every Skill
     that can be called in the Workspace is a tool, and every call of a tool is one Invocation of the platform, with
     your permissions, your limits and a Trace. It ends when the host closes stdin; calls that still run are canceled.

@@ -30,3 +30,5 @@ def limit(default: int) -> Declare:
 OUTPUT: Sequence[Declare] = (_json,)
 PLATFORM: Sequence[Declare] = (profile, data, *OUTPUT)
 IN_WORKSPACE: Sequence[Declare] = (_workspace, *PLATFORM)
+SERVING_WORKSPACE: Sequence[Declare] = (_workspace, profile, data)
+"""Of a command that runs until it is stopped: it has no outcome to write."""
