@@ -92,15 +92,21 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
         "trace": [(EVIL, *work), ("--last", *work)],
         "share": [(agent.agent,), (EVIL,)],
         "front": [("--to", EVIL)],
+        **_calls_of_operators(data),
+        "release suspend": [(EVIL, "--yes"), (agent.release, "--yes")],
+        "release revoke": [(EVIL, "--yes"), (agent.release, "--yes")],
+        "uninstall": [(EVIL, *work), (agent.agent, *work)],
+    }
+
+
+def _calls_of_operators(data: tuple[str, str]) -> dict[str, list[tuple[str, ...]]]:
+    return {
         "migrate": [()],
         "token create": [("--principal", "eve", "--label", EVIL, *data)],
         "token list": [data],
         "token revoke": [(EVIL, *data)],
         "ledger check": [("--since", EVIL, *data), data],
         "router close": [("--router-id", EVIL, *data)],
-        "release suspend": [(EVIL, "--yes"), (agent.release, "--yes")],
-        "release revoke": [(EVIL, "--yes"), (agent.release, "--yes")],
-        "uninstall": [(EVIL, *work), (agent.agent, *work)],
     }
 
 
