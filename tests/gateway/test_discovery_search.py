@@ -151,4 +151,5 @@ SELECT 'rel_' || lpad(number::text, 32, '0'), provider_id, agent_id, '1.0.' || n
        endpoint_origin, endpoint_path, method, evidence_digest, state, created_at, updated_at, verified_at,
        published_at, suspended_at, revoked_at
   FROM registry.release, generate_series(1, 2500) AS number WHERE agent_id = 'crowd';
+ANALYZE registry.card, registry.release;
 """
