@@ -30,7 +30,7 @@ _CARD_COLUMNS = (
 _RELEASE_COLUMNS = (
     *("release_id", "provider_id", "agent_id", "version", "card_digest", "binding_id", "endpoint_origin"),
     *("endpoint_path", "method", "evidence_digest", "state", "created_at", "updated_at", "verified_at"),
-    *("published_at", "suspended_at"),
+    *("published_at", "suspended_at", "suspended_by"),
 )
 
 
@@ -176,7 +176,8 @@ def _releases(published: Sequence[tuple[str, str, str]], chance: random.Random) 
             yield (
                 *(f"rel_{number:032x}", "provider", agent_id, version, card_digest, "bind_seed"),
                 *("https://agents.example", "/a", "http_well_known", "digest"),
-                *("suspended" if suspended else "published", START, START, START, START, START if suspended else None),
+                *("suspended" if suspended else "published", START, START, START, START),
+                *((START, "provider") if suspended else (None, None)),
             )
 
 
