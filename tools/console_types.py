@@ -13,7 +13,7 @@ OUTPUT = ROOT / "console" / "src" / "api" / "contract.gen.ts"
 
 _URN = re.compile(r"urn:aop:contract:([a-z0-9-]+):([0-9.]+)(?:#(.*))?")
 _FILE = re.compile(r"\.\./([a-z0-9-]+)/([0-9.]+)/schema\.json(?:#(.*))?")
-_METHODS = ("get", "post", "patch", "delete")
+_METHODS = ("get", "post", "put", "patch", "delete")
 _SCALARS = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 _HEADER = """// Generated from contracts/ by `./dev console types`; change the contracts, not this file.
 """

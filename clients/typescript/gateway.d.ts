@@ -468,7 +468,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the caller's Workspaces */
+        /** List the Workspaces one owns or may call */
         get: operations["listWorkspaces"];
         put?: never;
         /**
@@ -491,11 +491,63 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** Read an owned Workspace */
+        /**
+         * Read a Workspace
+         * @description For its owner and its callers.
+         */
         get: operations["readWorkspace"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workspaces/{workspaceId}/callers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the callers of a Workspace
+         * @description The owner gets every record, current and former. A caller gets its own current record alone.
+         */
+        get: operations["listCallers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workspaces/{workspaceId}/callers/{principalId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                principalId: components["parameters"]["PrincipalId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let a principal call the Agents of a Workspace
+         * @description For the owner. No body. The principal id is not looked up. A current caller stays as it is. The owner itself is 409, and so is a further caller when there are 1,000 current ones.
+         */
+        put: operations["addCaller"];
+        post?: never;
+        /**
+         * Remove a caller from a Workspace
+         * @description For the owner. A principal that is no current caller is 404. No call that is authorized after the answer is accepted; calls that run go on.
+         */
+        delete: operations["removeCaller"];
         options?: never;
         head?: never;
         patch?: never;
@@ -791,6 +843,10 @@ export interface components {
             /** @enum {unknown} */
             type: "user" | "agent" | "service";
             id: components["schemas"]["SafeIdentifier"];
+        };
+        CallerPage: {
+            items: components["schemas"]["WorkspaceCaller"][];
+            nextCursor?: components["schemas"]["NextCursor"];
         };
         /**
          * Catalog Entry
@@ -1203,7 +1259,7 @@ export interface components {
          * @description Why, in one word of the closed list reasons.json; never anything taken from a payload, an Agent or a dependency.
          * @enum {unknown}
          */
-        PlatformErrorV2Reason: "name_not_resolved" | "connect_failed" | "tls_failed" | "transfer_broken" | "http_redirect" | "http_auth" | "http_client_error" | "http_server_error" | "http_other_success" | "address_refused" | "streaming_not_declared" | "task_failed" | "task_rejected" | "input_required" | "auth_required" | "rpc_error" | "rpc_method_not_found" | "rpc_version_not_supported" | "media_type" | "not_json" | "rpc_envelope" | "message_shape" | "task_shape" | "task_changed" | "task_state_unknown" | "stream_order" | "artifact_order" | "artifact_replaced" | "stream_ended_early" | "output_schema" | "head_size" | "body_size" | "event_size" | "frame_size" | "schema_work" | "input_size" | "acceptance_unknown" | "router_unreachable" | "store_unavailable" | "outcome_unknown" | "router_restarted" | "control_plane_unreachable" | "already_installed" | "already_exists" | "state_changed" | "parent_not_running" | "not_numbered_yet" | "installation_state" | "card_state" | "binding_verified" | "binding_failed" | "binding_not_verified" | "binding_evidence_changed" | "release_state" | "agent_of_other_provider" | "workspace_unknown" | "agent_unknown" | "version_unknown" | "version_range_empty" | "provider_unknown" | "binding_unknown" | "challenge_unknown" | "release_unknown" | "installation_unknown" | "invocation_unknown" | "trace_unknown" | "archived" | "not_installed" | "skill_unknown" | "permission_not_accepted" | "not_owner" | "not_caller" | "depth_limit" | "fan_out_limit" | "sign_in_code";
+        PlatformErrorV2Reason: "name_not_resolved" | "connect_failed" | "tls_failed" | "transfer_broken" | "http_redirect" | "http_auth" | "http_client_error" | "http_server_error" | "http_other_success" | "address_refused" | "streaming_not_declared" | "task_failed" | "task_rejected" | "input_required" | "auth_required" | "rpc_error" | "rpc_method_not_found" | "rpc_version_not_supported" | "media_type" | "not_json" | "rpc_envelope" | "message_shape" | "task_shape" | "task_changed" | "task_state_unknown" | "stream_order" | "artifact_order" | "artifact_replaced" | "stream_ended_early" | "output_schema" | "head_size" | "body_size" | "event_size" | "frame_size" | "schema_work" | "input_size" | "acceptance_unknown" | "router_unreachable" | "store_unavailable" | "outcome_unknown" | "router_restarted" | "control_plane_unreachable" | "already_installed" | "already_exists" | "state_changed" | "parent_not_running" | "not_numbered_yet" | "installation_state" | "caller_is_owner" | "caller_limit" | "card_state" | "binding_verified" | "binding_failed" | "binding_not_verified" | "binding_evidence_changed" | "release_state" | "agent_of_other_provider" | "workspace_unknown" | "agent_unknown" | "version_unknown" | "version_range_empty" | "provider_unknown" | "binding_unknown" | "challenge_unknown" | "release_unknown" | "installation_unknown" | "caller_unknown" | "invocation_unknown" | "trace_unknown" | "archived" | "not_installed" | "skill_unknown" | "permission_not_accepted" | "not_owner" | "not_caller" | "depth_limit" | "fan_out_limit" | "sign_in_code";
         /** @description A reason stands only beside the codes that reasons.json gives it. */
         PlatformErrorV2ReasonOfCode: unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown;
         /** @description Where a request breaks the contract and by which rule; never a value. */
@@ -1396,12 +1452,43 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             updatedAt: components["schemas"]["Timestamp"];
         };
+        /**
+         * Workspace caller
+         * @description A principal whom the owner of a Workspace lets call its Agents and read what is recorded there. A principal that was removed and added again has a new record; the old one stays.
+         */
+        WorkspaceCaller: {
+            workspaceId: components["schemas"]["SafeIdentifier"];
+            /** @description As the owner wrote it; it is not looked up. */
+            principalId: components["schemas"]["SafeIdentifier"];
+            addedAt: components["schemas"]["Timestamp"];
+            /** @description The principal that added the caller: the owner of the Workspace. */
+            addedBy: components["schemas"]["SafeIdentifier"];
+            /** @description Only of a former caller; later than addedAt. */
+            removedAt?: components["schemas"]["Timestamp"];
+        };
         /** @description Body of the create call. */
         WorkspaceCreateRequest: {
             workspaceId: components["schemas"]["SafeIdentifier"];
         };
+        /**
+         * Workspace item
+         * @description A Workspace as a list shows it, with what it is to the principal that reads the list.
+         */
+        WorkspaceItem: {
+            workspaceId: components["schemas"]["SafeIdentifier"];
+            ownerId: components["schemas"]["WorkspaceOwnerId"];
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+            /**
+             * @description `owner` of one's own Workspaces, `caller` of those whose owner made one a caller.
+             * @enum {unknown}
+             */
+            role: "owner" | "caller";
+        };
+        /** @description The creating principal; immutable. */
+        WorkspaceOwnerId: components["schemas"]["SafeIdentifier"];
         WorkspacePage: {
-            items: components["schemas"]["Workspace"][];
+            items: components["schemas"]["WorkspaceItem"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
     };
@@ -1742,6 +1829,7 @@ export interface components {
         ChallengeId: components["schemas"]["SafeIdentifier"];
         ReleaseId: components["schemas"]["SafeIdentifier"];
         WorkspaceId: components["schemas"]["SafeIdentifier"];
+        PrincipalId: components["schemas"]["SafeIdentifier"];
         InstallationId: components["schemas"]["SafeIdentifier"];
         InvocationId: components["schemas"]["SafeIdentifier"];
         TraceId: components["schemas"]["TraceId"];
@@ -2610,6 +2698,115 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            400: components["responses"]["WorkspaceInvalid"];
+            401: components["responses"]["WorkspaceUnauthenticated"];
+            403: components["responses"]["WorkspaceForbidden"];
+            404: components["responses"]["WorkspaceNotFound"];
+            500: components["responses"]["WorkspaceFault"];
+            503: components["responses"]["WorkspaceUnavailable"];
+        };
+    };
+    listCallers: {
+        parameters: {
+            query?: {
+                /** @description The longest page; a page also ends once its items pass 4 MiB. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before, with the same path, filters and limit. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page; addedAt ascending, then principalId. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallerPage"];
+                };
+            };
+            400: components["responses"]["WorkspaceInvalid"];
+            401: components["responses"]["WorkspaceUnauthenticated"];
+            403: components["responses"]["WorkspaceForbidden"];
+            404: components["responses"]["WorkspaceNotFound"];
+            500: components["responses"]["WorkspaceFault"];
+            503: components["responses"]["WorkspaceUnavailable"];
+        };
+    };
+    addCaller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                principalId: components["parameters"]["PrincipalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The principal is a caller already; its record. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceCaller"];
+                };
+            };
+            /** @description The new record. */
+            201: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceCaller"];
+                };
+            };
+            400: components["responses"]["WorkspaceInvalid"];
+            401: components["responses"]["WorkspaceUnauthenticated"];
+            403: components["responses"]["WorkspaceForbidden"];
+            404: components["responses"]["WorkspaceNotFound"];
+            409: components["responses"]["WorkspaceConflict"];
+            500: components["responses"]["WorkspaceFault"];
+            503: components["responses"]["WorkspaceUnavailable"];
+        };
+    };
+    removeCaller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                principalId: components["parameters"]["PrincipalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The preserved record, with removedAt. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceCaller"];
                 };
             };
             400: components["responses"]["WorkspaceInvalid"];

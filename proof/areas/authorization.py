@@ -63,7 +63,7 @@ class Cell:
     @property
     def spends(self) -> bool:
         """Whether it changes something, so that it can be tried but once."""
-        return self.rule.changes and self.expected[0] < 300
+        return self.rule.changes and self.expected[0] == self.rule.success
 
 
 def cells(visitors: Sequence[Visitor]) -> Iterator[Cell]:
@@ -91,7 +91,7 @@ class Doors:
         if misplaced or cell.operation == WATCH:
             return await self._head(unit, method, path, headers)
         reply = await unit.ask(method, path, self._body(cell, named), headers=headers)
-        return reply.status, reply.code if reply.status >= 400 else ""
+        return reply.status, _refusal(reply.json) if reply.status >= 400 else ""
 
     def _request_line(self, cell: Cell, named: Named) -> tuple[str, str]:
         method, path = cell.operation.split(" ")
@@ -108,7 +108,7 @@ class Doors:
         ) as answer:
             if answer.status < 300:
                 return answer.status, ""
-            return answer.status, json.loads(b"".join([piece async for piece in answer]))["code"]
+            return answer.status, _refusal(json.loads(b"".join([piece async for piece in answer])))
 
     def _body(self, cell: Cell, named: Named) -> Any:
         def of(name: str) -> str:
@@ -134,6 +134,12 @@ class Doors:
         method, path = cell.operation.split(" ")
         found = [make for ending, make in made.items() if path.endswith(ending)]
         return found[-1]() if found and method in {"POST", "PATCH"} else None
+
+
+def _refusal(error: Mapping[str, Any]) -> str:
+    """The code; whom it forbids to act is also told by the reason."""
+    code, reason = error["code"], error.get("reason")
+    return f"{code} {reason}" if code == "FORBIDDEN" and reason is not None else code
 
 
 def _lineage() -> dict[str, str]:

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import product
 
 Outcome = tuple[int, str]
-"""The status, and the code of an error."""
+"""The status, and the code of an error; behind FORBIDDEN of the Gateway also its reason."""
 
 
 class Access(StrEnum):
@@ -21,16 +21,23 @@ class Access(StrEnum):
 
 
 class Relation(StrEnum):
-    """What an object is to the caller; `shared` is published by somebody else, `foreign` is hidden by them."""
+    """What an object is to the visitor; `shared` is published by somebody else, `foreign` is hidden by them.
+
+    `called` is a Workspace whose owner made the visitor a caller, and what is in it; in a `former` one it was a caller.
+    As a principal, `called` is a caller of the visitor's own Workspace.
+    """
 
     OWN = "own"
+    CALLED = "called"
+    FORMER = "former"
     FOREIGN = "foreign"
     SHARED = "shared"
     ABSENT = "absent"
 
 
-OWN, FOREIGN, SHARED, ABSENT = Relation
-NOT_FOUND, FORBIDDEN, CONFLICT = (404, "NOT_FOUND"), (403, "FORBIDDEN"), (409, "CONFLICT")
+OWN, CALLED, FORMER, FOREIGN, SHARED, ABSENT = Relation
+NOT_FOUND, CONFLICT = (404, "NOT_FOUND"), (409, "CONFLICT")
+NOT_OWNER, NOT_CALLER = (403, "FORBIDDEN not_owner"), (403, "FORBIDDEN not_caller")
 NOT_INSTALLED, MISMATCH = (404, "AGENT_NOT_INSTALLED"), (400, "VALIDATION_ERROR")
 # `target`, `owner` and `binding` stand in the body; the others in the path, or in the body under the same name.
 RELATIONS: Mapping[str, Sequence[Relation]] = {
@@ -38,6 +45,8 @@ RELATIONS: Mapping[str, Sequence[Relation]] = {
     "releaseId": (OWN, FOREIGN, SHARED, ABSENT),
     "target": (OWN, FOREIGN, SHARED, ABSENT),
     "version": (OWN, ABSENT),
+    "workspaceId": (OWN, CALLED, FORMER, FOREIGN, ABSENT),
+    **dict.fromkeys(("installationId", "invocationId", "traceId", "principalId"), (OWN, CALLED, FOREIGN, ABSENT)),
     "owner": (OWN, FOREIGN),
 }
 _THREE = (OWN, FOREIGN, ABSENT)
@@ -52,8 +61,8 @@ class Rule:
     refusals: Sequence[tuple[str, Relation, Outcome]] = ()
     objects: Sequence[str] = ()
     changes: bool = False
-    found: Sequence[tuple[Relation, ...]] = ()
-    """Combinations that belong together after all: the Router's questions are not those of an owner."""
+    together: Mapping[tuple[Relation, ...], Outcome] = field(default_factory=dict)
+    """Combinations whose answer no single object decides."""
 
     def combinations(self) -> Iterator[dict[str, Relation]]:
         choices = [RELATIONS.get(name, _THREE) for name in self.objects]
@@ -61,13 +70,17 @@ class Rule:
             yield dict(zip(self.objects, chosen, strict=True))
 
     def expected(self, relations: Mapping[str, Relation]) -> Outcome:
-        if tuple(relations.values()) in self.found:
-            return self.success, ""
+        combination = tuple(relations.values())
+        if combination in self.together:
+            return self.together[combination]
         met = (outcome for name, relation, outcome in self.refusals if relations[name] is relation)
         return next(met, (self.success, ""))
 
 
 Refusal = tuple[str, Relation, Outcome]
+_Together = Mapping[tuple[Relation, ...], Outcome]
+_ALONE: _Together = {}
+_SUCCESS = (200, "")
 
 
 def _absent(name: str) -> Refusal:
@@ -75,46 +88,69 @@ def _absent(name: str) -> Refusal:
 
 
 def _hidden(name: str) -> Refusal:
-    return name, FOREIGN, FORBIDDEN
+    return name, FOREIGN, NOT_OWNER
 
 
 def _theirs(name: str) -> Sequence[Refusal]:
-    return (_hidden(name), (name, SHARED, FORBIDDEN))
+    return (_hidden(name), (name, SHARED, NOT_OWNER))
 
 
 def _one_of(parent: str, child: str) -> Sequence[Refusal]:
     return (_absent(parent), _hidden(parent), (child, FOREIGN, NOT_FOUND), _absent(child))
 
 
-def _gateway(operation: str, success: int, *refusals: Refusal, body: Sequence[str] = ()) -> tuple[str, Rule]:
+def _gateway(
+    operation: str, success: int, *refusals: Refusal, body: Sequence[str] = (), together: _Together = _ALONE
+) -> tuple[str, Rule]:
     """Its objects are those of the path and those named of the body; whatever is no read changes something."""
     objects = (*re.findall(r"\{(\w+)\}", operation), *body)
-    return operation, Rule(Access.CALLER, success, refusals, objects, not operation.startswith("GET "))
+    return operation, Rule(Access.CALLER, success, refusals, objects, not operation.startswith("GET "), together)
+
+
+def _within(child: str) -> Sequence[Refusal]:
+    """What is not in the own Workspace; `_IN_CALLED` has what is not in the called one."""
+    return tuple((child, elsewhere, NOT_FOUND) for elsewhere in (CALLED, FOREIGN, ABSENT))
 
 
 _VERSION = (_absent("agentId"), _absent("version"))
-_WORKSPACE = (_absent("workspaceId"), _hidden("workspaceId"))
+_STRANGER = tuple(("workspaceId", relation, NOT_CALLER) for relation in (FORMER, FOREIGN))
+_WORKSPACE = (_absent("workspaceId"), *_STRANGER)
+_OWN_WORKSPACE = (*_WORKSPACE, ("workspaceId", CALLED, NOT_OWNER))
+_IN_CALLED: _Together = {(CALLED, CALLED): _SUCCESS, (CALLED, OWN): NOT_FOUND}
 _PROVIDER = (_absent("providerId"), _hidden("providerId"))
 _BINDING = _one_of("providerId", "bindingId")
 _CHALLENGE = (*_BINDING, ("challengeId", FOREIGN, NOT_FOUND), _absent("challengeId"))
-_INSTALLATION = _one_of("workspaceId", "installationId")
+_INSTALLATION = _within("installationId")
 _RELEASE = (_absent("releaseId"), *_theirs("releaseId"))
 _NOT_INSTALLED = tuple(("target", relation, NOT_INSTALLED) for relation in (FOREIGN, SHARED, ABSENT))
-_RESOLVED = (_absent("workspaceId"), ("workspaceId", FOREIGN, NOT_INSTALLED), *_NOT_INSTALLED)
-_RESOLUTION = Rule(Access.ROUTER, 200, _RESOLVED, ("workspaceId", "target"), found=((FOREIGN, SHARED),))
+_RESOLVED = (
+    _absent("workspaceId"),
+    *(("workspaceId", relation, NOT_INSTALLED) for relation in (CALLED, FORMER, FOREIGN)),
+    *_NOT_INSTALLED,
+)
+# The Router's questions are not those of an owner or a caller: what is installed is found.
+_RESOLUTION = Rule(
+    Access.ROUTER,
+    200,
+    _RESOLVED,
+    ("workspaceId", "target"),
+    together=dict.fromkeys(((FOREIGN, SHARED), (CALLED, SHARED)), _SUCCESS),
+)
+_INVOKED: _Together = {(CALLED, SHARED): _SUCCESS, (CALLED, OWN): NOT_INSTALLED}
 _CARD = "/v1/agents/{agentId}/versions/{version}"
 _AGENT = "/v1/providers/{providerId}/agents/{agentId}"
 _BINDINGS = "/v1/providers/{providerId}/endpoint-bindings"
 _CHALLENGES = f"{_BINDINGS}/{{bindingId}}/challenges"
 _SPACE = "/v1/workspaces/{workspaceId}"
 _INSTALLATIONS = f"{_SPACE}/installations"
+_CALLERS = f"{_SPACE}/callers"
 _OPEN = Rule(Access.ANYONE)
 _NEW_BINDING = (_absent("agentId"), *_theirs("agentId"), _hidden("providerId"), ("providerId", ABSENT, CONFLICT))
 _NEW_RELEASE = (
     *_one_of("providerId", "binding"),
     *(("agentId", other, MISMATCH) for other in (FOREIGN, SHARED, ABSENT)),
 )
-_INSTALLED = (*_WORKSPACE, ("target", OWN, CONFLICT), ("target", FOREIGN, NOT_FOUND), _absent("target"))
+_INSTALLED = (*_OWN_WORKSPACE, ("target", OWN, CONFLICT), ("target", FOREIGN, NOT_FOUND), _absent("target"))
 
 GATEWAY: Mapping[str, Rule] = {
     **dict(
@@ -144,14 +180,33 @@ GATEWAY: Mapping[str, Rule] = {
             _gateway(f"GET {_SPACE}", 200, *_WORKSPACE),
             _gateway(f"POST {_INSTALLATIONS}", 201, *_INSTALLED, body=["target"]),
             _gateway(f"GET {_INSTALLATIONS}", 200, *_WORKSPACE),
+            _gateway(f"GET {_INSTALLATIONS}/{{installationId}}", 200, *_WORKSPACE, *_INSTALLATION, together=_IN_CALLED),
             *(
-                _gateway(f"{method} {_INSTALLATIONS}/{{installationId}}", 200, *_INSTALLATION)
-                for method in ("GET", "PATCH", "DELETE")
+                _gateway(f"{method} {_INSTALLATIONS}/{{installationId}}", 200, *_OWN_WORKSPACE, *_INSTALLATION)
+                for method in ("PATCH", "DELETE")
             ),
-            _gateway(f"POST {_SPACE}/invocations", 200, *_WORKSPACE, *_NOT_INSTALLED, body=["target"]),
+            _gateway(f"GET {_CALLERS}", 200, *_WORKSPACE),
+            _gateway(
+                f"PUT {_CALLERS}/{{principalId}}",
+                201,
+                *_OWN_WORKSPACE,
+                ("principalId", OWN, CONFLICT),
+                together={(OWN, CALLED): _SUCCESS},
+            ),
+            _gateway(
+                f"DELETE {_CALLERS}/{{principalId}}",
+                200,
+                *_OWN_WORKSPACE,
+                *(("principalId", other, NOT_FOUND) for other in (OWN, FOREIGN, ABSENT)),
+            ),
+            _gateway(
+                f"POST {_SPACE}/invocations", 200, *_WORKSPACE, *_NOT_INSTALLED, body=["target"], together=_INVOKED
+            ),
             _gateway(f"GET {_SPACE}/invocations", 200, *_WORKSPACE),
-            _gateway(f"GET {_SPACE}/invocations/{{invocationId}}", 200, *_one_of("workspaceId", "invocationId")),
-            _gateway(f"GET {_SPACE}/traces/{{traceId}}", 200, *_one_of("workspaceId", "traceId")),
+            *(
+                _gateway(f"GET {_SPACE}/{path}/{{{name}}}", 200, *_WORKSPACE, *_within(name), together=_IN_CALLED)
+                for path, name in (("invocations", "invocationId"), ("traces", "traceId"))
+            ),
         ]
     ),
     "GET /v1/public/agents/{publicAgentId}": Rule(
@@ -168,9 +223,11 @@ CONTROL_PLANE_INTERNAL: Mapping[str, Rule] = {
 
 
 def _lineage(name: str) -> Rule:
-    """The Router knows no owners: a record belongs to a Workspace and is found there alone."""
-    mine = ("workspaceId", FOREIGN, NOT_FOUND), _absent("workspaceId"), (name, FOREIGN, NOT_FOUND), _absent(name)
-    return Rule(Access.CONTROL_PLANE, 200, mine, ("workspaceId", name), found=((FOREIGN, FOREIGN),))
+    """The Router knows neither owners nor callers: a record belongs to a Workspace and is found there alone."""
+    others = tuple(("workspaceId", other, NOT_FOUND) for other in (CALLED, FORMER, FOREIGN, ABSENT))
+    together: _Together = dict.fromkeys(((FOREIGN, FOREIGN), (CALLED, CALLED)), _SUCCESS)
+    objects = ("workspaceId", name)
+    return Rule(Access.CONTROL_PLANE, 200, (*others, *_within(name)), objects, together=together)
 
 
 ROUTER_INTERNAL: Mapping[str, Rule] = {

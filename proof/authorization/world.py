@@ -1,4 +1,4 @@
-"""Two owners who each have one of everything, hidden and shared, and everybody who may come to the doors."""
+"""Two owners who each have one of everything, and are callers of each other; and all who may come to the doors."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -11,7 +11,7 @@ from aop.base.ids import new_id, new_random_id, new_trace_id
 from aop.control_plane.gateway.tokens import Tokens, issue_token, new_token_text
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
-from proof.authorization.rules import ABSENT, FOREIGN, OWN, SHARED, Access, Relation
+from proof.authorization.rules import ABSENT, CALLED, FOREIGN, FORMER, OWN, SHARED, Access, Relation
 from proof.traffic import LONG_CARD, LONG_DEADLINE
 from tests.support.agent import credential_of, echo
 from tests.support.catalog import provider_of
@@ -23,6 +23,8 @@ from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PL
 from tests.support.units import RunningUnit
 from tests.support.workspaces import Owner
 
+CALLER = "carol"
+"""May call in the own Workspace of each owner, and never does."""
 OPERATOR = "service-token-of-an-operator"
 QUIET = {"PLATFORM_LOG_LEVEL": "error", **LONG_DEADLINE}
 
@@ -63,8 +65,12 @@ class World:
 
 @dataclass(frozen=True)
 class _Possessions:
+    """What one owner hides, what it published, a Workspace that the other may call, and one that it could once call."""
+
     hidden: Mapping[str, str]
     shared: Mapping[str, str]
+    open: Mapping[str, str]
+    closed: Mapping[str, str]
 
 
 @asynccontextmanager
@@ -156,8 +162,8 @@ async def _possessions(
         platform.agent.serve(issued["challengeId"], issued["proof"])
     release = await provider.new_release(waiting)
     assert (await provider.complete(proof)).status == 200
-    body: dict[str, Any] = {"agentId": shared["agentId"], "capability": "work", "input": {}, "stream": False}
-    invoked = (await owner.ask("POST", f"/{space}/invocations", body)).json
+    invoked = await _invoked(owner, shared["agentId"], space)
+    await _add_caller(owner, space, CALLER)
     hidden = {
         "agentId": f"{who}:hidden",
         "version": "1.0.0",
@@ -169,10 +175,38 @@ async def _possessions(
         "releaseId": release["releaseId"],
         "workspaceId": space,
         "installationId": installation,
-        "invocationId": invoked["invocationId"],
-        "traceId": invoked["traceId"],
+        "principalId": who,
+        **invoked,
     }
-    return _Possessions(hidden, shared)
+    return _Possessions(hidden, shared, *(await _shared_workspaces(owner, who, shared["agentId"])))
+
+
+async def _shared_workspaces(owner: Owner, who: str, agent_id: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """One that the other owner may call, and one from which it was removed."""
+    (other,) = {"alice", "bob"} - {who}
+    open_space, closed_space = f"open-space-of-{who}", f"closed-space-of-{who}"
+    for space in (open_space, closed_space):
+        await owner.workspace(space)
+        await _add_caller(owner, space, other)
+    assert (await owner.ask("DELETE", f"/{closed_space}/callers/{other}")).status == 200
+    installed = await owner.install(agent_id, accepted=[], space=open_space)
+    called = {
+        "workspaceId": open_space,
+        "installationId": installed["installationId"],
+        "principalId": CALLER,
+        **(await _invoked(owner, agent_id, open_space)),
+    }
+    return called, {"workspaceId": closed_space}
+
+
+async def _add_caller(owner: Owner, space: str, principal_id: str) -> None:
+    assert (await owner.ask("PUT", f"/{space}/callers/{principal_id}")).status == 201
+
+
+async def _invoked(owner: Owner, agent_id: str, space: str) -> dict[str, str]:
+    body: dict[str, Any] = {"agentId": agent_id, "capability": "work", "input": {}, "stream": False}
+    result = (await owner.ask("POST", f"/{space}/invocations", body)).json
+    return {name: result[name] for name in ("invocationId", "traceId")}
 
 
 def _named(mine: _Possessions, theirs: _Possessions) -> Named:
@@ -187,10 +221,13 @@ def _named(mine: _Possessions, theirs: _Possessions) -> Named:
         "releaseId": new_id("rel"),
         "workspaceId": "nowhere",
         "installationId": new_id("inst"),
+        "principalId": "nobody",
         "invocationId": new_id("inv"),
         "traceId": new_trace_id(),
     }
     named: dict[tuple[str, Relation], str] = {}
+    for relation, found in ((CALLED, theirs.open), (FORMER, theirs.closed)):
+        named |= {(name, relation): value for name, value in found.items()}
     for relation, found in ((OWN, mine.hidden), (FOREIGN, theirs.hidden), (SHARED, theirs.shared), (ABSENT, absent)):
         named |= {(name, relation): value for name, value in found.items()}
         named["target", relation] = found["agentId"]

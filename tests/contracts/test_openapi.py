@@ -37,6 +37,8 @@ GATEWAY = {
     ("/v1/workspaces", "POST GET"),
     ("/v1/workspaces/{workspaceId}", "GET"),
     ("/v1/workspaces/{workspaceId}/installations", "POST GET"),
+    ("/v1/workspaces/{workspaceId}/callers", "GET"),
+    ("/v1/workspaces/{workspaceId}/callers/{principalId}", "PUT DELETE"),
     ("/v1/workspaces/{workspaceId}/installations/{installationId}", "GET PATCH DELETE"),
     ("/v1/workspaces/{workspaceId}/invocations", "POST GET"),
     ("/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),

@@ -67,7 +67,7 @@ async def test_an_allowed_origin_gets_a_preflight_before_authentication_and_the_
     preflight = await gateway.ask("OPTIONS", "/v1/status", headers=[CONSOLE, PREFLIGHT])
     assert (preflight.status, preflight.body) == (204, b"")
     assert preflight.header("access-control-allow-origin") == "https://console.example"
-    assert preflight.header("access-control-allow-methods") == "GET, POST, PATCH, DELETE, OPTIONS"
+    assert preflight.header("access-control-allow-methods") == "GET, POST, PUT, PATCH, DELETE, OPTIONS"
     assert preflight.header("access-control-allow-headers") == "Authorization, Content-Type, Accept, If-None-Match"
     call = await gateway.get("/v1/status", token=alice, headers=[CONSOLE])
     assert call.status == 200

@@ -42,6 +42,7 @@ LISTS = {
     "/v1/providers/{providerId}/releases": Listed("provider-releases", ("providerId",), (NOW, "rel_1")),
     "/v1/public/agents/{publicAgentId}": Listed("public-agent-share", ("publicAgentId",), (NOW, "rel_" + "f" * 32)),
     "/v1/workspaces": Listed("workspaces", (), (MICROS, "space")),
+    "/v1/workspaces/{workspaceId}/callers": Listed("callers", ("workspaceId",), (MICROS, "bob")),
     "/v1/workspaces/{workspaceId}/installations": Listed("installations", ("workspaceId",), (MICROS, "ins_1")),
     "/v1/workspaces/{workspaceId}/invocations": INVOCATIONS,
     "/internal/v1/workspaces/{workspaceId}/invocations": INVOCATIONS,

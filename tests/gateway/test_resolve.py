@@ -200,7 +200,7 @@ async def test_an_authorization_is_one_read_and_the_card_is_read_once_per_digest
         reads = []
         for _ in range(3):
             before = database.used
-            authorized = await authorization.for_owner("alice", access)
+            authorized = await authorization.for_caller("alice", access)
             reads.append(database.used - before)
         assert reads == [2, 1, 1]
         assert (authorized.pin.version, authorized.pin.release) == ("1.2.0", scene.release.release_id)

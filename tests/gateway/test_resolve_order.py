@@ -88,9 +88,9 @@ async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
                 question["workspaceId"], question["agentId"], question["capability"], question["version"]
             )
             with pytest.raises(Refusal) as refused:
-                await authorization.for_owner("alice", access)
+                await authorization.for_caller("alice", access)
             assert refused.value.code == code, (first, second)
             with pytest.raises(Refusal) as foreign:
-                await authorization.for_owner("bob", access)
+                await authorization.for_caller("bob", access)
             expected = ErrorCode.NOT_FOUND if first == "no such Workspace" else ErrorCode.FORBIDDEN
             assert foreign.value.code == expected, (first, second)

@@ -9,6 +9,7 @@ import asyncpg
 
 from aop.base.ids import new_id
 from aop.contracts.publication import Release, ReleaseState
+from aop.control_plane.gateway.tokens import issue_token
 from tests.loop.test_nested_refusals import forged
 from tests.support.cards import some_limits
 from tests.support.catalog import provider_of
@@ -19,6 +20,7 @@ from tests.support.nested import NESTED, nested_body, running_parent
 from tests.support.postgres import PostgresForTests
 from tests.support.publication import Provider
 from tests.support.units import Reply
+from tests.support.workspaces import crowd_of_callers
 
 
 class Scene:
@@ -180,6 +182,26 @@ async def not_owner(scene: Scene) -> Reply:
     card = agent_card(scene.platform.agent, agent_id="acme:of-bob")
     card["owner"]["id"] = "bob"
     return await scene.provider.post("/v1/agents", card)
+
+
+async def not_caller(scene: Scene) -> Reply:
+    stranger = (await issue_token(scene.platform.stores.control_plane, "mallory")).token.reveal()
+    path = f"/v1/workspaces/{SPACE}/invocations"
+    return await scene.platform.gateway.post(path, scene.platform.request(), token=stranger)
+
+
+async def caller_is_owner(scene: Scene) -> Reply:
+    return await scene.platform.owner.ask("PUT", f"/{SPACE}/callers/alice")
+
+
+async def caller_unknown(scene: Scene) -> Reply:
+    return await scene.platform.owner.ask("DELETE", f"/{SPACE}/callers/nobody")
+
+
+async def caller_limit(scene: Scene) -> Reply:
+    await scene.platform.owner.workspace("crowded")
+    await scene.execute(crowd_of_callers("crowded", 1_000))
+    return await scene.platform.owner.ask("PUT", "/crowded/callers/one-more")
 
 
 async def input_size(scene: Scene) -> Reply:

@@ -28,6 +28,8 @@ PROVOKED: dict[tuple[ErrorCode, Reason], Provoke] = {
     (ErrorCode.CONFLICT, Reason.ALREADY_EXISTS): provocations.already_exists,
     (ErrorCode.CONFLICT, Reason.STATE_CHANGED): provocations.state_changed,
     (ErrorCode.CONFLICT, Reason.INSTALLATION_STATE): provocations.installation_state,
+    (ErrorCode.CONFLICT, Reason.CALLER_IS_OWNER): provocations.caller_is_owner,
+    (ErrorCode.CONFLICT, Reason.CALLER_LIMIT): provocations.caller_limit,
     (ErrorCode.CONFLICT, Reason.PARENT_NOT_RUNNING): provocations.parent_not_running,
     (ErrorCode.CONFLICT, Reason.CARD_STATE): provocations.card_state,
     (ErrorCode.CONFLICT, Reason.BINDING_VERIFIED): provocations.binding_verified,
@@ -51,12 +53,14 @@ PROVOKED: dict[tuple[ErrorCode, Reason], Provoke] = {
     (ErrorCode.NOT_FOUND, Reason.INSTALLATION_UNKNOWN): lambda scene: scene.in_space(
         f"/installations/{new_id('inst')}"
     ),
+    (ErrorCode.NOT_FOUND, Reason.CALLER_UNKNOWN): provocations.caller_unknown,
     (ErrorCode.NOT_FOUND, Reason.INVOCATION_UNKNOWN): lambda scene: scene.in_space(f"/invocations/{new_id('inv')}"),
     (ErrorCode.NOT_FOUND, Reason.TRACE_UNKNOWN): lambda scene: scene.in_space(f"/traces/{'1' * 32}"),
     (ErrorCode.AGENT_NOT_INSTALLED, Reason.NOT_INSTALLED): lambda scene: scene.platform.invoke(agentId="acme:nobody"),
     (ErrorCode.CAPABILITY_NOT_ALLOWED, Reason.SKILL_UNKNOWN): lambda scene: scene.platform.invoke(capability="sing"),
     (ErrorCode.CAPABILITY_NOT_ALLOWED, Reason.PERMISSION_NOT_ACCEPTED): provocations.permission_not_accepted,
     (ErrorCode.FORBIDDEN, Reason.NOT_OWNER): provocations.not_owner,
+    (ErrorCode.FORBIDDEN, Reason.NOT_CALLER): provocations.not_caller,
     (ErrorCode.FORBIDDEN, Reason.DEPTH_LIMIT): provocations.depth_limit,
     (ErrorCode.PAYLOAD_TOO_LARGE, Reason.BODY_SIZE): lambda scene: scene.platform.invoke(
         b'{"text":"%b"}' % (b"x" * 1_048_576)

@@ -14,7 +14,7 @@ from aop.contracts.errors import ErrorCode, code_entries
 from aop.net.http import Answer
 from tools.contract_bundle import Json, bundled, resolve, surfaces
 
-_METHODS = frozenset({"get", "post", "patch", "delete"})
+_METHODS = frozenset({"get", "put", "post", "patch", "delete"})
 _PROTOCOLS = ("/a2a/", "/mcp/", "/played/")
 """What the door serves there, other specifications describe."""
 

@@ -16,7 +16,7 @@ from tests.support.units import Reply, RunningUnit
 
 AGENT = "acme:summarizer"
 ALL = ("documents.read",)
-_LISTS = {"workspaces": "workspace/1", "installations": "installation-item/1"}
+_LISTS = {"workspaces": "workspace-item/1", "installations": "installation-item/1", "callers": "workspace-caller/1"}
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,16 @@ class Owner:
     async def uninstall(self, installation_id: str, space: str = "space") -> Reply:
         return await self.ask("DELETE", f"/{space}/installations/{installation_id}")
 
+    async def add_caller(self, principal_id: str, space: str = "space") -> Any:
+        reply = await self.ask("PUT", f"/{space}/callers/{principal_id}")
+        return taken(reply, 201, "workspace-caller/1")
+
+    async def remove_caller(self, principal_id: str, space: str = "space") -> Any:
+        reply = await self.ask("DELETE", f"/{space}/callers/{principal_id}")
+        return taken(reply, 200, "workspace-caller/1")
+
     async def page(self, path: str, query: str = "") -> Any:
-        """One page of `` (the caller's Workspaces) or `/:workspaceId/installations`."""
+        """One page of `` (the caller's Workspaces), `/:workspaceId/installations` or `/:workspaceId/callers`."""
         reply = await self.ask("GET", path + query)
         name = path.rpartition("/")[2] or "workspaces"
         assert reply.status == 200, reply.body
@@ -74,6 +82,15 @@ def taken(reply: Reply, status: int, name: str) -> Any:
     assert document(name).violations(reply.json) == ()
     assert (reply.header("content-type"), reply.header("cache-control")) == ("application/json", "no-store")
     return reply.json
+
+
+def crowd_of_callers(space: str, count: int) -> str:
+    """A statement that makes that many principals callers of the Workspace, all at one moment."""
+    return (
+        "INSERT INTO workspace.caller (workspace_id, principal_id, added_at, added_by, workspace_created_at)"
+        " SELECT workspace_id, 'crowd-' || lpad(n::text, 4, '0'), created_at, owner_id, created_at"
+        f" FROM workspace.workspace, generate_series(1, {count}) AS n WHERE workspace_id = '{space}'"
+    )
 
 
 async def a_release(

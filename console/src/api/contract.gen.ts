@@ -124,6 +124,11 @@ export type Caller = {
   readonly id: SafeIdentifier
 }
 
+export type CallerPage = {
+  readonly items: ReadonlyArray<WorkspaceCaller>
+  readonly nextCursor?: NextCursor
+}
+
 /** One registered Card version with its state, digest and Release. */
 export type CatalogEntry = {
   readonly agentId: SafeIdentifier
@@ -494,7 +499,7 @@ export type PlatformErrorCorrelated = {
 }
 
 /** Why, in one word of the closed list reasons.json; never anything taken from a payload, an Agent or a dependency. */
-export type PlatformErrorReason = "name_not_resolved" | "connect_failed" | "tls_failed" | "transfer_broken" | "http_redirect" | "http_auth" | "http_client_error" | "http_server_error" | "http_other_success" | "address_refused" | "streaming_not_declared" | "task_failed" | "task_rejected" | "input_required" | "auth_required" | "rpc_error" | "rpc_method_not_found" | "rpc_version_not_supported" | "media_type" | "not_json" | "rpc_envelope" | "message_shape" | "task_shape" | "task_changed" | "task_state_unknown" | "stream_order" | "artifact_order" | "artifact_replaced" | "stream_ended_early" | "output_schema" | "head_size" | "body_size" | "event_size" | "frame_size" | "schema_work" | "input_size" | "acceptance_unknown" | "router_unreachable" | "store_unavailable" | "outcome_unknown" | "router_restarted" | "control_plane_unreachable" | "already_installed" | "already_exists" | "state_changed" | "parent_not_running" | "not_numbered_yet" | "installation_state" | "card_state" | "binding_verified" | "binding_failed" | "binding_not_verified" | "binding_evidence_changed" | "release_state" | "agent_of_other_provider" | "workspace_unknown" | "agent_unknown" | "version_unknown" | "version_range_empty" | "provider_unknown" | "binding_unknown" | "challenge_unknown" | "release_unknown" | "installation_unknown" | "invocation_unknown" | "trace_unknown" | "archived" | "not_installed" | "skill_unknown" | "permission_not_accepted" | "not_owner" | "not_caller" | "depth_limit" | "fan_out_limit" | "sign_in_code"
+export type PlatformErrorReason = "name_not_resolved" | "connect_failed" | "tls_failed" | "transfer_broken" | "http_redirect" | "http_auth" | "http_client_error" | "http_server_error" | "http_other_success" | "address_refused" | "streaming_not_declared" | "task_failed" | "task_rejected" | "input_required" | "auth_required" | "rpc_error" | "rpc_method_not_found" | "rpc_version_not_supported" | "media_type" | "not_json" | "rpc_envelope" | "message_shape" | "task_shape" | "task_changed" | "task_state_unknown" | "stream_order" | "artifact_order" | "artifact_replaced" | "stream_ended_early" | "output_schema" | "head_size" | "body_size" | "event_size" | "frame_size" | "schema_work" | "input_size" | "acceptance_unknown" | "router_unreachable" | "store_unavailable" | "outcome_unknown" | "router_restarted" | "control_plane_unreachable" | "already_installed" | "already_exists" | "state_changed" | "parent_not_running" | "not_numbered_yet" | "installation_state" | "caller_is_owner" | "caller_limit" | "card_state" | "binding_verified" | "binding_failed" | "binding_not_verified" | "binding_evidence_changed" | "release_state" | "agent_of_other_provider" | "workspace_unknown" | "agent_unknown" | "version_unknown" | "version_range_empty" | "provider_unknown" | "binding_unknown" | "challenge_unknown" | "release_unknown" | "installation_unknown" | "caller_unknown" | "invocation_unknown" | "trace_unknown" | "archived" | "not_installed" | "skill_unknown" | "permission_not_accepted" | "not_owner" | "not_caller" | "depth_limit" | "fan_out_limit" | "sign_in_code"
 
 /** Where a request breaks the contract and by which rule; never a value. */
 export type PlatformErrorViolation = {
@@ -609,13 +614,38 @@ export type Workspace = {
   readonly updatedAt: Timestamp
 }
 
+/** A principal whom the owner of a Workspace lets call its Agents and read what is recorded there. A principal that was removed and added again has a new record; the old one stays. */
+export type WorkspaceCaller = {
+  readonly workspaceId: SafeIdentifier
+  /** As the owner wrote it; it is not looked up. */
+  readonly principalId: SafeIdentifier
+  readonly addedAt: Timestamp
+  /** The principal that added the caller: the owner of the Workspace. */
+  readonly addedBy: SafeIdentifier
+  /** Only of a former caller; later than addedAt. */
+  readonly removedAt?: Timestamp
+}
+
 /** Body of the create call. */
 export type WorkspaceCreateRequest = {
   readonly workspaceId: SafeIdentifier
 }
 
+/** A Workspace as a list shows it, with what it is to the principal that reads the list. */
+export type WorkspaceItem = {
+  readonly workspaceId: SafeIdentifier
+  readonly ownerId: WorkspaceOwnerId
+  readonly createdAt: Timestamp
+  readonly updatedAt: Timestamp
+  /** `owner` of one's own Workspaces, `caller` of those whose owner made one a caller. */
+  readonly role: "owner" | "caller"
+}
+
+/** The creating principal; immutable. */
+export type WorkspaceOwnerId = SafeIdentifier
+
 export type WorkspacePage = {
-  readonly items: ReadonlyArray<Workspace>
+  readonly items: ReadonlyArray<WorkspaceItem>
   readonly nextCursor?: NextCursor
 }
 
@@ -645,6 +675,9 @@ export interface Operations {
   listWorkspaces: {query: { limit?: number; cursor?: string }; answer: WorkspacePage}
   createWorkspace: {body: WorkspaceCreateRequest; answer: Workspace}
   readWorkspace: {path: { workspaceId: SafeIdentifier }; answer: Workspace}
+  listCallers: {path: { workspaceId: SafeIdentifier }; query: { limit?: number; cursor?: string }; answer: CallerPage}
+  addCaller: {path: { workspaceId: SafeIdentifier; principalId: SafeIdentifier }; answer: WorkspaceCaller}
+  removeCaller: {path: { workspaceId: SafeIdentifier; principalId: SafeIdentifier }; answer: WorkspaceCaller}
   listInstallations: {path: { workspaceId: SafeIdentifier }; query: { limit?: number; cursor?: string }; answer: InstallationPage}
   installAgent: {path: { workspaceId: SafeIdentifier }; body: InstallRequest; answer: Installation}
   readInstallation: {path: { workspaceId: SafeIdentifier; installationId: SafeIdentifier }; answer: Installation}
@@ -683,6 +716,9 @@ export const OPERATIONS: Readonly<Record<OperationId, { method: string; path: st
   listWorkspaces: { method: "GET", path: "/v1/workspaces" },
   createWorkspace: { method: "POST", path: "/v1/workspaces" },
   readWorkspace: { method: "GET", path: "/v1/workspaces/{workspaceId}" },
+  listCallers: { method: "GET", path: "/v1/workspaces/{workspaceId}/callers" },
+  addCaller: { method: "PUT", path: "/v1/workspaces/{workspaceId}/callers/{principalId}" },
+  removeCaller: { method: "DELETE", path: "/v1/workspaces/{workspaceId}/callers/{principalId}" },
   listInstallations: { method: "GET", path: "/v1/workspaces/{workspaceId}/installations" },
   installAgent: { method: "POST", path: "/v1/workspaces/{workspaceId}/installations" },
   readInstallation: { method: "GET", path: "/v1/workspaces/{workspaceId}/installations/{installationId}" },
@@ -843,6 +879,8 @@ export const REASONS: {
     parent_not_running: {"sentence": "The Invocation that the call belongs to is not running any more.", "owner": "provider", "action": "Make nested calls only while the own Invocation runs."},
     not_numbered_yet: {"sentence": "The Invocation does not have its number in the Ledger's sequence yet.", "owner": "caller", "action": "Ask again after a short time."},
     installation_state: {"sentence": "The Installation is in a state from which this step does not lead; an uninstalled one stays so.", "owner": "workspace_owner", "action": "Read the Installation; do only what its state permits."},
+    caller_is_owner: {"sentence": "The principal owns the Workspace, so it can call there already.", "owner": "workspace_owner", "action": "Nothing is to be done; name another principal to share the Workspace."},
+    caller_limit: {"sentence": "The Workspace has as many callers as the platform allows.", "owner": "workspace_owner", "action": "Remove a caller first, or add one principal that stands for a whole team."},
     card_state: {"sentence": "The Card version is in a state from which this step does not lead; a disabled one stays so.", "owner": "provider", "action": "Read the Agent's versions; register a new version to go on."},
     binding_verified: {"sentence": "The Binding is verified already, so it takes no further challenge.", "owner": "provider", "action": "Read the Binding; create or verify the Release with it."},
     binding_failed: {"sentence": "The Binding failed its verification.", "owner": "provider", "action": "Complete a fresh challenge of the Binding first."},
@@ -861,6 +899,7 @@ export const REASONS: {
     challenge_unknown: {"sentence": "There is no such challenge of this Binding.", "owner": "caller", "action": "Check the challenge id, or create a fresh challenge."},
     release_unknown: {"sentence": "There is no Release with this id.", "owner": "caller", "action": "Check the Release id; list the provider's Releases to find it."},
     installation_unknown: {"sentence": "There is no such Installation in this Workspace.", "owner": "caller", "action": "Check the Installation id; list the Installations of the Workspace to find it."},
+    caller_unknown: {"sentence": "The principal is not a caller of this Workspace.", "owner": "workspace_owner", "action": "Check the principal id; list the callers of the Workspace to find it."},
     invocation_unknown: {"sentence": "There is no such Invocation in this Workspace.", "owner": "caller", "action": "Check the Invocation id and the Workspace; list the Invocations to find it."},
     trace_unknown: {"sentence": "There is no record of this Trace in this Workspace.", "owner": "caller", "action": "Check the Trace id and the Workspace. After an error whose acceptance is unknown, this counts only 30 s later while the Router is ok."},
     archived: {"sentence": "The record is in a part of the Ledger that was archived.", "owner": "platform_operator", "action": "Look for it in the exported archive."},
@@ -874,7 +913,7 @@ export const REASONS: {
   },
   FORBIDDEN: {
     not_owner: {"sentence": "This belongs to another principal.", "owner": "caller", "action": "Act as the principal that it belongs to, or ask that owner to act."},
-    not_caller: {"sentence": "The principal may not call Agents in this Workspace.", "owner": "workspace_owner", "action": "The Workspace owner can add the principal as a caller."},
+    not_caller: {"sentence": "The principal is neither the owner of this Workspace nor one of its callers.", "owner": "workspace_owner", "action": "The Workspace owner can add the principal as a caller."},
     depth_limit: {"sentence": "Nested calls of one root Task are as deep as the platform allows.", "owner": "provider", "action": "Let the Agents call each other less deeply."},
     fan_out_limit: {"sentence": "One root Task has as many Invocations as the platform allows.", "owner": "provider", "action": "Let the Agents make fewer calls for one root Task."},
   },

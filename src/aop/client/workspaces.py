@@ -1,4 +1,4 @@
-"""Calls of Workspaces and Installations, and of the platform's status."""
+"""Calls of Workspaces, their callers and Installations, and of the platform's status."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -14,16 +14,20 @@ from aop.contracts.workspace import (
     InstallationUpdate,
     InstallRequest,
     Workspace,
+    WorkspaceCaller,
+    WorkspaceItem,
     WorkspaceRequest,
 )
 
 _WORKSPACE = "/v1/workspaces/{workspaceId}"
+_CALLERS = _WORKSPACE + "/callers"
+_CALLER = _CALLERS + "/{principalId}"
 _INSTALLATIONS = _WORKSPACE + "/installations"
 _INSTALLATION = _INSTALLATIONS + "/{installationId}"
 
 
 class WorkspaceCalls:
-    """Own Workspaces, and decide which Agents may run in them with which permissions."""
+    """Own Workspaces, share them, and decide which Agents may run in them with which permissions."""
 
     @operation("GET", "/v1/status")
     def read_platform_status(self) -> Call[PlatformStatus]:
@@ -44,19 +48,47 @@ class WorkspaceCalls:
         return Call(json_of(Workspace), body=msgspec.json.encode(WorkspaceRequest(workspace_id=workspace_id)))
 
     @list_operation("/v1/workspaces")
-    def list_workspaces(self) -> Call[Page[Workspace]]:
-        """The caller's own Workspaces, oldest first."""
-        return Call(page_of(Workspace))
+    def list_workspaces(self) -> Call[Page[WorkspaceItem]]:
+        """The Workspaces that the caller owns or may call, oldest first; `role` tells which.
+
+        >>> [(found.workspace_id, found.role.value) for found in client.list_workspaces()][0]
+        ('demo', 'owner')
+        """
+        return Call(page_of(WorkspaceItem))
 
     @operation("GET", _WORKSPACE)
     def read_workspace(self, workspace_id: str) -> Call[Workspace]:
-        """One own Workspace.
+        """One Workspace that the caller owns or may call.
 
         >>> client.read_workspace("nowhere")
         Traceback (most recent call last):
         aop.client.errors.PlatformError: NOT_FOUND: ...; workspace_unknown: There is no Workspace ... (trace ...)
         """
         return Call(json_of(Workspace), {"workspaceId": workspace_id})
+
+    @list_operation(_CALLERS)
+    def list_callers(self, workspace_id: str) -> Call[Page[WorkspaceCaller]]:
+        """Current and former callers, oldest first; a former one has `removed_at`. A caller sees its own record alone.
+
+        >>> [found.principal_id for found in client.list_callers("demo")]
+        []
+        """
+        return Call(page_of(WorkspaceCaller), {"workspaceId": workspace_id})
+
+    @operation("PUT", _CALLER, 200, 201)
+    def add_caller(self, workspace_id: str, principal_id: str) -> Call[WorkspaceCaller]:
+        """Lets a principal read the Workspace and invoke in it. The principal id is not looked up.
+
+        >>> shared = client.create_workspace("shared")
+        >>> client.add_caller("shared", "bob").added_by
+        'alice'
+        """
+        return Call(json_of(WorkspaceCaller), _caller(workspace_id, principal_id))
+
+    @operation("DELETE", _CALLER)
+    def remove_caller(self, workspace_id: str, principal_id: str) -> Call[WorkspaceCaller]:
+        """Ends what `add_caller` allowed, for every call that is authorized from now on. The record is kept."""
+        return Call(json_of(WorkspaceCaller), _caller(workspace_id, principal_id))
 
     @operation("POST", _INSTALLATIONS, 201)
     def install_agent(
@@ -108,3 +140,7 @@ class WorkspaceCalls:
 
 def _installation(workspace_id: str, installation_id: str) -> dict[str, str]:
     return {"workspaceId": workspace_id, "installationId": installation_id}
+
+
+def _caller(workspace_id: str, principal_id: str) -> dict[str, str]:
+    return {"workspaceId": workspace_id, "principalId": principal_id}

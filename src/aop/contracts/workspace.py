@@ -1,4 +1,4 @@
-"""Readers of Workspaces and Installations."""
+"""Readers of Workspaces, their callers and Installations."""
 
 from enum import StrEnum
 from typing import Literal
@@ -15,6 +15,13 @@ class InstallationStatus(StrEnum):
     UNINSTALLED = "uninstalled"
 
 
+class WorkspaceRole(StrEnum):
+    """What a principal is to a Workspace; a stranger has none."""
+
+    OWNER = "owner"
+    CALLER = "caller"
+
+
 class WorkspaceRequest(Wire, frozen=True, kw_only=True):
     workspace_id: str
 
@@ -24,6 +31,22 @@ class Workspace(Wire, frozen=True, kw_only=True):
     owner_id: str
     created_at: str
     updated_at: str
+
+
+class WorkspaceItem(Workspace, frozen=True, kw_only=True):
+    """A Workspace as a list shows it."""
+
+    role: WorkspaceRole
+
+
+class WorkspaceCaller(Wire, frozen=True, kw_only=True):
+    """A principal with whom a Workspace is shared, or was until `removed_at`."""
+
+    workspace_id: str
+    principal_id: str
+    added_at: str
+    added_by: str
+    removed_at: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class InstallRequest(Wire, frozen=True, kw_only=True):
@@ -69,6 +92,8 @@ class InstallationItem(Installation, frozen=True, kw_only=True):
 READERS: dict[str, type] = {
     "workspace/1": Workspace,
     "workspace/1#createRequest": WorkspaceRequest,
+    "workspace-item/1": WorkspaceItem,
+    "workspace-caller/1": WorkspaceCaller,
     "install-request/1": InstallRequest,
     "installation-update/1": InstallationUpdate,
     "installation/1": Installation,

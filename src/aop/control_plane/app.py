@@ -16,6 +16,7 @@ from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.dispatch.router_client import RouterClient
 from aop.control_plane.dispatch.streams import Streams
 from aop.control_plane.gateway.access import MAX_ANONYMOUS, Callers, GatewayAccess, TokenCallers
+from aop.control_plane.gateway.callers import CallerRoutes
 from aop.control_plane.gateway.catalog import CatalogRoutes
 from aop.control_plane.gateway.discovery import DiscoveryRoutes, PublicAgentRoutes
 from aop.control_plane.gateway.invocations import InvocationRoutes
@@ -38,6 +39,7 @@ from aop.control_plane.registry.pins import Pins
 from aop.control_plane.registry.proof_fetch import ProofFetch
 from aop.control_plane.registry.releases import Releases
 from aop.control_plane.settings import ControlPlaneSettings
+from aop.control_plane.workspace.callers import WorkspaceCallers
 from aop.control_plane.workspace.installation_states import InstallationStates
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.workspaces import Workspaces
@@ -204,6 +206,7 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
     installations = Installations(database, clock, pins)
     return [
         *WorkspaceRoutes(workspaces, installations, settings.request_max_bytes).routes(access),
+        *CallerRoutes(WorkspaceCallers(database, clock)).routes(access),
         *InvocationRoutes(invocations, streams, settings.unit.invocation_request_max_bytes).routes(access),
         *LineageRoutes(workspaces, LineageReads(router)).routes(access),
         *ResolveRoutes(authorization, settings.request_max_bytes).routes(settings.internal_principals, access.resolves),

@@ -7,7 +7,7 @@ from aop.serving.request import Request
 from aop.serving.response import Headers, Response
 
 _PREFLIGHT: Headers = (
-    (b"access-control-allow-methods", b"GET, POST, PATCH, DELETE, OPTIONS"),
+    (b"access-control-allow-methods", b"GET, POST, PUT, PATCH, DELETE, OPTIONS"),
     (b"access-control-allow-headers", b"Authorization, Content-Type, Accept, If-None-Match"),
     (b"access-control-max-age", b"600"),
 )

@@ -1,19 +1,21 @@
 """Whether a Workspace may run a capability of an Agent now: one function for the Gateway and for the resolve calls.
 
-1. the Workspace exists; 2. the caller owns it (Gateway only); 3. the Agent is installed, in the version asked for;
-4. the Installation is enabled; 5. the pinned facts agree; 6. the Release is published; 7. the Card is not disabled;
-8. the Skill exists and all its permissions are accepted. Nothing that can change is remembered between two calls.
+1. the Workspace exists; 2. the caller is its owner or a current caller (Gateway only); 3. the Agent is installed, in
+the version asked for; 4. the Installation is enabled; 5. the pinned facts agree; 6. the Release is published; 7. the
+Card is not disabled; 8. the Skill exists and all its permissions are accepted. One statement reads all of it but the
+Card, which never changes. Nothing that can change is remembered between two calls.
 """
 
 from collections.abc import Sequence
 
 import msgspec
 
-from aop.contracts.errors import ErrorCode, Forbidden, NotFound, Reason, Refusal
+from aop.contracts.errors import ErrorCode, Reason, Refusal
 from aop.contracts.identity import Pin
 from aop.contracts.workspace import InstallationStatus
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import CurrentInstallation, InstallationState, InstallationStates
+from aop.control_plane.workspace.roles import require_caller, require_known
 
 
 class AgentNotInstalled(Refusal):
@@ -49,23 +51,20 @@ class Authorization:
         self._states = installation_states
         self._pins = pins
 
-    async def for_owner(self, caller: str, access: AccessRequest) -> Authorized:
+    async def for_caller(self, caller: str, access: AccessRequest) -> Authorized:
         return await self._authorized(access, caller)
 
     async def for_router(self, access: AccessRequest) -> Authorized:
-        """Without an owner check: the root of such a call was authorized for the owner."""
+        """For nobody in particular: the root of such a call was authorized for its caller."""
         return await self._authorized(access, None)
 
     async def card(self, pin: Pin) -> bytes:
         """The canonical bytes of an authorized Card."""
         return await self._pins.document(pin.agent, pin.version, pin.card_digest)
 
-    async def _authorized(self, access: AccessRequest, owner: str | None) -> Authorized:
-        state = await self._states.read(access.workspace_id, access.agent_id)
-        if state is None:
-            raise NotFound("no such Workspace", reason=Reason.WORKSPACE_UNKNOWN)  # 1
-        if owner is not None and state.owner_id != owner:
-            raise Forbidden("the Workspace belongs to another principal", reason=Reason.NOT_OWNER)  # 2
+    async def _authorized(self, access: AccessRequest, caller: str | None) -> Authorized:
+        read = await self._states.read(access.workspace_id, access.agent_id, caller)
+        state = require_known(read) if caller is None else require_caller(read)  # 1, 2
         installation = _require_enabled(state, access.version)  # 3, 4
         version = state.require_agreement(installation)  # 5
         version.require_usable()  # 6, 7

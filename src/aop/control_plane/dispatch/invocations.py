@@ -68,7 +68,7 @@ class Invocations:
 
     async def authorize(self, caller: str, workspace_id: str, request: InvocationRequest) -> Pin:
         access = AccessRequest(workspace_id, request.agent_id, request.capability)
-        return (await self._authorization.for_owner(caller, access)).pin
+        return (await self._authorization.for_caller(caller, access)).pin
 
     async def run(
         self, caller: str, pin: Pin, request: InvocationRequest, dispatch: Dispatch, trace_headers: Headers = ()

@@ -1,4 +1,4 @@
-"""Reads of recorded Invocations: one, a Trace, or a Workspace's list; only for the owner of the Workspace."""
+"""Reads of recorded Invocations: one, a Trace, or a Workspace's list; only for owner and callers of the Workspace."""
 
 from collections.abc import Sequence
 from urllib.parse import parse_qsl
@@ -43,19 +43,19 @@ class LineageRoutes:
         ]
 
     async def page(self, request: Request) -> Response:
-        workspace_id = await self._own_workspace(request)
+        workspace_id = await self._readable_workspace(request)
         query = dict(parse_qsl(request.query_string.decode("ascii"), keep_blank_values=True))
         return _answer(await self._lineage.page(workspace_id, query))
 
     async def detail(self, request: Request) -> Response:
-        workspace_id = await self._own_workspace(request)
+        workspace_id = await self._readable_workspace(request)
         return _answer(await self._lineage.detail(workspace_id, request.path["invocationId"]))
 
     async def trace(self, request: Request) -> Response:
-        workspace_id = await self._own_workspace(request)
+        workspace_id = await self._readable_workspace(request)
         return _answer(await self._lineage.trace(workspace_id, request.path["traceId"]))
 
-    async def _own_workspace(self, request: Request) -> str:
+    async def _readable_workspace(self, request: Request) -> str:
         workspace_id = request.path["workspaceId"]
         await self._workspaces.read(request.principal, workspace_id)
         return workspace_id

@@ -1,8 +1,6 @@
 """Routes of Workspaces and Installations."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, Self
 
 import msgspec
 
@@ -11,10 +9,11 @@ from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
 from aop.contracts.workspace import InstallationStatus, InstallationUpdate, InstallRequest, WorkspaceRequest
 from aop.control_plane.gateway.access import GatewayAccess
+from aop.control_plane.gateway.time_position import TimePosition, after
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.workspaces import Workspaces
 from aop.serving.body import read_json
-from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging, SafeIdentifier
+from aop.serving.paging import PAGE_BYTES, PAGE_QUERY, ListAnswer, Paging
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route
@@ -24,22 +23,6 @@ _WORKSPACES = "/v1/workspaces"
 _WORKSPACE = f"{_WORKSPACES}/:workspaceId"
 _INSTALLATIONS = f"{_WORKSPACE}/installations"
 _INSTALLATION = f"{_INSTALLATIONS}/:installationId"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-_LAST_MICROS = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
-
-
-class _CursorPosition(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    micros: Annotated[int, msgspec.Meta(ge=0, le=_LAST_MICROS)]
-    identity: SafeIdentifier
-
-    @classmethod
-    def of(cls, moment: datetime, identity: str) -> Self:
-        return cls((moment - _EPOCH) // _MICROSECOND, identity)
-
-    @property
-    def position(self) -> tuple[datetime, str]:
-        return _EPOCH + self.micros * _MICROSECOND, self.identity
 
 
 class WorkspaceRoutes:
@@ -52,7 +35,7 @@ class WorkspaceRoutes:
         v3 = Envelope.WORKSPACE
         return [
             access.route("POST", _WORKSPACES, self.create, v3),
-            access.route("GET", _WORKSPACES, self.own, v3, PAGE_QUERY),
+            access.route("GET", _WORKSPACES, self.page, v3, PAGE_QUERY),
             access.route("GET", _WORKSPACE, self.read, v3),
             access.route("POST", _INSTALLATIONS, self.install, v3),
             access.route("GET", _INSTALLATIONS, self.installed, v3, PAGE_QUERY),
@@ -66,13 +49,13 @@ class WorkspaceRoutes:
         workspace = msgspec.json.decode(body.raw, type=WorkspaceRequest)
         return json_response(201, await self._workspaces.create(request.principal, workspace.workspace_id))
 
-    async def own(self, request: Request) -> Response:
-        paging = Paging("workspaces", _CursorPosition, request)
-        found = await self._workspaces.page(request.principal, _after(paging), paging.limit)
+    async def page(self, request: Request) -> Response:
+        paging = Paging("workspaces", TimePosition, request)
+        found = await self._workspaces.page(request.principal, after(paging), paging.limit)
         items = found[: paging.limit]
         if len(found) == len(items):
             return json_response(200, ListAnswer(items))
-        last = _CursorPosition.of(from_text(items[-1].created_at), items[-1].workspace_id)
+        last = TimePosition.of(from_text(items[-1].created_at), items[-1].workspace_id)
         return json_response(200, ListAnswer(items, paging.cursor(last)))
 
     async def read(self, request: Request) -> Response:
@@ -85,10 +68,10 @@ class WorkspaceRoutes:
         return json_response(201, installed)
 
     async def installed(self, request: Request) -> Response:
-        paging = Paging("installations", _CursorPosition, request)
+        paging = Paging("installations", TimePosition, request)
         size = PageSize(paging.limit, PAGE_BYTES)
-        page = await self._installations.page(request.principal, request.path["workspaceId"], _after(paging), size)
-        cursor = msgspec.UNSET if page.last is None else paging.cursor(_CursorPosition.of(*page.last))
+        page = await self._installations.page(request.principal, request.path["workspaceId"], after(paging), size)
+        cursor = msgspec.UNSET if page.last is None else paging.cursor(TimePosition.of(*page.last))
         return json_response(200, ListAnswer(page.installations, cursor))
 
     async def read_installation(self, request: Request) -> Response:
@@ -110,7 +93,3 @@ class WorkspaceRoutes:
             request.principal, path["workspaceId"], path["installationId"], status
         )
         return json_response(200, changed)
-
-
-def _after(paging: Paging[_CursorPosition]) -> tuple[datetime, str] | None:
-    return None if paging.after is None else paging.after.position

@@ -1,22 +1,22 @@
-"""The present state of an Agent in a Workspace: owner, current Installation and pinned version, read together."""
+"""The present state of an Agent in a Workspace: the caller's role, Installation and pinned version, read together."""
 
 from aop.contracts.errors import DependencyFailed
 from aop.control_plane.registry.pins import PinnedVersion
-from aop.control_plane.workspace import store
-from aop.control_plane.workspace.store import InstallationStateRow
+from aop.control_plane.workspace.store import installations
+from aop.control_plane.workspace.store.installations import InstallationStateRow, StateKey
 from aop.store.database import Database
 from aop.store.grouped_reads import GroupedReads
 
-CurrentInstallation = store.CurrentInstallation
+CurrentInstallation = installations.CurrentInstallation
 
 
 class InstallationState:
     """What one statement read: all parts are of the same moment."""
 
-    __slots__ = ("_pin", "installation", "owner_id")
+    __slots__ = ("_pin", "installation", "role")
 
     def __init__(self, row: InstallationStateRow) -> None:
-        self.owner_id = row.owner_id
+        self.role = row.role
         self.installation = row.installation
         self._pin = row.pin
 
@@ -36,13 +36,13 @@ class InstallationStates:
     """Reads the store for every call; calls that wait at the same time share one statement."""
 
     def __init__(self, database: Database) -> None:
-        self._rows: GroupedReads[tuple[str, str], InstallationStateRow] = GroupedReads(
-            database, store.installation_states
+        self._rows: GroupedReads[StateKey, InstallationStateRow] = GroupedReads(
+            database, installations.installation_states
         )
 
-    async def read(self, workspace_id: str, agent_id: str) -> InstallationState | None:
-        """None when there is no such Workspace."""
-        row = await self._rows.get((workspace_id, agent_id))
+    async def read(self, workspace_id: str, agent_id: str, principal: str | None) -> InstallationState | None:
+        """None when there is no such Workspace. Without a principal the state has no role."""
+        row = await self._rows.get((workspace_id, agent_id, principal))
         return None if row is None else InstallationState(row)
 
     async def close(self) -> None:

@@ -17,10 +17,16 @@ from aop.contracts.workspace import (
     InstallRequest,
 )
 from aop.control_plane.registry.pins import PinnedCard, PinnedVersion, Pins
-from aop.control_plane.workspace import store
+from aop.control_plane.workspace.roles import require_caller, require_owner
 from aop.control_plane.workspace.selection import highest_version, read_constraint
-from aop.control_plane.workspace.store import InstallationItemRow, InstallationRow, NewInstallation, Position
-from aop.control_plane.workspace.workspaces import require_owner
+from aop.control_plane.workspace.store import installations, workspaces
+from aop.control_plane.workspace.store.installations import (
+    InstallationItemRow,
+    InstallationRow,
+    NewInstallation,
+    SeenInstallation,
+)
+from aop.control_plane.workspace.store.workspaces import Position
 from aop.store.database import Database
 from aop.store.rows import PageSize
 
@@ -49,8 +55,8 @@ class Installations:
     async def install(self, caller: str, workspace_id: str, request: InstallRequest) -> Installation:
         constraint = read_constraint(request.version_constraint)
         async with self._database.connection() as connection:
-            place = await store.place_for(connection, workspace_id, request.agent_id)
-        if require_owner(place, caller).installed:
+            place = await installations.place_for(connection, workspace_id, caller, request.agent_id)
+        if require_owner(place).installed:
             raise Conflict("the Agent is installed", reason=Reason.ALREADY_INSTALLED)
         version = await highest_version(self._pins, request.agent_id, constraint)
         pin = await self._pins.pinned(request.agent_id, version)
@@ -68,19 +74,20 @@ class Installations:
             self._clock(),
         )
         async with self._database.connection() as connection:
-            row = await store.insert_installation(connection, new)
+            row = await installations.insert_installation(connection, new)
         if row is None:
             raise Conflict("the Agent was installed just now", reason=Reason.ALREADY_INSTALLED)
         return _installation(row)
 
     async def read(self, caller: str, workspace_id: str, installation_id: str) -> Installation:
-        return _installation(await self._own(caller, workspace_id, installation_id))
+        found = require_caller(await self._find(caller, workspace_id, installation_id))
+        return _installation(_require_known(found))
 
     async def page(self, caller: str, workspace_id: str, after: Position | None, size: PageSize) -> InstallationPage:
         """Returns current and former Installations in the order of installation."""
         async with self._database.connection() as connection:
-            require_owner(await store.workspace(connection, workspace_id), caller)
-            page = await store.installations_of(connection, workspace_id, after, size)
+            require_caller(await workspaces.workspace(connection, workspace_id, caller))
+            page = await installations.installations_of(connection, workspace_id, after, size)
         cards = await self._pins.summaries([_pinned_card(row) for row in page.rows])
         last = None if page.is_last else page.rows[-1]
         position = None if last is None else (last.installed_at, last.installation_id)
@@ -91,21 +98,18 @@ class Installations:
     ) -> Installation:
         """Enables, disables or uninstalls. One of several calls at once succeeds; the others raise Conflict."""
         sources = _SOURCES[status]
-        if (await self._own(caller, workspace_id, installation_id)).status not in sources:
+        found = require_owner(await self._find(caller, workspace_id, installation_id))
+        if _require_known(found).status not in sources:
             raise Conflict(f"the Installation cannot become {status}", reason=Reason.INSTALLATION_STATE)
         async with self._database.connection() as connection:
-            row = await store.move(connection, installation_id, sources, status, self._clock())
+            row = await installations.move(connection, installation_id, sources, status, self._clock())
         if row is None:
             raise Conflict("the Installation changed just now", reason=Reason.STATE_CHANGED)
         return _installation(row)
 
-    async def _own(self, caller: str, workspace_id: str, installation_id: str) -> InstallationRow:
+    async def _find(self, caller: str, workspace_id: str, installation_id: str) -> SeenInstallation | None:
         async with self._database.connection() as connection:
-            row = await store.find_installation(connection, workspace_id, installation_id)
-        installation = require_owner(row, caller).installation
-        if installation is None:
-            raise NotFound("no such Installation in this Workspace", reason=Reason.INSTALLATION_UNKNOWN)
-        return installation
+            return await installations.find_installation(connection, workspace_id, caller, installation_id)
 
     async def _require_declared(self, pin: PinnedVersion, accepted: Sequence[str]) -> None:
         if not accepted:
@@ -116,6 +120,12 @@ class Installations:
             raise InvalidRequest(
                 *(Violation(f"/acceptedPermissions/{index}", "permission_undeclared") for index in undeclared)
             )
+
+
+def _require_known(found: SeenInstallation) -> InstallationRow:
+    if found.installation is None:
+        raise NotFound("no such Installation in this Workspace", reason=Reason.INSTALLATION_UNKNOWN)
+    return found.installation
 
 
 def _installation(row: InstallationRow) -> Installation:

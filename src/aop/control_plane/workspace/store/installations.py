@@ -1,4 +1,4 @@
-"""SQL of Workspaces and Installations; facts of the Registry come from the Registry's own query."""
+"""SQL of Installations; facts of the Registry come from the Registry's own query."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,14 +6,15 @@ from typing import Any
 
 import msgspec
 
-from aop.contracts.workspace import InstallationStatus
+from aop.contracts.workspace import InstallationStatus, WorkspaceRole
 from aop.control_plane.registry.pins import CARD_SIZES, PINNED_VERSION, PinRow
+from aop.control_plane.workspace.store.workspaces import Position, role_of
 from aop.store.database import Connection
-from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or_none, to_rows
+from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or_none
 
-Position = tuple[datetime, str]
+StateKey = tuple[str, str, str | None]
+"""Workspace, Agent, and the principal that calls, or None where nobody's right is asked for."""
 
-_WORKSPACE = "SELECT workspace_id, owner_id, created_at, updated_at FROM workspace.workspace"
 _COLUMNS = (
     "installation_id, installation.workspace_id, installation.agent_id, version_constraint, installed_version,"
     " installed_release_id, accepted_permissions, status, installed_at, installation.updated_at, uninstalled_at"
@@ -27,13 +28,16 @@ _ITEMS = (
     " ON card.agent_id = installation.agent_id AND card.version = installed_version"
 )
 _PAGE_ORDER = "installed_at, installation_id"
+_CALLING = 'request.principal_id COLLATE "C"'
 _STATES = (
-    "SELECT request.place, workspace.owner_id, installation.installation_id, installation.status,"  # noqa: S608
+    f"SELECT request.place, {role_of(_CALLING)},"  # noqa: S608
+    " installation.installation_id, installation.status,"
     " installation.installed_version, installation.installed_release_id, installation.installed_card_digest,"
     " installation.accepted_permissions,"
     " pinned.agent_id, pinned.version, pinned.digest, pinned.card_status, pinned.release_id, pinned.release_state,"
     " pinned.release_digest"
-    " FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS request (workspace_id, agent_id, place)"
+    " FROM unnest($1::text[], $2::text[], $3::text[])"
+    " WITH ORDINALITY AS request (workspace_id, agent_id, principal_id, place)"
     ' JOIN workspace.workspace ON workspace.workspace_id = request.workspace_id COLLATE "C"'
     " LEFT JOIN workspace.installation ON installation.workspace_id = workspace.workspace_id"
     " AND installation.agent_id = request.agent_id COLLATE \"C\" AND installation.status <> 'uninstalled'"
@@ -44,17 +48,10 @@ _INSTALLATION_START, _PIN_START = 2, 8
 """The first columns of `_STATES` that belong to each."""
 
 
-class WorkspaceRow(Row, frozen=True):
-    workspace_id: str
-    owner_id: str
-    created_at: datetime
-    updated_at: datetime
-
-
 class InstallPlace(Row, frozen=True):
-    """The owner of a Workspace, and whether the Agent is installed there now."""
+    """What a principal is to a Workspace, and whether the Agent is installed there now."""
 
-    owner_id: str
+    role: WorkspaceRole | None
     installed: bool
 
 
@@ -88,10 +85,10 @@ class NewInstallation(msgspec.Struct, frozen=True):
     installed_at: datetime
 
 
-class OwnedInstallation(msgspec.Struct, frozen=True):
-    """The owner of a Workspace, and the Installation that was looked up in it."""
+class SeenInstallation(msgspec.Struct, frozen=True):
+    """What a principal is to a Workspace, and the Installation that was looked up in it."""
 
-    owner_id: str
+    role: WorkspaceRole | None
     installation: InstallationRow | None
 
 
@@ -107,50 +104,18 @@ class CurrentInstallation(Row, frozen=True):
 class InstallationStateRow(msgspec.Struct, frozen=True):
     """All parts are of the same moment; `pin` is None when the Registry does not have the installed version."""
 
-    owner_id: str
+    role: WorkspaceRole | None
     installation: CurrentInstallation | None
     pin: PinRow | None
 
 
-async def insert_workspace(
-    connection: Connection, workspace_id: str, owner_id: str, now: datetime
-) -> WorkspaceRow | None:
-    """None when the id is taken, also when another transaction has just taken it."""
+async def place_for(connection: Connection, workspace_id: str, principal: str, agent_id: str) -> InstallPlace | None:
     record = await connection.fetchrow(
-        "INSERT INTO workspace.workspace (workspace_id, owner_id, created_at, updated_at) VALUES ($1, $2, $3, $3)"
-        " ON CONFLICT DO NOTHING RETURNING workspace_id, owner_id, created_at, updated_at",
-        workspace_id,
-        owner_id,
-        now,
-    )
-    return to_row_or_none(WorkspaceRow, record)
-
-
-async def workspace(connection: Connection, workspace_id: str) -> WorkspaceRow | None:
-    return to_row_or_none(
-        WorkspaceRow, await connection.fetchrow(f"{_WORKSPACE} WHERE workspace_id = $1", workspace_id)
-    )
-
-
-async def workspaces_of(
-    connection: Connection, owner_id: str, after: Position | None, limit: int
-) -> Sequence[WorkspaceRow]:
-    behind = "" if after is None else " AND (created_at, workspace_id) > ($3, $4)"
-    records = await connection.fetch(
-        f"{_WORKSPACE} WHERE owner_id = $1{behind} ORDER BY created_at, workspace_id LIMIT $2",
-        owner_id,
-        limit,
-        *(after or ()),
-    )
-    return to_rows(WorkspaceRow, records)
-
-
-async def place_for(connection: Connection, workspace_id: str, agent_id: str) -> InstallPlace | None:
-    record = await connection.fetchrow(
-        "SELECT owner_id, EXISTS (SELECT FROM workspace.installation WHERE installation.workspace_id = $1"
-        " AND agent_id = $2 AND status <> 'uninstalled') AS installed"
+        f"SELECT {role_of('$2')}, EXISTS (SELECT FROM workspace.installation"  # noqa: S608
+        " WHERE installation.workspace_id = $1 AND agent_id = $3 AND status <> 'uninstalled') AS installed"
         " FROM workspace.workspace WHERE workspace_id = $1",
         workspace_id,
+        principal,
         agent_id,
     )
     return to_row_or_none(InstallPlace, record)
@@ -170,20 +135,22 @@ async def insert_installation(connection: Connection, installation: NewInstallat
 
 
 async def find_installation(
-    connection: Connection, workspace_id: str, installation_id: str
-) -> OwnedInstallation | None:
+    connection: Connection, workspace_id: str, principal: str, installation_id: str
+) -> SeenInstallation | None:
     """None when there is no such Workspace."""
     record = await connection.fetchrow(
-        f"SELECT workspace.owner_id, {_COLUMNS} FROM workspace.workspace"  # noqa: S608
+        f"SELECT {role_of('$2')}, {_COLUMNS} FROM workspace.workspace"  # noqa: S608
         " LEFT JOIN workspace.installation ON installation.workspace_id = workspace.workspace_id"
-        " AND installation_id = $2 WHERE workspace.workspace_id = $1",
+        " AND installation_id = $3 WHERE workspace.workspace_id = $1",
         workspace_id,
+        principal,
         installation_id,
     )
     if record is None:
         return None
-    owner_id, *columns = record
-    return OwnedInstallation(owner_id, None if columns[0] is None else to_row(InstallationRow, columns))
+    role, *columns = record
+    installation = None if columns[0] is None else to_row(InstallationRow, columns)
+    return SeenInstallation(_role(role), installation)
 
 
 async def installations_of(
@@ -214,21 +181,23 @@ async def move(
     return to_row_or_none(InstallationRow, record)
 
 
-async def installation_states(
-    connection: Connection, keys: Sequence[tuple[str, str]]
-) -> dict[tuple[str, str], InstallationStateRow]:
-    """Reads what decides whether each Agent may run in its Workspace, in one snapshot, by Workspace and Agent."""
+async def installation_states(connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, InstallationStateRow]:
+    """Reads what decides whether each Agent may run in its Workspace for the principal, in one snapshot."""
     records = await connection.fetch(_STATES, *map(list, zip(*keys, strict=True)))
     return {keys[record[0] - 1]: _state(tuple(record)) for record in records}
 
 
 def _state(columns: tuple[Any, ...]) -> InstallationStateRow:
-    _, owner_id, installation_id, *_ = columns
+    _, role, installation_id, *_ = columns
     if installation_id is None:
-        return InstallationStateRow(owner_id, None, None)
+        return InstallationStateRow(_role(role), None, None)
     pin = columns[_PIN_START:]
     return InstallationStateRow(
-        owner_id,
+        _role(role),
         to_row(CurrentInstallation, columns[_INSTALLATION_START:_PIN_START]),
         None if pin[0] is None else to_row(PinRow, pin),
     )
+
+
+def _role(text: str | None) -> WorkspaceRole | None:
+    return None if text is None else WorkspaceRole(text)

@@ -1,0 +1,1 @@
+"""SQL of the Workspace module, one file per noun; used by this module alone."""

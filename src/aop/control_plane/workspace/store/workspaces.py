@@ -1,0 +1,89 @@
+"""SQL of Workspaces, and of what a principal is to one."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from aop.contracts.workspace import WorkspaceRole
+from aop.store.database import Connection
+from aop.store.rows import Row, to_row_or_none, to_rows
+
+Position = tuple[datetime, str]
+
+_COLUMNS = "workspace.workspace_id, owner_id, created_at, updated_at"
+
+
+class WorkspaceRow(Row, frozen=True):
+    workspace_id: str
+    owner_id: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class SeenWorkspace(WorkspaceRow, frozen=True):
+    """With what the principal that looks is to it."""
+
+    role: WorkspaceRole | None
+
+
+class ListedWorkspace(WorkspaceRow, frozen=True):
+    role: WorkspaceRole
+
+
+def role_of(principal: str) -> str:
+    """The column `role` of a statement over `workspace.workspace`; `principal` is an expression of ours.
+
+    The owner comes first, so its calls look for no caller. The rest is one lookup in the index of current callers: a
+    scalar subquery is never turned into a scan of the table, whatever the statistics say.
+    """
+    return (
+        f"CASE WHEN workspace.owner_id = {principal} THEN 'owner' ELSE (SELECT 'caller' FROM workspace.caller"  # noqa: S608
+        f" WHERE caller.workspace_id = workspace.workspace_id AND caller.principal_id = {principal}"
+        " AND caller.removed_at IS NULL) END AS role"
+    )
+
+
+async def insert_workspace(
+    connection: Connection, workspace_id: str, owner_id: str, now: datetime
+) -> WorkspaceRow | None:
+    """None when the id is taken, also when another transaction has just taken it."""
+    record = await connection.fetchrow(
+        "INSERT INTO workspace.workspace (workspace_id, owner_id, created_at, updated_at) VALUES ($1, $2, $3, $3)"
+        " ON CONFLICT DO NOTHING RETURNING workspace_id, owner_id, created_at, updated_at",
+        workspace_id,
+        owner_id,
+        now,
+    )
+    return to_row_or_none(WorkspaceRow, record)
+
+
+async def workspace(connection: Connection, workspace_id: str, principal: str) -> SeenWorkspace | None:
+    record = await connection.fetchrow(
+        f"SELECT {_COLUMNS}, {role_of('$2')}"  # noqa: S608
+        " FROM workspace.workspace WHERE workspace_id = $1",
+        workspace_id,
+        principal,
+    )
+    return to_row_or_none(SeenWorkspace, record)
+
+
+async def workspaces_of(
+    connection: Connection, principal: str, after: Position | None, limit: int
+) -> Sequence[ListedWorkspace]:
+    """Those that the principal owns and those that it may call. Of each kind no more is read than the limit."""
+    behind = "" if after is None else " AND (%s, workspace_id) > ($3, $4)"
+    owned = (
+        f"SELECT {_COLUMNS}, 'owner' AS role FROM workspace.workspace"  # noqa: S608
+        f" WHERE owner_id = $1{behind and behind % 'created_at'} ORDER BY created_at, workspace_id LIMIT $2"
+    )
+    shared = (
+        "SELECT workspace_id FROM workspace.caller WHERE principal_id = $1 AND removed_at IS NULL"  # noqa: S608
+        f"{behind and behind % 'workspace_created_at'} ORDER BY workspace_created_at, workspace_id LIMIT $2"
+    )
+    records = await connection.fetch(
+        f"SELECT * FROM (({owned}) UNION ALL (SELECT {_COLUMNS}, 'caller' FROM ({shared}) AS shared"  # noqa: S608
+        " JOIN workspace.workspace USING (workspace_id))) AS listed ORDER BY created_at, workspace_id LIMIT $2",
+        principal,
+        limit,
+        *(after or ()),
+    )
+    return to_rows(ListedWorkspace, records)
