@@ -87,7 +87,7 @@ def page() -> str:
 
 
 def _panel(entry: Entry) -> str:
-    group = entry.name.split()[0]
+    group = entry.name.rpartition(" ")[0]
     return entry.panel or (GROUPS[group][0] if group in GROUPS else UNITS)
 
 

@@ -66,6 +66,8 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
         "logout": [(f"--profile={EVIL}",)],
         **{name: [(EVIL,)] for name in ("profiles", "workspace create", "workspace use")},
         "workspace list": [()],
+        **{f"workspace callers {act}": [(EVIL, *work), ("bob", *work)] for act in ("add", "remove")},
+        "workspace callers list": [("--all", *work), ("-w", EVIL)],
         "init": [(evil_path,), (evil_path, "--template", EVIL)],
         "card check": [(agent.file,), (missing,), (_broken_card(agent),)],
         "card from-a2a": [(_agent_card(agent), "--out", f"{evil_path}.json", "--yes", "--owner", "a", "--agent", "b")],

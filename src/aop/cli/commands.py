@@ -18,7 +18,8 @@ GROUPS = {
     "card": (PROVIDER, "Agent Card files: make one from an A2A agent card, check one before you publish it."),
     "agent": (PROVIDER, "Agents: run or test one, show what is published."),
     "release": (PROVIDER, "Releases: list and read them, suspend or revoke one."),
-    "workspace": (ACCESS, "Workspaces: create one, list them, choose the one in use."),
+    "workspace": (ACCESS, "Workspaces: create one, list them, choose the one in use, share one."),
+    "workspace callers": (ACCESS, "Callers: the principals with whom a Workspace is shared."),
     "token": (OPERATOR, "Access tokens of the Gateway: create, list, revoke."),
     "ledger": (OPERATOR, "The Ledger: check that every invariant holds."),
 }
@@ -30,8 +31,11 @@ COMMANDS = (
     Entry("logout", "aop.cli.login:logout", "Delete a profile and its token.", ACCESS),
     Entry("profiles", "aop.cli.login:profiles", "List the profiles, or choose the one in use.", ACCESS),
     Entry("workspace create", "aop.cli.workspace:create", "Create a Workspace."),
-    Entry("workspace list", "aop.cli.workspace:list_workspaces", "List your Workspaces."),
+    Entry("workspace list", "aop.cli.workspace:list_workspaces", "List your Workspaces and those shared with you."),
     Entry("workspace use", "aop.cli.workspace:use", "Choose the Workspace that commands use from now on."),
+    Entry("workspace callers add", "aop.cli.callers:add", "Let a principal read a Workspace and invoke in it."),
+    Entry("workspace callers remove", "aop.cli.callers:remove", "Stop sharing a Workspace with a principal."),
+    Entry("workspace callers list", "aop.cli.callers:list_callers", "List the callers of a Workspace."),
     Entry("init", "aop.cli.init:init", "Create a working Agent project.", PROVIDER),
     Entry("card check", "aop.cli.card:check", "Check an Agent Card by every rule of the Registry."),
     Entry("card from-a2a", "aop.cli.card_import:from_a2a", "Make a Card from the agent card of an existing Agent."),
@@ -169,10 +173,9 @@ def _serve_router(context: click.Context) -> None:
 
 def _tree() -> click.Group:
     groups: dict[str, list[LazyGroup]] = {}
-    for name, (panel, summary) in GROUPS.items():
-        groups.setdefault(panel, []).append(
-            LazyGroup(name, _inside(name), help=summary, short_help=summary, no_args_is_help=True)
-        )
+    for name, (panel, _) in GROUPS.items():
+        if " " not in name:
+            groups.setdefault(panel, []).append(_group(name))
     router = LazyGroup(
         "router",
         _inside("router"),
@@ -186,8 +189,17 @@ def _tree() -> click.Group:
     return _Root("aop", top, groups, help=_HELP, epilog=_EXITS, params=list(_OPTIONS), no_args_is_help=True)
 
 
+def _group(name: str) -> LazyGroup:
+    """With its commands, and the groups inside it."""
+    _, summary = GROUPS[name]
+    nested = [_group(inner) for inner in GROUPS if inner.rpartition(" ")[0] == name]
+    groups = {"Commands": nested} if nested else {}
+    short_name = name.rpartition(" ")[2]
+    return LazyGroup(short_name, _inside(name), groups, help=summary, short_help=summary, no_args_is_help=True)
+
+
 def _inside(group: str) -> list[Entry]:
-    return [entry for entry in COMMANDS if entry.name.startswith(f"{group} ")]
+    return [entry for entry in COMMANDS if entry.name.rpartition(" ")[0] == group]
 
 
 app = _tree()

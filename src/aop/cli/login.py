@@ -9,7 +9,7 @@ from aop.base.settings import Secret
 from aop.cli.asking import hidden_line
 from aop.cli.destination import GATEWAY, TOKEN, Destination, door_address, gateway_address, visible_token
 from aop.cli.output import Output, table
-from aop.cli.platform import as_problems
+from aop.cli.platform import as_problems, owned_workspaces
 from aop.cli.problems import CommandProblem, UsageProblem
 from aop.cli.profiles import DEFAULT_PROFILE, Profile, Profiles
 from aop.client import Client
@@ -45,7 +45,7 @@ async def login(out: Output, gateway: str | None, door: str | None, profile: str
     out.tell(
         {"profile": profile, "gateway": address, "workspace": kept.workspace, "door": kept.door},
         f"logged in to {address} as profile {profile}"
-        + (f", Workspace {kept.workspace}" if kept.workspace else f"; {len(workspaces)} Workspaces, none chosen"),
+        + (f", Workspace {kept.workspace}" if kept.workspace else f"; {len(workspaces)} own Workspaces, none chosen"),
     )
 
 
@@ -93,7 +93,7 @@ def profiles(out: Output, name: str | None) -> None:
 
 
 async def _tried(out: Output, address: str, token: Secret) -> list[str]:
-    """The caller's Workspaces, which only a valid token can list."""
+    """The caller's own Workspaces, which only a valid token can list."""
     with as_problems(Destination(address, token, "aop login")), out.working("trying the token"):
         async with Client(address, token) as client:
-            return [workspace.workspace_id async for workspace in client.list_workspaces()]
+            return [workspace.workspace_id async for workspace in owned_workspaces(client)]

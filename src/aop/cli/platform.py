@@ -1,7 +1,7 @@
 """An opened platform, as commands work with it: the client, the Workspace, and errors with the next step."""
 
 import os
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -13,6 +13,7 @@ from aop.cli.profiles import Profiles
 from aop.client import AnswerLost, BrokenAnswer, Client, ClientError, PlatformError, StreamInterrupted
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.recovery import Situation
+from aop.contracts.workspace import WorkspaceItem, WorkspaceRole
 
 T = TypeVar("T")
 
@@ -31,6 +32,9 @@ _COMMANDS: dict[ErrorCode | Reason, str] = {
     Reason.ALREADY_INSTALLED: "aop installations",
     Reason.NOT_INSTALLED: "aop install AGENT",
     Reason.WORKSPACE_UNKNOWN: "aop workspace list",
+    Reason.NOT_CALLER: "aop workspace callers add PRINCIPAL",
+    Reason.CALLER_UNKNOWN: "aop workspace callers list",
+    Reason.CALLER_LIMIT: "aop workspace callers remove PRINCIPAL",
     Reason.AGENT_UNKNOWN: "aop search",
     Reason.VERSION_UNKNOWN: "aop agent show AGENT",
     Reason.VERSION_RANGE_EMPTY: "aop agent show AGENT",
@@ -76,7 +80,7 @@ class Platform:
         """The principal of the token, if it can be found: from the local platform, or from an own Workspace."""
         if self.destination.local is not None:
             return self.destination.local.run.principal
-        async for workspace in self.client.list_workspaces():
+        async for workspace in owned_workspaces(self.client):
             return workspace.owner_id
         return None
 
@@ -107,16 +111,27 @@ class InWorkspace(Platform):
         return self
 
     async def _only_workspace(self) -> str:
-        own = [workspace.workspace_id async for workspace in self.client.list_workspaces()]
+        own = [workspace.workspace_id async for workspace in owned_workspaces(self.client)]
         if len(own) == 1:
             return own[0]
         if not own:
-            raise CommandProblem("you have no Workspace yet", code="no_workspace", recovery="aop workspace create ID")
+            raise CommandProblem(
+                "you own no Workspace",
+                code="no_workspace",
+                recovery="aop workspace create ID, or name one that is shared with you: --workspace ID",
+            )
         raise CommandProblem(
-            f"you have {len(own)} Workspaces, and none is chosen: {', '.join(own[:10])}",
+            f"you own {len(own)} Workspaces, and none is chosen: {', '.join(own[:10])}",
             code="no_workspace",
             recovery=f"--workspace ID for this command, {WORKSPACE}, or `aop workspace use ID` for all",
         )
+
+
+async def owned_workspaces(client: Client) -> AsyncIterator[WorkspaceItem]:
+    """No command chooses a shared Workspace by itself: its owner decides which Agents get the input."""
+    async for workspace in client.list_workspaces():
+        if workspace.role is WorkspaceRole.OWNER:
+            yield workspace
 
 
 async def first(items: AsyncIterable[T], max_items: int) -> tuple[list[T], bool]:

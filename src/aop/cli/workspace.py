@@ -22,17 +22,17 @@ async def create(platform: Platform, workspace_id: str) -> None:
 
 
 async def list_workspaces(platform: Platform) -> None:
-    """A star marks the one in use.
+    """A star marks the one in use. Your role is owner or caller: an owner can share a Workspace with you.
 
     Example: aop workspace list
     """
     found = [workspace async for workspace in platform.client.list_workspaces()]
     used = platform.destination.workspace
     rows = [
-        ("*" if one.workspace_id == used else "", one.workspace_id, one.owner_id, moment(one.created_at))
+        ("*" if one.workspace_id == used else "", one.workspace_id, one.role, one.owner_id, moment(one.created_at))
         for one in found
     ]
-    platform.out.tell({"items": found}, *table(["", "workspace", "owner", "created"], rows))
+    platform.out.tell({"items": found}, *table(["", "workspace", "role", "owner", "created"], rows))
 
 
 @_workspace_id
