@@ -12,6 +12,7 @@ import asyncpg
 from aop.base.ids import new_id, new_trace_id
 from aop.net.http import HttpClient, Target
 from proof.area import Area, Figure, Findings, Run, proves
+from proof.authorization.removal import remove_while_calling
 from proof.authorization.rules import OWN, RULES, Access, Outcome, Relation, Rule
 from proof.authorization.world import Named, Visitor, World, opened_world
 from tests.support.cards import a_card
@@ -158,6 +159,7 @@ async def prove(run: Run) -> Findings:
             await _go_through(run, world, Doors(world, client, count(1)), connection, found)
         finally:
             await client.close()
+    await remove_while_calling(run, found)
     return found
 
 
@@ -189,7 +191,8 @@ async def _go_through(
 
 @proves(
     "Every operation of the four OpenAPI documents gives every kind of visitor exactly the answer of the"
-    " table, for own, foreign, shared and absent objects in every combination."
+    " table, for own, foreign, shared and absent objects and for Workspaces that the visitor may call or once could, in"
+    " every combination."
 )
 async def _try(doors: Doors, some: Sequence[Cell], found: Findings) -> None:
     for cell, outcome in zip(some, await asyncio.gather(*map(doors.outcome, some)), strict=True):
@@ -222,4 +225,4 @@ def ordered_life(spending: Sequence[Cell]) -> Sequence[Cell]:
     return sorted(spending, key=lambda cell: (late.get(cell.operation.split(" ")[0], 0), order.index(cell.operation)))
 
 
-AREA = Area("authorization", "Authorization", prove, (_try, _go_through, Doors.outcome))
+AREA = Area("authorization", "Authorization", prove, (_try, _go_through, Doors.outcome, remove_while_calling))

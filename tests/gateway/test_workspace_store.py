@@ -1,4 +1,4 @@
-"""The store guards Workspaces and Installations itself, against every login; and what is remembered of Cards."""
+"""The store guards Workspaces, callers and Installations against every login; and what is remembered of Cards."""
 
 from collections.abc import AsyncIterator
 
@@ -16,6 +16,11 @@ INSTALLATION = (
     " installed_version, installed_release_id, installed_card_digest, accepted_permissions, installed_at, updated_at)"
     " VALUES ('{}', 'space', '{}', '*', '1.0.0', 'rel_1', repeat('0', 64), '{{a}}', '2030-01-01Z', '2030-01-01Z')"
 )
+CALLER = (
+    "INSERT INTO workspace.caller (workspace_id, principal_id, added_at, added_by, workspace_created_at)"
+    " VALUES ('space', '{}', '2030-01-02Z', 'alice', '2030-01-01Z')"
+)
+REMOVED = "UPDATE workspace.caller SET removed_at = '2030-01-03Z' WHERE principal_id = 'former'"
 NEXT = "updated_at = updated_at + interval '1 second'"
 UNINSTALL = f"status = 'uninstalled', {NEXT}, uninstalled_at = updated_at + interval '1 second'"
 ENDED = f"UPDATE workspace.installation SET {UNINSTALL} WHERE installation_id = 'ended'"
@@ -26,6 +31,14 @@ NO_RIGHT = [
     "UPDATE workspace.workspace SET updated_at = now()",
     "DELETE FROM workspace.workspace",
     "TRUNCATE workspace.workspace CASCADE",
+    "DELETE FROM workspace.caller",
+    "TRUNCATE workspace.caller",
+    *(
+        f"UPDATE workspace.caller SET {column} = {column}"
+        for column in ("workspace_id", "principal_id", "added_at", "added_by", "workspace_created_at")
+    ),
+    CALLER.format("x").replace("added_by,", "added_by, removed_at,").replace("'alice',", "'alice', '2031-01-01Z',"),
+    "DROP INDEX workspace.caller_current",
     "DELETE FROM workspace.installation",
     "TRUNCATE workspace.installation",
     *(
@@ -55,6 +68,26 @@ GUARDED = [
     "TRUNCATE workspace.workspace CASCADE",
     "DELETE FROM workspace.installation",
     "TRUNCATE workspace.installation",
+    "DELETE FROM workspace.caller",
+    "TRUNCATE workspace.caller",
+    "UPDATE workspace.caller SET removed_at = '2030-01-02Z' WHERE principal_id = 'current'",
+    "UPDATE workspace.caller SET removed_at = NULL WHERE principal_id = 'former'",
+    "UPDATE workspace.caller SET removed_at = '2030-01-04Z' WHERE principal_id = 'former'",
+    *(
+        f"UPDATE workspace.caller SET removed_at = '2030-01-03Z', {change} WHERE principal_id = 'current'"
+        for change in (
+            "principal_id = 'other'",
+            "added_at = '2030-01-01Z'",
+            "added_by = 'bob'",
+            "workspace_created_at = '2029-01-01Z'",
+        )
+    ),
+    CALLER.format("current"),
+    CALLER.format("alice"),
+    CALLER.format("x").replace("'space'", "'nowhere'"),
+    CALLER.format("x").replace("'alice'", "'bob'"),
+    CALLER.format("x").replace("'2030-01-01Z')", "'2030-01-02Z')"),
+    CALLER.format("x").replace("added_by,", "added_by, removed_at,").replace("'alice',", "'alice', '2031-01-01Z',"),
     f"UPDATE workspace.installation SET {NEXT}",
     "UPDATE workspace.installation SET status = 'disabled'",
     "UPDATE workspace.installation SET status = 'disabled', updated_at = '2020-01-01Z'",
@@ -94,7 +127,7 @@ REFUSED = (asyncpg.InsufficientPrivilegeError, asyncpg.RaiseError, asyncpg.Integ
 
 @pytest_asyncio.fixture
 async def filled(stores: DatabaseUrls) -> AsyncIterator[DatabaseUrls]:
-    """A Workspace with one current and one ended Installation, written with the Control Plane's own rights."""
+    """A Workspace with a current and an ended Installation, and callers, written with the Control Plane's rights."""
     connection = await asyncpg.connect(stores.control_plane)
     try:
         await connection.execute(
@@ -104,6 +137,9 @@ async def filled(stores: DatabaseUrls) -> AsyncIterator[DatabaseUrls]:
             await connection.execute(INSTALLATION.format(identity, "agent"))
             if identity == "ended":
                 await connection.execute(ENDED)
+        for principal in ("former", "current"):
+            await connection.execute(CALLER.format(principal))
+        await connection.execute(REMOVED)
         yield stores
     finally:
         await connection.close()
@@ -111,7 +147,9 @@ async def filled(stores: DatabaseUrls) -> AsyncIterator[DatabaseUrls]:
 
 async def contents(connection: asyncpg.Connection) -> list[object]:
     rows = await connection.fetch("SELECT w::text FROM workspace.workspace AS w ORDER BY 1")
-    return [*rows, *await connection.fetch("SELECT i::text FROM workspace.installation AS i ORDER BY 1")]
+    for table in ("installation", "caller"):
+        rows += await connection.fetch(f"SELECT t::text FROM workspace.{table} AS t ORDER BY 1")
+    return list(rows)
 
 
 @pytest.mark.rows("WS-22")

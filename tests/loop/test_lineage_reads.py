@@ -1,4 +1,4 @@
-"""Reads of what happened: at once, for the owner alone, and never with a payload or a secret in them."""
+"""Reads of what happened: at once, for the owner and callers alone, and never with a payload or a secret in them."""
 
 import asyncio
 import hashlib
@@ -34,7 +34,7 @@ async def test_the_acceptance_is_readable_when_the_agent_gets_its_request(platfo
 
 
 @pytest.mark.rows("LED-08")
-async def test_a_read_is_for_the_owner_of_the_workspace_alone(platform: Platform, bob: str) -> None:
+async def test_a_read_is_not_for_a_stranger_to_the_workspace(platform: Platform, bob: str) -> None:
     done = (await platform.invoke()).json
     await platform.owner.ask("POST", "", {"workspaceId": "second"})
     for kind, own, unknown in (
@@ -43,7 +43,7 @@ async def test_a_read_is_for_the_owner_of_the_workspace_alone(platform: Platform
     ):
         path = f"/v1/workspaces/{SPACE}/{kind}"
         assert (await platform.gateway.get(f"{path}/{own}", token=platform.token)).status == 200
-        require_error(await platform.gateway.get(f"{path}/{own}", token=bob), 403, "FORBIDDEN", "4")
+        require_error(await platform.gateway.get(f"{path}/{own}", token=bob), 403, "FORBIDDEN", "4", "not_caller")
         require_error(await platform.gateway.get(f"{path}/{unknown}", token=platform.token), 404, "NOT_FOUND", "4")
         elsewhere = await platform.gateway.get(f"/v1/workspaces/second/{kind}/{own}", token=platform.token)
         require_error(elsewhere, 404, "NOT_FOUND", "4")

@@ -16,7 +16,12 @@ from tests.support.units import Reply, RunningUnit
 
 AGENT = "acme:summarizer"
 ALL = ("documents.read",)
-_LISTS = {"workspaces": "workspace-item/1", "installations": "installation-item/1", "callers": "workspace-caller/1"}
+_LISTS = {
+    "workspaces": "workspace-item/1",
+    "installations": "installation-item/1",
+    "callers": "workspace-caller/1",
+    "invocations": "invocation-record/2",
+}
 
 
 @dataclass(frozen=True)

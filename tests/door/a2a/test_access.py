@@ -40,6 +40,18 @@ async def test_not_even_an_error_of_the_protocol_is_told_to_a_stranger(agents: A
     assert (reply.status, reply.code) == (401, "UNAUTHENTICATED")
 
 
+@pytest.mark.rows("CALL-01", "DOOR-05")
+async def test_a_caller_of_the_workspace_calls_its_agents_until_it_is_removed(agents: A2AAgents) -> None:
+    owner, token = agents.door.platform.owner, await token_of(agents, "carol")
+    message = params(HELLO)
+    assert (await ask(agents, agents.chat, "message/send", message, token=token)).json["reason"] == "not_caller"
+    await owner.add_caller("carol", SPACE)
+    assert "result" in (await ask(agents, agents.chat, "message/send", message, token=token)).json
+    await owner.remove_caller("carol", SPACE)
+    refused = await ask(agents, agents.chat, "message/send", message, token=token)
+    assert (refused.status, refused.json["reason"]) == (403, "not_caller")
+
+
 @pytest.mark.rows("DOOR-01")
 async def test_the_card_has_the_form_of_the_version_and_never_the_address_of_the_agent(agents: A2AAgents) -> None:
     door = agents.door.unit

@@ -161,6 +161,23 @@ async def test_whom_the_gateway_refuses_every_method_refuses_with_the_same_words
     assert (nowhere.status, nowhere.json["code"]) == (404, "NOT_FOUND")
 
 
+@pytest.mark.rows("CALL-01", "DOOR-05")
+async def test_a_caller_of_the_workspace_has_its_tools_until_it_is_removed(door: OpenDoor) -> None:
+    platform, tool = door.platform, request("tools/call", {"name": await tool_of(door)})
+    token = (await issue_token(platform.stores.control_plane, "carol")).token.reveal()
+    await platform.owner.add_caller("carol", SPACE)
+    listed = await door.unit.ask("POST", PATH, request("tools/list"), token=token, headers=BOTH)
+    assert listed.json == (await post(door, request("tools/list"))).json
+    platform.agent.script(a_message(data({})))
+    assert "result" in (await door.unit.ask("POST", PATH, tool, token=token, headers=BOTH)).json
+    called = invocation_of(platform.agent.calls("message/send")[-1])
+    assert (await platform.detail(called))["invocation"]["caller"] == {"type": "user", "id": "carol"}
+    await platform.owner.remove_caller("carol", SPACE)
+    for body in (tool, request("tools/list")):
+        reply = await door.unit.ask("POST", PATH, body, token=token, headers=BOTH)
+        assert (reply.status, reply.json["reason"]) == (403, "not_caller")
+
+
 async def test_sessions_are_never_resumed_and_nothing_is_sent_again(door: OpenDoor) -> None:
     accept = (b"accept", b"text/event-stream")
     assert (await door.unit.ask("DELETE", PATH, headers=[door.authorization])).status == 405
