@@ -461,6 +461,129 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read whom the presented token stands for */
+        get: operations["readMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's tokens
+         * @description Tokens that are neither revoked nor expired, sessions included; never their text.
+         */
+        get: operations["listMyTokens"];
+        put?: never;
+        /**
+         * Make a token for the caller
+         * @description A token made with a token of the OpenID provider, or in a session whose code was made with store access (`aop up`, `aop open`), lives at most PLATFORM_ACCESS_TOKEN_DAYS. Every other token expires no later than the token it was made with, and is revoked with it. A larger `days` is cut. Of tokens and open codes that callers made, a principal has at most 100 at a time and makes at most 500 in 24 hours; more is 409, reason token_limit.
+         */
+        post: operations["createMyToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/tokens/{tokenId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tokenId: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke one of the caller's tokens
+         * @description In the same transaction it revokes every token that ends with this one and every open code made with any of them. From the answer on they are 401 on this process, within 5 s on every other. Repeating it is 200 and changes nothing. An id of another principal is 404.
+         */
+        delete: operations["revokeMyToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign out by revoking the presented token
+         * @description In the same transaction it revokes every token that ends with this one and every open code made with any of them. From the answer on they are 401 on this process, within 5 s on every other. A token of the OpenID provider is 409, reason token_of_openid_provider.
+         */
+        delete: operations["revokePresentedToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/sign-in-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a sign-in code for the caller
+         * @description The code signs in once within ten minutes. It is revoked with the token it was made with, and its session expires no later than that token. Any body is ignored. Of tokens and open codes that callers made, a principal has at most 100 at a time and makes at most 500 in 24 hours; more is 409, reason token_limit.
+         */
+        post: operations["createSignInCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeem a sign-in code
+         * @description Anonymous; an Authorization header is ignored. Wrong, used, revoked and expired codes are one answer: 401, reason sign_in_code. Of many requests with one code at most one is answered 201. The body has at most 4,096 bytes. Redeeming has 8 slots of its own, taken once the body has arrived.
+         */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/workspaces": {
         parameters: {
             query?: never;
@@ -722,6 +845,60 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * Access token
+         * @description A token of the Gateway without its text, as its principal sees it.
+         */
+        AccessToken: {
+            tokenId: components["schemas"]["TokenId"];
+            /** @description A note of whoever made it, to recognise it by; empty for a session. */
+            label: string;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description From then on it is refused. */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Of the last use, up to ten minutes early; absent before the first. */
+            lastUsedAt?: components["schemas"]["Timestamp"];
+            /** @description Only in the answer of a revocation: when it was revoked first. */
+            revokedAt?: components["schemas"]["Timestamp"];
+            /** @description Whether it is the token that this request presented. */
+            current: boolean;
+            madeBy: components["schemas"]["AccessTokenMaker"];
+            /** @description The token that it was made with, when revoking that one revokes it as well. */
+            endsWith?: components["schemas"]["TokenId"];
+        };
+        /** @description Body of the create call. */
+        AccessTokenCreateRequest: {
+            /** @description A note to recognise it by, without control characters. */
+            label: string;
+            /** @description How long it lives. Left out, PLATFORM_ACCESS_TOKEN_DAYS. More than is allowed is cut; `expiresAt` says so. */
+            days?: number;
+        };
+        /** @description A new token with its text, which is told only here. */
+        AccessTokenIssued: {
+            tokenId: components["schemas"]["TokenId"];
+            /** @description A note of whoever made it, to recognise it by; empty for a session. */
+            label: string;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description From then on it is refused. */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Whether it is the token that this request presented. */
+            current: boolean;
+            madeBy: components["schemas"]["AccessTokenMaker"];
+            /** @description The token that it was made with, when revoking that one revokes it as well. */
+            endsWith?: components["schemas"]["TokenId"];
+            token: components["schemas"]["AccessTokenText"];
+        };
+        /**
+         * @description operator: the operator's command on the store. openid: a caller with a token of the OpenID provider. token: a caller with another access token. code: a sign-in code, so it is a session.
+         * @enum {unknown}
+         */
+        AccessTokenMaker: "operator" | "openid" | "token" | "code";
+        AccessTokenPage: {
+            items: components["schemas"]["AccessToken"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description The token itself; it stands for its principal. */
+        AccessTokenText: string;
         /**
          * Agent Card v0.2
          * @description Declares one exact version of an Agent: its endpoint, Skills, permissions and limits. Rules CARD-1 to CARD-6 apply on top of this document.
@@ -1239,7 +1416,7 @@ export interface components {
         NextCursor: string;
         /**
          * Platform Error v2
-         * @description A refusal on Catalog, Discovery, public share, providers, Releases and unknown paths.
+         * @description A refusal on Catalog, Discovery, public share, providers, Releases, tokens, sign-in and unknown paths.
          */
         PlatformErrorV2: {
             code: components["schemas"]["PlatformErrorV2Code"];
@@ -1259,7 +1436,7 @@ export interface components {
          * @description Why, in one word of the closed list reasons.json; never anything taken from a payload, an Agent or a dependency.
          * @enum {unknown}
          */
-        PlatformErrorV2Reason: "name_not_resolved" | "connect_failed" | "tls_failed" | "transfer_broken" | "http_redirect" | "http_auth" | "http_client_error" | "http_server_error" | "http_other_success" | "address_refused" | "streaming_not_declared" | "task_failed" | "task_rejected" | "input_required" | "auth_required" | "rpc_error" | "rpc_method_not_found" | "rpc_version_not_supported" | "media_type" | "not_json" | "rpc_envelope" | "message_shape" | "task_shape" | "task_changed" | "task_state_unknown" | "stream_order" | "artifact_order" | "artifact_replaced" | "stream_ended_early" | "output_schema" | "head_size" | "body_size" | "event_size" | "frame_size" | "schema_work" | "input_size" | "acceptance_unknown" | "router_unreachable" | "store_unavailable" | "outcome_unknown" | "router_restarted" | "control_plane_unreachable" | "already_installed" | "already_exists" | "state_changed" | "parent_not_running" | "not_numbered_yet" | "installation_state" | "caller_is_owner" | "caller_limit" | "card_state" | "binding_verified" | "binding_failed" | "binding_not_verified" | "binding_evidence_changed" | "release_state" | "agent_of_other_provider" | "workspace_unknown" | "agent_unknown" | "version_unknown" | "version_range_empty" | "provider_unknown" | "binding_unknown" | "challenge_unknown" | "release_unknown" | "installation_unknown" | "caller_unknown" | "invocation_unknown" | "trace_unknown" | "archived" | "not_installed" | "skill_unknown" | "permission_not_accepted" | "not_owner" | "not_caller" | "depth_limit" | "fan_out_limit" | "sign_in_code";
+        PlatformErrorV2Reason: "name_not_resolved" | "connect_failed" | "tls_failed" | "transfer_broken" | "http_redirect" | "http_auth" | "http_client_error" | "http_server_error" | "http_other_success" | "address_refused" | "streaming_not_declared" | "task_failed" | "task_rejected" | "input_required" | "auth_required" | "rpc_error" | "rpc_method_not_found" | "rpc_version_not_supported" | "media_type" | "not_json" | "rpc_envelope" | "message_shape" | "task_shape" | "task_changed" | "task_state_unknown" | "stream_order" | "artifact_order" | "artifact_replaced" | "stream_ended_early" | "output_schema" | "head_size" | "body_size" | "event_size" | "frame_size" | "schema_work" | "input_size" | "acceptance_unknown" | "router_unreachable" | "store_unavailable" | "outcome_unknown" | "router_restarted" | "control_plane_unreachable" | "already_installed" | "already_exists" | "state_changed" | "parent_not_running" | "not_numbered_yet" | "installation_state" | "caller_is_owner" | "caller_limit" | "card_state" | "binding_verified" | "binding_failed" | "binding_not_verified" | "binding_evidence_changed" | "release_state" | "agent_of_other_provider" | "token_limit" | "token_of_openid_provider" | "workspace_unknown" | "agent_unknown" | "version_unknown" | "version_range_empty" | "provider_unknown" | "binding_unknown" | "challenge_unknown" | "release_unknown" | "installation_unknown" | "caller_unknown" | "invocation_unknown" | "trace_unknown" | "token_unknown" | "archived" | "not_installed" | "skill_unknown" | "permission_not_accepted" | "not_owner" | "not_caller" | "depth_limit" | "fan_out_limit" | "sign_in_code";
         /** @description A reason stands only beside the codes that reasons.json gives it. */
         PlatformErrorV2ReasonOfCode: unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown;
         /** @description Where a request breaks the contract and by which rule; never a value. */
@@ -1337,6 +1514,13 @@ export interface components {
             /** @description Present only with VALIDATION_ERROR. */
             violations?: components["schemas"]["PlatformErrorV2Violation"][];
         } & (components["schemas"]["PlatformErrorV2ReasonOfCode"] & unknown);
+        /**
+         * Principal
+         * @description Whom the presented token stands for.
+         */
+        Principal: {
+            principalId: components["schemas"]["SafeIdentifier"];
+        };
         /** @description The stable public id of an Agent; it never changes. */
         PublicAgentId: string;
         /**
@@ -1427,10 +1611,31 @@ export interface components {
         /** @description 1 to 128 ASCII characters: a letter or digit, then letters, digits, '.', '_', ':' or '-'. Compared exactly. */
         SafeIdentifier: string;
         /**
+         * Sign-in code
+         * @description Signs in once, as the principal that it was made for, within ten minutes.
+         */
+        SignInCode: {
+            /** @description 32 random bytes in base64url; told only here. */
+            code: string;
+            expiresAt: components["schemas"]["Timestamp"];
+        };
+        /** @description Body of the sign-in call. A text that was never a code is answered like a used one. */
+        SignInCodeRedeemRequest: {
+            code: string;
+        };
+        /** @description A new token of the principal, which lives at most 12 hours. */
+        SignInCodeSession: {
+            token: components["schemas"]["AccessTokenText"];
+            expiresAt: components["schemas"]["Timestamp"];
+            principalId: components["schemas"]["SafeIdentifier"];
+        };
+        /**
          * Format: date-time
          * @description An instant in UTC with exactly six fraction digits.
          */
         Timestamp: string;
+        /** @description Identifies one access token; it is no secret. */
+        TokenId: string;
         /**
          * Trace
          * @description The lineage of one root Task: parents before children, every parent present.
@@ -1824,6 +2029,7 @@ export interface components {
         AgentId: components["schemas"]["SafeIdentifier"];
         Version: components["schemas"]["AgentVersion"];
         PublicAgentId: components["schemas"]["PublicAgentId"];
+        TokenId: components["schemas"]["SafeIdentifier"];
         ProviderId: components["schemas"]["SafeIdentifier"];
         BindingId: components["schemas"]["SafeIdentifier"];
         ChallengeId: components["schemas"]["SafeIdentifier"];
@@ -2613,6 +2819,209 @@ export interface operations {
             401: components["responses"]["InvocationUnauthenticated"];
             500: components["responses"]["InvocationFault"];
             503: components["responses"]["InvocationUnavailable"];
+        };
+    };
+    readMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The principal. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Principal"];
+                };
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
+        };
+    };
+    listMyTokens: {
+        parameters: {
+            query?: {
+                /** @description The longest page; a page also ends once its items pass 4 MiB. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before, with the same path, filters and limit. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page; createdAt descending, then tokenId. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessTokenPage"];
+                };
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
+        };
+    };
+    createMyToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessTokenCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description The token; its text is told only here. */
+            201: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessTokenIssued"];
+                };
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            409: components["responses"]["CatalogConflict"];
+            413: components["responses"]["CatalogTooLarge"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
+        };
+    };
+    revokeMyToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tokenId: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The revoked token. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessToken"];
+                };
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            404: components["responses"]["CatalogNotFound"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
+        };
+    };
+    revokePresentedToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The revoked token. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessToken"];
+                };
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            409: components["responses"]["CatalogConflict"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
+        };
+    };
+    createSignInCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The code; it is told only here. */
+            201: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInCode"];
+                };
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            409: components["responses"]["CatalogConflict"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInCodeRedeemRequest"];
+            };
+        };
+        responses: {
+            /** @description A session; its token is told only here. */
+            201: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInCodeSession"];
+                };
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            413: components["responses"]["CatalogTooLarge"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
         };
     };
     listWorkspaces: {

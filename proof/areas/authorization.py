@@ -123,6 +123,8 @@ class Doors:
             "/v1/agents": lambda: a_card(agent_id=f"new:agent-{next(self._numbers)}", owner=of("owner")),
             "/endpoint-bindings": lambda: {"endpoint": url, "method": "http_well_known", "version": "1.0.0"},
             "/agents/{agentId}/releases": lambda: {"version": "1.0.0", "endpointBindingId": of("binding")},
+            "/v1/me/tokens": lambda: {"label": "new"},
+            "/v1/sign-in": lambda: {"code": next(self.world.codes) if cell.relations["code"] is OWN else "unknown"},
             "/v1/workspaces": lambda: {"workspaceId": f"new-space-{next(self._numbers)}"},
             "/installations": lambda: {"agentId": of("target"), "versionConstraint": "*", "acceptedPermissions": []},
             "/installations/{installationId}": lambda: {"status": "disabled"},

@@ -36,10 +36,10 @@ class Relation(StrEnum):
 
 
 OWN, CALLED, FORMER, FOREIGN, SHARED, ABSENT = Relation
-NOT_FOUND, CONFLICT = (404, "NOT_FOUND"), (409, "CONFLICT")
+NOT_FOUND, CONFLICT, UNAUTHENTICATED = (404, "NOT_FOUND"), (409, "CONFLICT"), (401, "UNAUTHENTICATED")
 NOT_OWNER, NOT_CALLER = (403, "FORBIDDEN not_owner"), (403, "FORBIDDEN not_caller")
 NOT_INSTALLED, MISMATCH = (404, "AGENT_NOT_INSTALLED"), (400, "VALIDATION_ERROR")
-# `target`, `owner` and `binding` stand in the body; the others in the path, or in the body under the same name.
+# `target`, `owner`, `binding` and `code` stand in the body; the others in the path, or in the body under the same name.
 RELATIONS: Mapping[str, Sequence[Relation]] = {
     "agentId": (OWN, FOREIGN, SHARED, ABSENT),
     "releaseId": (OWN, FOREIGN, SHARED, ABSENT),
@@ -48,6 +48,7 @@ RELATIONS: Mapping[str, Sequence[Relation]] = {
     "workspaceId": (OWN, CALLED, FORMER, FOREIGN, ABSENT),
     **dict.fromkeys(("installationId", "invocationId", "traceId", "principalId"), (OWN, CALLED, FOREIGN, ABSENT)),
     "owner": (OWN, FOREIGN),
+    "code": (OWN, ABSENT),
 }
 _THREE = (OWN, FOREIGN, ABSENT)
 
@@ -175,6 +176,10 @@ GATEWAY: Mapping[str, Rule] = {
             ),
             _gateway("GET /v1/releases/{releaseId}", 200, _absent("releaseId"), _hidden("releaseId")),
             _gateway("GET /v1/status", 200),
+            _gateway("GET /v1/me", 200),
+            _gateway("GET /v1/me/tokens", 200),
+            _gateway("POST /v1/me/tokens", 201),
+            _gateway("POST /v1/me/sign-in-codes", 201),
             _gateway("POST /v1/workspaces", 201),
             _gateway("GET /v1/workspaces", 200),
             _gateway(f"GET {_SPACE}", 200, *_WORKSPACE),
@@ -207,8 +212,11 @@ GATEWAY: Mapping[str, Rule] = {
                 _gateway(f"GET {_SPACE}/{path}/{{{name}}}", 200, *_WORKSPACE, *_within(name), together=_IN_CALLED)
                 for path, name in (("invocations", "invocationId"), ("traces", "traceId"))
             ),
+            _gateway("DELETE /v1/me/tokens/{tokenId}", 200, ("tokenId", FOREIGN, NOT_FOUND), _absent("tokenId")),
+            _gateway("DELETE /v1/me/token", 200),  # the very last: after it the caller has no token
         ]
     ),
+    "POST /v1/sign-in": Rule(Access.ANYONE, 201, (("code", ABSENT, UNAUTHENTICATED),), ("code",), changes=True),
     "GET /v1/public/agents/{publicAgentId}": Rule(
         Access.ANYONE, 200, (_absent("publicAgentId"),), objects=("publicAgentId",)
     ),

@@ -1,6 +1,6 @@
 """Two owners who each have one of everything, and are callers of each other; and all who may come to the doors."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,6 +8,7 @@ from typing import Any
 
 from aop.base.clock import utc_now
 from aop.base.ids import new_id, new_random_id, new_trace_id
+from aop.control_plane.gateway.sign_in import make_operators_code
 from aop.control_plane.gateway.tokens import Tokens, issue_token, new_token_text
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
@@ -51,6 +52,8 @@ class World:
     visitors: Sequence[Visitor]
     named: Mapping[str, Named]
     """By owner."""
+    codes: Iterator[str]
+    """Open sign-in codes; each serves one visitor."""
 
     def unit(self, document: str, *, misplaced: bool = False) -> RunningUnit:
         """The one that serves the operations of this OpenAPI document, or, misplaced, the other."""
@@ -88,7 +91,8 @@ async def opened_world(stores: DatabaseUrls) -> AsyncIterator[World]:
                 *_registered(platform.token, bobs, parent.request),
                 Visitor("ended delegation", [f"Bearer {ended}"], Access.DELEGATION, too_late=True),
             ]
-            yield World(platform, visitors, named)
+            codes = [await make_operators_code(stores.control_plane, "carol") for _ in visitors]
+            yield World(platform, visitors, named, iter([made.code.reveal() for made in codes]))
 
 
 def _router_principals() -> str:
@@ -177,6 +181,7 @@ async def _possessions(
         "installationId": installation,
         "principalId": who,
         **invoked,
+        "tokenId": (await platform.gateway.post("/v1/me/tokens", {"label": "own"}, token=owner.token)).json["tokenId"],
     }
     return _Possessions(hidden, shared, *(await _shared_workspaces(owner, who, shared["agentId"])))
 
@@ -224,12 +229,15 @@ def _named(mine: _Possessions, theirs: _Possessions) -> Named:
         "principalId": "nobody",
         "invocationId": new_id("inv"),
         "traceId": new_trace_id(),
+        "tokenId": new_id("tok"),
+        "code": "unknown",
     }
     named: dict[tuple[str, Relation], str] = {}
     for relation, found in ((CALLED, theirs.open), (FORMER, theirs.closed)):
         named |= {(name, relation): value for name, value in found.items()}
     for relation, found in ((OWN, mine.hidden), (FOREIGN, theirs.hidden), (SHARED, theirs.shared), (ABSENT, absent)):
         named |= {(name, relation): value for name, value in found.items()}
+        named["code", relation] = found.get("code", "")
         named["target", relation] = found["agentId"]
         named["binding", relation] = found.get("bindingId", "")
     named["target", OWN] = mine.shared["agentId"]

@@ -34,6 +34,12 @@ GATEWAY = {
     ("/v1/releases/{releaseId}/revoke", "POST"),
     ("/v1/releases/{releaseId}", "GET"),
     ("/v1/status", "GET"),
+    ("/v1/me", "GET"),
+    ("/v1/me/tokens", "GET POST"),
+    ("/v1/me/tokens/{tokenId}", "DELETE"),
+    ("/v1/me/token", "DELETE"),
+    ("/v1/me/sign-in-codes", "POST"),
+    ("/v1/sign-in", "POST"),
     ("/v1/workspaces", "POST GET"),
     ("/v1/workspaces/{workspaceId}", "GET"),
     ("/v1/workspaces/{workspaceId}/installations", "POST GET"),
@@ -65,7 +71,7 @@ ENDPOINTS = {
     "router-agent.v1": ROUTER_AGENT,
 }
 SURFACES = surfaces()
-ANONYMOUS = ("/v1/public/", "/openapi.json")
+ANONYMOUS = ("/v1/public/", "/openapi.json", "/v1/sign-in")
 V3 = ("/v1/workspaces", "/internal/v1/resolve-")
 V4 = ("/v1/status", "/internal/v1/", "/agent/v1/")
 
@@ -101,7 +107,7 @@ def test_every_response_carries_the_trace_header(name: str) -> None:
             assert "x-platform-trace-id" in response["headers"], f"{method} {path} {status}"
 
 
-def test_only_the_public_read_and_health_are_open_to_anyone() -> None:
+def test_only_the_public_read_sign_in_and_health_are_open_to_anyone() -> None:
     for name, surface in SURFACES.items():
         assert surface["security"], name
         for method, path, operation in contracts.operations_of(surface):

@@ -105,7 +105,9 @@ async def test_every_reason_that_is_not_open_is_provoked_by_some_test_of_real_un
     """Here, or in a file with this row: by an answer of an Agent, the end of a Router, a cut connection."""
     here = {*IN_STREAMS, *(reason for _, reason in (*PROVOKED, *FAILURES))}
     texts = [
-        path.read_text("utf-8") for name in ("loop", "router", "units") for path in (TESTS / name).glob("test_*.py")
+        path.read_text("utf-8")
+        for name in ("gateway", "loop", "router", "units")
+        for path in (TESTS / name).glob("test_*.py")
     ]
     elsewhere = "".join(text for text in texts if '"REAS-01"' in text)
     assert {reason for reason in set(Reason) - here if f'"{reason}"' not in elsewhere} == OPEN

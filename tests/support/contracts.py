@@ -20,6 +20,7 @@ DOCUMENTS = frozenset(
         *("agent-card/0.2", "catalog-entry/1", "discovery-item/1", "agent-overview/2"),
         *("workspace/1", "workspace-item/1", "workspace-caller/1"),
         *("installation/1", "installation-item/1", "install-request/1", "installation-update/1"),
+        *("principal/1", "access-token/1", "sign-in-code/1"),
         *("endpoint-binding/1", "challenge/1", "endpoint-evidence/1", "release/2", "public-agent-share/1"),
         *("invocation-request/2", "nested-invocation-request/2", "invocation-result/1", "invocation-stream-event/2"),
         *("invocation-event/0.3", "invocation-record/2", "invocation-detail/2", "trace/2"),

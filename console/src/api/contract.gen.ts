@@ -3,6 +3,60 @@
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
 export type JsonObject = { readonly [member: string]: Json }
 
+/** A token of the Gateway without its text, as its principal sees it. */
+export type AccessToken = {
+  readonly tokenId: TokenId
+  /** A note of whoever made it, to recognise it by; empty for a session. */
+  readonly label: string
+  readonly createdAt: Timestamp
+  /** From then on it is refused. */
+  readonly expiresAt: Timestamp
+  /** Of the last use, up to ten minutes early; absent before the first. */
+  readonly lastUsedAt?: Timestamp
+  /** Only in the answer of a revocation: when it was revoked first. */
+  readonly revokedAt?: Timestamp
+  /** Whether it is the token that this request presented. */
+  readonly current: boolean
+  readonly madeBy: AccessTokenMaker
+  /** The token that it was made with, when revoking that one revokes it as well. */
+  readonly endsWith?: TokenId
+}
+
+/** Body of the create call. */
+export type AccessTokenCreateRequest = {
+  /** A note to recognise it by, without control characters. */
+  readonly label: string
+  /** How long it lives. Left out, PLATFORM_ACCESS_TOKEN_DAYS. More than is allowed is cut; `expiresAt` says so. */
+  readonly days?: number
+}
+
+/** A new token with its text, which is told only here. */
+export type AccessTokenIssued = {
+  readonly tokenId: TokenId
+  /** A note of whoever made it, to recognise it by; empty for a session. */
+  readonly label: string
+  readonly createdAt: Timestamp
+  /** From then on it is refused. */
+  readonly expiresAt: Timestamp
+  /** Whether it is the token that this request presented. */
+  readonly current: boolean
+  readonly madeBy: AccessTokenMaker
+  /** The token that it was made with, when revoking that one revokes it as well. */
+  readonly endsWith?: TokenId
+  readonly token: AccessTokenText
+}
+
+/** operator: the operator's command on the store. openid: a caller with a token of the OpenID provider. token: a caller with another access token. code: a sign-in code, so it is a session. */
+export type AccessTokenMaker = "operator" | "openid" | "token" | "code"
+
+export type AccessTokenPage = {
+  readonly items: ReadonlyArray<AccessToken>
+  readonly nextCursor?: NextCursor
+}
+
+/** The token itself; it stands for its principal. */
+export type AccessTokenText = string
+
 /** Declares one exact version of an Agent: its endpoint, Skills, permissions and limits. Rules CARD-1 to CARD-6 apply on top of this document. */
 export type AgentCard = {
   readonly schemaVersion: "0.2"
@@ -499,7 +553,7 @@ export type PlatformErrorCorrelated = {
 }
 
 /** Why, in one word of the closed list reasons.json; never anything taken from a payload, an Agent or a dependency. */
-export type PlatformErrorReason = "name_not_resolved" | "connect_failed" | "tls_failed" | "transfer_broken" | "http_redirect" | "http_auth" | "http_client_error" | "http_server_error" | "http_other_success" | "address_refused" | "streaming_not_declared" | "task_failed" | "task_rejected" | "input_required" | "auth_required" | "rpc_error" | "rpc_method_not_found" | "rpc_version_not_supported" | "media_type" | "not_json" | "rpc_envelope" | "message_shape" | "task_shape" | "task_changed" | "task_state_unknown" | "stream_order" | "artifact_order" | "artifact_replaced" | "stream_ended_early" | "output_schema" | "head_size" | "body_size" | "event_size" | "frame_size" | "schema_work" | "input_size" | "acceptance_unknown" | "router_unreachable" | "store_unavailable" | "outcome_unknown" | "router_restarted" | "control_plane_unreachable" | "already_installed" | "already_exists" | "state_changed" | "parent_not_running" | "not_numbered_yet" | "installation_state" | "caller_is_owner" | "caller_limit" | "card_state" | "binding_verified" | "binding_failed" | "binding_not_verified" | "binding_evidence_changed" | "release_state" | "agent_of_other_provider" | "workspace_unknown" | "agent_unknown" | "version_unknown" | "version_range_empty" | "provider_unknown" | "binding_unknown" | "challenge_unknown" | "release_unknown" | "installation_unknown" | "caller_unknown" | "invocation_unknown" | "trace_unknown" | "archived" | "not_installed" | "skill_unknown" | "permission_not_accepted" | "not_owner" | "not_caller" | "depth_limit" | "fan_out_limit" | "sign_in_code"
+export type PlatformErrorReason = "name_not_resolved" | "connect_failed" | "tls_failed" | "transfer_broken" | "http_redirect" | "http_auth" | "http_client_error" | "http_server_error" | "http_other_success" | "address_refused" | "streaming_not_declared" | "task_failed" | "task_rejected" | "input_required" | "auth_required" | "rpc_error" | "rpc_method_not_found" | "rpc_version_not_supported" | "media_type" | "not_json" | "rpc_envelope" | "message_shape" | "task_shape" | "task_changed" | "task_state_unknown" | "stream_order" | "artifact_order" | "artifact_replaced" | "stream_ended_early" | "output_schema" | "head_size" | "body_size" | "event_size" | "frame_size" | "schema_work" | "input_size" | "acceptance_unknown" | "router_unreachable" | "store_unavailable" | "outcome_unknown" | "router_restarted" | "control_plane_unreachable" | "already_installed" | "already_exists" | "state_changed" | "parent_not_running" | "not_numbered_yet" | "installation_state" | "caller_is_owner" | "caller_limit" | "card_state" | "binding_verified" | "binding_failed" | "binding_not_verified" | "binding_evidence_changed" | "release_state" | "agent_of_other_provider" | "token_limit" | "token_of_openid_provider" | "workspace_unknown" | "agent_unknown" | "version_unknown" | "version_range_empty" | "provider_unknown" | "binding_unknown" | "challenge_unknown" | "release_unknown" | "installation_unknown" | "caller_unknown" | "invocation_unknown" | "trace_unknown" | "token_unknown" | "archived" | "not_installed" | "skill_unknown" | "permission_not_accepted" | "not_owner" | "not_caller" | "depth_limit" | "fan_out_limit" | "sign_in_code"
 
 /** Where a request breaks the contract and by which rule; never a value. */
 export type PlatformErrorViolation = {
@@ -507,6 +561,11 @@ export type PlatformErrorViolation = {
   readonly pointer: string
   /** The JSON Schema keyword or the named rule that was broken. */
   readonly rule: string
+}
+
+/** Whom the presented token stands for. */
+export type Principal = {
+  readonly principalId: SafeIdentifier
 }
 
 /** The stable public id of an Agent; it never changes. */
@@ -593,8 +652,30 @@ export type RootTaskId = string
 /** 1 to 128 ASCII characters: a letter or digit, then letters, digits, '.', '_', ':' or '-'. Compared exactly. */
 export type SafeIdentifier = string
 
+/** Signs in once, as the principal that it was made for, within ten minutes. */
+export type SignInCode = {
+  /** 32 random bytes in base64url; told only here. */
+  readonly code: string
+  readonly expiresAt: Timestamp
+}
+
+/** Body of the sign-in call. A text that was never a code is answered like a used one. */
+export type SignInCodeRedeemRequest = {
+  readonly code: string
+}
+
+/** A new token of the principal, which lives at most 12 hours. */
+export type SignInCodeSession = {
+  readonly token: AccessTokenText
+  readonly expiresAt: Timestamp
+  readonly principalId: SafeIdentifier
+}
+
 /** An instant in UTC with exactly six fraction digits. */
 export type Timestamp = string
+
+/** Identifies one access token; it is no secret. */
+export type TokenId = string
 
 /** The lineage of one root Task: parents before children, every parent present. */
 export type Trace = {
@@ -672,6 +753,13 @@ export interface Operations {
   revokeRelease: {path: { releaseId: SafeIdentifier }; answer: Release}
   readRelease: {path: { releaseId: SafeIdentifier }; answer: Release}
   readPlatformStatus: {answer: HealthPlatformStatus}
+  readMe: {answer: Principal}
+  listMyTokens: {query: { limit?: number; cursor?: string }; answer: AccessTokenPage}
+  createMyToken: {body: AccessTokenCreateRequest; answer: AccessTokenIssued}
+  revokeMyToken: {path: { tokenId: SafeIdentifier }; answer: AccessToken}
+  revokePresentedToken: {answer: AccessToken}
+  createSignInCode: {answer: SignInCode}
+  signIn: {body: SignInCodeRedeemRequest; answer: SignInCodeSession}
   listWorkspaces: {query: { limit?: number; cursor?: string }; answer: WorkspacePage}
   createWorkspace: {body: WorkspaceCreateRequest; answer: Workspace}
   readWorkspace: {path: { workspaceId: SafeIdentifier }; answer: Workspace}
@@ -713,6 +801,13 @@ export const OPERATIONS: Readonly<Record<OperationId, { method: string; path: st
   revokeRelease: { method: "POST", path: "/v1/releases/{releaseId}/revoke" },
   readRelease: { method: "GET", path: "/v1/releases/{releaseId}" },
   readPlatformStatus: { method: "GET", path: "/v1/status" },
+  readMe: { method: "GET", path: "/v1/me" },
+  listMyTokens: { method: "GET", path: "/v1/me/tokens" },
+  createMyToken: { method: "POST", path: "/v1/me/tokens" },
+  revokeMyToken: { method: "DELETE", path: "/v1/me/tokens/{tokenId}" },
+  revokePresentedToken: { method: "DELETE", path: "/v1/me/token" },
+  createSignInCode: { method: "POST", path: "/v1/me/sign-in-codes" },
+  signIn: { method: "POST", path: "/v1/sign-in" },
   listWorkspaces: { method: "GET", path: "/v1/workspaces" },
   createWorkspace: { method: "POST", path: "/v1/workspaces" },
   readWorkspace: { method: "GET", path: "/v1/workspaces/{workspaceId}" },
@@ -888,6 +983,8 @@ export const REASONS: {
     binding_evidence_changed: {"sentence": "The Binding no longer has the evidence that the Release was verified with.", "owner": "provider", "action": "Publish a new Card version with its own Binding and Release."},
     release_state: {"sentence": "The Release is in a state from which this step does not lead; a suspended or revoked one stays so.", "owner": "provider", "action": "Read the Release; do only what its state permits."},
     agent_of_other_provider: {"sentence": "The Agent is bound to another provider.", "owner": "provider", "action": "Use the provider that the Agent was first bound to."},
+    token_limit: {"sentence": "The principal has as many tokens and open sign-in codes as it may have, or made too many within a day.", "owner": "caller", "action": "Revoke tokens that are no longer needed, or make fewer."},
+    token_of_openid_provider: {"sentence": "The presented token belongs to the OpenID provider, and only the provider can end it.", "owner": "caller", "action": "Sign out at the OpenID provider."},
   },
   NOT_FOUND: {
     workspace_unknown: {"sentence": "There is no Workspace with this id.", "owner": "caller", "action": "Check the Workspace id; list the Workspaces to find it."},
@@ -902,6 +999,7 @@ export const REASONS: {
     caller_unknown: {"sentence": "The principal is not a caller of this Workspace.", "owner": "workspace_owner", "action": "Check the principal id; list the callers of the Workspace to find it."},
     invocation_unknown: {"sentence": "There is no such Invocation in this Workspace.", "owner": "caller", "action": "Check the Invocation id and the Workspace; list the Invocations to find it."},
     trace_unknown: {"sentence": "There is no record of this Trace in this Workspace.", "owner": "caller", "action": "Check the Trace id and the Workspace. After an error whose acceptance is unknown, this counts only 30 s later while the Router is ok."},
+    token_unknown: {"sentence": "The caller has no token with this id.", "owner": "caller", "action": "Check the id in the list of the caller's tokens."},
     archived: {"sentence": "The record is in a part of the Ledger that was archived.", "owner": "platform_operator", "action": "Look for it in the exported archive."},
   },
   AGENT_NOT_INSTALLED: {
@@ -918,7 +1016,7 @@ export const REASONS: {
     fan_out_limit: {"sentence": "One root Task has as many Invocations as the platform allows.", "owner": "provider", "action": "Let the Agents make fewer calls for one root Task."},
   },
   UNAUTHENTICATED: {
-    sign_in_code: {"sentence": "The sign-in code is wrong, used or expired.", "owner": "caller", "action": "Get a new sign-in link."},
+    sign_in_code: {"sentence": "The sign-in code is wrong, used or expired.", "owner": "caller", "action": "Get a new sign-in link: `aop open` makes one."},
   },
 }
 
@@ -936,6 +1034,7 @@ export const PATTERNS = {
   invocationId: new RegExp("^inv_[0-9a-f]{32}$"),
   rootTaskId: new RegExp("^task_[0-9a-f]{32}$"),
   eventId: new RegExp("^evt_[0-9a-f]{32}$"),
+  tokenId: new RegExp("^tok_[0-9a-f]{32}$"),
   publicAgentId: new RegExp("^agt_[0-9a-f]{32}$"),
 } as const
 

@@ -2,13 +2,14 @@
 
 from aop.client.asynchronous import AsyncBaseClient
 from aop.client.catalog import CatalogCalls
+from aop.client.identity import IdentityCalls
 from aop.client.invocations import InvocationCalls
 from aop.client.publication import PublicationCalls
 from aop.client.synchronous import SyncBaseClient
 from aop.client.workspaces import WorkspaceCalls
 
 
-class Operations(CatalogCalls, PublicationCalls, WorkspaceCalls, InvocationCalls):
+class Operations(CatalogCalls, PublicationCalls, WorkspaceCalls, InvocationCalls, IdentityCalls):
     """The whole of `/v1`."""
 
 

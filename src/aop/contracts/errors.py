@@ -108,6 +108,8 @@ class Reason(StrEnum):
     BINDING_EVIDENCE_CHANGED = "binding_evidence_changed"
     RELEASE_STATE = "release_state"
     AGENT_OF_OTHER_PROVIDER = "agent_of_other_provider"
+    TOKEN_LIMIT = "token_limit"  # noqa: S105  a word, no secret
+    TOKEN_OF_OPENID_PROVIDER = "token_of_openid_provider"  # noqa: S105  a word, no secret
     WORKSPACE_UNKNOWN = "workspace_unknown"
     AGENT_UNKNOWN = "agent_unknown"
     VERSION_UNKNOWN = "version_unknown"
@@ -120,6 +122,7 @@ class Reason(StrEnum):
     CALLER_UNKNOWN = "caller_unknown"
     INVOCATION_UNKNOWN = "invocation_unknown"
     TRACE_UNKNOWN = "trace_unknown"
+    TOKEN_UNKNOWN = "token_unknown"  # noqa: S105  a word, no secret
     ARCHIVED = "archived"
     NOT_INSTALLED = "not_installed"
     SKILL_UNKNOWN = "skill_unknown"

@@ -15,17 +15,20 @@ from aop.control_plane.dispatch.invocations import Invocations
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.dispatch.router_client import RouterClient
 from aop.control_plane.dispatch.streams import Streams
-from aop.control_plane.gateway.access import MAX_ANONYMOUS, Callers, GatewayAccess, TokenCallers
+from aop.control_plane.gateway.access import MAX_ANONYMOUS, MAX_SIGN_INS, Callers, GatewayAccess, TokenCallers
 from aop.control_plane.gateway.callers import CallerRoutes
 from aop.control_plane.gateway.catalog import CatalogRoutes
 from aop.control_plane.gateway.discovery import DiscoveryRoutes, PublicAgentRoutes
+from aop.control_plane.gateway.identity import IdentityRoutes, SignInRoutes
 from aop.control_plane.gateway.invocations import InvocationRoutes
 from aop.control_plane.gateway.lineage import LineageRoutes
 from aop.control_plane.gateway.oidc.callers import OidcCallers
 from aop.control_plane.gateway.oidc.key_set import KeySet
 from aop.control_plane.gateway.openapi import openapi_routes
+from aop.control_plane.gateway.own_tokens import OwnTokens
 from aop.control_plane.gateway.providers import ProviderRoutes
 from aop.control_plane.gateway.publication import PublicationRoutes
+from aop.control_plane.gateway.sign_in import SignIn
 from aop.control_plane.gateway.status import status_routes
 from aop.control_plane.gateway.tokens import require_reserved
 from aop.control_plane.gateway.workspaces import WorkspaceRoutes
@@ -120,12 +123,14 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     checks = {owner: foundation.store_check(owner) for owner in STORES}
     readiness = Readiness(checks | {"loops": loops.check}, log, metrics)
     tracing = start_telemetry(settings.unit.telemetry, foundation, opened)
+    tokens = _token_callers(parts, opened)
     access = GatewayAccess(
-        _callers(parts, opened),
+        _callers(parts, tokens, opened),
         Slots(settings.max_in_flight_invocations),
         Slots(settings.max_in_flight_requests),
         Slots(settings.max_in_flight_requests),
         Slots(MAX_ANONYMOUS),
+        Slots(MAX_SIGN_INS),
     )
     metrics.in_flight(lambda: access.invocations.taken)
     router = RouterClient(
@@ -137,20 +142,27 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         *health_routes(readiness, metrics),
         *openapi_routes(access),
         *status_routes(access, readiness, router),
+        *_identity_routes(parts, access, tokens),
         *_registry_routes(parts, access, CardReader(workers)),
         *_discovery_routes(parts, access),
         *_workspace_routes(parts, access, router),
         *_topology_routes(parts),
     ]
     application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins), tracing, workers)
-    slots = ((access.invocations, access.requests, access.anonymous), (access.resolves,))
+    slots = ((access.invocations, access.requests, access.anonymous, access.sign_ins), (access.resolves,))
     return Unit(application, readiness, slots, log, metrics, opened.aclose, end_watches=parts.signal.end)
 
 
-def _callers(parts: _Parts, opened: AsyncExitStack) -> Callers:
-    settings, foundation, clock = parts.settings.oidc, parts.foundation, parts.environment.clock
-    tokens = TokenCallers(foundation.database, clock, None if settings is None else settings.principal_prefix)
+def _token_callers(parts: _Parts, opened: AsyncExitStack) -> TokenCallers:
+    settings = parts.settings.oidc
+    reserved = None if settings is None else settings.principal_prefix
+    tokens = TokenCallers(parts.foundation.database, parts.environment.clock, reserved)
     opened.push_async_callback(tokens.close)
+    return tokens
+
+
+def _callers(parts: _Parts, tokens: TokenCallers, opened: AsyncExitStack) -> Callers:
+    settings, foundation, clock = parts.settings.oidc, parts.foundation, parts.environment.clock
     if settings is None:
         return Callers(tokens, None)
     endpoint = Endpoint.parse(settings.jwks_url)
@@ -165,6 +177,16 @@ def _topology_routes(parts: _Parts) -> Sequence[Route]:
     snapshots = Slots(max(1, parts.settings.unit.database_pool_size // 4))
     changes = Changes(parts.foundation.database)
     return topology_watch_routes(changes, parts.signal, parts.settings.internal_principals, snapshots)
+
+
+def _identity_routes(parts: _Parts, access: GatewayAccess, tokens: TokenCallers) -> Sequence[Route]:
+    settings, database, clock = parts.settings, parts.foundation.database, parts.environment.clock
+    own = OwnTokens(database, clock, tokens.forget, settings.access_token_days)
+    sign_in = SignIn(database, clock)
+    return [
+        *IdentityRoutes(own, sign_in, settings.request_max_bytes).routes(access),
+        *SignInRoutes(sign_in, access.sign_ins).routes(),
+    ]
 
 
 def _registry_routes(parts: _Parts, access: GatewayAccess, reader: CardReader) -> Sequence[Route]:

@@ -108,8 +108,8 @@ class Conditions:
                 f"{name}.installable IS NOT NULL",
             ]
         )
-        # OFFSET 0 keeps it one index look-up for each version; as a join it would read all versions first. The order and
-        # LIMIT 1 let the look-up climb from the version itself; else it may read all versions that the Agent has.
+        # OFFSET 0 keeps it one index look-up for each version; as a join it would read all versions first. The order
+        # and LIMIT 1 let the look-up climb from the version itself; else it may read all versions that the Agent has.
         nearest = "ORDER BY higher.precedence, higher.version LIMIT 1 OFFSET 0"
         return [f"NOT EXISTS (SELECT FROM registry.eligible_version AS higher WHERE {others} {nearest})"]
 

@@ -1,15 +1,15 @@
 """Who may call the Gateway, and how many at once."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from aop.base.clock import Clock, utc_now
 from aop.contracts.errors import Envelope, Unauthenticated
-from aop.control_plane.gateway import store
 from aop.control_plane.gateway.oidc.callers import OidcCallers
-from aop.control_plane.gateway.store import UnrevokedToken
+from aop.control_plane.gateway.store import tokens as store
+from aop.control_plane.gateway.store.tokens import TokenOrigin, UnrevokedToken
 from aop.control_plane.gateway.tokens import TEXT_PREFIX, is_well_formed, token_digest
 from aop.serving.admission import Slots
 from aop.serving.bearer import bearer_token
@@ -20,15 +20,17 @@ from aop.store.database import Database
 from aop.store.grouped_reads import GroupedReads
 
 MAX_ANONYMOUS: Final = 64
+MAX_SIGN_INS: Final = 8
 # A revocation must work within 5 s; half of that leaves room for the clocks of several replicas.
 _CACHE_SECONDS = 2.5
 _MAX_CACHED = 10_000
 
 
 class TokenCallers:
-    """Finds the principal of an access token. Caches a token that the store accepted for a moment, never a refusal.
+    """Finds the token that a text is. Caches a token that the store accepted for a moment, never a refusal.
 
-    The prefix of the OpenID provider's principals is reserved: no token of ours stands for one of them.
+    The prefix of the OpenID provider's principals is reserved: a token stands for one of them only when it goes back
+    to a caller of the provider.
     """
 
     def __init__(self, database: Database, clock: Clock = utc_now, reserved_prefix: str | None = None) -> None:
@@ -36,35 +38,48 @@ class TokenCallers:
         self._clock = clock
         self._reserved_prefix = reserved_prefix
         self._tokens: GroupedReads[bytes, UnrevokedToken] = GroupedReads(database, store.unrevoked_tokens)
-        self._cache: dict[bytes, tuple[str, float, datetime]] = {}
+        self._cache: dict[bytes, tuple[UnrevokedToken, float]] = {}
+        self._revocations = 0
 
-    async def identify(self, text: str) -> str:
+    async def identify(self, text: str) -> UnrevokedToken:
         if not is_well_formed(text):
             raise Unauthenticated("token form or checksum")
         digest = token_digest(text)
         cached = self._cache.get(digest)
         now = asyncio.get_running_loop().time()
-        if cached is not None and now < cached[1] and self._clock() < cached[2]:
+        if cached is not None and now < cached[1] and self._clock() < cached[0].expires_at:
             return cached[0]
         return await self._read(digest, now)
+
+    def forget(self, revoked: Iterable[bytes]) -> None:
+        """From now on these are refused here. What is being read at this moment may be older, and is not cached."""
+        self._revocations += 1
+        for digest in revoked:
+            self._cache.pop(digest, None)
 
     async def close(self) -> None:
         await self._tokens.close()
 
-    async def _read(self, digest: bytes, now: float) -> str:
-        moment, token = self._clock(), await self._tokens.get(digest)
+    async def _read(self, digest: bytes, now: float) -> UnrevokedToken:
+        revocations, moment = self._revocations, self._clock()
+        token = await self._tokens.get(digest)
         if token is None or token.expires_at <= moment:
             self._cache.pop(digest, None)
             raise Unauthenticated("unknown, expired or revoked token")
-        if self._reserved_prefix is not None and token.principal_id.startswith(self._reserved_prefix):
+        if self._is_reserved(token):
             raise Unauthenticated("its principal is one of the OpenID provider")
         if token.last_used_at is None or token.last_used_at <= moment - store.USE_STEP:
             async with self._database.connection() as connection:
                 await store.note_use(connection, token.token_id, moment)
-        if len(self._cache) >= _MAX_CACHED:
-            del self._cache[next(iter(self._cache))]
-        self._cache[digest] = (token.principal_id, now + _CACHE_SECONDS, token.expires_at)
-        return token.principal_id
+        if revocations == self._revocations:
+            if len(self._cache) >= _MAX_CACHED:
+                del self._cache[next(iter(self._cache))]
+            self._cache[digest] = (token, now + _CACHE_SECONDS)
+        return token
+
+    def _is_reserved(self, token: UnrevokedToken) -> bool:
+        prefix = self._reserved_prefix
+        return prefix is not None and token.origin is not TokenOrigin.OPENID and token.principal_id.startswith(prefix)
 
 
 class Callers:
@@ -77,7 +92,8 @@ class Callers:
     async def authenticate(self, request: Request) -> None:
         text = bearer_token(request)
         if text.startswith(TEXT_PREFIX):
-            request.caller = await self._tokens.identify(text)
+            token = await self._tokens.identify(text)
+            request.caller, request.grant = token.principal_id, token
         elif self._oidc is not None:
             request.caller = await self._oidc.identify(text)
         else:
@@ -93,7 +109,14 @@ class GatewayAccess:
     """For what Routers resolve for running Invocations; a drain refuses these last."""
     anonymous: Slots
     """For callers without a token, who take no slot from callers with one."""
+    sign_ins: Slots
+    """For redeeming sign-in codes alone: neither public reads nor slow senders keep anybody from signing in."""
 
     def route(self, method: str, path: str, call: Call, envelope: Envelope, query: QueryRules | None = None) -> Route:
         """A route for authenticated callers, counted among the requests that are not invocations."""
         return Route(method, path, call, envelope, self.callers.authenticate, self.requests, query or {})
+
+
+def presented_token(request: Request) -> UnrevokedToken | None:
+    """The access token of an authenticated request; None when it carries a token of the OpenID provider."""
+    return request.grant if isinstance(request.grant, UnrevokedToken) else None

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from aop.base.clock import Clock, utc_now
 from aop.base.ids import new_id
 from aop.base.settings import Secret, SettingProblem, SettingsRefused
-from aop.control_plane.gateway import store
+from aop.control_plane.gateway.store import tokens as store
 from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX
 from aop.store.database import Connection, connect, translated_failures
 
@@ -54,8 +54,15 @@ class Tokens:
             return await store.all_tokens(self._connection)
 
     async def revoke(self, token_id: str) -> bool:
+        """With all that was made with it; False when there is no such token."""
         async with translated_failures():
-            return await store.revoke_token(self._connection, token_id, self._clock())
+            token = await store.token(self._connection, token_id)
+            if token is None:
+                return False
+            async with self._connection.transaction():
+                await store.lock_principal(self._connection, token.principal_id)
+                await store.revoke(self._connection, token_id, self._clock())
+        return True
 
 
 async def issue_token(database_url: str, principal: str, *, label: str = "", days: int = DEFAULT_DAYS) -> IssuedToken:
@@ -67,8 +74,8 @@ async def issue_token(database_url: str, principal: str, *, label: str = "", day
 
 
 async def require_reserved(connection: Connection, prefix: str, now: datetime) -> None:
-    """Refuses the prefix of the OpenID provider's principals while a usable token of ours has such a principal."""
-    token_id = await store.usable_token_of(connection, prefix, now)
+    """Refuses the prefix of the OpenID provider's principals while a usable token has one that it did not vouch for."""
+    token_id = await store.usable_operator_token_of(connection, prefix, now)
     if token_id is not None:
         reason = f"begins the principal of {token_id}: revoke it (aop token revoke {token_id}) or choose another prefix"
         raise SettingsRefused([SettingProblem(OIDC_PRINCIPAL_PREFIX, reason)])

@@ -1,0 +1,142 @@
+"""Routes of a caller's own identity: who it is, its tokens, codes to sign in with, and sign-in itself."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from aop.base.clock import to_text
+from aop.contracts.documents import document
+from aop.contracts.errors import Envelope
+from aop.contracts.sign_in import (
+    AccessToken,
+    AccessTokenRequest,
+    NewAccessToken,
+    Principal,
+    Session,
+    SignInCode,
+    SignInRequest,
+)
+from aop.control_plane.gateway.access import GatewayAccess, presented_token
+from aop.control_plane.gateway.making import KnownCaller
+from aop.control_plane.gateway.own_tokens import OwnTokens
+from aop.control_plane.gateway.sign_in import SignIn
+from aop.control_plane.gateway.store.tokens import TokenRecord
+from aop.serving.admission import Slots
+from aop.serving.body import read_json
+from aop.serving.paging import PAGE_QUERY, ListAnswer, Paging, SafeIdentifier
+from aop.serving.request import Request
+from aop.serving.response import Response, json_response
+from aop.serving.routing import Route
+
+_ME = "/v1/me"
+_SIGN_IN_BYTES = 4_096
+
+
+class IdentityRoutes:
+    """For callers with a token."""
+
+    def __init__(self, tokens: OwnTokens, sign_in: SignIn, request_max_bytes: int) -> None:
+        self._tokens = tokens
+        self._sign_in = sign_in
+        self._request_max_bytes = request_max_bytes
+
+    def routes(self, access: GatewayAccess) -> Sequence[Route]:
+        v2 = Envelope.CATALOG
+        return [
+            access.route("GET", _ME, self.read, v2),
+            access.route("GET", f"{_ME}/tokens", self.tokens, v2, PAGE_QUERY),
+            access.route("POST", f"{_ME}/tokens", self.make_token, v2),
+            access.route("DELETE", f"{_ME}/tokens/:tokenId", self.revoke_token, v2),
+            access.route("DELETE", f"{_ME}/token", self.sign_out, v2),
+            access.route("POST", f"{_ME}/sign-in-codes", self.make_code, v2),
+        ]
+
+    async def read(self, request: Request) -> Response:
+        return json_response(200, Principal(principal_id=request.principal))
+
+    async def tokens(self, request: Request) -> Response:
+        paging = Paging("tokens", tuple[datetime, SafeIdentifier], request)
+        found = await self._tokens.page(request.principal, paging.after, paging.limit)
+        items = [_access_token(record, request) for record in found[: paging.limit]]
+        if len(found) == len(items):
+            return json_response(200, ListAnswer(items))
+        last = found[len(items) - 1]
+        return json_response(200, ListAnswer(items, paging.cursor((last.created_at, last.token_id))))
+
+    async def make_token(self, request: Request) -> Response:
+        body = await read_json(request, document("access-token/1#createRequest"), self._request_max_bytes)
+        # The schema took it already, and to a schema 30.0 days are whole days as well.
+        wanted = msgspec.json.decode(body.raw, type=AccessTokenRequest, strict=False)
+        days = None if wanted.days is msgspec.UNSET else wanted.days
+        issued = await self._tokens.make(_caller(request), wanted.label, days)
+        record = issued.record
+        made = NewAccessToken(
+            token_id=record.token_id,
+            label=record.label,
+            created_at=to_text(record.created_at),
+            expires_at=to_text(record.expires_at),
+            current=False,
+            made_by=record.made_by,
+            ends_with=record.ends_with or msgspec.UNSET,
+            token=issued.token.reveal(),
+        )
+        return json_response(201, made)
+
+    async def revoke_token(self, request: Request) -> Response:
+        revoked = await self._tokens.revoke(request.principal, request.path["tokenId"])
+        return json_response(200, _access_token(revoked, request))
+
+    async def sign_out(self, request: Request) -> Response:
+        return json_response(200, _access_token(await self._tokens.revoke_presented(_caller(request)), request))
+
+    async def make_code(self, request: Request) -> Response:
+        made = await self._sign_in.make_code(_caller(request))
+        return json_response(201, SignInCode(code=made.code.reveal(), expires_at=to_text(made.expires_at)))
+
+
+class SignInRoutes:
+    """For anyone with a code. Does not read an Authorization header."""
+
+    def __init__(self, sign_in: SignIn, slots: Slots) -> None:
+        self._sign_in = sign_in
+        self._slots = slots
+
+    def routes(self) -> Sequence[Route]:
+        return [Route("POST", "/v1/sign-in", self.redeem, Envelope.CATALOG)]
+
+    async def redeem(self, request: Request) -> Response:
+        """The slot is taken once the body is there: who sends slowly keeps nobody else from signing in."""
+        body = await read_json(request, document("sign-in-code/1#redeemRequest"), _SIGN_IN_BYTES)
+        with self._slots.hold():
+            session = await self._sign_in.redeem(msgspec.json.decode(body.raw, type=SignInRequest).code)
+        request.caller = session.principal_id
+        answer = Session(
+            token=session.token.reveal(),
+            expires_at=to_text(session.expires_at),
+            principal_id=session.principal_id,
+        )
+        return json_response(201, answer)
+
+
+def _caller(request: Request) -> KnownCaller:
+    return KnownCaller(request.principal, presented_token(request))
+
+
+def _access_token(record: TokenRecord, request: Request) -> AccessToken:
+    presented = presented_token(request)
+    return AccessToken(
+        token_id=record.token_id,
+        label=record.label,
+        created_at=to_text(record.created_at),
+        expires_at=to_text(record.expires_at),
+        last_used_at=_text(record.last_used_at),
+        revoked_at=_text(record.revoked_at),
+        current=presented is not None and presented.token_id == record.token_id,
+        made_by=record.made_by,
+        ends_with=record.ends_with or msgspec.UNSET,
+    )
+
+
+def _text(moment: datetime | None) -> str | msgspec.UnsetType:
+    return msgspec.UNSET if moment is None else to_text(moment)

@@ -1,0 +1,1 @@
+"""SQL of the Gateway's own tables: access tokens and sign-in codes, both stored as digests only."""
