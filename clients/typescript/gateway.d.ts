@@ -444,6 +444,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/releases/{releaseId}/reach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                releaseId: components["parameters"]["ReleaseId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Count what depends on a Release
+         * @description Only for its owner, in every state. Calls are counted by the Router; when it cannot be asked, the answer is 503, never 0.
+         */
+        get: operations["readReleaseReach"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/releases/{releaseId}/observation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                releaseId: components["parameters"]["ReleaseId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what the Router knows of a Release
+         * @description Only for its owner. After a suspend or revoke it shows when the Router has learned of it. The Router is asked within 2 s.
+         */
+        get: operations["readReleaseObservation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/status": {
         parameters: {
             query?: never;
@@ -690,7 +734,7 @@ export interface paths {
         put?: never;
         /**
          * Install an Agent and accept permissions
-         * @description The highest version in the range is judged and there is no step down to a lower one.
+         * @description The highest version in the range is judged and there is no step down to a lower one. With `replaces`, an enabled Installation of the same Agent becomes `uninstalled` and the new one `enabled` in one step. A call that was authorized before still runs on the old Release for up to 60 s.
          */
         post: operations["installAgent"];
         delete?: never;
@@ -1185,7 +1229,7 @@ export interface components {
         HealthStatus: "ok" | "unavailable";
         /**
          * Install request
-         * @description Asks for an Agent in a Workspace and accepts permissions explicitly.
+         * @description Asks for an Agent in a Workspace and accepts permissions explicitly. The permissions are always given in full, also when it replaces an Installation.
          */
         InstallRequest: {
             agentId: components["schemas"]["SafeIdentifier"];
@@ -1193,6 +1237,8 @@ export interface components {
             versionConstraint: string;
             /** @description May be empty; each id is declared by the chosen Card (rule permission_undeclared). */
             acceptedPermissions: components["schemas"]["SafeIdentifier"][];
+            /** @description The enabled Installation of this Agent, in this Workspace, that the new one takes the place of in one step. One of another Agent breaks rule replaces. */
+            replaces?: components["schemas"]["SafeIdentifier"];
         };
         /**
          * Installation
@@ -1213,6 +1259,8 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description Equals updatedAt. */
             uninstalledAt?: components["schemas"]["Timestamp"];
+            /** @description The Installation that took its place in the same step. */
+            replacedBy?: components["schemas"]["InstallationId"];
         };
         /** @description Unique; sorted ascending bytewise. */
         InstallationAcceptedPermissions: components["schemas"]["SafeIdentifier"][];
@@ -1235,6 +1283,8 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description Equals updatedAt. */
             uninstalledAt?: components["schemas"]["Timestamp"];
+            /** @description The Installation that took its place in the same step. */
+            replacedBy?: components["schemas"]["InstallationId"];
             agentName: components["schemas"]["AgentCardName"];
             limits: components["schemas"]["AgentCardLimits"];
             /** @description Every Skill of the pinned Card, in its order. */
@@ -1592,10 +1642,47 @@ export interface components {
         };
         /** @description Identifies one Release. */
         ReleaseId: string;
+        /**
+         * Release observation
+         * @description What the Router behind the Control Plane's destination knows of a Release. With several workers, the least advanced one answers.
+         */
+        ReleaseObservation: {
+            releaseId: components["schemas"]["ReleaseId"];
+            /**
+             * @description The state of the Router's topology watch.
+             * @enum {unknown}
+             */
+            source: "initializing" | "live" | "lost";
+            /** @description Absent while the Router knows nothing of the Release. */
+            state?: components["schemas"]["TopologyEventState"];
+            /** @description When the Router learned of this state, by its own clock. */
+            observedAt?: components["schemas"]["Timestamp"];
+        };
         ReleasePage: {
             items: components["schemas"]["Release"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
+        /**
+         * Release reach
+         * @description What depends on a Release: counts only. It names no Workspace, caller or Invocation.
+         */
+        ReleaseReach: {
+            releaseId: components["schemas"]["ReleaseId"];
+            /** @description Workspaces with a current Installation of it. */
+            workspaces: components["schemas"]["ReleaseReachCount"];
+            enabledInstallations: components["schemas"]["ReleaseReachCount"];
+            disabledInstallations: components["schemas"]["ReleaseReachCount"];
+            callsLastHour: components["schemas"]["ReleaseReachCallsLastHour"];
+            callsLastDay: components["schemas"]["ReleaseReachCallsLastDay"];
+            running: components["schemas"]["ReleaseReachRunning"];
+        };
+        /** @description The same for 1,440 minutes. */
+        ReleaseReachCallsLastDay: components["schemas"]["ReleaseReachCount"];
+        /** @description Invocations of it, nested ones included, that were created since the minute that is 60 minutes ago began. */
+        ReleaseReachCallsLastHour: components["schemas"]["ReleaseReachCount"];
+        ReleaseReachCount: number;
+        /** @description Invocations of it that have not ended, whenever they were created. */
+        ReleaseReachRunning: components["schemas"]["ReleaseReachCount"];
         /**
          * @description `draft` is reserved and not produced; `revoked` is final.
          * @enum {unknown}
@@ -1636,6 +1723,8 @@ export interface components {
         Timestamp: string;
         /** @description Identifies one access token; it is no secret. */
         TokenId: string;
+        /** @enum {unknown} */
+        TopologyEventState: "published" | "suspended" | "revoked" | "disabled";
         /**
          * Trace
          * @description The lineage of one root Task: parents before children, every parent present.
@@ -2785,6 +2874,66 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Release"];
+                };
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            403: components["responses"]["CatalogForbidden"];
+            404: components["responses"]["CatalogNotFound"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
+        };
+    };
+    readReleaseReach: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                releaseId: components["parameters"]["ReleaseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseReach"];
+                };
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            403: components["responses"]["CatalogForbidden"];
+            404: components["responses"]["CatalogNotFound"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
+        };
+    };
+    readReleaseObservation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                releaseId: components["parameters"]["ReleaseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The Router's view. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseObservation"];
                 };
             };
             400: components["responses"]["CatalogInvalid"];

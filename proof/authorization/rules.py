@@ -175,6 +175,8 @@ GATEWAY: Mapping[str, Rule] = {
                 for verb in ("verify", "publish", "suspend", "revoke")
             ),
             _gateway("GET /v1/releases/{releaseId}", 200, _absent("releaseId"), _hidden("releaseId")),
+            _gateway("GET /v1/releases/{releaseId}/reach", 200, *_RELEASE),
+            _gateway("GET /v1/releases/{releaseId}/observation", 200, *_RELEASE),
             _gateway("GET /v1/status", 200),
             _gateway("GET /v1/me", 200),
             _gateway("GET /v1/me/tokens", 200),
@@ -243,6 +245,8 @@ ROUTER_INTERNAL: Mapping[str, Rule] = {
     "GET /internal/v1/workspaces/{workspaceId}/invocations": Rule(Access.CONTROL_PLANE, objects=("workspaceId",)),
     "GET /internal/v1/workspaces/{workspaceId}/invocations/{invocationId}": _lineage("invocationId"),
     "GET /internal/v1/workspaces/{workspaceId}/traces/{traceId}": _lineage("traceId"),
+    # The Router does not know which Releases exist, nor whose they are.
+    "GET /internal/v1/releases/{releaseId}/reach": Rule(Access.CONTROL_PLANE, objects=("releaseId",)),
     "GET /internal/v1/topology/status": Rule(Access.CONTROL_PLANE),
     **{f"GET {path}": _OPEN for path in ("/livez", "/readyz", "/metrics")},
 }

@@ -13,6 +13,7 @@ from aop.contracts.health import HealthStatus
 from aop.contracts.lineage import InvocationStatus
 from aop.contracts.publication import ReleaseState, VerificationStatus
 from aop.contracts.recovery import RecoveryOwner
+from aop.contracts.topology import WatchedState
 from aop.contracts.workspace import InstallationStatus
 from tests.client.adder import AGENT, CAPABILITY
 from tests.support.agent import a_message, data, rpc_error
@@ -79,7 +80,14 @@ async def test_a_release_is_suspended_and_revoked_and_a_card_published_and_disab
     client: Client, platform: Platform
 ) -> None:
     release_id = await published(client, platform, a_new_card(platform, "ending"))
+    reach = await client.read_release_reach(release_id)
+    assert (reach.workspaces, reach.enabled_installations, reach.calls_last_day, reach.running) == (0, 0, 0, 0)
     assert (await client.suspend_release(release_id)).state is ReleaseState.SUSPENDED
+
+    async def has_learned() -> bool:
+        return (await client.read_release_observation(release_id)).state == WatchedState.SUSPENDED
+
+    await becomes_true(has_learned)
     assert (await client.revoke_release(release_id)).state is ReleaseState.REVOKED
     await client.register_agent_card(a_new_card(platform, "ending", "1.1.0"))
     entry = await client.publish_agent_card("acme:ending", "1.1.0")
@@ -147,6 +155,11 @@ async def test_an_installation_is_disabled_enabled_and_uninstalled_and_its_histo
     assert refused.value.recovery.owner is RecoveryOwner.WORKSPACE_OWNER
     assert (refused.value.invocation_id, type(refused.value)) == (None, PlatformError)
     assert (await client.update_installation(*where, "enabled")).status is InstallationStatus.ENABLED
+    new = await client.install_agent(
+        "demo", "acme:moved", "1.x", accepted_permissions=(), replaces=made.installation_id
+    )
+    assert (await client.read_installation(*where)).replaced_by == new.installation_id
+    made, where = new, ("demo", new.installation_id)
     gone = await client.uninstall_agent(*where)
     assert await client.read_installation(*where) == gone
     items = {item.installation_id: item async for item in client.list_installations("demo")}

@@ -33,6 +33,8 @@ GATEWAY = {
     ("/v1/releases/{releaseId}/suspend", "POST"),
     ("/v1/releases/{releaseId}/revoke", "POST"),
     ("/v1/releases/{releaseId}", "GET"),
+    ("/v1/releases/{releaseId}/reach", "GET"),
+    ("/v1/releases/{releaseId}/observation", "GET"),
     ("/v1/status", "GET"),
     ("/v1/me", "GET"),
     ("/v1/me/tokens", "GET POST"),
@@ -60,6 +62,7 @@ ROUTER_INTERNAL = {
     ("/internal/v1/workspaces/{workspaceId}/invocations", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/traces/{traceId}", "GET"),
+    ("/internal/v1/releases/{releaseId}/reach", "GET"),
     ("/internal/v1/topology/status", "GET"),
 }
 ROUTER_AGENT = {("/agent/v1/invocations", "POST")}

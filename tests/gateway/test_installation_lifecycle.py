@@ -35,7 +35,7 @@ async def test_an_installation_is_disabled_and_enabled_again(owner: Owner, catal
     await a_release(catalog)
     seen = [await owner.install()]
     for status in ("disabled", "enabled", "disabled"):
-        seen.append(taken(await owner.set_status(seen[0]["installationId"], status), 200, "installation/1"))
+        seen.append(taken(await owner.set_status(seen[0]["installationId"], status), 200, "installation/2"))
         assert seen[-1] == {**seen[0], "status": status, "updatedAt": seen[-1]["updatedAt"]}
     times = [item["updatedAt"] for item in seen]
     assert times == sorted(set(times))
@@ -56,7 +56,7 @@ async def test_time_moves_forward_by_a_microsecond_when_the_clock_stands_still(
         times = [installed["updatedAt"]]
         for status in ("disabled", "enabled"):
             times.append((await owner.set_status(installed["installationId"], status)).json["updatedAt"])
-        ended = taken(await owner.uninstall(installed["installationId"]), 200, "installation/1")
+        ended = taken(await owner.uninstall(installed["installationId"]), 200, "installation/2")
     assert [*times, ended["updatedAt"]] == [
         "2020-01-01T00:00:00.999999Z",
         "2020-01-01T00:00:01.000000Z",
@@ -81,9 +81,9 @@ async def test_the_same_state_again_and_an_uninstalled_record_are_conflicts(owne
     await a_release(catalog)
     installation_id = (await owner.install())["installationId"]
     require_error(await owner.set_status(installation_id, "enabled"), 409, "CONFLICT", "3")
-    taken(await owner.set_status(installation_id, "disabled"), 200, "installation/1")
+    taken(await owner.set_status(installation_id, "disabled"), 200, "installation/2")
     require_error(await owner.set_status(installation_id, "disabled"), 409, "CONFLICT", "3")
-    ended = taken(await owner.uninstall(installation_id), 200, "installation/1")
+    ended = taken(await owner.uninstall(installation_id), 200, "installation/2")
     for status in ("enabled", "disabled"):
         require_error(await owner.set_status(installation_id, status), 409, "CONFLICT", "3")
     require_error(await owner.uninstall(installation_id), 409, "CONFLICT", "3")
@@ -97,7 +97,7 @@ async def test_uninstalling_preserves_the_record(owner: Owner, catalog: Catalog,
     before = await owner.install()
     if disabled_first:
         before = (await owner.set_status(before["installationId"], "disabled")).json
-    ended = taken(await owner.uninstall(before["installationId"]), 200, "installation/1")
+    ended = taken(await owner.uninstall(before["installationId"]), 200, "installation/2")
     assert ended["uninstalledAt"] == ended["updatedAt"] > before["updatedAt"]
     assert ended == {
         **before, "status": "uninstalled", "updatedAt": ended["updatedAt"], "uninstalledAt": ended["updatedAt"]

@@ -82,7 +82,7 @@ async def test_a_list_tells_of_each_agent_its_name_its_limits_and_which_skills_a
     await catalog.disable(card)
     for _ in range(2):  # read from the store, then from memory
         assert (await owner.page("/space/installations"))["items"] == [installed | told]
-    ended = taken(await owner.uninstall(installed["installationId"]), 200, "installation/1")
+    ended = taken(await owner.uninstall(installed["installationId"]), 200, "installation/2")
     assert (await owner.page("/space/installations"))["items"] == [ended | told]
 
 
@@ -94,7 +94,7 @@ async def test_a_list_whose_card_is_another_one_is_a_failure_and_not_a_shorter_l
     installed = await owner.install()
     await rows.tamper("workspace.installation", "installed_card_digest = repeat('0', 64)")
     require_error(await owner.ask("GET", "/space/installations"), 503, "DEPENDENCY_ERROR", "3")
-    taken(await owner.uninstall(installed["installationId"]), 200, "installation/1")
+    taken(await owner.uninstall(installed["installationId"]), 200, "installation/2")
 
 
 async def test_the_size_of_the_cards_counts_in_a_page(owner: Owner, catalog: Catalog, rows: Rows) -> None:

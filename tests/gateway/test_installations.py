@@ -99,7 +99,7 @@ async def test_a_current_installation_is_in_the_way_enabled_or_disabled(owner: O
     await a_release(catalog)
     installed = await owner.install()
     require_error(await owner.try_install(), 409, "CONFLICT", "3")
-    taken(await owner.set_status(installed["installationId"], "disabled"), 200, "installation/1")
+    taken(await owner.set_status(installed["installationId"], "disabled"), 200, "installation/2")
     require_error(await owner.try_install(), 409, "CONFLICT", "3")
     await owner.workspace("second")
     await owner.install(space="second")

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from aop.base.canonical import canonical
+from aop.base.clock import utc_now
 from aop.contracts.documents import document
 from aop.contracts.publication import ReleaseState
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
@@ -195,7 +196,7 @@ async def test_an_authorization_is_one_read_and_the_card_is_read_once_per_digest
     database = await CountingDatabase.open(stores.control_plane, size=1, application="test")
     assert isinstance(database, CountingDatabase)
     try:
-        authorization = Authorization(InstallationStates(database), Pins(database))
+        authorization = Authorization(InstallationStates(database, utc_now), Pins(database))
         access = AccessRequest(scene.space, scene.card["agentId"], "summarize")
         reads = []
         for _ in range(3):

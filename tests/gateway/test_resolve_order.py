@@ -5,6 +5,7 @@ from itertools import combinations
 
 import pytest
 
+from aop.base.clock import utc_now
 from aop.contracts.errors import ErrorCode, Refusal
 from aop.contracts.publication import ReleaseState
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
@@ -76,7 +77,7 @@ async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
     gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:
     owner, rows = Owner(gateway, alice), Rows(postgres, stores)
-    authorization = Authorization(InstallationStates(catalog.database), Pins(catalog.database))
+    authorization = Authorization(InstallationStates(catalog.database, utc_now), Pins(catalog.database))
     for number, (first, second) in enumerate(combinations(FAULTS, 2)):
         async with a_scene(owner, catalog, rows, f"space-{number}") as scene:
             for name in (second, first):  # what is uninstalled can no more be disabled

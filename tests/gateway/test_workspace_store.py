@@ -98,6 +98,9 @@ GUARDED = [
     f"UPDATE workspace.installation SET status = 'enabled', {NEXT}, uninstalled_at = NULL"
     " WHERE installation_id = 'ended'",
     f"UPDATE workspace.installation SET {UNINSTALL} WHERE installation_id = 'ended'",
+    f"UPDATE workspace.installation SET status = 'disabled', {NEXT}, replaced_by = 'now' WHERE status = 'enabled'",
+    f"UPDATE workspace.installation SET {UNINSTALL}, replaced_by = 'now' WHERE installation_id = 'ended'",
+    f"UPDATE workspace.installation SET {UNINSTALL}, replaced_by = 'nowhere' WHERE installation_id = 'now'",
     *(
         f"UPDATE workspace.installation SET status = 'disabled', {NEXT}, {change} WHERE installation_id = 'now'"
         for change in (

@@ -13,6 +13,7 @@ from aop.ledger.epochs import MAX_CLOSED_AT_ONCE, close_earlier
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Opening, Progress, progress_fact
+from aop.ledger.release_calls import settle
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from tests.ledger.writing import (
@@ -162,7 +163,7 @@ async def test_closing_ends_each_open_invocation_once_and_only_behind_the_last_c
         assert await journal.progress(progress_fact(streaming, new_hex_id(), utc_now(), Progress(2, 20)))
         assert journal.settled_before == 2
         connection = await connect(stores.router, application="test")
-        await store.add_checkpoint(connection, ROUTER, written.epoch, journal.settled_before)
+        await settle(connection, ROUTER, written.epoch, journal.settled_before)
         epoch = await new_epoch(stores.router)
         closing = await close_earlier(connection, ROUTER, epoch, utc_now)
         assert (closing.epochs, closing.ended) == ([written.epoch], 3)

@@ -16,7 +16,7 @@ DOCUMENTS = {
     **dict.fromkeys(("register", "publish_card", "disable_card"), "catalog-entry/1"),
     **dict.fromkeys(("bind", "read_binding", "complete"), "endpoint-binding/1"),
     **dict.fromkeys(("release", "move", "read_release"), "release/2"),
-    **dict.fromkeys(("install", "set_status", "uninstall", "read_installation"), "installation/1"),
+    **dict.fromkeys(("install", "set_status", "uninstall", "read_installation"), "installation/2"),
     "challenge": "challenge/1",
     "read_card": "agent-card/0.2",
     "create_space": "workspace/1",
@@ -47,7 +47,7 @@ class Calls:
 
     def _outcome(self, step: Step, reply: Reply) -> Outcome:
         if reply.status >= 400:
-            envelope = "3" if DOCUMENTS[step.kind] in {"installation/1", "workspace/1"} else "2"
+            envelope = "3" if DOCUMENTS[step.kind] in {"installation/2", "workspace/1"} else "2"
             require_error(reply, reply.status, reply.code, envelope)
             return reply.status, reply.code
         answer: Json = reply.json

@@ -18,7 +18,7 @@ AGENT = "acme:summarizer"
 ALL = ("documents.read",)
 _LISTS = {
     "workspaces": "workspace-item/1",
-    "installations": "installation-item/1",
+    "installations": "installation-item/2",
     "callers": "workspace-caller/1",
     "invocations": "invocation-record/2",
 }
@@ -41,13 +41,22 @@ class Owner:
         body = {"agentId": agent_id, "versionConstraint": constraint, "acceptedPermissions": list(accepted)}
         return await self.ask("POST", f"/{space}/installations", body)
 
+    async def try_replace(
+        self, installation_id: str, constraint: str, accepted: Sequence[str] = ALL, agent_id: str = AGENT
+    ) -> Reply:
+        body = {"agentId": agent_id, "versionConstraint": constraint, "acceptedPermissions": list(accepted)}
+        return await self.ask("POST", "/space/installations", {**body, "replaces": installation_id})
+
+    async def replace(self, installation_id: str, constraint: str, accepted: Sequence[str] = ALL) -> Any:
+        return taken(await self.try_replace(installation_id, constraint, accepted), 201, "installation/2")
+
     async def install(
         self, agent_id: str = AGENT, constraint: str = "*", accepted: Sequence[str] = ALL, space: str = "space"
     ) -> Any:
-        return taken(await self.try_install(agent_id, constraint, accepted, space), 201, "installation/1")
+        return taken(await self.try_install(agent_id, constraint, accepted, space), 201, "installation/2")
 
     async def installation(self, installation_id: str, space: str = "space") -> Any:
-        return taken(await self.ask("GET", f"/{space}/installations/{installation_id}"), 200, "installation/1")
+        return taken(await self.ask("GET", f"/{space}/installations/{installation_id}"), 200, "installation/2")
 
     async def set_status(self, installation_id: str, status: str, space: str = "space") -> Reply:
         return await self.ask("PATCH", f"/{space}/installations/{installation_id}", {"status": status})

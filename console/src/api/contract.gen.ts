@@ -323,13 +323,15 @@ export type HealthPlatformStatus = {
 
 export type HealthStatus = "ok" | "unavailable"
 
-/** Asks for an Agent in a Workspace and accepts permissions explicitly. */
+/** Asks for an Agent in a Workspace and accepts permissions explicitly. The permissions are always given in full, also when it replaces an Installation. */
 export type InstallRequest = {
   readonly agentId: SafeIdentifier
   /** SemVer range; text that is blank or not a range breaks rule constraint_syntax. */
   readonly versionConstraint: string
   /** May be empty; each id is declared by the chosen Card (rule permission_undeclared). */
   readonly acceptedPermissions: ReadonlyArray<SafeIdentifier>
+  /** The enabled Installation of this Agent, in this Workspace, that the new one takes the place of in one step. One of another Agent breaks rule replaces. */
+  readonly replaces?: SafeIdentifier
 }
 
 /** One Agent installed into one Workspace, pinned to an exact Release. */
@@ -348,6 +350,8 @@ export type Installation = {
   readonly updatedAt: Timestamp
   /** Equals updatedAt. */
   readonly uninstalledAt?: Timestamp
+  /** The Installation that took its place in the same step. */
+  readonly replacedBy?: InstallationId
 }
 
 /** Unique; sorted ascending bytewise. */
@@ -370,6 +374,8 @@ export type InstallationItem = {
   readonly updatedAt: Timestamp
   /** Equals updatedAt. */
   readonly uninstalledAt?: Timestamp
+  /** The Installation that took its place in the same step. */
+  readonly replacedBy?: InstallationId
   readonly agentName: AgentCardName
   readonly limits: AgentCardLimits
   /** Every Skill of the pinned Card, in its order. */
@@ -635,10 +641,44 @@ export type ReleaseCreateRequest = {
 /** Identifies one Release. */
 export type ReleaseId = string
 
+/** What the Router behind the Control Plane's destination knows of a Release. With several workers, the least advanced one answers. */
+export type ReleaseObservation = {
+  readonly releaseId: ReleaseId
+  /** The state of the Router's topology watch. */
+  readonly source: "initializing" | "live" | "lost"
+  /** Absent while the Router knows nothing of the Release. */
+  readonly state?: TopologyEventState
+  /** When the Router learned of this state, by its own clock. */
+  readonly observedAt?: Timestamp
+}
+
 export type ReleasePage = {
   readonly items: ReadonlyArray<Release>
   readonly nextCursor?: NextCursor
 }
+
+/** What depends on a Release: counts only. It names no Workspace, caller or Invocation. */
+export type ReleaseReach = {
+  readonly releaseId: ReleaseId
+  /** Workspaces with a current Installation of it. */
+  readonly workspaces: ReleaseReachCount
+  readonly enabledInstallations: ReleaseReachCount
+  readonly disabledInstallations: ReleaseReachCount
+  readonly callsLastHour: ReleaseReachCallsLastHour
+  readonly callsLastDay: ReleaseReachCallsLastDay
+  readonly running: ReleaseReachRunning
+}
+
+/** The same for 1,440 minutes. */
+export type ReleaseReachCallsLastDay = ReleaseReachCount
+
+/** Invocations of it, nested ones included, that were created since the minute that is 60 minutes ago began. */
+export type ReleaseReachCallsLastHour = ReleaseReachCount
+
+export type ReleaseReachCount = number
+
+/** Invocations of it that have not ended, whenever they were created. */
+export type ReleaseReachRunning = ReleaseReachCount
 
 /** `draft` is reserved and not produced; `revoked` is final. */
 export type ReleaseState = "draft" | "pending_verification" | "verified" | "published" | "suspended" | "revoked"
@@ -676,6 +716,8 @@ export type Timestamp = string
 
 /** Identifies one access token; it is no secret. */
 export type TokenId = string
+
+export type TopologyEventState = "published" | "suspended" | "revoked" | "disabled"
 
 /** The lineage of one root Task: parents before children, every parent present. */
 export type Trace = {
@@ -752,6 +794,8 @@ export interface Operations {
   suspendRelease: {path: { releaseId: SafeIdentifier }; answer: Release}
   revokeRelease: {path: { releaseId: SafeIdentifier }; answer: Release}
   readRelease: {path: { releaseId: SafeIdentifier }; answer: Release}
+  readReleaseReach: {path: { releaseId: SafeIdentifier }; answer: ReleaseReach}
+  readReleaseObservation: {path: { releaseId: SafeIdentifier }; answer: ReleaseObservation}
   readPlatformStatus: {answer: HealthPlatformStatus}
   readMe: {answer: Principal}
   listMyTokens: {query: { limit?: number; cursor?: string }; answer: AccessTokenPage}
@@ -800,6 +844,8 @@ export const OPERATIONS: Readonly<Record<OperationId, { method: string; path: st
   suspendRelease: { method: "POST", path: "/v1/releases/{releaseId}/suspend" },
   revokeRelease: { method: "POST", path: "/v1/releases/{releaseId}/revoke" },
   readRelease: { method: "GET", path: "/v1/releases/{releaseId}" },
+  readReleaseReach: { method: "GET", path: "/v1/releases/{releaseId}/reach" },
+  readReleaseObservation: { method: "GET", path: "/v1/releases/{releaseId}/observation" },
   readPlatformStatus: { method: "GET", path: "/v1/status" },
   readMe: { method: "GET", path: "/v1/me" },
   listMyTokens: { method: "GET", path: "/v1/me/tokens" },
@@ -968,7 +1014,7 @@ export const REASONS: {
     control_plane_unreachable: {"sentence": "The Router could not ask the Control Plane for the Agent, so the Agent was not contacted.", "owner": "platform_operator", "action": "Restore the Control Plane; the status of the platform shows when it answers."},
   },
   CONFLICT: {
-    already_installed: {"sentence": "The Workspace has a current Installation of this Agent.", "owner": "workspace_owner", "action": "Read the Installation; uninstall it before installing another version."},
+    already_installed: {"sentence": "The Workspace has a current Installation of this Agent.", "owner": "workspace_owner", "action": "Read the Installation; replace it to move to another version."},
     already_exists: {"sentence": "Something with this identifier exists already.", "owner": "caller", "action": "Read what exists, or choose another identifier."},
     state_changed: {"sentence": "The state changed since it was read.", "owner": "caller", "action": "Read the current state, then decide again."},
     parent_not_running: {"sentence": "The Invocation that the call belongs to is not running any more.", "owner": "provider", "action": "Make nested calls only while the own Invocation runs."},

@@ -15,6 +15,7 @@ from aop.contracts.publication import (
     ReleaseRequest,
     VerificationMethod,
 )
+from aop.contracts.reach import ReleaseObservation, ReleaseReach
 
 _PROVIDER = "/v1/providers/{providerId}"
 _BINDING = _PROVIDER + "/endpoint-bindings/{bindingId}"
@@ -77,6 +78,16 @@ class PublicationCalls:
     def read_release(self, release_id: str) -> Call[Release]:
         """One Release. Only its owner sees it when it is not published."""
         return Call(json_of(Release), {"releaseId": release_id})
+
+    @operation("GET", _RELEASE + "/reach")
+    def read_release_reach(self, release_id: str) -> Call[ReleaseReach]:
+        """How many Workspaces, Installations and calls depend on an own Release: counts only."""
+        return Call(json_of(ReleaseReach), {"releaseId": release_id})
+
+    @operation("GET", _RELEASE + "/observation")
+    def read_release_observation(self, release_id: str) -> Call[ReleaseObservation]:
+        """What the Router knows of an own Release. After a suspend or revoke, its new state shows here."""
+        return Call(json_of(ReleaseObservation), {"releaseId": release_id})
 
     @operation("POST", _RELEASE + "/verify")
     def verify_release(self, release_id: str) -> Call[Release]:

@@ -98,15 +98,22 @@ class WorkspaceCalls:
         version_constraint: str,
         *,
         accepted_permissions: Iterable[str],
+        replaces: str | None = None,
     ) -> Call[Installation]:
         """Pins the best version of the range, and accepts exactly the permissions named.
+
+        `replaces` is the id of the enabled Installation of this Agent that the new one takes the place of, in one step:
+        no call is refused in between.
 
         >>> team = client.create_workspace("team")
         >>> client.install_agent("team", "acme:adder", "^1.0.0", accepted_permissions=["sums.read"]).installed_version
         '1.0.0'
         """
         body = InstallRequest(
-            agent_id=agent_id, version_constraint=version_constraint, accepted_permissions=tuple(accepted_permissions)
+            agent_id=agent_id,
+            version_constraint=version_constraint,
+            accepted_permissions=tuple(accepted_permissions),
+            replaces=msgspec.UNSET if replaces is None else replaces,
         )
         return Call(json_of(Installation), {"workspaceId": workspace_id}, body=msgspec.json.encode(body))
 

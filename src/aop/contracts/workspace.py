@@ -53,6 +53,8 @@ class InstallRequest(Wire, frozen=True, kw_only=True):
     agent_id: str
     version_constraint: str
     accepted_permissions: tuple[str, ...]
+    replaces: str | msgspec.UnsetType = msgspec.UNSET
+    """The enabled Installation that the new one takes the place of."""
 
 
 class InstallationUpdate(Wire, frozen=True, kw_only=True):
@@ -73,6 +75,7 @@ class Installation(Wire, frozen=True, kw_only=True):
     installed_at: str
     updated_at: str
     uninstalled_at: str | msgspec.UnsetType = msgspec.UNSET
+    replaced_by: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class InstalledSkill(Wire, frozen=True, kw_only=True):
@@ -94,8 +97,8 @@ READERS: dict[str, type] = {
     "workspace/1#createRequest": WorkspaceRequest,
     "workspace-item/1": WorkspaceItem,
     "workspace-caller/1": WorkspaceCaller,
-    "install-request/1": InstallRequest,
+    "install-request/2": InstallRequest,
     "installation-update/1": InstallationUpdate,
-    "installation/1": Installation,
-    "installation-item/1": InstallationItem,
+    "installation/2": Installation,
+    "installation-item/2": InstallationItem,
 }

@@ -28,6 +28,7 @@ from aop.control_plane.gateway.openapi import openapi_routes
 from aop.control_plane.gateway.own_tokens import OwnTokens
 from aop.control_plane.gateway.providers import ProviderRoutes
 from aop.control_plane.gateway.publication import PublicationRoutes
+from aop.control_plane.gateway.reach import ReachRoutes
 from aop.control_plane.gateway.sign_in import SignIn
 from aop.control_plane.gateway.status import status_routes
 from aop.control_plane.gateway.tokens import require_reserved
@@ -105,7 +106,7 @@ async def build(settings: ControlPlaneSettings, environment: ControlPlaneEnviron
             # A connection to a provider's endpoint serves one proof and is not kept.
             HttpClient(idle_seconds=0, connect_seconds=_CONNECT_SECONDS, tls=environment.tls),
             ChangeSignal(settings.database_url),
-            InstallationStates(foundation.database),
+            InstallationStates(foundation.database, environment.clock),
         )
         for close in (parts.client.close, parts.proof_client.close, parts.installation_states.close):
             opened.push_async_callback(close)
@@ -231,5 +232,6 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
         *CallerRoutes(WorkspaceCallers(database, clock)).routes(access),
         *InvocationRoutes(invocations, streams, settings.unit.invocation_request_max_bytes).routes(access),
         *LineageRoutes(workspaces, LineageReads(router)).routes(access),
+        *ReachRoutes(Releases(database, clock), installations, router).routes(access),
         *ResolveRoutes(authorization, settings.request_max_bytes).routes(settings.internal_principals, access.resolves),
     ]

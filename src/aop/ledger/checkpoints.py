@@ -1,8 +1,9 @@
-"""Checkpoints: how far an epoch is settled, so that closing it after a crash has little to read."""
+"""Checkpoints: how far an epoch is settled and counted, so that closing it after a crash has little to read."""
 
 import asyncio
 
 from aop.ledger.journal import Journal
+from aop.ledger.release_calls import MAX_COUNTED_AT_ONCE
 from aop.store.database import Database
 from aop.store.problems import StoreUnavailable
 
@@ -18,7 +19,7 @@ class Checkpoints:
 
     async def turn(self) -> None:
         await asyncio.sleep(self._pause_seconds)
-        settled = self._journal.settled_before
+        settled = min(self._journal.settled_before, self._written + MAX_COUNTED_AT_ONCE)
         if settled > self._written:
             try:
                 await self._journal.checkpoint(self._database, settled)

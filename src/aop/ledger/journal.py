@@ -14,6 +14,7 @@ from aop.ledger.entries import Accepted, AcceptedEnded, Entries, Writer
 from aop.ledger.group_commit import MAX_IN_BATCH, EpochFenced, GroupCommit
 from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, terminal_fact
 from aop.ledger.open_invocations import Facts, OpenInvocations, Step, Unsettled
+from aop.ledger.release_calls import settle
 from aop.ledger.results import Absent, Found, NotWritten, Refused, Unknown, Written
 from aop.ledger.writer_connection import Connect, prepared_by
 from aop.store.database import Database
@@ -182,11 +183,11 @@ class Journal:
         self._open.move(place.context.lineage.invocation, Step.NOT_ENDED, (*facts[:-1], fact))
 
     async def checkpoint(self, database: Database, position: int) -> None:
-        """Notes that everything accepted before the position has its terminal."""
+        """Notes that everything accepted before the position has its terminal, and counts it by Release."""
         writer = self._writer
         async with database.transaction() as connection:
             await store.require_epoch(connection, writer.router_id, writer.epoch)
-            await store.add_checkpoint(connection, writer.router_id, writer.epoch, position)
+            await settle(connection, writer.router_id, writer.epoch, position)
 
     async def end_unstarted(self, place: Place) -> Terminal:
         """Ends an Invocation that nobody may work on. After the fence fell, the newer epoch does it."""

@@ -1,4 +1,4 @@
-"""The read handle of the Ledger: one Invocation with its events, a Trace, a Workspace's list."""
+"""The read handle of the Ledger: an Invocation with its events, a Trace, a Workspace's list, a Release's calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,11 @@ from aop.contracts.lineage import (
     InvocationRecord,
     Trace,
 )
+from aop.contracts.reach import ReleaseCalls
 from aop.ledger import reads
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening
 from aop.ledger.reads import RecordFilter
+from aop.ledger.release_calls import calls_of
 from aop.ledger.rows import EventRow, RecordRow
 from aop.store.database import Database
 
@@ -90,6 +92,17 @@ class LedgerReader:
         async with self._database.connection() as connection:
             digits = [invocation.removeprefix("inv_") for invocation in invocations]
             return [f"inv_{ended}" for ended in await reads.ended_with_children(connection, digits)]
+
+    async def calls_of(self, release_id: str) -> ReleaseCalls | None:
+        """None if the text is no id of a Release."""
+        release = hex_part(release_id, "rel")
+        if release is None:
+            return None
+        async with self._database.transaction(readonly=True) as connection:
+            row = await calls_of(connection, release)
+        return ReleaseCalls(
+            release_id=release_id, calls_last_hour=row.last_hour, calls_last_day=row.last_day, running=row.running
+        )
 
     async def page(
         self, workspace_id: str, filters: RecordFilter, after: tuple[datetime, str] | None, limit: int

@@ -95,15 +95,6 @@ async def find_events(connection: Connection, keys: Sequence[Key]) -> set[str]:
     return {row["event_id"].hex for row in rows}
 
 
-async def add_checkpoint(connection: Connection, router_id: str, epoch: int, position: int) -> None:
-    await connection.execute(
-        "INSERT INTO ledger.checkpoint (router_id, epoch, position) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-        router_id,
-        epoch,
-        position,
-    )
-
-
 async def require_epoch(connection: Connection, router_id: str, epoch: int) -> None:
     await connection.execute("SELECT ledger.require_epoch($1, $2)", router_id, epoch)
 

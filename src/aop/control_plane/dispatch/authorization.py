@@ -4,6 +4,9 @@
 the version asked for; 4. the Installation is enabled; 5. the pinned facts agree; 6. the Release is published; 7. the
 Card is not disabled; 8. the Skill exists and all its permissions are accepted. One statement reads all of it but the
 Card, which never changes. Nothing that can change is remembered between two calls.
+
+A call that the Router resolves was authorized before. If its version was replaced since then, 3 to 8 hold for what was
+replaced, for a short time. A new call sees only the current Installation.
 """
 
 from collections.abc import Sequence
@@ -35,7 +38,7 @@ class AccessRequest(msgspec.Struct, frozen=True):
     agent_id: str
     capability: str
     version: str | None = None
-    """The version that must be installed; None for whichever is."""
+    """The version that an earlier authorization named; None for whichever is installed."""
 
 
 class Authorized(msgspec.Struct, frozen=True):
@@ -65,6 +68,9 @@ class Authorization:
     async def _authorized(self, access: AccessRequest, caller: str | None) -> Authorized:
         read = await self._states.read(access.workspace_id, access.agent_id, caller)
         state = require_known(read) if caller is None else require_caller(read)  # 1, 2
+        if access.version is not None and not _pins(state, access.version):
+            replaced = await self._states.replaced(access.workspace_id, access.agent_id, access.version)
+            state = replaced or state
         installation = _require_enabled(state, access.version)  # 3, 4
         version = state.require_agreement(installation)  # 5
         version.require_usable()  # 6, 7
@@ -77,11 +83,15 @@ class Authorization:
         return Authorized(pin, installation.installation_id, installation.accepted_permissions)
 
 
+def _pins(state: InstallationState, version: str) -> bool:
+    return state.installation is not None and state.installation.version == version
+
+
 def _require_enabled(state: InstallationState, version: str | None) -> CurrentInstallation:
     installation = state.installation
     if installation is None:
         raise AgentNotInstalled("no current Installation", reason=Reason.NOT_INSTALLED)
-    if version is not None and installation.version != version:
+    if version is not None and not _pins(state, version):
         raise AgentNotInstalled("another version is installed", reason=Reason.NOT_INSTALLED)
     if installation.status is not InstallationStatus.ENABLED:
         raise InstallationDisabled(installation.installation_id)

@@ -1,12 +1,15 @@
-"""Metadata reads of the Ledger through the Router: scoped to a Workspace, checked before they are passed on."""
+"""Metadata reads of the Ledger through the Router: of a Workspace or a Release, checked before they are passed on."""
 
 from collections.abc import Mapping
 from typing import Any, cast
 from urllib.parse import urlencode
 
+import msgspec
+
 from aop.base import json
 from aop.contracts.documents import Document, document
 from aop.contracts.errors import DependencyFailed, ErrorCode, InvalidRequest, NotFound, Reason, Violation
+from aop.contracts.reach import ReleaseCalls
 from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable, workspace_path
 from aop.net.http import Answer
 
@@ -38,6 +41,12 @@ class LineageReads:
         if any(record["workspaceId"] != workspace_id for record in value["items"]):
             raise DependencyFailed("the Router answered with another Workspace")
         return body
+
+    async def calls_of(self, release_id: str) -> ReleaseCalls:
+        body, value = await self._read(f"/internal/v1/releases/{release_id}/reach", document("release-reach/1#calls"))
+        if value["releaseId"] != release_id:
+            raise DependencyFailed("the Router answered with another Release")
+        return msgspec.json.decode(body, type=ReleaseCalls)
 
     async def _read(self, path: str, expected: Document | None) -> tuple[bytes, Any]:
         try:

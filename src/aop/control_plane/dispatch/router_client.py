@@ -30,8 +30,10 @@ class RouterClient:
         self._dispatch_headers = (self._authorization, (b"content-type", b"application/json"))
         self._answer_limit = answer_limit
 
-    async def topology_status(self) -> TopologyStatus:
-        answer = await self.read("/internal/v1/topology/status", _STATUS_SECONDS)
+    async def topology_status(self, release_id: str | None = None) -> TopologyStatus:
+        """With what the Router knows of all Releases, or of one."""
+        query = "" if release_id is None else f"?releaseId={quote(release_id, safe='')}"
+        answer = await self.read(f"/internal/v1/topology/status{query}", _STATUS_SECONDS)
         if answer.status != 200:
             raise RouterUnavailable(f"status {answer.status}")
         try:

@@ -62,7 +62,7 @@ class WorkspaceRoutes:
         return json_response(200, await self._workspaces.read(request.principal, request.path["workspaceId"]))
 
     async def install(self, request: Request) -> Response:
-        body = await read_json(request, document("install-request/1"), self._request_max_bytes)
+        body = await read_json(request, document("install-request/2"), self._request_max_bytes)
         installation = msgspec.json.decode(body.raw, type=InstallRequest)
         installed = await self._installations.install(request.principal, request.path["workspaceId"], installation)
         return json_response(201, installed)

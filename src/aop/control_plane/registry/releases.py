@@ -64,9 +64,7 @@ class Releases:
     async def publish(self, caller: str, release_id: str) -> Release:
         """Publishes a draft Card in the same transaction; either way the Card takes the next publication number."""
         async with self._database.transaction() as connection:
-            unlocked = await releases.find(connection, release_id)
-            if unlocked is None:
-                raise NotFound("no such Release", reason=Reason.RELEASE_UNKNOWN)
+            unlocked = _found(await releases.find(connection, release_id))
             # The Card is locked before its Release, always.
             card = await cards.lock(connection, unlocked.agent_id, unlocked.version)
             row = await _lock_own(connection, caller, release_id, PUBLISH_RELEASE)
@@ -100,11 +98,13 @@ class Releases:
             await releases.record_change(connection, release_id)
         return release(row)
 
+    async def require_own(self, caller: str, release_id: str) -> None:
+        async with self._database.connection() as connection:
+            await _require_owner(connection, caller, _found(await releases.find(connection, release_id)))
+
     async def read(self, caller: str, release_id: str) -> Release:
         async with self._database.connection() as connection:
-            row = await releases.find(connection, release_id)
-            if row is None:
-                raise NotFound("no such Release", reason=Reason.RELEASE_UNKNOWN)
+            row = _found(await releases.find(connection, release_id))
             if row.state is not ReleaseState.PUBLISHED:
                 await _require_owner(connection, caller, row)
         return release(row)
@@ -134,7 +134,10 @@ async def _lock_own(
 
 
 async def _lock(connection: Connection, release_id: str) -> ReleaseRow:
-    row = await releases.lock(connection, release_id)
+    return _found(await releases.lock(connection, release_id))
+
+
+def _found(row: ReleaseRow | None) -> ReleaseRow:
     if row is None:
         raise NotFound("no such Release", reason=Reason.RELEASE_UNKNOWN)
     return row

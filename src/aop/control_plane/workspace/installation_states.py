@@ -1,13 +1,20 @@
 """The present state of an Agent in a Workspace: the caller's role, Installation and pinned version, read together."""
 
+from datetime import timedelta
+
+from aop.base.clock import Clock
 from aop.contracts.errors import DependencyFailed
 from aop.control_plane.registry.pins import PinnedVersion
 from aop.control_plane.workspace.store import installations
 from aop.control_plane.workspace.store.installations import InstallationStateRow, StateKey
+from aop.control_plane.workspace.store.replacements import replaced_state
 from aop.store.database import Database
 from aop.store.grouped_reads import GroupedReads
 
 CurrentInstallation = installations.CurrentInstallation
+
+REPLACED_FOR = timedelta(seconds=60)
+"""How long a call that was authorized before a replacement is resolved with what was replaced."""
 
 
 class InstallationState:
@@ -35,7 +42,9 @@ class InstallationState:
 class InstallationStates:
     """Reads the store for every call; calls that wait at the same time share one statement."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
         self._rows: GroupedReads[StateKey, InstallationStateRow] = GroupedReads(
             database, installations.installation_states
         )
@@ -43,6 +52,14 @@ class InstallationStates:
     async def read(self, workspace_id: str, agent_id: str, principal: str | None) -> InstallationState | None:
         """None when there is no such Workspace. Without a principal the state has no role."""
         row = await self._rows.get((workspace_id, agent_id, principal))
+        return None if row is None else InstallationState(row)
+
+    async def replaced(self, workspace_id: str, agent_id: str, version: str) -> InstallationState | None:
+        """As if the Installation of this version had not been replaced just now; None when none was, or when what
+        stands in its place is not enabled."""
+        since = self._clock() - REPLACED_FOR
+        async with self._database.connection() as connection:
+            row = await replaced_state(connection, workspace_id, agent_id, version, since)
         return None if row is None else InstallationState(row)
 
     async def close(self) -> None:

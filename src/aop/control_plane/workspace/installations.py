@@ -7,6 +7,7 @@ import msgspec
 
 from aop.base.clock import Clock, to_text
 from aop.base.ids import new_id
+from aop.base.semver_range import Range
 from aop.cards.summary import CardSummary
 from aop.contracts.errors import Conflict, InvalidRequest, NotFound, Reason, Violation
 from aop.contracts.workspace import (
@@ -21,11 +22,13 @@ from aop.control_plane.workspace.roles import require_caller, require_owner
 from aop.control_plane.workspace.selection import highest_version, read_constraint
 from aop.control_plane.workspace.store import installations, workspaces
 from aop.control_plane.workspace.store.installations import (
+    InstallationCounts,
     InstallationItemRow,
     InstallationRow,
     NewInstallation,
     SeenInstallation,
 )
+from aop.control_plane.workspace.store.replacements import replace
 from aop.control_plane.workspace.store.workspaces import Position
 from aop.store.database import Database
 from aop.store.rows import PageSize
@@ -53,16 +56,41 @@ class Installations:
         self._pins = pins
 
     async def install(self, caller: str, workspace_id: str, request: InstallRequest) -> Installation:
+        """With `replaces`, the Installation named there is uninstalled in the same transaction."""
         constraint = read_constraint(request.version_constraint)
+        if isinstance(request.replaces, str):
+            return await self._replace(caller, workspace_id, request, request.replaces, constraint)
         async with self._database.connection() as connection:
             place = await installations.place_for(connection, workspace_id, caller, request.agent_id)
         if require_owner(place).installed:
             raise Conflict("the Agent is installed", reason=Reason.ALREADY_INSTALLED)
+        new = await self._selected(workspace_id, request, constraint)
+        async with self._database.connection() as connection:
+            row = await installations.insert_installation(connection, new)
+        if row is None:
+            raise Conflict("the Agent was installed just now", reason=Reason.ALREADY_INSTALLED)
+        return _installation(row)
+
+    async def _replace(
+        self, caller: str, workspace_id: str, request: InstallRequest, replaced_id: str, constraint: Range
+    ) -> Installation:
+        replaced = _require_known(require_owner(await self._find(caller, workspace_id, replaced_id)))
+        if replaced.agent_id != request.agent_id:
+            raise InvalidRequest(Violation("/replaces", "replaces"))
+        new = await self._selected(workspace_id, request, constraint)
+        async with self._database.transaction() as connection:
+            row = await replace(connection, replaced.installation_id, new)
+            if row is None:
+                raise Conflict("the Installation is not enabled", reason=Reason.STATE_CHANGED)
+        return _installation(row)
+
+    async def _selected(self, workspace_id: str, request: InstallRequest, constraint: Range) -> NewInstallation:
+        """The pin of the highest version in the range, with permissions that its Card declares."""
         version = await highest_version(self._pins, request.agent_id, constraint)
         pin = await self._pins.pinned(request.agent_id, version)
         release = pin.require_usable()
         await self._require_declared(pin, request.accepted_permissions)
-        new = NewInstallation(
+        return NewInstallation(
             new_id("inst"),
             workspace_id,
             request.agent_id,
@@ -73,11 +101,6 @@ class Installations:
             sorted(request.accepted_permissions),
             self._clock(),
         )
-        async with self._database.connection() as connection:
-            row = await installations.insert_installation(connection, new)
-        if row is None:
-            raise Conflict("the Agent was installed just now", reason=Reason.ALREADY_INSTALLED)
-        return _installation(row)
 
     async def read(self, caller: str, workspace_id: str, installation_id: str) -> Installation:
         found = require_caller(await self._find(caller, workspace_id, installation_id))
@@ -92,6 +115,11 @@ class Installations:
         last = None if page.is_last else page.rows[-1]
         position = None if last is None else (last.installed_at, last.installation_id)
         return InstallationPage([_item(row, cards[row.installed_card_digest]) for row in page.rows], position)
+
+    async def count(self, release_id: str) -> InstallationCounts:
+        """How many Workspaces have it installed now, for a caller who may know this."""
+        async with self._database.connection() as connection:
+            return await installations.count_of_release(connection, release_id)
 
     async def change(
         self, caller: str, workspace_id: str, installation_id: str, status: InstallationStatus
@@ -141,6 +169,7 @@ def _installation(row: InstallationRow) -> Installation:
         installed_at=to_text(row.installed_at),
         updated_at=to_text(row.updated_at),
         uninstalled_at=msgspec.UNSET if row.uninstalled_at is None else to_text(row.uninstalled_at),
+        replaced_by=msgspec.UNSET if row.replaced_by is None else row.replaced_by,
     )
 
 

@@ -1,4 +1,4 @@
-"""Metadata reads of the Ledger for the Control Plane: a list, one Invocation, a Trace."""
+"""Metadata reads of the Ledger for the Control Plane: a list, one Invocation, a Trace, the calls of a Release."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,7 +7,7 @@ import msgspec
 
 from aop.base.clock import from_text
 from aop.base.settings import identifier
-from aop.contracts.errors import DependencyFailed, Envelope, NotFound, Reason
+from aop.contracts.errors import DependencyFailed, Envelope, InvalidRequest, NotFound, Reason, Violation
 from aop.contracts.lineage import InvocationStatus
 from aop.ledger.reader import LedgerReader, LineageBroken, RecordFilter
 from aop.serving.bearer import ServicePrincipals
@@ -39,6 +39,7 @@ class LedgerReadRoutes:
             Route("GET", f"{_WORKSPACE}/invocations", self.page, v4, authenticate, query=LIST_QUERY, spanned=no),
             Route("GET", f"{_WORKSPACE}/invocations/:invocationId", self.detail, v4, authenticate, spanned=no),
             Route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4, authenticate, spanned=no),
+            Route("GET", "/internal/v1/releases/:releaseId/reach", self.reach, v4, authenticate, spanned=no),
         ]
 
     async def page(self, request: Request) -> Response:
@@ -67,4 +68,10 @@ class LedgerReadRoutes:
             raise DependencyFailed(str(broken)) from None
         if found is None:
             raise NotFound("no such Trace in this Workspace", reason=Reason.TRACE_UNKNOWN)
+        return json_response(200, found)
+
+    async def reach(self, request: Request) -> Response:
+        found = await self._ledger.calls_of(request.path["releaseId"])
+        if found is None:
+            raise InvalidRequest(Violation("/releaseId", "path_value"))
         return json_response(200, found)

@@ -107,7 +107,8 @@ class Topology:
         if self._arriving is None and self._state is not SourceState.LIVE:
             self._move(SourceState.LIVE)
 
-    def status(self) -> TopologyStatus:
+    def status(self, release_id: str | None = None) -> TopologyStatus:
+        """All observations, or that of one Release."""
         state = SourceState.LOST if self._state is SourceState.LIVE and not self.live else self._state
         observations = [
             Observation(
@@ -118,11 +119,17 @@ class Topology:
                 local_revision=observed.local_revision,
                 observed_at=to_text(observed.observed_at),
             )
-            for observed in self._observed.values()
+            for observed in self._observations(release_id)
         ]
         observations.sort(key=lambda item: (item.agent_id, item.version, item.release_id))
         source = TopologySource(state=state, since=to_text(self._since))
         return TopologyStatus(schema_version="1", source=source, observations=tuple(observations))
+
+    def _observations(self, release_id: str | None) -> Iterable[_Observed]:
+        if release_id is None:
+            return self._observed.values()
+        observed = self._observed.get(release_id)
+        return () if observed is None else (observed,)
 
     def _take_snapshot(self, event: TopologyEvent) -> None:
         if not isinstance(event.releases, tuple) or not isinstance(event.complete, bool):

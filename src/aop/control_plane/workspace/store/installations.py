@@ -17,7 +17,8 @@ StateKey = tuple[str, str, str | None]
 
 _COLUMNS = (
     "installation_id, installation.workspace_id, installation.agent_id, version_constraint, installed_version,"
-    " installed_release_id, accepted_permissions, status, installed_at, installation.updated_at, uninstalled_at"
+    " installed_release_id, accepted_permissions, status, installed_at, installation.updated_at, uninstalled_at,"
+    " replaced_by"
 )
 # An item shows less of a Card than the Card has bytes, and the Cards of a page may have to be read. One that is gone
 # weighs nothing here; whoever reads it says so.
@@ -28,14 +29,17 @@ _ITEMS = (
     " ON card.agent_id = installation.agent_id AND card.version = installed_version"
 )
 _PAGE_ORDER = "installed_at, installation_id"
-_CALLING = 'request.principal_id COLLATE "C"'
-_STATES = (
-    f"SELECT request.place, {role_of(_CALLING)},"  # noqa: S608
-    " installation.installation_id, installation.status,"
-    " installation.installed_version, installation.installed_release_id, installation.installed_card_digest,"
+STATE_COLUMNS = (
+    "installation.installed_version, installation.installed_release_id, installation.installed_card_digest,"
     " installation.accepted_permissions,"
     " pinned.agent_id, pinned.version, pinned.digest, pinned.card_status, pinned.release_id, pinned.release_state,"
     " pinned.release_digest"
+)
+"""What `state_row` reads behind the role, the Installation's id and its status."""
+_CALLING = 'request.principal_id COLLATE "C"'
+_STATES = (
+    f"SELECT request.place, {role_of(_CALLING)},"  # noqa: S608
+    f" installation.installation_id, installation.status, {STATE_COLUMNS}"
     " FROM unnest($1::text[], $2::text[], $3::text[])"
     " WITH ORDINALITY AS request (workspace_id, agent_id, principal_id, place)"
     ' JOIN workspace.workspace ON workspace.workspace_id = request.workspace_id COLLATE "C"'
@@ -44,8 +48,8 @@ _STATES = (
     f" LEFT JOIN ({PINNED_VERSION}) AS pinned ON pinned.agent_id = installation.agent_id"
     " AND pinned.version = installation.installed_version"
 )
-_INSTALLATION_START, _PIN_START = 2, 8
-"""The first columns of `_STATES` that belong to each."""
+_INSTALLATION_START, _PIN_START = 1, 7
+"""The first columns of a state that belong to each."""
 
 
 class InstallPlace(Row, frozen=True):
@@ -67,6 +71,7 @@ class InstallationRow(Row, frozen=True):
     installed_at: datetime
     updated_at: datetime
     uninstalled_at: datetime | None
+    replaced_by: str | None
 
 
 class InstallationItemRow(InstallationRow, frozen=True):
@@ -83,6 +88,11 @@ class NewInstallation(msgspec.Struct, frozen=True):
     installed_card_digest: str
     accepted_permissions: Sequence[str]
     installed_at: datetime
+
+
+class InstallationCounts(Row, frozen=True):
+    enabled: int
+    disabled: int
 
 
 class SeenInstallation(msgspec.Struct, frozen=True):
@@ -164,6 +174,16 @@ async def installations_of(
     return await fetch_page(connection, InstallationItemRow, query, values, size=size, order=_PAGE_ORDER)
 
 
+async def count_of_release(connection: Connection, release_id: str) -> InstallationCounts:
+    """Of the current ones that pin this Release, from the index alone."""
+    record = await connection.fetchrow(
+        "SELECT count(*) FILTER (WHERE status = 'enabled'), count(*) FILTER (WHERE status = 'disabled')"
+        " FROM workspace.installation WHERE installed_release_id = $1 AND status <> 'uninstalled'",
+        release_id,
+    )
+    return to_row(InstallationCounts, record)
+
+
 async def move(
     connection: Connection, installation_id: str, sources: Sequence[str], target: str, now: datetime
 ) -> InstallationRow | None:
@@ -184,11 +204,11 @@ async def move(
 async def installation_states(connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, InstallationStateRow]:
     """Reads what decides whether each Agent may run in its Workspace for the principal, in one snapshot."""
     records = await connection.fetch(_STATES, *map(list, zip(*keys, strict=True)))
-    return {keys[record[0] - 1]: _state(tuple(record)) for record in records}
+    return {keys[record[0] - 1]: state_row(tuple(record)[1:]) for record in records}
 
 
-def _state(columns: tuple[Any, ...]) -> InstallationStateRow:
-    _, role, installation_id, *_ = columns
+def state_row(columns: tuple[Any, ...]) -> InstallationStateRow:
+    role, installation_id, *_ = columns
     if installation_id is None:
         return InstallationStateRow(_role(role), None, None)
     pin = columns[_PIN_START:]
