@@ -29,6 +29,7 @@ from tests.support.errors import require_error
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, control_plane_environment, router_environment
 from tests.support.units import Headers, Reply, RunningUnit, running
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true
+from tests.support.watch_proxy import WatchProxy
 from tests.support.workspaces import Owner
 
 SPACE = "space"
@@ -174,6 +175,8 @@ class Changes:
     """For what no environment can say."""
     on_uvicorn: bool = False
     """Both units run on another server than ours."""
+    line: WatchProxy | None = None
+    """Between the Router and the Control Plane."""
 
 
 @asynccontextmanager
@@ -232,9 +235,12 @@ def _control_plane(
 def _router(
     stores: DatabaseUrls, agent: ScriptedAgent, listener: socket.socket, changes: Changes, gateway: RunningUnit
 ) -> AbstractAsyncContextManager[RunningUnit]:
+    origin = gateway.origin
+    if changes.line is not None:
+        changes.line.target, origin = gateway.port, changes.line.origin
     environment = router_environment(
         PLATFORM_ROUTER_DATABASE_URL=stores.router,
-        PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=gateway.origin,
+        PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=origin,
         **{"PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": allowed_hosts(agent), **changes.router},
     )
     settings = read_router_settings(environment)
