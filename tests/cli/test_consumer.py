@@ -126,7 +126,7 @@ def test_an_installation_is_made_disabled_enabled_and_ended_and_its_history_stay
     assert (made["status"], made["installedVersion"]) == ("enabled", "1.0.0")
     assert made["acceptedPermissions"] == ["text.read"]
     again = aop("install", "aop:summarizer", "-w", workspace, "--yes")
-    assert (again.code, "aop uninstall aop:summarizer" in again.err) == (1, True)
+    assert (again.code, "aop upgrade aop:summarizer" in again.err) == (1, True)
     assert aop("disable", "aop:summarizer", "-w", workspace, "--json").json["status"] == "disabled"
     twice = aop("disable", "aop:summarizer", "-w", workspace)
     assert (twice.code, "it is disabled already" in twice.err) == (1, True)

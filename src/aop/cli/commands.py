@@ -69,6 +69,7 @@ COMMANDS = (
     Entry("release revoke", "aop.cli.release:revoke", "Revoke a Release for good."),
     Entry("search", "aop.cli.search:search", "Find published Agents by words, capability or owner.", CONSUMER),
     Entry("install", "aop.cli.install:install", "Install an Agent, with the permissions you accept.", CONSUMER),
+    Entry("upgrade", "aop.cli.upgrade:upgrade", "Move an Installation to a newer version, in one step.", CONSUMER),
     Entry("installations", "aop.cli.installations:installations", "List the Installations of a Workspace.", CONSUMER),
     Entry("enable", "aop.cli.installations:enable", "Enable a disabled Installation.", CONSUMER),
     Entry("disable", "aop.cli.installations:disable", "Disable an Installation; its Agent is not invoked.", CONSUMER),

@@ -13,6 +13,7 @@ from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem
 from aop.contracts.card import AgentCard
 from aop.contracts.catalog import CatalogEntry
+from aop.contracts.workspace import Installation
 
 
 @click.argument("agent", metavar="AGENT", help="The Agent's id.")
@@ -23,48 +24,52 @@ async def install(platform: InWorkspace, agent: str, version: str | None, accept
     """The permissions that the Agent asks for are shown first. You can accept fewer: Skills that need the others are
     refused.
 
-    The Installation stays on this exact Release until you install another version.
+    The Installation stays on this exact Release until `aop upgrade` moves it to another version.
 
     Example: aop install aop:summarizer
     Example: aop install aop:summarizer --version ^1.0 --accept text.read --yes
     """
-    chosen = await platform.waiting("reading the Card", _chosen(platform, agent, version))
+    chosen = await platform.waiting("reading the Card", chosen_version(platform, agent, "--version", version))
     card = msgspec.json.decode(chosen.card, type=AgentCard)
     accepted = [permission.id for permission in card.permissions] if not accept else list(accept)
-    _require_declared(card, accepted)
+    require_declared(card, accepted)
     overview = await platform.client.read_agent_overview(agent, limit=1)
-    _show(platform, card, accepted, name_warnings(overview, card))
-    if not yes and not platform.out.confirms(_question(accepted)):
+    out = platform.out
+    out.note(styled((f"{card.agent_id} {card.version}", "bold"), f"  {card.name}"))
+    out.note(styled(f"owner {card.owner.id}, shown as {card.owner.display_name}"), *name_warnings(overview, card))
+    out.note(*permission_lines(card, accepted))
+    out.note(f"It may call any Skill that the Workspace {platform.workspace_id} may use.")
+    if not yes and not out.confirms(_question(accepted)):
         raise CommandProblem("nothing was installed", code="declined", recovery="answer yes, or pass --yes")
-    already = f"it is installed already; `aop uninstall {agent}` first, its history stays"
+    already = f"it is installed already; `aop upgrade {agent}` moves it to another version"
     with platform.hinting(CONFLICT=already):
         made = await platform.client.install_agent(
             platform.workspace_id, agent, version or chosen.version, accepted_permissions=accepted
         )
-    platform.out.tell(
-        made,
-        *facts(
-            ("installed", f"{made.agent_id} {made.installed_version} in the Workspace {made.workspace_id}"),
-            ("status", status(made.status)),
-            ("installation", made.installation_id),
-            ("release", made.installed_release_id),
-            ("accepted", ", ".join(made.accepted_permissions) or "no permissions"),
-        ),
-    )
+    out.tell(made, *installed_lines(made))
     if made.installed_version != chosen.version:
-        platform.out.note(
-            f"note: {made.installed_version} was chosen, not {chosen.version}; look at it with aop agent show"
-        )
+        out.note(f"note: {made.installed_version} was chosen, not {chosen.version}; look at it with aop agent show")
 
 
-async def _chosen(platform: InWorkspace, agent: str, version: str | None) -> CatalogEntry:
-    """The version the platform will choose, as far as the caller can see: the highest in the range."""
+def installed_lines(made: Installation) -> list[Line]:
+    return facts(
+        ("installed", f"{made.agent_id} {made.installed_version} in the Workspace {made.workspace_id}"),
+        ("status", status(made.status)),
+        ("installation", made.installation_id),
+        ("release", made.installed_release_id),
+        ("accepted", ", ".join(made.accepted_permissions) or "no permissions"),
+    )
+
+
+async def chosen_version(platform: InWorkspace, agent: str, option: str, version: str | None) -> CatalogEntry:
+    """The version the platform will choose, as far as the caller can see: the highest in the range that the option
+    names."""
     entries = [entry async for entry in platform.client.list_agent_versions(agent) if entry.release is not None]
     try:
         wanted = None if version is None else Range.parse(version)
     except RangeSyntax:
         raise UsageProblem(
-            f"--version {version!r} is not a version or a range", "for example 1.2.0, ^1.2 or >=1 <3"
+            f"{option} {version!r} is not a version or a range", "for example 1.2.0, ^1.2 or >=1 <3"
         ) from None
     if wanted is None:
         entries = [entry for entry in entries if entry.installable]
@@ -79,7 +84,7 @@ async def _chosen(platform: InWorkspace, agent: str, version: str | None) -> Cat
     return max(entries, key=lambda entry: Version.parse(entry.version).rank)
 
 
-def _require_declared(card: AgentCard, accepted: Sequence[str]) -> None:
+def require_declared(card: AgentCard, accepted: Sequence[str]) -> None:
     declared = {permission.id for permission in card.permissions}
     unknown = [name for name in accepted if name not in declared]
     if unknown:
@@ -89,21 +94,17 @@ def _require_declared(card: AgentCard, accepted: Sequence[str]) -> None:
         )
 
 
-def _show(platform: InWorkspace, card: AgentCard, accepted: Sequence[str], warnings: Sequence[Line]) -> None:
-    out = platform.out
-    out.note(styled((f"{card.agent_id} {card.version}", "bold"), f"  {card.name}"))
-    out.note(styled(f"owner {card.owner.id}, shown as {card.owner.display_name}"), *warnings)
+def permission_lines(card: AgentCard, accepted: Sequence[str]) -> list[Line]:
+    """What the Agent asks for, what of it is accepted, and which Skills will be refused for that."""
+    lines: list[Line] = []
     if card.permissions:
         rows = [("yes" if one.id in accepted else "no", one.id, one.description) for one in card.permissions]
-        out.note(*table(["accept", "permission", "meaning"], rows))
+        lines += table(["accept", "permission", "meaning"], rows)
     refused = [skill.id for skill in card.skills if not set(skill.required_permissions) <= set(accepted)]
     if refused:
-        out.note(
-            styled(
-                (f"Skills that will be refused, because a permission is not accepted: {', '.join(refused)}", "yellow")
-            )
-        )
-    out.note(f"It may call any Skill that the Workspace {platform.workspace_id} may use.")
+        sentence = f"Skills that will be refused, because a permission is not accepted: {', '.join(refused)}"
+        lines.append(styled((sentence, "yellow")))
+    return lines
 
 
 def _question(accepted: Sequence[str]) -> str:

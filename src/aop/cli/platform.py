@@ -29,7 +29,7 @@ _COMMANDS: dict[ErrorCode | Reason, str] = {
     Reason.ACCEPTANCE_UNKNOWN: "aop trace TRACE, aop status",
     Reason.OUTCOME_UNKNOWN: "aop invocations INVOCATION",
     Reason.ROUTER_RESTARTED: "aop invocations INVOCATION",
-    Reason.ALREADY_INSTALLED: "aop installations",
+    Reason.ALREADY_INSTALLED: "aop upgrade AGENT",
     Reason.NOT_INSTALLED: "aop install AGENT",
     Reason.WORKSPACE_UNKNOWN: "aop workspace list",
     Reason.NOT_CALLER: "aop workspace callers add PRINCIPAL",

@@ -1,5 +1,6 @@
 """`aop release`: lists and reads Releases, and takes them out of use."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ from aop.cli.loading import Entry
 from aop.cli.output import Line, Output, facts, moment, status, table
 from aop.cli.platform import Platform, first
 from aop.cli.problems import CommandProblem, UsageProblem
+from aop.cli.release_reach import show_reach, show_router_learned
 from aop.contracts.publication import Release
 
 _release_id = click.argument("release_id", metavar="RELEASE", help="The rel_… id.")
@@ -55,6 +57,9 @@ async def suspend(
 ) -> None:
     """This cannot be undone: publish a new version instead. Installations stay, but their Invocations are refused.
 
+    Before the question you see how many Workspaces, Installations and calls depend on the Release; after the answer,
+    when the Router has learned of it.
+
     With --operator it runs on the operator's machine: the database is that of the data folder, else of
     PLATFORM_DATABASE_URL, else of a local platform nearby. The Release then says that the operator suspended it.
 
@@ -63,17 +68,17 @@ async def suspend(
     if operator and profile is not None:
         raise UsageProblem("--operator works on the database, which no profile names", "leave out --profile")
 
-    _confirm(out, yes, f"Suspend {release_id}? This cannot be undone.")
+    question = f"Suspend {release_id}? This cannot be undone."
     if operator:
+        _confirm(out, yes, question)
         found = await _ON_STORE.function()(release_id, None if data is None else Path(data))
         out.tell(found, *_lines(found))
     else:
-        await Platform.opened(out, {"profile": profile, "data": data}, lambda on: _suspend_own(on, release_id))
 
+        async def suspend_own(platform: Platform) -> None:
+            await _end(platform, release_id, question, yes, platform.client.suspend_release)
 
-async def _suspend_own(platform: Platform, release_id: str) -> None:
-    found = await platform.client.suspend_release(release_id)
-    platform.out.tell(found, *_lines(found))
+        await Platform.opened(out, {"profile": profile, "data": data}, suspend_own)
 
 
 @_release_id
@@ -81,11 +86,25 @@ async def _suspend_own(platform: Platform, release_id: str) -> None:
 async def revoke(platform: Platform, release_id: str, yes: bool) -> None:
     """This cannot be undone, and the version cannot be published again: publish a new version instead.
 
+    Before the question you see how many Workspaces, Installations and calls depend on the Release; after the answer,
+    when the Router has learned of it.
+
     Example: aop release revoke rel_0192f0c0c0de7000a000000000000001 --yes
     """
-    _confirm(platform.out, yes, f"Revoke {release_id} for good?")
-    found = await platform.client.revoke_release(release_id)
+    await _end(platform, release_id, f"Revoke {release_id} for good?", yes, platform.client.revoke_release)
+
+
+async def _end(
+    platform: Platform, release_id: str, question: str, yes: bool, act: Callable[[str], Awaitable[Release]]
+) -> None:
+    """Programs read the reach and the Router's view themselves: with --json the output is the Release alone."""
+    if not platform.out.json:
+        await show_reach(platform, release_id)
+    _confirm(platform.out, yes, question)
+    found = await act(release_id)
     platform.out.tell(found, *_lines(found))
+    if not platform.out.json:
+        await show_router_learned(platform, found)
 
 
 def _confirm(out: Output, yes: bool, question: str) -> None:
