@@ -8,7 +8,7 @@ from aop.local.state import DatabaseUrls
 from tests.support.replacing_calls import COLD, replacing_calls
 
 CALLERS = 4
-REPLACEMENTS = 20
+REPLACEMENTS = 10
 
 
 @pytest.mark.rows("REPL-01")
