@@ -24,6 +24,9 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = by_length(items)
+    for item in items:
+        if isinstance(item, pytest.Function) and "thorough" in item.fixturenames:
+            item.add_marker(pytest.mark.thorough)
 
 
 @pytest.hookimpl(optionalhook=True)

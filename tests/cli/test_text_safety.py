@@ -140,6 +140,7 @@ def test_no_command_of_the_tree_lets_it_through(agent: Hostile, stack: Stack, ao
     assert {"agent show", "search", "invoke", "publish", "share", "token list", "card check"} <= shown_marks
 
 
+@pytest.mark.long
 def test_nor_at_a_terminal(agent: Hostile, stack: Stack, tmp_path: Path) -> None:
     for name, forms in calls(agent, stack).items():
         answers = {"[y/N]": "n\n", "Access token": f"{stack.token}\n"}

@@ -12,22 +12,22 @@ DIFFERS_IN: dict[str, LookedAt] = {"light": "everything", "dark": "colours", "na
 _DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.name)
-def test_every_screen_is_accessible(tab: Tab, screen: Screen, thorough: bool) -> None:
+def _is_further_state(screen: Screen) -> bool:
+    return any(screen.name.startswith(f"{other.name}-") for other in SCREENS)
+
+
+FURTHER = [screen for screen in SCREENS if _is_further_state(screen)]
+MARKED = [pytest.param(screen, marks=pytest.mark.long) if screen in FURTHER else screen for screen in SCREENS]
+
+
+@pytest.mark.parametrize("screen", MARKED, ids=lambda screen: screen.name)
+def test_every_screen_is_accessible(tab: Tab, screen: Screen) -> None:
     page = tab.open(screen.address(tab.stack), signed_in=screen.signed_in)
     page.get_by_text(screen.shows).filter(visible=True).first.wait_for()
     screen.act(page, tab.stack)
-    for look, looked_at in _looks(screen, thorough).items():
+    for look, looked_at in DIFFERS_IN.items():
         (width, height), scheme = LOOKS[look]
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.evaluate(_DRAWN)  # until then Chromium may tell colours of the look before
         tab.require_accessible(looked_at)
-
-
-def _looks(screen: Screen, thorough: bool) -> dict[str, LookedAt]:
-    """All of them; a further state of a screen in one of them, by turns, unless the run is to be thorough."""
-    is_further_state = any(screen.name.startswith(f"{other.name}-") for other in SCREENS)
-    if thorough or not is_further_state:
-        return DIFFERS_IN
-    return {list(LOOKS)[SCREENS.index(screen) % len(LOOKS)]: "everything"}

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from playwright.sync_api import Page, Response
 
 from tests.console.browser import Tab
@@ -40,13 +41,19 @@ VISITS = {
     "/status": _NAMED["status"],
     "$": _NAMED["not-found"],
 }
+_USUAL = frozenset({"/sign-in", "/discover", "/workspaces/$workspaceId", "/workspaces/$workspaceId/playground"})
+"""What most visits begin with, and the heaviest; the others are visited with the long tests."""
+
+
+def _marked(route: str) -> str | ParameterSet:
+    return route if route in _USUAL else pytest.param(route, marks=pytest.mark.long)
 
 
 def test_every_route_of_the_console_is_visited_here() -> None:
     assert set(re.findall(r'\bpath: "([^"]+)"', _ROUTES.read_text("utf-8"))) == set(VISITS)
 
 
-@pytest.mark.parametrize("route", VISITS)
+@pytest.mark.parametrize("route", [_marked(route) for route in VISITS])
 def test_a_first_visit_can_be_used_within_a_second_and_stays_within_the_script_budget(
     new_tab: Tab, route: str, thorough: bool
 ) -> None:

@@ -117,6 +117,7 @@ def test_a_list_that_stands_still_is_not_asked_again(tab: Tab) -> None:
     assert len(tab.requests) == asked
 
 
+@pytest.mark.long
 def test_ten_thousand_invocations_scroll_smoothly(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("many")
     record(tab.stack, [Call(workspace_id, ago(minutes=1) - timedelta(milliseconds=n)) for n in range(10_000)])

@@ -176,6 +176,7 @@ def test_the_trace_is_downloaded_as_the_gateway_told_it(tab: Tab) -> None:
     assert json.loads(kept.value.path().read_bytes()) == told
 
 
+@pytest.mark.long
 def test_a_thousand_invocations_scroll_smoothly(tab: Tab) -> None:
     root = Call(tab.stack.workspace("thousand"), ago(minutes=5), latency=timedelta(seconds=20))
     calls = [root]

@@ -193,6 +193,7 @@ def test_kubernetes_objects_refer_to_each_other(secrets: Path) -> None:
         assert rule["http"]["paths"][0]["backend"]["service"]["name"] in services
 
 
+@pytest.mark.long
 async def test_the_units_of_compose_become_ready_on_an_empty_database(tmp_path: Path) -> None:
     async with AsyncExitStack() as opened:
         server = await opened.enter_async_context(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from _pytest.mark.structures import ParameterSet
 
 from tests.docs.blocks import OUTPUT, PARSED, ROOT, RUN, Block, blocks_of, indented_code, pages
 from tests.docs.session import Place, follow, missing_lines
@@ -16,15 +17,21 @@ from tests.docs.session import Place, follow, missing_lines
 _ELSEWHERE = ROOT / "docs" / "guides" / "python-client.md"
 
 
+def _followed(page: Path) -> Path | ParameterSet:
+    return page if page.stem in _SHORT else pytest.param(page, marks=pytest.mark.long)
+
+
 def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
 FOLLOWED = [page for page in pages() if page != _ELSEWHERE and any(block.word in RUN for block in blocks_of(page))]
+_SHORT = frozenset({"README", "quickstart", "publish", "install", "invoke", "stream", "nested-calls", "call-it"})
+"""The way of every newcomer; the other guides are followed with the long tests."""
 _EARLY_END = ROOT / "docs" / "guides" / "early-end.md"
 
 
-@pytest.mark.parametrize("page", [page for page in FOLLOWED if page != _EARLY_END], ids=name)
+@pytest.mark.parametrize("page", [_followed(page) for page in FOLLOWED if page != _EARLY_END], ids=name)
 def test_every_block_of_a_page_works_in_order(page: Path, place: Place) -> None:
     _require_working(page, place)
 

@@ -49,6 +49,7 @@ def served(folder: Path, port: int) -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.long
 @pytest.mark.rows("DOOR-07")
 def test_the_page_that_tries_the_api_calls_a_gateway_and_loads_nothing_from_elsewhere(
     site: Path, site_port: int, platform: tuple[LocalPlatform, int, dict[str, str]]

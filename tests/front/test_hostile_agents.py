@@ -32,7 +32,7 @@ async def _meet(
 
 
 @pytest.mark.rows("FRONT-01")
-@pytest.mark.parametrize("hasty", [False, True], ids=["usual", "hasty"])
+@pytest.mark.parametrize("hasty", [False, pytest.param(True, marks=pytest.mark.long)], ids=["usual", "hasty"])
 @pytest.mark.parametrize("streaming", [True, False], ids=["followed by stream", "followed by questions"])
 async def test_a_hostile_agent_behind_the_front_ends_as_at_the_router(
     fronted: Fronted, streaming: bool, hasty: bool

@@ -141,6 +141,7 @@ async def test_slow_readers_harm_neither_other_watchers_nor_calls(stores: Databa
         await becomes_true(lambda: _has_room(scene))
 
 
+@pytest.mark.long
 async def test_a_reader_that_takes_nothing_is_cut_off_within_seconds_and_gives_its_place_back(
     stores: DatabaseUrls,
 ) -> None:

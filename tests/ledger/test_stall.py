@@ -13,7 +13,7 @@ from aop.store.database import Connection, Database, connect
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.postgres import PostgresForTests
 from tests.support.stalls import stalled_commits
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, generous
 
 WRITE_SECONDS = 0.7
 STALLED_WRITES = 7
@@ -100,7 +100,7 @@ async def test_a_router_that_dies_in_a_stall_leaves_everything_to_its_next_epoch
     stores: DatabaseUrls, postgres: PostgresForTests
 ) -> None:
     await postgres.execute(f"ALTER DATABASE {stores.router.rpartition('/')[2]} SET synchronous_commit = 'on'")
-    async with writing(stores.router, seconds=0.3) as written:
+    async with writing(stores.router, seconds=generous(0.3)) as written:
         place = await written.journal.accept(an_acceptance())
         async with stalled_commits(postgres.url("postgres")):
             calls = await calls_for(written.journal, 1.5)

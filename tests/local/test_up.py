@@ -105,6 +105,7 @@ def test_nobody_can_take_the_port_of_a_unit_that_is_down(platform: LocalPlatform
     eventually(lambda: ready(before["router"]))
 
 
+@pytest.mark.long
 @pytest.mark.rows("SAFE-13")
 def test_two_platforms_started_at_once_on_new_folders_get_different_ports_and_both_run(tmp_path: Path) -> None:
     with started_units(tmp_path / "one") as one, started_units(tmp_path / "two") as two:
@@ -119,6 +120,7 @@ def test_two_platforms_started_at_once_on_new_folders_get_different_ports_and_bo
             assert "ended" not in platform.output
 
 
+@pytest.mark.long
 @pytest.mark.rows("SAFE-13")
 def test_a_second_router_with_the_same_id_stops_the_first_alone_and_is_named(tmp_path: Path) -> None:
     data, place = tmp_path / "data", f"127.0.0.1:{any_free_port()}"
@@ -162,6 +164,7 @@ def test_a_restart_of_the_folder_keeps_ports_keys_tokens_and_data(tmp_path: Path
     assert first["token"] != second["token"]
 
 
+@pytest.mark.long
 def test_a_killed_supervisor_leaves_nothing_running_and_the_next_start_works(tmp_path: Path) -> None:
     data = tmp_path / "data"
     seed_ports(data)

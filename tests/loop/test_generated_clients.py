@@ -59,6 +59,7 @@ async def test_the_published_types_are_those_of_the_document_and_a_typed_client_
     assert await openapi.use_types(arguments(platform), platform.token) == expected
 
 
+@pytest.mark.long
 async def test_no_answer_to_a_generated_call_is_outside_the_document(platform: Platform) -> None:
     """Two calls of each operation; `./dev prove inputs` makes many."""
     report = await openapi.compare(platform.gateway.origin, platform.token, "--max-examples", "2")

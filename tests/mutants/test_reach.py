@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.mutants.marks import BYTES, Block, mark_product
 from tests.mutants.mutant import ROOT, Mutant
 from tests.mutants.order import select_tests
@@ -56,6 +58,7 @@ def test_the_closest_block_around_a_line_counts_and_the_function_where_the_file_
     assert Reach(blocks, {FILE: "another"}).blocks_at(FILE, 3, "write") == 0b100
 
 
+@pytest.mark.long
 def test_tests_that_reach_the_change_come_first_then_the_others_of_their_files() -> None:
     reach = _reach(reaching={"tests/b.py::test_two": 0b1, "tests/b.py::test_one": 0b10, "tests/a.py::test_far": 0b100})
     assert select_tests(_inside(), reach, everything=False) == ["tests/b.py::test_two", "tests/b.py::test_one"]
@@ -75,6 +78,7 @@ def test_a_test_that_has_changed_since_the_record_is_met_as_well() -> None:
     assert {name.partition("::")[0] for name in found} == {"tests/b.py", "tests/base/test_json.py"}
 
 
+@pytest.mark.long
 def test_without_a_record_the_nearest_by_words_and_imports_comes_first() -> None:
     found = select_tests(_inside(), Reach(), everything=False)
     assert found[0].startswith("tests/base/test_json.py::")

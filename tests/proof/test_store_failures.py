@@ -22,7 +22,7 @@ from aop.store.database import Connection, connect
 from aop.store.migrations import migrate
 from proof.fault_proxy import Direction, FaultProxy, store_proxy
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, digits, new_epoch, writing
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, generous
 
 WORKERS = 8
 EVERY = 10
@@ -113,7 +113,7 @@ async def test_an_acceptance_nobody_can_decide_is_answered_without_ids_and_ends_
 ) -> None:
     async with (
         store_proxy(stores.router) as proxy,
-        writing(stores.router, connect_by=way_through(proxy, stores.router), seconds=0.4) as written,
+        writing(stores.router, connect_by=way_through(proxy, stores.router), seconds=generous(0.4)) as written,
     ):
         await written.journal.accept(an_acceptance())
         place = await written.journal.accept(an_acceptance())
@@ -199,7 +199,7 @@ async def test_killing_the_store_under_load_loses_nothing_that_was_acknowledged(
 async def test_what_a_cut_off_writer_left_open_is_ended_by_the_next_epoch(stores: DatabaseUrls) -> None:
     async with (
         store_proxy(stores.router) as proxy,
-        writing(stores.router, connect_by=way_through(proxy, stores.router), seconds=0.3) as written,
+        writing(stores.router, connect_by=way_through(proxy, stores.router), seconds=generous(0.3)) as written,
     ):
         place = await written.journal.accept(an_acceptance())
         proxy.close()
