@@ -142,6 +142,7 @@ _CARD = "/v1/agents/{agentId}/versions/{version}"
 _AGENT = "/v1/providers/{providerId}/agents/{agentId}"
 _BINDINGS = "/v1/providers/{providerId}/endpoint-bindings"
 _CHALLENGES = f"{_BINDINGS}/{{bindingId}}/challenges"
+_OF_RELEASE = ("POST verify", "POST publish", "POST suspend", "POST revoke", "GET reach", "GET observation")
 _SPACE = "/v1/workspaces/{workspaceId}"
 _INSTALLATIONS = f"{_SPACE}/installations"
 _CALLERS = f"{_SPACE}/callers"
@@ -170,13 +171,8 @@ GATEWAY: Mapping[str, Rule] = {
             _gateway(f"POST {_AGENT}/releases", 201, *_NEW_RELEASE, body=["binding"]),
             _gateway("GET /v1/providers/{providerId}/releases", 200, *_PROVIDER),
             _gateway("GET /v1/providers/{providerId}/agents", 200, _hidden("providerId")),
-            *(
-                _gateway(f"POST /v1/releases/{{releaseId}}/{verb}", 200, *_RELEASE)
-                for verb in ("verify", "publish", "suspend", "revoke")
-            ),
+            *(_gateway(act.replace(" ", " /v1/releases/{releaseId}/"), 200, *_RELEASE) for act in _OF_RELEASE),
             _gateway("GET /v1/releases/{releaseId}", 200, _absent("releaseId"), _hidden("releaseId")),
-            _gateway("GET /v1/releases/{releaseId}/reach", 200, *_RELEASE),
-            _gateway("GET /v1/releases/{releaseId}/observation", 200, *_RELEASE),
             _gateway("GET /v1/status", 200),
             _gateway("GET /v1/me", 200),
             _gateway("GET /v1/me/tokens", 200),
@@ -245,7 +241,6 @@ ROUTER_INTERNAL: Mapping[str, Rule] = {
     "GET /internal/v1/workspaces/{workspaceId}/invocations": Rule(Access.CONTROL_PLANE, objects=("workspaceId",)),
     "GET /internal/v1/workspaces/{workspaceId}/invocations/{invocationId}": _lineage("invocationId"),
     "GET /internal/v1/workspaces/{workspaceId}/traces/{traceId}": _lineage("traceId"),
-    # The Router does not know which Releases exist, nor whose they are.
     "GET /internal/v1/releases/{releaseId}/reach": Rule(Access.CONTROL_PLANE, objects=("releaseId",)),
     "GET /internal/v1/topology/status": Rule(Access.CONTROL_PLANE),
     **{f"GET {path}": _OPEN for path in ("/livez", "/readyz", "/metrics")},
