@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from aop.cli.commands import COMMANDS, GROUPS, UNITS
-from aop.cli.destination import DATA, DOOR, GATEWAY, PROFILE, TOKEN, WORKSPACE
+from aop.cli.destination import CONSOLE, DATA, DOOR, GATEWAY, PROFILE, TOKEN, WORKSPACE
 from aop.cli.loading import Entry, help_of
 from aop.cli.problems import EXIT_CODES
 
@@ -36,6 +36,7 @@ _VARIABLES = {
     PROFILE: "the profile to use",
     WORKSPACE: "the Workspace to work in",
     DOOR: "the address of the door, for `aop connect`; wins over the one that the profile or the local platform has",
+    CONSOLE: "the address of the Console, for `aop open` and `aop login --browser`; wins likewise",
     DATA: "the data folder of the local platform to look for, instead of those nearby",
     "NO_COLOR": "when set, output has no colours; where no terminal is, there are none anyway",
     "XDG_CONFIG_HOME": "where profiles are kept: `aop/config.json` and, readable by you alone, `aop/tokens.json`",

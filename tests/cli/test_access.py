@@ -73,7 +73,7 @@ def test_profiles_are_listed_chosen_and_forgotten(alone: Aop, stack: Stack, tmp_
     assert alone("profiles", "three").code == 2
     assert alone("status", "--profile", "two").code == 0
     assert alone("status", AOP_PROFILE="three").code == 2
-    assert alone("logout", "--json").json == {"forgotten": "one", "current": "two"}
+    assert alone("logout", "--json").json == {"forgotten": "one", "current": "two", "revoked": False}
     assert alone("logout").code == 0
     assert alone("logout").code == 1
     assert stack.token not in (files(tmp_path) / "tokens.json").read_text()

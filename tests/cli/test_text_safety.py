@@ -62,7 +62,8 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
     work, text = ("-w", "demo"), json.dumps({"text": f"One.{EVIL} Two is longer. Three {EVIL} is the longest of all."})
     return {
         "status": [(f"--profile={EVIL}",), ()],
-        "login": [("--gateway", f"http://127.0.0.1:9/{EVIL}")],
+        "open": [(f"--profile={EVIL}",), ()],
+        "login": [("--gateway", f"http://127.0.0.1:9/{EVIL}"), ("--browser", "--console", EVIL)],
         "logout": [(f"--profile={EVIL}",)],
         **{name: [(EVIL,)] for name in ("profiles", "workspace create", "workspace use")},
         "workspace list": [()],
@@ -106,8 +107,8 @@ def _calls_of_operators(data: tuple[str, str]) -> dict[str, list[tuple[str, ...]
     return {
         "migrate": [()],
         "token create": [("--principal", "eve", "--label", EVIL, *data)],
-        "token list": [data],
-        "token revoke": [(EVIL, *data)],
+        "token list": [data, ("--mine",)],
+        "token revoke": [(EVIL, *data), (EVIL, "--mine")],
         "ledger check": [("--since", EVIL, *data), data],
         "router close": [("--router-id", EVIL, *data)],
     }

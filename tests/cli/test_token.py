@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from aop.cli.problems import CommandProblem
+from aop.cli.token_store import make_code_on_store
 from aop.control_plane.gateway.tokens import is_well_formed
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests
@@ -98,3 +100,13 @@ def test_help_names_every_command() -> None:
     for command in ("up", "control-plane", "router", "migrate", "token"):
         assert command in shown.stdout
     assert aop("--version").stdout.startswith("aop ")
+
+
+@pytest.mark.rows("AUTH-05")
+async def test_no_code_is_made_for_a_principal_of_the_openid_provider(
+    stores: DatabaseUrls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLATFORM_OIDC_PRINCIPAL_PREFIX", "oidc:")
+    with pytest.raises(CommandProblem, match="PLATFORM_OIDC_PRINCIPAL_PREFIX"):
+        await make_code_on_store(stores.control_plane, "oidc:alice")
+    assert len((await make_code_on_store(stores.control_plane, "alice")).code) == 43

@@ -104,6 +104,10 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
         "for entry in COMMANDS:\n"
         "    try: entry.function()\n"
         "    except Exception as ended: print(entry.name)\n"
+        "from aop.cli import token\n"
+        "for entry in (token._CREATE, token._LIST, token._REVOKE):\n"
+        "    try: entry.function()\n"
+        "    except Exception as ended: print(entry.name)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
     needing = {"up", "migrate", "control-plane", "console", "front", "door", "router close", "ledger check"}

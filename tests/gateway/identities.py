@@ -19,8 +19,8 @@ class Holder:
     async def status(self) -> int:
         return (await self.ask("GET", "/v1/me")).status
 
-    async def make(self, label: str = "made", **members: float) -> tuple["Holder", dict[str, Any]]:
-        reply = await self.ask("POST", "/v1/me/tokens", {"label": label, **members})
+    async def make(self, label: str = "made", days: float | None = None) -> tuple["Holder", dict[str, Any]]:
+        reply = await self.ask("POST", "/v1/me/tokens", {"label": label, **({} if days is None else {"days": days})})
         assert reply.status == 201, reply.body
         return Holder(self.gateway, reply.json["token"]), reply.json
 

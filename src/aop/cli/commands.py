@@ -20,15 +20,16 @@ GROUPS = {
     "release": (PROVIDER, "Releases: list and read them, suspend or revoke one."),
     "workspace": (ACCESS, "Workspaces: create one, list them, choose the one in use, share one."),
     "workspace callers": (ACCESS, "Callers: the principals with whom a Workspace is shared."),
-    "token": (OPERATOR, "Access tokens of the Gateway: create, list, revoke."),
+    "token": (OPERATOR, "Access tokens and sessions of the Gateway: create, list, revoke."),
     "ledger": (OPERATOR, "The Ledger: check that every invariant holds."),
 }
 
 COMMANDS = (
     Entry("up", "aop.cli.up:up", "Run the whole platform on this machine until Ctrl-C.", LOCAL, serves=True),
     Entry("status", "aop.cli.status:status", "Show the health of the platform.", LOCAL),
+    Entry("open", "aop.cli.sign_in_link:open_console", "Make a fresh link that signs in to the Console.", ACCESS),
     Entry("login", "aop.cli.login:login", "Save the address of a Gateway and an access token as a profile.", ACCESS),
-    Entry("logout", "aop.cli.login:logout", "Delete a profile and its token.", ACCESS),
+    Entry("logout", "aop.cli.login:logout", "Delete a profile and its token; end its session.", ACCESS),
     Entry("profiles", "aop.cli.login:profiles", "List the profiles, or choose the one in use.", ACCESS),
     Entry("workspace create", "aop.cli.workspace:create", "Create a Workspace."),
     Entry("workspace list", "aop.cli.workspace:list_workspaces", "List your Workspaces and those shared with you."),
@@ -89,8 +90,16 @@ COMMANDS = (
     ),
     Entry("migrate", "aop.cli.migrate:migrate", "Migrate the database to the current version.", OPERATOR),
     Entry("token create", "aop.cli.token:create", "Create a token."),
-    Entry("token list", "aop.cli.token:list_tokens", "List all tokens: principal, label and times, never the token."),
-    Entry("token revoke", "aop.cli.token:revoke", "Revoke a token; it is refused everywhere within 5 seconds."),
+    Entry(
+        "token list",
+        "aop.cli.token:list_tokens",
+        "List tokens and sessions: who made each, label and times, never the token.",
+    ),
+    Entry(
+        "token revoke",
+        "aop.cli.token:revoke",
+        "Revoke a token and all made with it; refused everywhere within 5 seconds.",
+    ),
     Entry(
         "ledger check",
         "aop.cli.ledger:check",

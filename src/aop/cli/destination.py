@@ -15,7 +15,7 @@ from aop.local.state import DEFAULT_FOLDER, Run, load_run
 from aop.net.origin import Endpoint, InvalidEndpoint
 
 GATEWAY, TOKEN, PROFILE, WORKSPACE = "AOP_GATEWAY", "AOP_TOKEN", "AOP_PROFILE", "AOP_WORKSPACE"
-DATA, DOOR = "AOP_DATA", "AOP_DOOR"
+DATA, DOOR, CONSOLE = "AOP_DATA", "AOP_DOOR", "AOP_CONSOLE"
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Destination:
     local: LocalPlatform | None = None
     workspace: str | None = None
     door: str | None = None
+    console: str | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,10 @@ def door_address(text: str) -> str:
     return _address(text, "a door")
 
 
+def console_address(text: str) -> str:
+    return _address(text, "a Console")
+
+
 def _address(text: str, what: str) -> str:
     try:
         return Endpoint.parse(text).canonical.rstrip("/")
@@ -80,11 +85,11 @@ def _address(text: str, what: str) -> str:
         raise CommandProblem(f"this is not the address of {what}: {problem}", code="usage", exit_code=2) from None
 
 
-def visible_token(text: str) -> Secret:
-    """A token is one word of visible ASCII. The error does not repeat it."""
+def visible_token(text: str, what: str = "an access token") -> Secret:
+    """A token or a code is one word of visible ASCII. The error does not repeat it."""
     token = text.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise CommandProblem("this is not an access token: it must be one word of visible ASCII characters")
+        raise CommandProblem(f"this is not {what}: it must be one word of visible ASCII characters")
     return Secret(token)
 
 
@@ -99,7 +104,8 @@ def _local(local: LocalPlatform, profiles: Profiles) -> Destination:
     run = local.run
     workspace = profiles.config().local_workspaces.get(str(local.folder.absolute())) or run.workspace_id
     source = f"the local platform on {local.folder}"
-    return Destination(run.gateway, Secret(run.token), source, local=local, workspace=workspace, door=run.door)
+    found = Destination(run.gateway, Secret(run.token), source, local=local, workspace=workspace)
+    return replace(found, door=run.door, console=run.console)
 
 
 def _kept(name: str, environment: Mapping[str, str], profiles: Profiles) -> Destination:
@@ -114,7 +120,8 @@ def _kept(name: str, environment: Mapping[str, str], profiles: Profiles) -> Dest
             f"the profile {name!r} has no token", recovery=f"aop login --profile {name}, or set {TOKEN}"
         )
     source = f"profile {name}"
-    return Destination(profile.gateway, token, source, profile=name, workspace=profile.workspace, door=profile.door)
+    found = Destination(profile.gateway, token, source, profile=name, workspace=profile.workspace)
+    return replace(found, door=profile.door, console=profile.console)
 
 
 def _from_environment(gateway: str, environment: Mapping[str, str]) -> Destination:
@@ -129,7 +136,8 @@ def _with_environment(found: Destination, environment: Mapping[str, str]) -> Des
     token = visible_token(environment[TOKEN]) if TOKEN in environment else found.token
     workspace = environment.get(WORKSPACE, found.workspace)
     door = door_address(environment[DOOR]) if DOOR in environment else found.door
-    return replace(found, token=token, workspace=workspace, door=door)
+    console = console_address(environment[CONSOLE]) if CONSOLE in environment else found.console
+    return replace(found, token=token, workspace=workspace, door=door, console=console)
 
 
 def find_local(start: Path, environment: Mapping[str, str]) -> LocalPlatform | None:

@@ -1,32 +1,55 @@
 """`aop login`, `logout` and `profiles`: the Gateways and access tokens of a user."""
 
 import os
+from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
 from aop.base.ids import is_safe_identifier
 from aop.base.settings import Secret
 from aop.cli.asking import hidden_line
-from aop.cli.destination import GATEWAY, TOKEN, Destination, door_address, gateway_address, visible_token
+from aop.cli.destination import (
+    CONSOLE,
+    GATEWAY,
+    TOKEN,
+    Destination,
+    console_address,
+    door_address,
+    find_local,
+    gateway_address,
+    visible_token,
+)
 from aop.cli.output import Output, table
 from aop.cli.platform import as_problems, owned_workspaces
 from aop.cli.problems import CommandProblem, UsageProblem
 from aop.cli.profiles import DEFAULT_PROFILE, Profile, Profiles
 from aop.client import Client
+from aop.contracts.errors import Reason
+from aop.contracts.sign_in import TokenMaker
 
 _LOCAL_GATEWAY = "http://127.0.0.1:8080"
+_CODE_PAGE = "/sign-in-code"
 _name = click.argument("name", metavar="[NAME]", required=False, help="The profile's name.")
 
 
 @click.option("--gateway", metavar="URL", help=f"The Gateway; default: the profile's, {GATEWAY}, or this machine's.")
+@click.option("--browser", is_flag=True, help="Get the token by a code that the Console shows.")
+@click.option("--console", metavar="URL", help=f"The Console; default: the profile's, {CONSOLE}, or this machine's.")
 @click.option("--door", metavar="URL", help="The door for A2A clients and MCP hosts; `aop connect` uses it.")
 @click.option("--profile", metavar="NAME", default=DEFAULT_PROFILE, help="The name of the profile.")
-async def login(out: Output, gateway: str | None, door: str | None, profile: str) -> None:
+async def login(
+    out: Output, gateway: str | None, browser: bool, console: str | None, door: str | None, profile: str
+) -> None:
     """The token comes from a prompt, from stdin or from AOP_TOKEN. It is never an argument.
+
+    With --browser it is a session of at most 12 hours: sign in at the Console, which then shows a code, and give that
+    code at the prompt. It works once, for ten minutes.
 
     The Gateway must accept the token. Then it is saved in a file that only you can read, and the profile is in use.
 
     Example: aop login --gateway https://agents.example.com
+    Example: aop login --gateway https://agents.example.com --console https://console.example.com --browser
     Example: aop login --profile work < token.txt
     """
     if not is_safe_identifier(profile):
@@ -35,35 +58,48 @@ async def login(out: Output, gateway: str | None, door: str | None, profile: str
     profiles = Profiles.of(environment)
     known = profiles.config().profiles.get(profile)
     address = gateway_address(gateway or (known.gateway if known else environment.get(GATEWAY, _LOCAL_GATEWAY)))
-    token = visible_token(environment.get(TOKEN) or hidden_line(f"Access token for {address}: "))
-    workspaces = await _tried(out, address, token)
     # What was kept of another Gateway is nothing of this one.
     before = known if known is not None and known.gateway == address else Profile(address)
+    place = _console(console, before, environment)
+    if browser:
+        token = await _redeemed(out, address, place)
+    else:
+        token = visible_token(environment.get(TOKEN) or hidden_line(f"Access token for {address}: "))
+    principal, workspaces = await _tried(out, address, token)
     workspace = before.workspace or (workspaces[0] if len(workspaces) == 1 else None)
-    kept = Profile(address, workspace, door_address(door) if door else before.door)
+    kept = Profile(address, workspace, door_address(door) if door else before.door, place)
     profiles.keep(profile, kept, token)
+    members = {"workspace": kept.workspace, "door": kept.door, "console": kept.console, "principalId": principal}
     out.tell(
-        {"profile": profile, "gateway": address, "workspace": kept.workspace, "door": kept.door},
-        f"logged in to {address} as profile {profile}"
+        {"profile": profile, "gateway": address} | members,
+        f"logged in to {address} as {principal}, profile {profile}"
         + (f", Workspace {kept.workspace}" if kept.workspace else f"; {len(workspaces)} own Workspaces, none chosen"),
     )
 
 
 @_name
-def logout(out: Output, name: str | None) -> None:
-    """Without a name it deletes the profile in use. The token stays valid until it expires or is revoked.
+@click.option("--revoke", is_flag=True, help="Revoke the token, whatever it is; without an answer nothing is deleted.")
+async def logout(out: Output, name: str | None, revoke: bool) -> None:
+    """Without a name it deletes the profile in use. A session of `aop login --browser` is revoked as well.
+
+    Any other token may be in use elsewhere: it stays valid until it expires or is revoked, here with --revoke.
 
     Example: aop logout work
     """
     profiles = Profiles.of(os.environ)  # noqa: TID251
     chosen = name or profiles.config().current
-    if chosen is None or not profiles.forget(chosen):
+    if chosen is None or not profiles.knows(chosen):
         raise CommandProblem(
             "there is no such profile" if name else "no profile is in use", recovery="`aop profiles` lists them"
         )
+    kept, token = profiles.config().profiles.get(chosen), profiles.token(chosen)
+    revoked = kept is not None and token is not None and await _ended(out, kept.gateway, token, required=revoke)
+    profiles.forget(chosen)
     current = profiles.config().current
     out.tell(
-        {"forgotten": chosen, "current": current}, f"forgot {chosen}" + (f"; now in use: {current}" if current else "")
+        {"forgotten": chosen, "current": current, "revoked": revoked},
+        f"forgot {chosen}" + (" and revoked its token" if revoked else ""),
+        *([f"now in use: {current}"] if current else []),
     )
 
 
@@ -92,8 +128,52 @@ def profiles(out: Output, name: str | None) -> None:
     out.tell({"items": items}, *lines)
 
 
-async def _tried(out: Output, address: str, token: Secret) -> list[str]:
-    """The caller's own Workspaces, which only a valid token can list."""
+async def _tried(out: Output, address: str, token: Secret) -> tuple[str, list[str]]:
+    """The caller's principal and own Workspaces, which only a valid token can read."""
     with as_problems(Destination(address, token, "aop login")), out.working("trying the token"):
         async with Client(address, token) as client:
-            return [workspace.workspace_id async for workspace in owned_workspaces(client)]
+            principal = (await client.read_me()).principal_id
+            return principal, [workspace.workspace_id async for workspace in owned_workspaces(client)]
+
+
+def _console(named: str | None, before: Profile, environment: Mapping[str, str]) -> str | None:
+    """What is named now, was kept before, or runs on this machine beside that Gateway."""
+    text = named or environment.get(CONSOLE)
+    if text is not None:
+        return console_address(text)
+    local = find_local(Path.cwd(), environment)
+    beside = local.run.console if local is not None and local.run.gateway == before.gateway else None
+    return before.console or beside
+
+
+async def _redeemed(out: Output, address: str, console: str | None) -> Secret:
+    """The code is read without an echo, and is worth nothing once it is redeemed."""
+    if console is None:
+        raise UsageProblem("say where the Console is with --console URL")
+    out.note(f"open {console}{_CODE_PAGE}, sign in, and let it show a code")
+    code = visible_token(hidden_line("Code: "), "a sign-in code")
+    try:
+        with as_problems(Destination(address, Secret(""), "aop login")), out.working("signing in"):
+            async with Client(address) as client:
+                return Secret((await client.sign_in(code.reveal())).token)
+    except CommandProblem as problem:
+        if problem.reason is Reason.SIGN_IN_CODE:
+            problem.recovery = f"let {console}{_CODE_PAGE} show a new code"
+        raise
+
+
+async def _ended(out: Output, address: str, token: Secret, *, required: bool) -> bool:
+    """Whether the token was revoked. Unless it must be, a Gateway that does not answer keeps nobody from leaving."""
+    try:
+        with as_problems(Destination(address, token, "aop logout")), out.working("revoking the token"):
+            async with Client(address, token) as client:
+                own = [one async for one in client.list_my_tokens() if one.current]
+                if not required and not any(one.made_by is TokenMaker.CODE for one in own):
+                    return False
+                await client.revoke_presented_token()
+    except CommandProblem as problem:
+        if required:
+            raise
+        out.note(f"the token was not revoked: {problem}")
+        return False
+    return True

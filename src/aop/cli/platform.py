@@ -41,6 +41,9 @@ _COMMANDS: dict[ErrorCode | Reason, str] = {
     Reason.RELEASE_UNKNOWN: "aop release list",
     Reason.INVOCATION_UNKNOWN: "aop invocations",
     Reason.TRACE_UNKNOWN: "aop invocations",
+    Reason.SIGN_IN_CODE: "aop open",
+    Reason.TOKEN_LIMIT: "aop token list --mine",
+    Reason.TOKEN_UNKNOWN: "aop token list --mine",
 }
 """The command that does what the recovery says, where there is one."""
 
@@ -75,14 +78,6 @@ class Platform:
 
     async def prepared(self, values: dict[str, str | None]) -> Self:
         return self
-
-    async def principal(self) -> str | None:
-        """The principal of the token, if it can be found: from the local platform, or from an own Workspace."""
-        if self.destination.local is not None:
-            return self.destination.local.run.principal
-        async for workspace in owned_workspaces(self.client):
-            return workspace.owner_id
-        return None
 
     async def waiting(self, text: str, answer: Awaitable[T]) -> T:
         """The answer; people see a spinner until it comes."""

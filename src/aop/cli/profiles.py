@@ -22,6 +22,7 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     gateway: str
     workspace: str | None = None
     door: str | None = None
+    console: str | None = None
 
 
 class Config(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"):
@@ -57,16 +58,16 @@ class Profiles:
         profiles = config.profiles | {name: profile}
         self._write(_CONFIG, msgspec.structs.replace(config, current=name, profiles=profiles))
 
-    def forget(self, name: str) -> bool:
-        """Whether there was one."""
+    def knows(self, name: str) -> bool:
+        return name in self.config().profiles or name in self._tokens()
+
+    def forget(self, name: str) -> None:
         config, tokens = self.config(), self._tokens()
-        known = name in config.profiles or name in tokens
         tokens.pop(name, None)
         self._write(_TOKENS, tokens)
         left = {other: profile for other, profile in config.profiles.items() if other != name}
         current = config.current if config.current != name else next(iter(left), None)
         self._write(_CONFIG, msgspec.structs.replace(config, current=current, profiles=left))
-        return known
 
     def use(self, name: str) -> None:
         self._write(_CONFIG, msgspec.structs.replace(self.config(), current=name))

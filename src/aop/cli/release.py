@@ -26,9 +26,7 @@ async def list_releases(platform: Platform, provider: str | None, agent: str | N
 
     Example: aop release list --agent local:my-agent
     """
-    chosen = provider or await platform.principal()
-    if chosen is None:
-        raise UsageProblem("say whose with --provider ID")
+    chosen = provider or (await platform.client.read_me()).principal_id
     found, more = await first(platform.client.list_releases(chosen, agent_id=agent), limit)
     rows = [(one.release_id, one.agent_id, one.version, status(one.state), moment(one.created_at)) for one in found]
     lines = table(["release", "agent", "version", "state", "created"], rows) if rows else ["no Releases"]

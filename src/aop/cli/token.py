@@ -1,106 +1,124 @@
-"""`aop token`: creates, lists and revokes access tokens of the Gateway."""
+"""`aop token`: creates, lists and revokes access tokens, on the operator's database or one's own at the Gateway."""
 
-import asyncio
-import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import click
 
-from aop.base.clock import to_text
-from aop.base.ids import is_safe_identifier
-from aop.base.settings import Parse, SettingsReader, SettingsRefused, integer
-from aop.cli.output import Output, table
-from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
-from aop.cli.stores import control_plane_data, control_plane_database
-from aop.control_plane.gateway.tokens import DEFAULT_DAYS, TokenRecord, Tokens
-from aop.control_plane.settings import OIDC_PRINCIPAL_PREFIX, principal_prefix
-from aop.store.database import connect
-from aop.store.problems import StoreUnavailable
+from aop.cli import options
+from aop.cli.loading import Entry
+from aop.cli.output import Output, moment, table
+from aop.cli.platform import Platform
+from aop.cli.problems import UsageProblem
+from aop.cli.stores import control_plane_data
+from aop.contracts.sign_in import AccessToken
 
-T = TypeVar("T")
-_HEADINGS = ["token id", "principal", "label", "created", "expires", "revoked", "last used"]
+_MAX_LABEL = 128
+_ON_STORE = "aop.cli.token_store"
+"""Loaded only for an operator: a caller's machine needs no part that talks to a database."""
+_CREATE = Entry("token create", f"{_ON_STORE}:create_on_store", "")
+_LIST = Entry("token list", f"{_ON_STORE}:list_on_store", "")
+_REVOKE = Entry("token revoke", f"{_ON_STORE}:revoke_on_store", "")
+_HEADINGS = ["", "token id", "made by", "label", "created", "expires", "last used"]
+_mine = click.option("--mine", is_flag=True, help="Your own, at the Gateway, with the token in use.")
 
 
-@click.option("--principal", required=True, help="The principal that the token identifies.")
+@_mine
+@click.option("--principal", help="The principal that the token identifies; not with --mine.")
 @click.option("--label", default="", show_default=False, help="A note to recognise the token by.")
-@click.option("--days", type=click.IntRange(min=1, max=3650), help="Lifetime; default 90 days.")
+@click.option("--days", type=click.IntRange(min=1, max=3650), help="Lifetime; default PLATFORM_ACCESS_TOKEN_DAYS, 90.")
+@options.profile
 @control_plane_data
-def create(out: Output, principal: str, label: str, days: int | None, data: Path | None) -> None:
+async def create(
+    out: Output,
+    mine: bool,
+    principal: str | None,
+    label: str,
+    days: int | None,
+    profile: str | None,
+    data: Path | None,
+) -> None:
     """The token is printed once, as the last line. Only a hash of it is stored.
 
-    If the Control Plane accepts tokens of an OpenID provider, set its PLATFORM_OIDC_PRINCIPAL_PREFIX for this command
-    too: principals with this prefix belong to the provider.
+    With --mine it is a further token of your own, needs a --label, and lives no longer than the token in use. Without,
+    it is made on the database. If the Control Plane accepts tokens of an OpenID provider, set its
+    PLATFORM_OIDC_PRINCIPAL_PREFIX for this command too: principals with this prefix belong to the provider.
 
     Example: aop token create --principal alice --label laptop
+    Example: aop token create --mine --label build-server --days 7
     """
-    if not is_safe_identifier(principal):
-        raise CommandProblem(
-            "--principal must be 1 to 128 letters, digits, '.', '_', ':' or '-', starting with a letter or digit"
-        )
-    reserved = _setting(OIDC_PRINCIPAL_PREFIX, principal_prefix, None)
-    if reserved is not None and principal.startswith(reserved):
-        raise CommandProblem(
-            f"--principal begins with {OIDC_PRINCIPAL_PREFIX}: such principals are the OpenID provider's"
-        )
-    lifetime = days or _setting("PLATFORM_ACCESS_TOKEN_DAYS", integer(1, 3650), DEFAULT_DAYS)
-    issued = _on_store(data, lambda tokens: tokens.issue(principal, label, lifetime))
-    out.note(f"{issued.record.token_id} for {principal}, until {to_text(issued.record.expires_at)}")
-    out.tell(_document(issued.record) | {"token": issued.token.reveal()}, issued.token.reveal())
+    if len(label) > _MAX_LABEL:
+        raise UsageProblem(f"--label has more than {_MAX_LABEL} characters")
+    if mine:
+        if principal is not None or not label.strip():
+            raise UsageProblem("--mine needs a --label, and no --principal: the token is yours")
+        await _at_gateway(out, profile, data, lambda platform: _create_own(platform, label, days))
+        return
+    if principal is None:
+        raise UsageProblem("say whose with --principal ID, or --mine")
+    await _CREATE.function()(out, principal, label, days, _folder(profile, data))
 
 
+@_mine
+@options.profile
 @control_plane_data
-def list_tokens(out: Output, data: Path | None) -> None:
-    """Example: aop token list"""
-    records = _on_store(data, lambda tokens: tokens.all())
-    out.tell({"items": [_document(record) for record in records]}, *table(_HEADINGS, [_row(one) for one in records]))
+async def list_tokens(out: Output, mine: bool, profile: str | None, data: Path | None) -> None:
+    """Tokens made by `code` are sessions: somebody signed in. With --mine a star marks the token in use.
+
+    Example: aop token list
+    Example: aop token list --mine
+    """
+    if mine:
+        await _at_gateway(out, profile, data, _list_own)
+    else:
+        await _LIST.function()(out, _folder(profile, data))
 
 
 @click.argument("token_id", help="The tok_… id shown by `aop token list`.")
+@_mine
+@options.profile
 @control_plane_data
-def revoke(out: Output, token_id: str, data: Path | None) -> None:
-    """Example: aop token revoke tok_0192f0c0c0de7000a000000000000001"""
-    if not _on_store(data, lambda tokens: tokens.revoke(token_id)):
-        raise CommandProblem("no token has this id")
-    out.tell({"tokenId": token_id, "revoked": True}, f"revoked {token_id}")
+async def revoke(out: Output, token_id: str, mine: bool, profile: str | None, data: Path | None) -> None:
+    """Everything that was made with the token ends as well: further tokens, sessions and open sign-in codes.
+
+    Example: aop token revoke tok_0192f0c0c0de7000a000000000000001
+    """
+    if mine:
+        await _at_gateway(out, profile, data, lambda platform: _revoke_own(platform, token_id))
+    else:
+        await _REVOKE.function()(out, token_id, _folder(profile, data))
 
 
-def _row(record: TokenRecord) -> list[str]:
-    times = (record.created_at, record.expires_at, record.revoked_at, record.last_used_at)
-    return [record.token_id, record.principal_id, record.label, *("" if t is None else to_text(t) for t in times)]
+async def _at_gateway(
+    out: Output, profile: str | None, data: Path | None, act: Callable[[Platform], Coroutine[Any, Any, None]]
+) -> None:
+    await Platform.opened(out, {"profile": profile, "data": None if data is None else str(data)}, act)
 
 
-def _document(record: TokenRecord) -> dict[str, str]:
-    members = {"tokenId": record.token_id, "principalId": record.principal_id, "label": record.label}
-    times = {
-        "createdAt": record.created_at,
-        "expiresAt": record.expires_at,
-        "revokedAt": record.revoked_at,
-        "lastUsedAt": record.last_used_at,
-    }
-    return members | {name: to_text(moment) for name, moment in times.items() if moment is not None}
+async def _create_own(platform: Platform, label: str, days: int | None) -> None:
+    made = await platform.client.create_my_token(label, days=days)
+    platform.out.note(f"{made.token_id}, until {made.expires_at}")
+    platform.out.tell(made, made.token)
 
 
-def _on_store(data: Path | None, act: Callable[[Tokens], Awaitable[T]]) -> T:
-    async def run(url: str) -> T:
-        connection = await connect(url, application="aop token")
-        try:
-            return await act(Tokens(connection))
-        finally:
-            await connection.close()
-
-    try:
-        return asyncio.run(run(control_plane_database(data)))
-    except StoreUnavailable as failure:
-        raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
+async def _list_own(platform: Platform) -> None:
+    found = [token async for token in platform.client.list_my_tokens()]
+    platform.out.tell({"items": found}, *table(_HEADINGS, [_row(token) for token in found]))
 
 
-def _setting(name: str, parse: Parse[T], default: T) -> T:
-    reader = SettingsReader(os.environ)  # noqa: TID251
-    value = reader.optional(name, parse, default)
-    try:
-        reader.conclude()
-    except SettingsRefused as refused:
-        raise CommandProblem(f"{name} {refused.problems[0].reason}", exit_code=EXIT_CONFIGURATION) from None
-    return value
+async def _revoke_own(platform: Platform, token_id: str) -> None:
+    revoked = await platform.client.revoke_my_token(token_id)
+    platform.out.tell(revoked, f"revoked {revoked.token_id}, and all that was made with it")
+
+
+def _row(token: AccessToken) -> list[str]:
+    used = moment(token.last_used_at) if isinstance(token.last_used_at, str) else ""
+    times = [moment(token.created_at), moment(token.expires_at), used]
+    return ["*" if token.current else "", token.token_id, token.made_by.value, token.label, *times]
+
+
+def _folder(profile: str | None, data: Path | None) -> Path | None:
+    if profile is not None:
+        raise UsageProblem("without --mine it works on the database, which no profile names", "leave out --profile")
+    return data
