@@ -84,7 +84,8 @@ def test_the_difference_between_two_versions_tells_permissions_first(aop: Aop, g
     newer, _ = greeter.card(agentId=agent, **_CHANGED)
     for file in (older, newer):
         assert aop("publish", file, "--force").code == 0  # the Agent that runs has the older Skills
-    changes = aop("agent", "show", agent, "--diff", "1.0.0", "2.0.0", "--json").json["changes"]
+    compared = aop("agent", "show", agent, "--diff", "1.0.0", "2.0.0", "--json").json
+    changes = compared["changes"]
     told = {(change["section"], change["kind"], change["place"]) for change in changes}
     assert told >= {
         ("permissions", "added", "permissions.mail.send"),
@@ -98,6 +99,10 @@ def test_the_difference_between_two_versions_tells_permissions_first(aop: Aop, g
     shown = aop("agent", "show", agent, "--diff", "1.0.0", "2.0.0").out
     assert shown.index("PERMISSIONS") < shown.index("SKILLS") < shown.index("SCHEMAS") < shown.index("LIMITS")
     assert "~ limits.timeoutMs  60000 → 30000" in shown
+    assert [skill["skillId"] for skill in compared["compatibility"]] == ["greet"]
+    assert compared["compatibility"][0]["inputs"] == {"compatible": "no", "example": {"name": "a"}}
+    assert 'greet  these inputs stop being valid: {"name":"a"}' in shown
+    assert "greet  new outputs are valid for old readers" in shown
     assert "no difference" in aop("agent", "show", agent, "--diff", "1.0.0", "1.0.0").out
     assert aop("agent", "show", agent, "--diff", "1.0.0", "3.0.0", "--json").error["code"] == "NOT_FOUND"
 

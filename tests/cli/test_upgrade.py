@@ -30,7 +30,7 @@ def test_an_upgrade_shows_the_difference_and_replaces_in_one_step(aop: Aop, gree
     agent = an_agent(aop, greeter, workspace)
     asked = aop("upgrade", agent, "-w", workspace)
     assert (asked.code, "--yes" in asked.err) == (1, True)
-    for text in (f"{agent} 1.0.0 → 2.0.0", "+ permissions.mail.send  Send mail.", "mail.send"):
+    for text in (f"{agent} 1.0.0 → 2.0.0", "+ permissions.mail.send  Send mail.", "mail.send", "stay valid"):
         assert text in asked.err
     assert current(aop, workspace, agent) == ("1.0.0", ["names.read"])
     made = aop("upgrade", agent, "-w", workspace, "--yes", "--json").json

@@ -99,7 +99,7 @@ class SchemaGraph:
             return self._anchors[id(resource), fragment]
         target: object = resource
         for token in fragment.split("/")[1:]:
-            target = _step(target, token.replace("~1", "/").replace("~0", "~"))
+            target = pointed(target, token)
         self._index(target, resource)
         return target
 
@@ -118,7 +118,9 @@ def _objects(schemas: Iterable[object]) -> Sequence[int]:
     return [id(schema) for schema in schemas if isinstance(schema, dict)]
 
 
-def _step(target: object, token: str) -> object:
+def pointed(target: object, token: str) -> object:
+    """One step of a JSON Pointer; a LookupError or ValueError where it leads nowhere."""
+    token = token.replace("~1", "/").replace("~0", "~")
     if isinstance(target, list):
         return target[int(token)]
     if isinstance(target, dict):

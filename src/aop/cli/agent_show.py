@@ -5,7 +5,7 @@ from typing import Any
 import click
 import msgspec
 
-from aop.cli.card_difference import differences, lines_of
+from aop.cli.card_difference import CardDifference
 from aop.cli.output import Line, facts, moment, prose, status, styled, table
 from aop.cli.platform import Platform
 from aop.cli.problems import CommandProblem
@@ -20,7 +20,8 @@ from aop.contracts.text import mixes_scripts
 async def show(platform: Platform, agent: str, version: str | None, diff: tuple[str, str] | None) -> None:
     """You see all versions of your own Agents, and the published versions of others.
 
-    With --diff: new and dropped permissions first, then Skills, schemas, limits and the rest.
+    With --diff: new and dropped permissions first, then Skills, schemas, limits and the rest. Then, for each Skill,
+    whether inputs of the old version stay valid, and whether new outputs are valid for old readers.
 
     Example: aop agent show aop:summarizer
     Example: aop agent show aop:summarizer --diff 1.0.0 1.1.0
@@ -43,12 +44,9 @@ async def show(platform: Platform, agent: str, version: str | None, diff: tuple[
 
 async def _show_difference(platform: Platform, agent: str, old: str, new: str) -> None:
     before, after = [await platform.client.read_agent_card(agent, version) for version in (old, new)]
-    found = differences(msgspec.json.decode(before.body), msgspec.json.decode(after.body))
-    lines: list[Line] = [styled((f"{agent} {old} → {new}", "bold")), *lines_of(found)]
-    if not found:
-        lines.append("no difference")
-    document = {"agentId": agent, "before": old, "after": new, "changes": [change.document() for change in found]}
-    platform.out.tell(document, *lines)
+    found = CardDifference.between(msgspec.json.decode(before.body), msgspec.json.decode(after.body))
+    document = {"agentId": agent, "before": old, "after": new, **found.document()}
+    platform.out.tell(document, styled((f"{agent} {old} → {new}", "bold")), *found.lines())
 
 
 def _entry(entries: list[CatalogEntry], agent: str, version: str) -> CatalogEntry:

@@ -1,12 +1,14 @@
-"""The difference between two Agent Cards: every change with its place, what matters most to users first."""
+"""The difference between two Agent Cards: every change with its place, and what it means for callers and readers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 
+from aop.cards.compatibility.skills import SkillCompatibility, skill_compatibilities
+from aop.cli.card_compatibility import compatibility_lines
 from aop.cli.output import Line, json_text, styled
 
 Json = Any
@@ -55,20 +57,36 @@ class Change:
         return styled(("  ~ ", "yellow"), self.place, "  ", _value(self.before), (" → ", "yellow"), _value(self.after))
 
 
-def differences(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Change]:
-    """Permissions, then Skills, then their schemas, then limits, then the rest."""
-    order = list(Section)
-    found = [change for change in _between(dict(before), dict(after), ()) if change.place not in _UNTOLD]
-    return sorted(found, key=lambda change: order.index(change.section))
+@dataclass(frozen=True)
+class CardDifference:
+    """Changes in the order of their sections; compatibility of each Skill that both Cards have."""
 
+    changes: Sequence[Change]
+    skills: Sequence[SkillCompatibility]
 
-def lines_of(changes: list[Change]) -> list[Line]:
-    lines: list[Line] = []
-    for section in Section:
-        inside = [change for change in changes if change.section is section]
-        if inside:
-            lines += [styled((section.upper(), "bold")), *(change.line() for change in inside)]
-    return lines
+    @classmethod
+    def between(cls, before: Mapping[str, Json], after: Mapping[str, Json]) -> "CardDifference":
+        """Takes about a second at most, whatever the Cards are."""
+        order = list(Section)
+        changes = [change for change in _between(dict(before), dict(after), ()) if change.place not in _UNTOLD]
+        changes.sort(key=lambda change: order.index(change.section))
+        return cls(changes, skill_compatibilities(before, after))
+
+    def document(self) -> dict[str, Json]:
+        return {
+            "changes": [change.document() for change in self.changes],
+            "compatibility": [skill.document() for skill in self.skills],
+        }
+
+    def lines(self) -> list[Line]:
+        if not self.changes:
+            return ["no difference"]
+        lines: list[Line] = []
+        for section in Section:
+            inside = [change for change in self.changes if change.section is section]
+            if inside:
+                lines += [styled((section.upper(), "bold")), *(change.line() for change in inside)]
+        return [*lines, *compatibility_lines(self.skills)]
 
 
 def _between(before: Json, after: Json, path: tuple[str, ...]) -> Iterator[Change]:

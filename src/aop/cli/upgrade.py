@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from aop.base.semver import Version
-from aop.cli.card_difference import differences, lines_of
+from aop.cli.card_difference import CardDifference
 from aop.cli.install import chosen_version, installed_lines, permission_lines, require_declared
 from aop.cli.installations import current_installation
 from aop.cli.output import Line, styled, table
@@ -53,8 +53,9 @@ class _Upgrade:
 async def upgrade(
     platform: InWorkspace, agent: str | None, to: str | None, accept: tuple[str, ...], every: bool, yes: bool
 ) -> None:
-    """You see what changes before you are asked: permissions, Skills, schemas, limits. No call is refused while the new
-    version takes the place of the old one: a call that was accepted before ends on the old version.
+    """You see what changes before you are asked: permissions, Skills, schemas, limits, and whether old inputs stay
+    valid. No call is refused while the new version takes the place of the old one: a call that was accepted before ends
+    on the old version.
 
     A permission that you did not accept for the old version stays so; new ones are accepted. --accept names all that
     you accept. --to may also name an older version, or the same one with other permissions. A disabled Installation is
@@ -144,7 +145,7 @@ def _show(platform: InWorkspace, found: _Upgrade) -> None:
         lines.append("You may not read the Card of the installed version any more, so there is no difference to show.")
     else:
         old, new = msgspec.json.decode(found.before.body), msgspec.json.decode(found.chosen.card)
-        lines += lines_of(differences(old, new)) or ["no difference"]
+        lines += CardDifference.between(old, new).lines()
     platform.out.note(*lines, *permission_lines(found.card, found.accepted))
 
 
