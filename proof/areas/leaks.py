@@ -1,4 +1,4 @@
-"""Area `leaks`: a canary in every channel, ten provocations, and a search of everything that is written or shown."""
+"""Area `leaks`: a canary in every channel, eleven provocations, and a search of everything that is written or shown."""
 
 import asyncio
 import sys
@@ -34,7 +34,7 @@ async def run(run: Run) -> Findings:
 
 
 @proves(
-    "Nothing confidential, of 13 kinds, stays or shows anywhere after ten kinds of provocation, in any of 20"
+    "Nothing confidential, of 14 kinds, stays or shows anywhere after eleven kinds of provocation, in any of 20"
     " spellings: not in the units' logs at debug level, PostgreSQL's log with statements and parameters on,"
     " tables, data files, write-ahead log, metrics, telemetry, error bodies or the process list."
 )

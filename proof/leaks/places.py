@@ -46,6 +46,7 @@ class Channel(StrEnum):
     HEADER = "header"
     ADDRESS = "address"
     ACCESS_TOKEN = "access-token"
+    SIGN_IN_CODE = "sign-in-code"
     SERVICE_TOKEN = "service-token"
     PROOF = "proof"
     SIGNING_KEY = "signing-key"

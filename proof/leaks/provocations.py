@@ -1,4 +1,4 @@
-"""The ten provocations: each puts canaries through the platform and makes it do something it might talk about."""
+"""The eleven provocations: each puts canaries through the platform and makes it do something it might talk about."""
 
 import json
 import signal
@@ -195,6 +195,39 @@ async def debug(scene: Scene) -> None:
     await scene.made.control_plane.restart()
 
 
+async def sign_in(scene: Scene) -> None:
+    """Tokens and codes that callers make, redeem, redeem again and revoke; and texts that never were a code."""
+    gateway, token = scene.made.first.gateway, scene.made.first.token
+
+    async def made(path: str, body: object, channel: Channel, member: str) -> str:
+        reply = await gateway.post(path, body, token=token)
+        scene.found.require(reply.status == 201, f"{path}: {reply.status}")
+        scene.canaries.add(channel, f"{member} of {path} {len(scene.canaries.values)}", reply.json[member])
+        return str(reply.json[member])
+
+    await made("/v1/me/tokens", {"label": "leaks", "days": 1}, Channel.ACCESS_TOKEN, "token")
+    code = await made("/v1/me/sign-in-codes", None, Channel.SIGN_IN_CODE, "code")
+    session = await made("/v1/sign-in", {"code": code}, Channel.ACCESS_TOKEN, "token")
+    spent, never = f'"{code}"'.encode(), f'"{scene.secret(Channel.SIGN_IN_CODE)}"'.encode()
+    for value in (spent, never, spent[:-1], spent + b",1", b"[%b]" % spent):
+        result = await scene.send(scene.request(b'{"code":%b}' % value, path="/v1/sign-in"))
+        scene.found.require(result.status in {400, 401}, f"a code that is none: {result.status}")
+    scene.found.require((await gateway.ask("DELETE", "/v1/me/token", token=session)).status == 200, "not signed out")
+    await scene.send(scene.request(b"", path="/v1/me/sign-in-codes").replace(token.encode(), session.encode()))
+
+
 ALL: Sequence[Callable[[Scene], Awaitable[None]]] = (
-    *(success, refusal, time_out, agent_failure, dependency_failure, crash, overload, malformed, cancel, debug),
+    *(
+        success,
+        refusal,
+        time_out,
+        agent_failure,
+        dependency_failure,
+        crash,
+        overload,
+        malformed,
+        cancel,
+        debug,
+        sign_in,
+    ),
 )

@@ -61,8 +61,7 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
     missing, greet = f"{evil_path}-missing", json.dumps({"name": EVIL})
     work, text = ("-w", "demo"), json.dumps({"text": f"One.{EVIL} Two is longer. Three {EVIL} is the longest of all."})
     return {
-        "status": [(f"--profile={EVIL}",), ()],
-        "open": [(f"--profile={EVIL}",), ()],
+        **{name: [(f"--profile={EVIL}",), ()] for name in ("status", "open")},
         "login": [("--gateway", f"http://127.0.0.1:9/{EVIL}"), ("--browser", "--console", EVIL)],
         "logout": [(f"--profile={EVIL}",)],
         **{name: [(EVIL,)] for name in ("profiles", "workspace create", "workspace use")},
