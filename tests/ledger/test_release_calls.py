@@ -1,5 +1,6 @@
 """The calls of a Release are counted the same, whether a checkpoint covers them or not."""
 
+import re
 from datetime import timedelta
 
 import asyncpg
@@ -7,6 +8,7 @@ import pytest
 
 from aop.base.clock import utc_now
 from aop.base.ids import new_id
+from aop.ledger import release_calls
 from aop.ledger.epochs import close_earlier
 from aop.ledger.model import SUCCEEDED
 from aop.local.state import DatabaseUrls
@@ -96,3 +98,16 @@ async def test_counts_are_only_added_and_only_by_the_newest_epoch(stores: Databa
 async def test_a_text_that_is_no_id_of_a_release_has_no_counts(stores: DatabaseUrls) -> None:
     async with reading(stores.router) as reader:
         assert [await reader.calls_of(text) for text in ("rel_1", new_id("inv"))] == [None, None]
+
+
+async def test_counting_reads_indexes_from_the_last_checkpoint_on(stores: DatabaseUrls) -> None:
+    connection = await asyncpg.connect(stores.router)
+    try:
+        await connection.execute("SET enable_seqscan = off")
+        statement = release_calls._REACH.replace("$1", "gen_random_uuid()")
+        plan = "\n".join(line[0] for line in await connection.fetch(f"EXPLAIN {statement}"))
+    finally:
+        await connection.close()
+    assert "invocation_by_position" in plan
+    assert "Seq Scan" not in plan
+    assert re.search(r"Index Cond: .*router_id = life.router_id.*position\"? >= ", plan), plan

@@ -209,6 +209,26 @@ async def test_a_wrong_read_of_the_router_is_never_absence_or_success(
     require_error(reply, 503, "DEPENDENCY_ERROR", "4")
 
 
+@pytest.mark.parametrize(
+    "behave",
+    [
+        saying(b"{}"),
+        saying(b"{}", 404),
+        saying(b'{"code":"NOT_FOUND","message":"","traceId":""}', 404),
+        saying(b'{"violations":[{"pointer":"/cursor","rule":"cursor"}]}', 400),
+        saying(b'{"releaseId":"rel_%s","callsLastHour":0,"callsLastDay":0,"running":0}' % (b"e" * 32)),
+        saying(b"{}", 500),
+        reset,
+    ],
+)
+async def test_calls_that_the_router_does_not_count_are_an_error_and_never_0(
+    gateway: Platform, router: ScriptedRouter, behave: Behaviour
+) -> None:
+    router.behave = behave
+    path = f"/v1/releases/{gateway.release.release_id}/reach"
+    require_error(await gateway.gateway.get(path, token=gateway.token), 503, "DEPENDENCY_ERROR", "2")
+
+
 @pytest.mark.rows("INV-26", "LED-11")
 async def test_without_a_router_nothing_is_known_and_nothing_was_begun(postgres: PostgresForTests) -> None:
     async with gateway_alone(await postgres.new_platform(), any_free_port()) as gateway:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, cast
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -43,7 +43,12 @@ class LineageReads:
         return body
 
     async def calls_of(self, release_id: str) -> ReleaseCalls:
-        body, value = await self._read(f"/internal/v1/releases/{release_id}/reach", document("release-reach/1#calls"))
+        """The Router counts for every id, so that an answer other than counts is its failure."""
+        path = f"/internal/v1/releases/{quote(release_id, safe='')}/reach"
+        try:
+            body, value = await self._read(path, document("release-reach/1#calls"))
+        except (NotFound, InvalidRequest):
+            raise DependencyFailed("the Router did not count the calls") from None
         if value["releaseId"] != release_id:
             raise DependencyFailed("the Router answered with another Release")
         return msgspec.json.decode(body, type=ReleaseCalls)
