@@ -57,7 +57,7 @@ async def test_an_owner_sees_what_depends_on_a_release(stores: DatabaseUrls) -> 
         await platform.move(platform.release, ReleaseState.SUSPENDED)  # its owner sees it in every state
 
         async def has_ended() -> bool:
-            return (await reach(platform))["running"] == 0
+            return bool((await reach(platform))["running"] == 0)
 
         await becomes_true(has_ended)
         bob = (await issue_token(stores.control_plane, "bob")).token.reveal()
@@ -77,7 +77,7 @@ async def test_an_owner_sees_when_the_router_has_learned_of_a_state(stores: Data
         assert (await platform.gateway.post(path, None, token=platform.token)).status == 200
 
         async def has_changed() -> bool:
-            return (await observed(platform))["state"] == "suspended"
+            return bool((await observed(platform))["state"] == "suspended")
 
         await becomes_true(has_changed)
         assert (await observed(platform))["observedAt"] > before["observedAt"]

@@ -8,7 +8,7 @@ from aop.cli.platform import Platform
 from aop.client import PlatformError
 from aop.contracts.errors import ErrorCode
 from aop.contracts.publication import Release
-from aop.contracts.topology import SourceState
+from aop.contracts.topology import SourceState, WatchedState
 
 WAIT_SECONDS: Final = 30.0
 _PAUSE_SECONDS: Final = 0.2
@@ -45,7 +45,7 @@ async def show_router_learned(platform: Platform, release: Release) -> None:
 
 
 async def _seconds_until_learned(platform: Platform, release: Release) -> float | None:
-    clock = asyncio.get_running_loop().time
+    clock, expected = asyncio.get_running_loop().time, WatchedState(release.state.value)
     answered = clock()
     while clock() - answered < WAIT_SECONDS:
         try:
@@ -54,7 +54,7 @@ async def _seconds_until_learned(platform: Platform, release: Release) -> float 
             if error.code not in _UNAVAILABLE:
                 raise
         else:
-            if seen.source is SourceState.LIVE and seen.state == release.state:
+            if seen.source is SourceState.LIVE and seen.state is expected:
                 return clock() - answered
         await asyncio.sleep(_PAUSE_SECONDS)
     return None
