@@ -56,7 +56,8 @@ async def _replace_under_calls(scene: ReplacingCalls, name: str, is_cut: bool, r
 
 async def _paced(scene: ReplacingCalls, stop: asyncio.Event) -> None:
     """Calls begin at a fixed rate, whether earlier ones have ended or not; a limit keeps a slow machine alive."""
-    places = asyncio.Semaphore(_MAX_OPEN)
+    places, loop = asyncio.Semaphore(_MAX_OPEN), asyncio.get_running_loop()
+    due = loop.time()
 
     async def one() -> None:
         try:
@@ -68,7 +69,8 @@ async def _paced(scene: ReplacingCalls, stop: asyncio.Event) -> None:
         while not stop.is_set():
             await places.acquire()
             calls.create_task(one())
-            await asyncio.sleep(1 / _CALLS_A_SECOND)
+            due += 1 / _CALLS_A_SECOND
+            await asyncio.sleep(max(0.0, due - loop.time()))
 
 
 AREA = Area("replacements", "Replacements", prove, (_replace_under_calls,))

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from aop.cli.output import styled
+from aop.cli.output import facts, styled
 from aop.cli.platform import Platform
 from aop.client import PlatformError
 from aop.contracts.errors import ErrorCode
@@ -25,10 +25,12 @@ async def show_reach(platform: Platform, release_id: str) -> None:
         platform.out.note(styled((f"what depends on it could not be counted: {error.message}", "yellow")))
         return
     platform.out.note(
-        f"installed in {reach.workspaces} Workspaces: {reach.enabled_installations} enabled,"
-        f" {reach.disabled_installations} disabled",
-        f"called {reach.calls_last_hour} times in the last hour, {reach.calls_last_day} times in the last day;"
-        f" {reach.running} running now",
+        *facts(
+            ("Workspaces", str(reach.workspaces)),
+            ("Installations", f"{reach.enabled_installations} enabled, {reach.disabled_installations} disabled"),
+            ("calls", f"{reach.calls_last_hour} in the last hour, {reach.calls_last_day} in the last day"),
+            ("running now", str(reach.running)),
+        )
     )
 
 
@@ -41,7 +43,7 @@ async def show_router_learned(platform: Platform, release: Release) -> None:
             "The Control Plane refuses new calls already.",
         )
     else:
-        platform.out.note(f"the Router refuses it since {seconds:.1f} s after the answer")
+        platform.out.note(f"the Router knew the new state {seconds:.1f} s after the answer")
 
 
 async def _seconds_until_learned(platform: Platform, release: Release) -> float | None:
