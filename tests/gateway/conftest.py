@@ -9,7 +9,9 @@ from aop.control_plane.app import build
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
+from tests.gateway.identities import Holder
 from tests.support.catalog import Catalog, opened_catalog
+from tests.support.openid import Issuer, a_token, gateway_with
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import control_plane_environment
 from tests.support.units import RunningUnit, running
@@ -57,3 +59,15 @@ async def owner(gateway: RunningUnit, alice: str) -> Owner:
 @pytest.fixture
 def rows(postgres: PostgresForTests, stores: DatabaseUrls) -> Rows:
     return Rows(postgres, stores)
+
+
+@pytest.fixture
+def holder(gateway: RunningUnit, alice: str) -> Holder:
+    return Holder(gateway, alice)
+
+
+@pytest_asyncio.fixture
+async def openid(stores: DatabaseUrls) -> AsyncIterator[Holder]:
+    """A caller of the OpenID provider; its principal is oidc:alice."""
+    async with Issuer() as issuer, gateway_with(stores, issuer.port) as gateway:
+        yield Holder(gateway, a_token(sub="alice"))

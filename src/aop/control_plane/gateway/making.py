@@ -1,14 +1,18 @@
 """Who makes a token or a code for itself, how much of it, and with what it ends."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from weakref import WeakValueDictionary
 
 from aop.contracts.errors import Conflict, Reason, Unauthenticated
 from aop.contracts.sign_in import TokenMaker
 from aop.control_plane.gateway.store import codes, tokens
 from aop.control_plane.gateway.store.tokens import TokenOrigin, TokenRecord, UnrevokedToken
-from aop.store.database import Connection
+from aop.store.database import Connection, Database
 
 MAX_USABLE: Final = 100
 MAX_OF_A_DAY: Final = 500
@@ -29,12 +33,31 @@ class Maker:
     token: TokenRecord | None = None
 
 
+class PrincipalTurns:
+    """What changes the tokens and codes of one principal happens one after the other, in every process.
+
+    Within a process whoever waits has no connection yet: a principal that asks a thousand times at once takes one of
+    the pool, and leaves the others to everybody else.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def of(self, principal_id: str) -> AsyncIterator[Connection]:
+        """A transaction with the principal's lock."""
+        turn = self._turns.setdefault(principal_id, asyncio.Lock())
+        async with turn, self._database.transaction() as connection:
+            await tokens.lock_principal(connection, principal_id)
+            yield connection
+
+
 async def require_maker(connection: Connection, caller: KnownCaller, now: datetime) -> Maker:
-    """For the rest of the transaction: the caller's token stays as it is, and nobody else counts what it makes.
+    """In a turn of the principal: the caller's token stays as it is, and nobody else counts what it makes.
 
     The token is read again. It may have been revoked since it was accepted, and then nothing may be made with it.
     """
-    await tokens.lock_principal(connection, caller.principal_id)
     maker = Maker(TokenMaker.OPENID, TokenOrigin.OPENID)
     if caller.token is not None:
         token = await tokens.token(connection, caller.token.token_id)
