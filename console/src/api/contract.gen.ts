@@ -918,7 +918,7 @@ export const RECOVERY: Readonly<Record<ErrorCode, { owner: RecoveryOwner; action
   REDIRECT_NOT_ALLOWED: { owner: "provider", action: "Serve the proof at its own path without a redirect, then create a fresh challenge and complete it once before it expires." },
   UNAUTHENTICATED: { owner: "caller", action: "Use a valid access token; an expired or revoked one must be replaced." },
   FORBIDDEN: { owner: "caller", action: "Act as the principal it belongs to, or ask that owner to act." },
-  CAPABILITY_NOT_ALLOWED: { owner: "workspace_owner", action: "Name a Skill of the installed version; if its permissions were not accepted, uninstall the Agent and install it again with them." },
+  CAPABILITY_NOT_ALLOWED: { owner: "workspace_owner", action: "Name a Skill of the installed version; if its permissions were not accepted, replace the Installation by one that accepts them." },
   DISALLOWED_NETWORK: { owner: "provider", action: "Use an endpoint that the platform's network policy permits; a changed endpoint needs a new Card version and Binding." },
   NOT_FOUND: { owner: "caller", action: "Check every identifier of the request; list what exists to find the right one." },
   AGENT_NOT_INSTALLED: { owner: "workspace_owner", action: "Install the Agent in this Workspace, then invoke again." },
@@ -1053,7 +1053,7 @@ export const REASONS: {
   },
   CAPABILITY_NOT_ALLOWED: {
     skill_unknown: {"sentence": "The installed version of the Agent has no Skill with this id.", "owner": "caller", "action": "Name a Skill of the installed version; the Agent's Card lists them."},
-    permission_not_accepted: {"sentence": "The Skill needs a permission that the Workspace did not accept.", "owner": "workspace_owner", "action": "Uninstall the Agent and install it again with the permission."},
+    permission_not_accepted: {"sentence": "The Skill needs a permission that the Workspace did not accept.", "owner": "workspace_owner", "action": "Replace the Installation by one that accepts the permission."},
   },
   FORBIDDEN: {
     not_owner: {"sentence": "This belongs to another principal.", "owner": "caller", "action": "Act as the principal that it belongs to, or ask that owner to act."},
