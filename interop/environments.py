@@ -10,6 +10,8 @@ from tools.environments import ROOT, Environment, Say, SetupFailed, one_at_a_tim
 
 AGENTS = ROOT / "interop" / "agents"
 _COLD_SECONDS = 30
+ISSUER = Environment("interop/issuer", ROOT / "interop" / "issuer" / "requirements.lock", (), 10)
+"""The OpenID provider that the sign-in of the Console is tested with; `serve.py` beside its lock file starts it."""
 _NPM_LOCK = "package-lock.json"
 
 

@@ -19,6 +19,8 @@ from tools.docs_shapes import code, prose, table
 
 # Read only when one of them is set; naming them makes their reader ask for them.
 _OIDC = {f"PLATFORM_OIDC_{name}": "" for name in ("ISSUER", "AUDIENCE", "JWKS_URL", "PRINCIPAL_PREFIX")}
+_CONSOLE_OIDC = {f"VITE_PLATFORM_OIDC_{name}": "" for name in ("ISSUER", "CLIENT_ID")}
+_TOGETHER = {**dict.fromkeys(_OIDC, "all four or none"), **dict.fromkeys(_CONSOLE_OIDC, "both or none")}
 # Texts that no setting takes all of: what a reader says about them is its rule.
 _PROBES = ("999999999999", "\x7f", "a b")
 _HEAD = """# Settings
@@ -52,7 +54,7 @@ class Notes(read.SettingsReader):
     noted: list[Setting]
 
     def required(self, name: str, parse: read.Parse[Any]) -> Any:
-        self.noted.append(Setting(name, _rule(parse), "all four or none" if name in _OIDC else "required"))
+        self.noted.append(Setting(name, _rule(parse), _TOGETHER.get(name, "required")))
 
     def optional(self, name: str, parse: read.Parse[Any], default: Any) -> Any:
         self.noted.append(Setting(name, _rule(parse), _default(parse, default)))
@@ -70,7 +72,9 @@ def settings_page() -> str:
         "Both units": [setting for setting in both if not setting.name.startswith(_TELEMETRY)],
         "Control Plane": [setting for setting in control_plane if setting not in both],
         "Router": [setting for setting in router if setting not in both],
-        "Console": [setting for setting in asked_for(lambda: read_console_settings({})) if setting not in both],
+        "Console": [
+            setting for setting in asked_for(lambda: read_console_settings(_CONSOLE_OIDC)) if setting not in both
+        ],
         "Door": [setting for setting in asked_for(lambda: read_door_settings({})) if setting not in both],
         "Telemetry of both units and the door": [setting for setting in both if setting.name.startswith(_TELEMETRY)],
         "Agents": asked_for(lambda: AgentSettings.from_environment({})),

@@ -1,10 +1,10 @@
-/** Entry of the Console: the token leaves the address first, then the page is drawn. */
+/** Entry of the Console: what a sign-in brought leaves the address first, then the page is drawn. */
 
 import "@/app/styles.css"
 
-import { takeFromFragment } from "@/api/session"
+import { takeFromAddress } from "@/api/arrival"
 import { noteOpenedAddress } from "@/config/shareLink"
 
-takeFromFragment()
+takeFromAddress()
 noteOpenedAddress()
 void import("@/app/start").then(({ start }) => start())

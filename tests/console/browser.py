@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, sync_playwright
 
 from tests.console.stack import Stack
+from tests.support import issuer
 from tools.chromium import find_chromium
 
 AXE = Path(__file__).resolve().parents[2] / "console" / "node_modules" / "axe-core" / "axe.min.js"
@@ -51,10 +52,17 @@ class Tab:
     problems: list[str] = field(default_factory=list)
 
     def open(self, path: str = "/", *, signed_in: bool = True) -> Page:
-        """Opens an address of the Console; a sign-in link may lead anywhere in it."""
-        link = f"#token={self.stack.token}" if signed_in and not self.has_token() else ""
-        self.page.goto(self.stack.console + path + link)
+        """Opens an address of the Console, with a session unless told otherwise."""
+        if signed_in and not self.has_token():
+            self.sign_in(self.stack.token)
+        self.page.goto(self.stack.console + path)
         return self.page
+
+    def sign_in(self, token: str) -> None:
+        """As if this tab had a session: with the token at its place. The ways to get there have tests of their own."""
+        if not self.page.url.startswith(self.stack.console):
+            self.page.goto(self.stack.console + PLAIN_FILE)
+        self.page.evaluate("(token) => sessionStorage.setItem('aop.token', token)", token)
 
     def has_token(self) -> bool:
         if not self.page.url.startswith(self.stack.console):
@@ -80,7 +88,7 @@ class Tab:
         assert wide <= room, f"{self.page.url} is {wide} px wide in a window of {room}"
 
     def require_clean(self) -> None:
-        """Nothing was logged as an error, and nothing was asked of anybody but the Gateway."""
+        """Nothing was logged as an error; nobody was asked but the Gateway and the configured OpenID provider."""
         assert not self.problems, "\n".join(self.problems)
         strangers = [request.url for request in self.requests if not self._is_expected(request)]
         assert not strangers, f"asked of somebody else: {strangers}"
@@ -90,6 +98,8 @@ class Tab:
         origin = f"{parts.scheme}://{parts.netloc}"
         if origin == self.stack.gateway:
             return parts.path.startswith("/v1/")
+        if origin == issuer.origin(self.stack.issuer_port):
+            return True
         return origin == self.stack.console and request.method == "GET"
 
     def note(self, message: ConsoleMessage) -> None:
@@ -152,6 +162,12 @@ def guarded(page: Page, stack: Stack) -> Iterator[Tab]:
 def opened_tab(browser: Browser, stack: Stack, size: tuple[int, int] = WIDE, scheme: Scheme = "light") -> Iterator[Tab]:
     with opened_page(browser, size, scheme) as page, guarded(page, stack) as tab:
         yield tab
+
+
+def kept_keys(page: Page) -> list[str]:
+    """What the Console keeps in the tab's sessionStorage, beside how far people scrolled."""
+    keys: list[str] = page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('aop.')).sort()")
+    return keys
 
 
 def emptied(page: Page, stack: Stack) -> None:

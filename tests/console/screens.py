@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page
 
-from tests.console import lineage_states, playground_states, workspace_states
+from tests.console import lineage_states, people, playground_states, workspace_states
 from tests.console.stack import Stack, a_card
 
 Place = Callable[[Stack], str]
@@ -143,6 +143,8 @@ class Screen:
 
 SCREENS: tuple[Screen, ...] = (
     Screen("sign-in", "/sign-in", "Access token", signed_in=False),
+    Screen("sign-in-refused", "/#code=used", "aop open", signed_in=False),
+    Screen("sign-in-switch", "/discover", "Proven endpoint", people.with_a_link_of_another),
     Screen("discover", "/discover", "Proven endpoint"),
     Screen("discover-empty", "/discover?query=no+such+agent+anywhere", "No published Agent matches."),
     Screen("discover-loading", "/discover", "Proven endpoint", _loading("Agents", "**/v1/agents?*")),
@@ -173,7 +175,9 @@ SCREENS: tuple[Screen, ...] = (
     Screen("workspace-history", _busy("?view=history"), "Uninstalled"),
     Screen("workspace-disable", _busy(), "is available", lambda page, stack: first_button(page, "Disable")),
     Screen("workspace-uninstall", _busy(), "is available", lambda page, stack: first_button(page, "Uninstall")),
-    Screen("workspace-move", _busy(), "is available", pressed("See what changes")),
+    Screen("workspace-upgrade", _busy(), "is available", pressed("See what changes")),
+    Screen("people", people.shared, "Former callers"),
+    Screen("people-caller", people.shared, "Former callers", people.as_a_caller),
     Screen("workspace-unknown", "/workspaces/no-such-workspace", "Nothing is known under this address."),
     Screen("playground", _playground(agent="aop:summarizer"), "Nothing has run yet."),
     Screen("playground-json", _playground(view="json"), "Nothing has run yet."),
@@ -240,6 +244,9 @@ SCREENS: tuple[Screen, ...] = (
     Screen("trace-deadlines", lineage_states.trace(view="&deadlines=true"), "to be done within"),
     Screen("trace-interrupted", lineage_states.interrupted_trace, "The Invocation was interrupted."),
     Screen("trace-graph", lineage_states.trace(chosen=1, view="&view=graph"), "to be done within"),
+    Screen("tokens", "/tokens", "Sessions"),
+    Screen("tokens-made", "/tokens", "Sessions", people.with_a_new_token),
+    Screen("sign-in-code", "/sign-in-code", "Show a code"),
     Screen("status", lineage_states.status, "Failures"),
     Screen("status-quiet", lambda stack: f"/status?workspace={stack.workspace()}", "0.0 a minute"),
     Screen("not-found", "/no/such/page", "This page does not exist."),

@@ -12,6 +12,7 @@ from typing import Any
 
 from aop.local.ports import any_free_port
 from tests.local.caller import Caller
+from tests.support import issuer
 from tests.support.platform import LocalPlatform, seed_ports, started_up
 
 Json = dict[str, Any]
@@ -41,11 +42,15 @@ class Stack:
     proof_server: ProofServer
     silent_port: int
     """Allowed, and nobody listens there."""
+    issuer_port: int
+    """Where the configured OpenID provider runs, in tests that start it."""
     provider: str = "aop"
 
-    @property
-    def sign_in_link(self) -> str:
-        return f"{self.console}/#token={self.token}"
+    def sign_in_code(self) -> str:
+        return str(self._made("/v1/me/sign-in-codes")["code"])
+
+    def sign_in_link(self, path: str = "/") -> str:
+        return f"{self.console}{path}#code={self.sign_in_code()}"
 
     def workspace(self, name: str = "space") -> str:
         """A new Workspace with a name of its own."""
@@ -128,13 +133,17 @@ def a_card(stack: Stack, **members: Any) -> Json:
 def running_stack(folder: Path) -> Iterator[Stack]:
     data = folder / "data"
     seed_ports(data)
-    silent = any_free_port()
-    with running_proof_server() as proofs, started_up(data, *_allowed(proofs.port, silent)) as platform:
+    silent, issuer_port = any_free_port(), any_free_port()
+    with (
+        running_proof_server() as proofs,
+        started_up(data, *_allowed(proofs.port, silent), settings=issuer.settings(issuer_port)) as platform,
+    ):
         platform.wait_ready()
         run = platform.run
         assert "console" in run, f"the Console does not run:\n{platform.output}"
         caller = Caller(run["gateway"], run["token"])
-        yield Stack(platform, run["console"], run["gateway"], run["token"], run["principal"], caller, proofs, silent)
+        names = (run["console"], run["gateway"], run["token"], run["principal"])
+        yield Stack(platform, *names, caller, proofs, silent, issuer_port)
         assert platform.stop() == 0
 
 

@@ -38,7 +38,10 @@ VISITS = {
     "/workspaces/$workspaceId/invocations": _NAMED["invocations"],
     "/workspaces/$workspaceId/invocations/$invocationId": _NAMED["invocation"],
     "/workspaces/$workspaceId/traces/$traceId": _NAMED["trace"],
+    "/workspaces/$workspaceId/people": _NAMED["people"],
     "/status": _NAMED["status"],
+    "/tokens": _NAMED["tokens"],
+    "/sign-in-code": _NAMED["sign-in-code"],
     "$": _NAMED["not-found"],
 }
 _USUAL = frozenset({"/sign-in", "/discover", "/workspaces/$workspaceId", "/workspaces/$workspaceId/playground"})
@@ -58,7 +61,9 @@ def test_a_first_visit_can_be_used_within_a_second_and_stays_within_the_script_b
     new_tab: Tab, route: str, thorough: bool
 ) -> None:
     screen = VISITS[route]
-    link = screen.address(new_tab.stack) + (f"#token={new_tab.stack.token}" if screen.signed_in else "")
+    if screen.signed_in:
+        new_tab.sign_in(new_tab.stack.token)
+    link = screen.address(new_tab.stack)
     scripts: dict[str, int] = {}
 
     def weigh(response: Response) -> None:

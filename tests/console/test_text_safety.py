@@ -1,9 +1,7 @@
 """Text that others wrote: on every screen hidden characters are marks, and an imitated name comes with a warning."""
 
-import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,15 +9,14 @@ from playwright.sync_api import Page, expect
 
 from aop.contracts.text import MARK
 from tests.cli.hostile_text import EVIL, hidden_in, hostile
-from tests.cli.programs import ended
 from tests.console.browser import Tab
+from tests.console.people import another_account
 from tests.console.stack import Json, Stack, a_card
-from tests.local.caller import Caller
 
 pytestmark = pytest.mark.rows("SAFE-10")
 
 _ROUTES = Path(__file__).resolve().parents[2] / "console" / "src" / "app" / "routes.tsx"
-_WITHOUT_TEXT_OF_OTHERS = {"/", "/sign-in", "$"}
+_WITHOUT_TEXT_OF_OTHERS = {"/", "/sign-in", "/sign-in-code", "$"}
 _ALL_TEXT = """() => [document.title, document.body.innerText,
   ...[...document.querySelectorAll('*')].flatMap((each) =>
     ['title', 'aria-label', 'placeholder', 'alt'].map((name) => each.getAttribute(name) ?? '')),
@@ -58,7 +55,10 @@ def places(stack: Stack, release: Json) -> Iterator[tuple[str, str]]:
     yield "/workspaces/$workspaceId/invocations", f"{space}/invocations"
     yield "/workspaces/$workspaceId/invocations/$invocationId", f"{space}/invocations/{done['invocationId']}"
     yield "/workspaces/$workspaceId/traces/$traceId", f"{space}/traces/{done['traceId']}"
+    yield "/workspaces/$workspaceId/people", f"{space}/people"
     yield "/status", "/status"
+    stack.caller.post("/v1/me/tokens", {"label": "Label\u202eevil\u200b", "days": 1})
+    yield "/tokens", "/tokens"
 
 
 def require_marks(page: Page) -> str:
@@ -85,6 +85,7 @@ def test_every_screen_shows_marks(tab: Tab, stack: Stack, release: Json) -> None
         "/a/$publicAgentId",
         "/my-agents",
         "/workspaces/$workspaceId/playground",
+        "/tokens",
     } <= marked
 
 
@@ -109,20 +110,9 @@ def test_a_result_with_such_characters_is_marked(tab: Tab, stack: Stack) -> None
 
 
 @pytest.fixture(scope="module")
-def imitation(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> str:
+def imitation(stack: Stack) -> str:
     """Published by somebody else under the prefix of the samples, with a letter of another script in its name."""
-    made = ended(
-        "token",
-        "create",
-        "--principal",
-        "mallory",
-        "--json",
-        data=stack.platform.data,
-        folder=tmp_path_factory.mktemp("names"),
-    )
-    theirs = replace(
-        stack, caller=Caller(stack.gateway, json.loads(made.stdout)["token"]), principal="mallory", provider="mallory"
-    )
+    theirs = another_account(stack, "mallory")
     agent_id = stack.agent_id("imitation").replace("test:", "aop:")
     owner = {"id": "mallory", "displayName": "AOP samples"}
     theirs.publish(agentId=agent_id, name="Summ\u0430rizer", owner=owner)

@@ -1,7 +1,7 @@
 """Workspaces: made, filled, emptied and moved on, each step with its consequence said before."""
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.console.browser import Tab
 from tests.console.workspace_states import (
@@ -137,46 +137,40 @@ def test_a_history_longer_than_a_page_is_shown_whole(tab: Tab) -> None:
     expect(page.get_by_role("tab", name="History (101)")).to_be_visible()
 
 
-def test_a_newer_version_is_previewed_before_the_owner_moves(tab: Tab) -> None:
+def test_an_upgrade_shows_what_changes_and_replaces_in_one_step(tab: Tab) -> None:
     workspace_id = _with_an_older_version(tab)
     page = tab.open(f"/workspaces/{workspace_id}")
     dialog = _preview(page)
     expect(dialog.get_by_role("region", name="Permissions", exact=True)).to_contain_text("mail.send")
     expect(dialog.get_by_role("region", name="Skill summarize: input")).to_contain_text("receiver")
-    expect(dialog).to_contain_text("AGENT_NOT_INSTALLED")
+    expect(dialog).to_contain_text("no call is refused in between")
     expect(dialog.get_by_role("checkbox", name="text.read")).to_be_checked()
     expect(dialog.get_by_role("checkbox", name="mail.send")).not_to_be_checked()
     assert [each["installedVersion"] for each in installations(tab.stack, workspace_id)] == ["1.0.0"]
     dialog.get_by_role("checkbox", name="mail.send").check()
-    dialog.get_by_role("button", name="Switch to 1.1.0").click()
+    dialog.get_by_role("button", name="Change to 1.1.0").click()
     expect(dialog).to_have_count(0)
     expect(page.get_by_role("region", name="Mailer")).to_contain_text("1.1.0")
     old, new = installations(tab.stack, workspace_id)
     assert (old["installedVersion"], old["status"]) == ("1.0.0", "uninstalled")
+    assert old["replacedBy"] == new["installationId"]
     assert (new["installedVersion"], new["status"]) == ("1.1.0", "enabled")
     assert new["acceptedPermissions"] == ["mail.send", "text.read"]
 
 
-def test_a_move_that_fails_halfway_says_what_is_left_and_offers_the_way_back(tab: Tab) -> None:
+@pytest.mark.rows("REPL-02")
+def test_an_upgrade_that_comes_too_late_is_refused_and_changes_nothing(tab: Tab) -> None:
     workspace_id = _with_an_older_version(tab)
     page = tab.open(f"/workspaces/{workspace_id}")
     dialog = _preview(page)
-    installs = f"**/v1/workspaces/{workspace_id}/installations"
-
-    def refuse_installing(route: Route) -> None:
-        if route.request.method == "POST":
-            route.abort()
-        else:
-            route.continue_()
-
-    page.route(installs, refuse_installing)
-    dialog.get_by_role("button", name="Switch to 1.1.0").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("1.0.0 is uninstalled, and nothing was installed in its place")
-    page.unroute(installs)
-    dialog.get_by_role("button", name="Install 1.0.0 again").click()
-    expect(page.get_by_role("region", name="Mailer")).to_contain_text("1.0.0")
-    assert [each["status"] for each in installations(tab.stack, workspace_id)] == ["uninstalled", "enabled"]
-    tab.problems[:] = [problem for problem in tab.problems if "net::ERR_FAILED" not in problem]
+    (installation,) = installations(tab.stack, workspace_id)
+    update(tab.stack, installation, "disabled")
+    dialog.get_by_role("button", name="Change to 1.1.0").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("1.1.0 was not installed")
+    expect(dialog.get_by_role("alert")).to_contain_text("state_changed")
+    assert [each["status"] for each in installations(tab.stack, workspace_id)] == ["disabled"]
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("Enable the Installation to upgrade it.")).to_be_visible()
 
 
 def _with_an_older_version(tab: Tab) -> str:

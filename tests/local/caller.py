@@ -35,6 +35,9 @@ class Caller:
     def post(self, path: str, body: Any = None) -> Reply:
         return self._ask("POST", path, body)
 
+    def put(self, path: str) -> Reply:
+        return self._ask("PUT", path, None)
+
     def patch(self, path: str, body: Any) -> Reply:
         return self._ask("PATCH", path, body)
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import pytest
 
 from aop.base.settings import SettingsRefused
-from aop.console.settings import read_console_settings
+from aop.console.settings import SignInProvider, read_console_settings
+from aop.console.site import configured, security_headers
 from aop.local.ports import any_free_port
 
 GATEWAY = "http://gateway.example:8080"
@@ -54,6 +55,12 @@ class RunningConsole:
     @property
     def scripts(self) -> list[str]:
         return re.findall(r'(?:src|href)="(/assets/[^"]+\.js)"', self.page)
+
+
+_PLACES = (
+    *("VITE_PLATFORM_API_BASE_URL", "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN", "VITE_PLATFORM_DOOR_ORIGIN"),
+    *("VITE_PLATFORM_OIDC_ISSUER", "VITE_PLATFORM_OIDC_CLIENT_ID", "VITE_PLATFORM_OIDC_SCOPE"),
+)
 
 
 def settings(**changes: str) -> dict[str, str]:
@@ -192,3 +199,35 @@ def test_without_settings_it_is_the_console_of_the_local_platform() -> None:
     assert (found.listen_address.origin, found.api_base_url) == ("http://127.0.0.1:8082", "http://127.0.0.1:8080")
     assert found.public_agent_origin == "http://127.0.0.1:8082"
     assert found.door_origin is None
+    assert found.provider is None
+
+
+def test_a_sign_in_provider_is_in_the_page_and_its_origin_alone_in_the_policy() -> None:
+    issuer = {"VITE_PLATFORM_OIDC_ISSUER": "https://id.example/realms/one", "VITE_PLATFORM_OIDC_CLIENT_ID": 'a"b'}
+    found = read_console_settings({**issuer, "VITE_PLATFORM_API_BASE_URL": GATEWAY})
+    assert found.provider == SignInProvider("https://id.example/realms/one", 'a"b', "openid")
+    policy = dict(security_headers(found))[b"content-security-policy"].decode()
+    assert f"connect-src {GATEWAY} https://id.example;" in policy
+    page = configured("".join(f"%{name}%\n" for name in _PLACES), found)
+    assert page.splitlines()[-3:] == ["https://id.example/realms/one", "a&quot;b", "openid"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("VITE_PLATFORM_OIDC_ISSUER", "id.example"),
+        ("VITE_PLATFORM_OIDC_ISSUER", "https://u@id.example"),
+        ("VITE_PLATFORM_OIDC_ISSUER", "https://id.example?tenant=1"),
+        ("VITE_PLATFORM_OIDC_CLIENT_ID", "a b"),
+        ("VITE_PLATFORM_OIDC_SCOPE", "profile"),
+        ("VITE_PLATFORM_OIDC_SCOPE", "openid  profile"),
+    ],
+)
+def test_a_setting_of_the_provider_that_cannot_be_used_is_refused_by_name(name: str, text: str) -> None:
+    provider = {"VITE_PLATFORM_OIDC_ISSUER": "https://id.example", "VITE_PLATFORM_OIDC_CLIENT_ID": "console"}
+    with pytest.raises(SettingsRefused) as refused:
+        read_console_settings({**provider, name: text})
+    assert [problem.name for problem in refused.value.problems] == [name]
+    for missing in provider:
+        with pytest.raises(SettingsRefused, match=missing):
+            read_console_settings({name: text for name, text in provider.items() if name != missing})

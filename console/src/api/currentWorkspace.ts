@@ -1,16 +1,16 @@
-/** The current Workspace: from the address, else the last one used, else the first one. */
+/** The current Workspace: from the address, else the last one used, else the first one that the account owns. */
 
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { useEffect } from "react"
 
-import type { Workspace } from "@/api/contract.gen"
+import type { WorkspaceItem } from "@/api/contract.gen"
 import { whole } from "@/api/queries"
 import { prefer, preferred } from "@/config/preferences"
 
 interface CurrentWorkspace {
   readonly workspaceId: string | undefined
-  readonly workspaces: ReadonlyArray<Workspace>
+  readonly workspaces: ReadonlyArray<WorkspaceItem>
   /** The list is still loading. */
   readonly isPending: boolean
 }
@@ -22,6 +22,9 @@ export function useCurrentWorkspace(): CurrentWorkspace {
     if (addressed !== undefined) prefer("workspace", addressed)
   }, [addressed])
   const last = preferred("workspace")
-  const known = workspaces.find((workspace) => workspace.workspaceId === last) ?? workspaces[0]
+  // A shared one is never chosen unasked: its owner decides which Agents get the input.
+  const known =
+    workspaces.find((workspace) => workspace.workspaceId === last) ??
+    workspaces.find(({ role }) => role === "owner")
   return { workspaceId: addressed ?? known?.workspaceId, workspaces, isPending }
 }

@@ -1,8 +1,9 @@
 /** Calls one operation of the Gateway: path and query filled in, token added, answer or Problem read. */
 
 import { OPERATIONS, type OperationId, type Operations } from "@/api/contract.gen"
+import { currentToken } from "@/api/oidc/current"
 import { Problem, problemOf, UNREACHABLE, UNREADABLE } from "@/api/problem"
-import { dropRejected, token } from "@/api/session"
+import { dropRejected } from "@/api/session"
 import { runtimeConfig } from "@/config/runtime"
 
 /** What an operation takes: its path parameters, query and body, as far as it has them. */
@@ -15,7 +16,7 @@ interface Parts {
   readonly body?: unknown
 }
 
-const ANONYMOUS: ReadonlySet<OperationId> = new Set(["readPublicAgent"])
+const ANONYMOUS: ReadonlySet<OperationId> = new Set(["readPublicAgent", "signIn"])
 const TRACE_HEADER = "x-platform-trace-id"
 
 export async function call<Id extends OperationId>(
@@ -24,8 +25,17 @@ export async function call<Id extends OperationId>(
   signal?: AbortSignal,
 ): Promise<Answer<Id>> {
   const response = await send(id, input, "application/json", signal)
-  const body = await readJson(response)
-  return body as Answer<Id>
+  return (await readJson(response)) as Answer<Id>
+}
+
+/** The same with a token that is not the session's: one that was pasted, or of a session that is not wanted. */
+export async function callWith<Id extends OperationId>(
+  credential: string,
+  id: Id,
+  input: Input<Id>,
+): Promise<Answer<Id>> {
+  const response = await sendAs(credential, id, input, "application/json")
+  return (await readJson(response)) as Answer<Id>
 }
 
 /** The successful answer, its body not yet read; any other answer is thrown as a Problem. */
@@ -35,9 +45,18 @@ export async function send(
   accept: string,
   signal?: AbortSignal,
 ): Promise<Response> {
+  return sendAs(ANONYMOUS.has(id) ? undefined : await currentToken(), id, parts, accept, signal)
+}
+
+async function sendAs(
+  credential: string | undefined,
+  id: OperationId,
+  parts: Parts,
+  accept: string,
+  signal?: AbortSignal,
+): Promise<Response> {
   const { method, path } = OPERATIONS[id]
   const headers = new Headers({ Accept: accept })
-  const credential = ANONYMOUS.has(id) ? undefined : token()
   if (credential !== undefined) headers.set("Authorization", `Bearer ${credential}`)
   if (parts.body !== undefined) headers.set("Content-Type", "application/json")
   const response = await answered(runtimeConfig().apiBaseUrl + address(path, parts), {

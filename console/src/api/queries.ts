@@ -25,6 +25,11 @@ export function read<Id extends OperationId>(id: Id, input: Input<Id>) {
   })
 }
 
+/** The account of this session. It does not change while the session lasts. */
+export function me() {
+  return queryOptions({ ...read("readMe", {}), staleTime: Infinity })
+}
+
 /** `useInfiniteQuery(pages("listInstallations", { path: { workspaceId }, query: {} }))` */
 export function pages<Id extends ListId>(id: Id, input: Input<Id>) {
   return infiniteQueryOptions({

@@ -5,7 +5,7 @@ import { RouterProvider } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 
 import { makeRouter } from "@/app/router"
-import { onSessionChange, token } from "@/api/session"
+import { onSessionChange } from "@/api/session"
 import { Toasts } from "@/components/Toasts"
 import { TooltipProvider } from "@/components/Tooltip"
 
@@ -14,7 +14,11 @@ export function App() {
     () =>
       new QueryClient({
         // No automatic retry anywhere: a failure is shown with its next action, and people decide.
-        defaultOptions: { queries: { retry: false, staleTime: 5_000 }, mutations: { retry: false } },
+        // The answer of an action may hold a token or a code: it is gone with the screen that shows it.
+        defaultOptions: {
+          queries: { retry: false, staleTime: 5_000 },
+          mutations: { retry: false, gcTime: 0 },
+        },
       }),
   )
   const [router] = useState(() => makeRouter(client))
@@ -22,7 +26,7 @@ export function App() {
     () =>
       onSessionChange(() => {
         // Nothing one caller has read may be shown to the next.
-        if (token() === undefined) client.clear()
+        client.clear()
         void router.invalidate()
       }),
     [client, router],

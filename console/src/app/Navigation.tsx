@@ -1,7 +1,17 @@
 /** The navigation: pages for everybody, for the chosen Workspace, and for providers. */
 
 import { createLink } from "@tanstack/react-router"
-import { Activity, Boxes, Compass, FlaskConical, Package, Plug, Rocket, ScrollText } from "lucide-react"
+import {
+  Activity,
+  Boxes,
+  Compass,
+  FlaskConical,
+  Package,
+  Plug,
+  Rocket,
+  ScrollText,
+  Users,
+} from "lucide-react"
 import type { ComponentProps, ReactNode } from "react"
 
 import { useCurrentWorkspace } from "@/api/currentWorkspace"
@@ -48,6 +58,9 @@ export function Navigation() {
               icon={<ScrollText aria-hidden />}
             >
               Invocations
+            </Place>
+            <Place to="/workspaces/$workspaceId/people" params={{ workspaceId }} icon={<Users aria-hidden />}>
+              People
             </Place>
           </>
         )}

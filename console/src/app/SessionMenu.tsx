@@ -1,13 +1,14 @@
-/** The menu of the signed-in user: theme and sign-out. */
+/** The menu of the signed-in account: its tokens, the theme and sign-out. */
 
-import { CircleUser, LogOut, Monitor, Moon, Sun } from "lucide-react"
+import { Link } from "@tanstack/react-router"
+import { KeyRound, LogOut, Monitor, Moon, Sun } from "lucide-react"
 import { useState } from "react"
 
-import { useCurrentWorkspace } from "@/api/currentWorkspace"
-import { signOut } from "@/api/session"
+import { signOut } from "@/api/signIn"
 import { Button } from "@/components/Button"
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from "@/components/Menu"
 import { chooseTheme, currentTheme, type Theme } from "@/config/theme"
+import { AccountName } from "@/domain/AccountName"
 
 const THEMES: ReadonlyArray<[Theme, string, typeof Sun]> = [
   ["light", "Light", Sun],
@@ -16,9 +17,7 @@ const THEMES: ReadonlyArray<[Theme, string, typeof Sun]> = [
 ]
 
 export function SessionMenu() {
-  const { workspaces } = useCurrentWorkspace()
   const [theme, setTheme] = useState(currentTheme)
-  const principal = workspaces[0]?.ownerId
   const choose = (next: Theme) => {
     chooseTheme(next)
     setTheme(next)
@@ -28,11 +27,17 @@ export function SessionMenu() {
       align="start"
       trigger={
         <Button tone="quiet" className="w-full justify-start">
-          <CircleUser aria-hidden />
-          <span className="truncate">{principal ?? "Signed in"}</span>
+          <AccountName />
         </Button>
       }
     >
+      <MenuItem asChild>
+        <Link to="/tokens">
+          <KeyRound aria-hidden />
+          Tokens and sessions
+        </Link>
+      </MenuItem>
+      <MenuSeparator />
       <MenuLabel>Appearance</MenuLabel>
       {THEMES.map(([name, label, Icon]) => (
         <MenuItem key={name} onSelect={() => choose(name)} aria-current={theme === name ? "true" : undefined}>
@@ -42,7 +47,7 @@ export function SessionMenu() {
         </MenuItem>
       ))}
       <MenuSeparator />
-      <MenuItem onSelect={signOut}>
+      <MenuItem onSelect={() => void signOut()}>
         <LogOut aria-hidden />
         Sign out
       </MenuItem>

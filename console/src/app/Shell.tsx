@@ -7,6 +7,7 @@ import { useEffect, useRef, useState } from "react"
 import { Brand } from "@/components/Brand"
 import { Navigation } from "@/app/Navigation"
 import { Button } from "@/components/Button"
+import { AccountName } from "@/domain/AccountName"
 
 export function Shell() {
   const main = useRef<HTMLElement>(null)
@@ -26,8 +27,9 @@ export function Shell() {
       >
         Skip to content
       </a>
-      <header className="flex items-center justify-between border-b border-line bg-surface px-4 py-2 lg:hidden">
+      <header className="flex items-center justify-between gap-3 border-b border-line bg-surface px-4 py-2 lg:hidden">
         <Brand />
+        <AccountName className="ml-auto text-sm text-muted" />
         <Button
           tone="quiet"
           size="icon"

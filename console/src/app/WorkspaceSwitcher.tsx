@@ -27,6 +27,7 @@ export function WorkspaceSwitcher() {
         <MenuItem key={workspace.workspaceId} asChild>
           <Link to="/workspaces/$workspaceId" params={{ workspaceId: workspace.workspaceId }}>
             <span className="min-w-0 flex-1 truncate">{workspace.workspaceId}</span>
+            {workspace.role === "caller" ? <span className="text-xs text-muted">caller</span> : null}
             {workspace.workspaceId === workspaceId ? <Check aria-label="current" /> : null}
           </Link>
         </MenuItem>

@@ -132,6 +132,12 @@ const invocation = createRoute({
   component: lazyRouteComponent(() => import("@/features/invocations/InvocationPage"), "InvocationPage"),
 })
 
+const people = createRoute({
+  getParentRoute: () => shell,
+  path: "/workspaces/$workspaceId/people",
+  component: lazyRouteComponent(() => import("@/features/people/PeoplePage"), "PeoplePage"),
+})
+
 const trace = createRoute({
   getParentRoute: () => shell,
   path: "/workspaces/$workspaceId/traces/$traceId",
@@ -144,6 +150,19 @@ const status = createRoute({
   path: "/status",
   validateSearch: statusSearch,
   component: lazyRouteComponent(() => import("@/features/status/StatusPage"), "StatusPage"),
+})
+
+const tokens = createRoute({
+  getParentRoute: () => shell,
+  path: "/tokens",
+  component: lazyRouteComponent(() => import("@/features/tokens/TokensPage"), "TokensPage"),
+})
+
+/** Where `aop login --browser` sends people. */
+const signInCode = createRoute({
+  getParentRoute: () => shell,
+  path: "/sign-in-code",
+  component: lazyRouteComponent(() => import("@/features/tokens/SignInCodePage"), "SignInCodePage"),
 })
 
 /** Any other address, shown with the navigation around it. */
@@ -165,8 +184,11 @@ export const routeTree = root.addChildren([
     connect,
     invocations,
     invocation,
+    people,
     trace,
     status,
+    tokens,
+    signInCode,
     unknown,
   ]),
 ])

@@ -1,4 +1,4 @@
-/** Where this deployment's Gateway, door and share links are: read once from the page, refused visibly when unusable. */
+/** Where this deployment's Gateway, door, sign-in provider and share links are: read once from the page, refused visibly when unusable. */
 
 export interface RuntimeConfig {
   /** Origin of the Gateway. */
@@ -7,9 +7,19 @@ export interface RuntimeConfig {
   readonly publicAgentOrigin: string
   /** Origin of the door for A2A clients and MCP hosts; absent where there is none. */
   readonly doorOrigin?: string
+  /** The OpenID provider where people sign in; absent where there is none. */
+  readonly provider?: SignInProvider
+}
+
+export interface SignInProvider {
+  /** Exactly as the provider names itself; it may have a path. */
+  readonly issuer: string
+  readonly clientId: string
+  readonly scope: string
 }
 
 const DOOR = "VITE_PLATFORM_DOOR_ORIGIN"
+const ISSUER = "VITE_PLATFORM_OIDC_ISSUER"
 
 export class ConfigurationUnusable extends Error {}
 
@@ -35,12 +45,28 @@ export function readConfig(content: (name: string) => string): RuntimeConfig {
       content("platform-public-agent-origin"),
     ),
     doorOrigin: door(content("platform-door-origin")),
+    provider: provider(content),
   }
 }
 
-/** Vite leaves the place as it is where the setting is not set. */
 function door(text: string): string | undefined {
-  return text === "" || text === `%${DOOR}%` ? undefined : exactOrigin(DOOR, text)
+  return isUnset(text) ? undefined : exactOrigin(DOOR, text)
+}
+
+function provider(content: (name: string) => string): SignInProvider | undefined {
+  const issuer = content("platform-oidc-issuer")
+  if (isUnset(issuer)) return undefined
+  const clientId = content("platform-oidc-client-id")
+  if (!/^https?:\/\/[^?#]+$/.test(issuer) || !URL.canParse(issuer) || isUnset(clientId)) {
+    throw new ConfigurationUnusable(`${ISSUER} is not a URL, or the client id is missing.`)
+  }
+  const scope = content("platform-oidc-scope")
+  return { issuer, clientId, scope: isUnset(scope) ? "openid" : scope }
+}
+
+/** Vite leaves the place as it is where the setting is not set. */
+function isUnset(text: string): boolean {
+  return text === "" || /^%VITE_\w+%$/.test(text)
 }
 
 let config: RuntimeConfig | undefined

@@ -37,7 +37,9 @@ export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: Inst
     read("readAgentOverview", { path: { agentId: agent.agentId }, query: { limit: 1 } }),
   )
   const workspaces = useQuery(whole("listWorkspaces", { query: {} }))
-  const known = workspaces.data?.map((workspace) => workspace.workspaceId) ?? []
+  // Callers cannot install; the choice has the Workspaces where this account can.
+  const known =
+    workspaces.data?.filter(({ role }) => role === "owner").map((workspace) => workspace.workspaceId) ?? []
   const [chosen, setChosen] = useState(workspaceId ?? preferred("workspace"))
   const [named, setNamed] = useState("")
   const [accepted, setAccepted] = useState<ReadonlySet<string>>(new Set())
@@ -89,7 +91,14 @@ export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: Inst
           <ProblemNotice title="The check for imitated names failed" problem={overview.error} />
         ) : null}
         <div className="grid gap-3 sm:grid-cols-2">
-          <Field label="Workspace">
+          <Field
+            label="Workspace"
+            hint={
+              known.length < (workspaces.data?.length ?? 0)
+                ? "Only Workspaces that you own are listed."
+                : undefined
+            }
+          >
             {(control) => (
               <Select {...control} value={target} onChange={(event) => setChosen(event.target.value)}>
                 {known.map((id) => (

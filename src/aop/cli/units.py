@@ -25,8 +25,9 @@ def control_plane() -> None:
 
 def console() -> None:
     """Settings come from the environment: PLATFORM_CONSOLE_LISTEN_ADDRESS, VITE_PLATFORM_API_BASE_URL (the Gateway as
-    browsers reach it), VITE_PLATFORM_PUBLIC_AGENT_ORIGIN and VITE_PLATFORM_DOOR_ORIGIN (the door, if there is one). The
-    Gateway must name the Console's origin in PLATFORM_CORS_ALLOWED_ORIGINS.
+    browsers reach it), VITE_PLATFORM_PUBLIC_AGENT_ORIGIN, VITE_PLATFORM_DOOR_ORIGIN (the door, if there is one),
+    VITE_PLATFORM_OIDC_ISSUER and VITE_PLATFORM_OIDC_CLIENT_ID (the OpenID provider where people sign in, if there is
+    one). The Gateway must name the Console's origin in PLATFORM_CORS_ALLOWED_ORIGINS.
 
     Example: aop console
     """

@@ -9,7 +9,15 @@ from html import escape
 from pathlib import Path
 
 from aop.base import assets
-from aop.console.settings import API_BASE_URL, DOOR_ORIGIN, PUBLIC_AGENT_ORIGIN, ConsoleSettings
+from aop.console.settings import (
+    API_BASE_URL,
+    DOOR_ORIGIN,
+    OIDC_CLIENT_ID,
+    OIDC_ISSUER,
+    OIDC_SCOPE,
+    PUBLIC_AGENT_ORIGIN,
+    ConsoleSettings,
+)
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -68,11 +76,15 @@ def read_site(folder: Path, settings: ConsoleSettings) -> Site:
 
 
 def configured(page: str, settings: ConsoleSettings) -> str:
-    """The page with the settings in their places; the values are origins, escaped all the same."""
+    """The page with the settings in their places, each escaped."""
+    provider = settings.provider
     places = {
         API_BASE_URL: settings.api_base_url,
         PUBLIC_AGENT_ORIGIN: settings.public_agent_origin,
         DOOR_ORIGIN: settings.door_origin or "",
+        OIDC_ISSUER: provider.issuer if provider else "",
+        OIDC_CLIENT_ID: provider.client_id if provider else "",
+        OIDC_SCOPE: provider.scope if provider else "",
     }
     for name, value in places.items():
         place = f"%{name}%"
@@ -83,14 +95,15 @@ def configured(page: str, settings: ConsoleSettings) -> str:
 
 
 def security_headers(settings: ConsoleSettings) -> Headers:
-    """Own files only, requests to the Gateway only, no frame, no referrer, nothing inline."""
+    """Own files only, requests to the Gateway and the sign-in provider only, no frame, no referrer, nothing inline."""
+    reachable = [settings.api_base_url, *([settings.provider.origin] if settings.provider else [])]
     policy = "; ".join(
         [
             "default-src 'none'",
             "script-src 'self'",
             "style-src 'self'",
             "img-src 'self'",
-            f"connect-src {settings.api_base_url}",
+            f"connect-src {' '.join(reachable)}",
             "base-uri 'none'",
             "form-action 'none'",
             "frame-ancestors 'none'",

@@ -16,6 +16,7 @@ import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
 import { runtimeConfig } from "@/config/runtime"
 import { openedAddress, publicAgentIdOf } from "@/config/shareLink"
+import { AccountName } from "@/domain/AccountName"
 import { SharedReleases } from "@/features/share/SharedReleases"
 
 const route = getRouteApi("/a/$publicAgentId")
@@ -104,12 +105,15 @@ function Frame({ children }: { readonly children: ReactNode }) {
   return (
     <div className="min-h-dvh">
       <header className="border-b border-line bg-surface">
-        <div className="mx-auto flex max-w-5xl items-center justify-between px-4 py-2.5 sm:px-6 lg:px-8">
+        <div className="mx-auto flex max-w-5xl items-center justify-between gap-3 px-4 py-2.5 sm:px-6 lg:px-8">
           <Brand />
           {signedIn ? (
-            <Button asChild tone="quiet">
-              <Link to="/discover">Open the Console</Link>
-            </Button>
+            <div className="flex min-w-0 items-center gap-3">
+              <AccountName className="text-sm text-muted" />
+              <Button asChild tone="quiet">
+                <Link to="/discover">Open the Console</Link>
+              </Button>
+            </div>
           ) : null}
         </div>
       </header>

@@ -19,17 +19,17 @@ import { Time } from "@/components/Time"
 import { shortened } from "@/components/format"
 import { StateBadge } from "@/domain/StateBadge"
 import { InstallationActions } from "@/features/workspace/InstallationActions"
-import type { PlannedMove } from "@/features/workspace/MoveDialog"
+import type { PlannedUpgrade } from "@/features/workspace/UpgradeDialog"
 import { installationStateOf, type InstallationState } from "@/features/workspace/installationState"
 import { otherVersions } from "@/features/workspace/versions"
 
 interface InstallationPanelProps {
   readonly installation: InstallationItem
-  /** The owner wants to see what another version would change. */
-  readonly onMove: (plan: PlannedMove) => void
+  /** The owner wants to see what another version would change; absent for callers, who get no action of the owner. */
+  readonly onUpgrade: ((plan: PlannedUpgrade) => void) | undefined
 }
 
-export function InstallationPanel({ installation, onMove }: InstallationPanelProps) {
+export function InstallationPanel({ installation, onUpgrade }: InstallationPanelProps) {
   const { agentId, agentName, installedVersion, workspaceId, status } = installation
   const agent = useQuery(agentVersions(agentId))
   const entry = agent.data?.versions.find(({ version }) => version === installedVersion)
@@ -37,7 +37,8 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
   const versions = agent.data?.versions ?? (agent.error?.code === "FORBIDDEN" ? [] : undefined)
   const state = versions ? installationStateOf(installation, versions) : undefined
   const others = otherVersions(versions ?? [], installedVersion)
-  const move = () => onMove({ installation, installed: entry, choices: others.all, suggested: others.newer })
+  const upgrade = () =>
+    onUpgrade?.({ installation, installed: entry, choices: others.all, suggested: others.newer })
   return (
     <Panel
       title={
@@ -80,12 +81,12 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
               </Button>
             </>
           ) : null}
-          {others.all.length > 0 && others.newer === undefined ? (
-            <Button size="small" onClick={move}>
+          {onUpgrade && status === "enabled" && others.all.length > 0 && others.newer === undefined ? (
+            <Button size="small" onClick={upgrade}>
               Change version
             </Button>
           ) : null}
-          <InstallationActions installation={installation} name={agentName} />
+          {onUpgrade ? <InstallationActions installation={installation} name={agentName} /> : null}
         </>
       }
     >
@@ -95,9 +96,15 @@ export function InstallationPanel({ installation, onMove }: InstallationPanelPro
             <span>
               Version <span className="id-text font-medium">{others.newer.version}</span> is available.
             </span>
-            <Button size="small" onClick={move}>
-              See what changes
-            </Button>
+            {onUpgrade && status === "enabled" ? (
+              <Button size="small" onClick={upgrade}>
+                See what changes
+              </Button>
+            ) : (
+              <span className="text-muted">
+                {onUpgrade ? "Enable the Installation to upgrade it." : "Its owner can upgrade."}
+              </span>
+            )}
           </Notice>
         ) : null}
         {agent.isError && versions === undefined ? (

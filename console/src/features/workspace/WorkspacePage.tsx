@@ -13,9 +13,10 @@ import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
 import { Tabs } from "@/components/Tabs"
 import { Time } from "@/components/Time"
+import { CallerNotice, useIsOwner } from "@/domain/ownership"
 import { History } from "@/features/workspace/History"
 import { InstallationPanel } from "@/features/workspace/InstallationPanel"
-import { MoveDialog, type PlannedMove } from "@/features/workspace/MoveDialog"
+import { UpgradeDialog, type PlannedUpgrade } from "@/features/workspace/UpgradeDialog"
 
 const route = getRouteApi("/console/workspaces/$workspaceId")
 
@@ -31,11 +32,12 @@ export function WorkspacePage() {
       </Page>
     )
   }
-  return <OwnWorkspace key={workspaceId} workspace={workspace.data} />
+  return <KnownWorkspace key={workspaceId} workspace={workspace.data} />
 }
 
-function OwnWorkspace({ workspace }: { readonly workspace: Workspace }) {
-  const { workspaceId } = workspace
+function KnownWorkspace({ workspace }: { readonly workspace: Workspace }) {
+  const { workspaceId, ownerId } = workspace
+  const isOwner = useIsOwner(ownerId)
   const installations = useQuery(whole("listInstallations", { path: { workspaceId }, query: {} }))
   return (
     <Page
@@ -44,8 +46,7 @@ function OwnWorkspace({ workspace }: { readonly workspace: Workspace }) {
       above={<Link to="/workspaces">Workspaces</Link>}
       description={
         <>
-          Owned by <span className="id-text">{workspace.ownerId}</span>, created{" "}
-          <Time at={workspace.createdAt} />.
+          Owned by <span className="id-text">{ownerId}</span>, created <Time at={workspace.createdAt} />.
         </>
       }
       actions={
@@ -62,29 +63,41 @@ function OwnWorkspace({ workspace }: { readonly workspace: Workspace }) {
               Use it from…
             </Link>
           </Button>
-          <Button asChild tone="primary">
-            <Link to="/discover" search={{ installable: true }}>
-              <Plus aria-hidden />
-              Install an Agent
-            </Link>
-          </Button>
+          {isOwner === true ? (
+            <Button asChild tone="primary">
+              <Link to="/discover" search={{ installable: true }}>
+                <Plus aria-hidden />
+                Install an Agent
+              </Link>
+            </Button>
+          ) : null}
         </>
       }
     >
+      {isOwner === false ? (
+        <CallerNotice ownerId={ownerId}>
+          You can call its Agents and read its records, but not install, change or remove Agents.
+        </CallerNotice>
+      ) : null}
       <Loaded query={installations} what="Installations">
-        {(records) => <Installations records={records} />}
+        {(records) => <Installations records={records} isOwner={isOwner === true} />}
       </Loaded>
     </Page>
   )
 }
 
-function Installations({ records }: { readonly records: ReadonlyArray<InstallationItem> }) {
+interface InstallationsProps {
+  readonly records: ReadonlyArray<InstallationItem>
+  readonly isOwner: boolean
+}
+
+function Installations({ records, isOwner }: InstallationsProps) {
   const { view } = route.useSearch()
   const navigate = route.useNavigate()
   const current = records.filter(({ status }) => status !== "uninstalled")
   const past = records.filter(({ status }) => status === "uninstalled").reverse()
-  // Held here, because in the middle of a move its Installation is no longer a current one.
-  const [plan, setPlan] = useState<PlannedMove>()
+  // Held here, because after the upgrade its Installation is no longer a current one.
+  const [plan, setPlan] = useState<PlannedUpgrade>()
   return (
     <>
       <Tabs
@@ -101,36 +114,41 @@ function Installations({ records }: { readonly records: ReadonlyArray<Installati
           {
             name: "current",
             label: `Installed (${current.length})`,
-            content: <Current installations={current} onMove={setPlan} />,
+            content: <Current installations={current} onUpgrade={isOwner ? setPlan : undefined} />,
           },
           { name: "history", label: `History (${past.length})`, content: <History records={past} /> },
         ]}
       />
-      {plan === undefined ? null : <MoveDialog plan={plan} onClose={() => setPlan(undefined)} />}
+      {plan === undefined ? null : <UpgradeDialog plan={plan} onClose={() => setPlan(undefined)} />}
     </>
   )
 }
 
 interface CurrentProps {
   readonly installations: ReadonlyArray<InstallationItem>
-  readonly onMove: (plan: PlannedMove) => void
+  /** Absent for callers. */
+  readonly onUpgrade: ((plan: PlannedUpgrade) => void) | undefined
 }
 
-function Current({ installations, onMove }: CurrentProps) {
+function Current({ installations, onUpgrade }: CurrentProps) {
   if (installations.length === 0) {
     return (
       <EmptyState
         icon={<Boxes aria-hidden />}
         title="Nothing is installed here."
         action={
-          <Button asChild tone="primary">
-            <Link to="/discover" search={{ installable: true }}>
-              Find an Agent
-            </Link>
-          </Button>
+          onUpgrade === undefined ? undefined : (
+            <Button asChild tone="primary">
+              <Link to="/discover" search={{ installable: true }}>
+                Find an Agent
+              </Link>
+            </Button>
+          )
         }
       >
-        Find an Agent that can do what you need, look at what it asks for, and install it into this Workspace.
+        {onUpgrade === undefined
+          ? "Its owner installs Agents; then you can call them."
+          : "Find an Agent that can do what you need, look at what it asks for, and install it into this Workspace."}
       </EmptyState>
     )
   }
@@ -138,7 +156,7 @@ function Current({ installations, onMove }: CurrentProps) {
     <ul className="space-y-4">
       {installations.map((installation) => (
         <li key={installation.installationId}>
-          <InstallationPanel installation={installation} onMove={onMove} />
+          <InstallationPanel installation={installation} onUpgrade={onUpgrade} />
         </li>
       ))}
     </ul>

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router"
 import { Boxes } from "lucide-react"
 
 import { itemsOf, pages } from "@/api/queries"
+import { Badge } from "@/components/Badge"
 import { EmptyState } from "@/components/EmptyState"
 import { LoadMore } from "@/components/LoadMore"
 import { Page } from "@/components/Page"
@@ -17,7 +18,7 @@ export function WorkspacesPage() {
   return (
     <Page
       title="Workspaces"
-      description="A Workspace holds the Agents its owner has installed and the record of what they did. Only its owner may use it."
+      description="A Workspace holds the Agents its owner has installed and the record of what they did. Its owner can let others call them."
     >
       <div className="space-y-5">
         <NewWorkspace />
@@ -50,7 +51,7 @@ function WorkspaceList() {
   return (
     <>
       <ul aria-label="Workspaces" className="divide-y divide-line rounded-lg border border-line bg-surface">
-        {workspaces.map(({ workspaceId, createdAt }) => (
+        {workspaces.map(({ workspaceId, createdAt, role, ownerId }) => (
           <li
             key={workspaceId}
             className="relative flex items-baseline justify-between gap-4 px-4 py-3 hover:bg-hover"
@@ -62,6 +63,7 @@ function WorkspaceList() {
             >
               {workspaceId}
             </Link>
+            {role === "caller" ? <Badge title={`Owned by ${ownerId}`}>caller</Badge> : null}
             <span className="shrink-0 text-sm text-muted">
               created <Time at={createdAt} />
             </span>

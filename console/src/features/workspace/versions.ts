@@ -1,4 +1,4 @@
-/** The order of versions (SemVer 2.0.0), and those an Installation could be moved to. */
+/** The order of versions (SemVer 2.0.0), and those an Installation could be upgraded to. */
 
 import type { CatalogEntry } from "@/api/contract.gen"
 
@@ -19,7 +19,7 @@ export function isPreRelease(version: string): boolean {
 export interface OtherVersions {
   /** All that could be installed instead, the highest first. */
   readonly all: ReadonlyArray<CatalogEntry>
-  /** The one to move to; a pre-release only for those who are on one. */
+  /** The one to upgrade to; a pre-release only for those who are on one. */
   readonly newer?: CatalogEntry
 }
 

@@ -1,9 +1,10 @@
-/** Switches an Installation to another version: shows the changes, then uninstalls and installs. */
+/** Upgrades an Installation to another version in one step: shows the changes, asks for the permissions, replaces. */
 
-import { TriangleAlert } from "lucide-react"
+import { Info } from "lucide-react"
 import { useState } from "react"
 
 import type { AgentCard, CatalogEntry, Installation } from "@/api/contract.gen"
+import { useAction } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { Dialog } from "@/components/Dialog"
 import { Field, Select } from "@/components/Field"
@@ -11,11 +12,10 @@ import { ProblemNotice } from "@/components/Problems"
 import { useTell } from "@/components/Toasts"
 import { PermissionChoice } from "@/domain/PermissionChoice"
 import { VersionDifference } from "@/domain/VersionDifference"
-import { carriedOver } from "@/features/workspace/move"
-import { useMove } from "@/features/workspace/useMove"
+import { carriedOver } from "@/features/workspace/carriedOver"
 
 /** An Installation and where it could go. */
-export interface PlannedMove {
+export interface PlannedUpgrade {
   readonly installation: Installation
   /** The pinned version; absent when its provider no longer shows it. */
   readonly installed: CatalogEntry | undefined
@@ -23,51 +23,50 @@ export interface PlannedMove {
   readonly suggested: CatalogEntry | undefined
 }
 
-interface MoveDialogProps {
-  readonly plan: PlannedMove
+interface UpgradeDialogProps {
+  readonly plan: PlannedUpgrade
   readonly onClose: () => void
 }
 
 /** Rendered while open. */
-export function MoveDialog({
+export function UpgradeDialog({
   plan: { installation, installed, choices, suggested },
   onClose,
-}: MoveDialogProps) {
+}: UpgradeDialogProps) {
   const [version, setVersion] = useState((suggested ?? choices[0])?.version)
   const target = choices.find((entry) => entry.version === version)
   const [accepted, setAccepted] = useState<ReadonlySet<string>>()
-  const move = useMove(installation)
+  const replace = useAction("installAgent", ["listInstallations"])
   const tell = useTell()
   if (target === undefined) return null
   const carried = carriedOver(installation, installed?.card, target.card)
   const chosen = accepted ?? carried.accepted
-  const { agentId, installedVersion } = installation
-  const go = async (to: string, permissions: ReadonlyArray<string>) => {
-    if (await move.go(to, permissions)) {
-      tell(`${target.card.name} ${to} is installed in ${installation.workspaceId}.`)
+  const { agentId, installedVersion, workspaceId, installationId } = installation
+  const go = () => {
+    const body = {
+      agentId,
+      versionConstraint: target.version,
+      acceptedPermissions: [...chosen],
+      replaces: installationId,
+    }
+    const onSuccess = () => {
+      tell(`${target.card.name} ${target.version} is installed in ${workspaceId}.`)
       onClose()
     }
+    replace.mutate({ path: { workspaceId }, body }, { onSuccess })
   }
   return (
     <Dialog
       open
       width="wide"
       onClose={onClose}
-      title={`Switch ${target.card.name} to another version`}
-      description={`${agentId} is on ${installedVersion} in ${installation.workspaceId}.`}
+      title={`Upgrade ${target.card.name}`}
+      description={`${agentId} is on ${installedVersion} in ${workspaceId}.`}
       footer={
         <>
-          <Button onClick={onClose}>{move.isUninstalled ? "Close" : "Cancel"}</Button>
-          {move.isUninstalled ? (
-            <Button
-              busy={move.isPending}
-              onClick={() => void go(installedVersion, installation.acceptedPermissions)}
-            >
-              Install {installedVersion} again
-            </Button>
-          ) : null}
-          <Button tone="primary" busy={move.isPending} onClick={() => void go(target.version, [...chosen])}>
-            {move.isUninstalled ? `Install ${target.version}` : `Switch to ${target.version}`}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button tone="primary" busy={replace.isPending} onClick={go}>
+            Change to {target.version}
           </Button>
         </>
       }
@@ -78,10 +77,11 @@ export function MoveDialog({
             <Select
               {...control}
               value={target.version}
-              disabled={move.isPending}
+              disabled={replace.isPending}
               onChange={(event) => {
                 setVersion(event.target.value)
                 setAccepted(undefined)
+                replace.reset()
               }}
             >
               {choices.map((entry) => (
@@ -97,16 +97,9 @@ export function MoveDialog({
           onChange={setAccepted}
           marks={carried.marks}
         />
-        <Consequence installation={installation} />
-        {move.problem ? (
-          <ProblemNotice
-            title={
-              move.isUninstalled
-                ? `${installedVersion} is uninstalled, and nothing was installed in its place`
-                : `Nothing has changed: ${installedVersion} is still installed`
-            }
-            problem={move.problem}
-          />
+        <Consequence installedVersion={installedVersion} />
+        {replace.isError ? (
+          <ProblemNotice title={`${target.version} was not installed`} problem={replace.error} />
         ) : null}
       </div>
     </Dialog>
@@ -134,18 +127,14 @@ function Changes({
   )
 }
 
-function Consequence({ installation }: { readonly installation: Installation }) {
+function Consequence({ installedVersion }: { readonly installedVersion: string }) {
   return (
     <div className="flex gap-2.5 rounded-md bg-sunken px-3 py-2 text-sm text-muted">
-      <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+      <Info aria-hidden className="mt-0.5 size-4 shrink-0" />
       <p>
-        An Installation never changes its version. The switch uninstalls{" "}
-        <span className="id-text">{installation.installedVersion}</span> and then installs the other one as a
-        new Installation. In between, invocations are refused with{" "}
-        <span className="id-text">AGENT_NOT_INSTALLED</span>; those already accepted go on.
-        {installation.status === "disabled"
-          ? " The new Installation is enabled, although this one is not."
-          : ""}
+        One step replaces the Installation: no call is refused in between. Calls that were authorized before
+        still run on <span className="id-text">{installedVersion}</span>. The old Installation stays in the
+        history.
       </p>
     </div>
   )

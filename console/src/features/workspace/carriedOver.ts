@@ -1,4 +1,4 @@
-/** Which permissions are carried over when an Installation moves to another version, and which must be looked at. */
+/** Which permissions are carried over when an Installation is upgraded, and which must be looked at. */
 
 import type { AgentCard, Installation } from "@/api/contract.gen"
 
