@@ -161,15 +161,22 @@ def test_the_next_version_starts_from_the_last_one(tab: Tab) -> None:
 
 def test_a_suspended_release_can_be_revoked_and_the_page_of_its_version_says_it_ended(tab: Tab) -> None:
     release = tab.stack.publish(agentId=tab.stack.agent_id("ended"))
+    tab.stack.install(tab.stack.workspace(), release["agentId"], [])
     page = tab.open(f"/releases/{release['releaseId']}")
     page.get_by_role("button", name="Suspend").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("You cannot resume it")
+    expect(dialog.get_by_role("region", name="What depends on it")).to_contain_text(
+        "Installed in 1 Workspace: 1 enabled"
+    )
     dialog.get_by_role("button", name="Suspend").click()
+    expect(dialog).to_contain_text("The Router reports the new state. It took")
+    dialog.get_by_role("button", name="Close").last.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Suspended")
     expect(page.get_by_role("button", name="Suspend")).to_have_count(0)
     page.get_by_role("button", name="Revoke").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke permanently").click()
+    page.get_by_role("dialog").get_by_role("button", name="Close").last.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Revoked")
     page.goto(f"{tab.stack.console}/publish?agent={release['agentId']}&version=1.0.0")
     expect(page.get_by_text("This version is revoked and stays so.")).to_be_visible()

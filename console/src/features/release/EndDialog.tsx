@@ -1,9 +1,14 @@
-/** Suspending or revoking a Release, with what follows from it. */
+/** Suspending or revoking a Release: what depends on it, what follows, and when the Router knows. */
+
+import { useState } from "react"
 
 import type { Release } from "@/api/contract.gen"
 import { useAction } from "@/api/queries"
+import { Button } from "@/components/Button"
 import { ConfirmDialog } from "@/components/ConfirmDialog"
-import { useTell } from "@/components/Toasts"
+import { Dialog } from "@/components/Dialog"
+import { Reach } from "@/features/release/Reach"
+import { RouterLearns } from "@/features/release/RouterLearns"
 
 export type Ending = "suspend" | "revoke"
 
@@ -43,8 +48,26 @@ export function EndDialog({ release, ending, onClose }: EndDialogProps) {
     "listProviderAgents",
     "discoverAgents",
   ])
-  const tell = useTell()
+  const [answeredAt, setAnsweredAt] = useState<number>()
   const name = `${release.agentId} ${release.version}`
+  if (end.data !== undefined && answeredAt !== undefined) {
+    return (
+      <Dialog
+        open
+        onClose={onClose}
+        title={`The Release of ${name} is ${done}`}
+        footer={
+          <Button tone="primary" onClick={onClose}>
+            Close
+          </Button>
+        }
+      >
+        <div className="space-y-3 text-sm">
+          <RouterLearns release={end.data} answeredAt={answeredAt} />
+        </div>
+      </Dialog>
+    )
+  }
   return (
     <ConfirmDialog
       open
@@ -54,17 +77,10 @@ export function EndDialog({ release, ending, onClose }: EndDialogProps) {
       busy={end.isPending}
       problem={end.error}
       onConfirm={() =>
-        end.mutate(
-          { path: { releaseId: release.releaseId } },
-          {
-            onSuccess: () => {
-              tell(`The Release of ${name} is ${done}.`)
-              onClose()
-            },
-          },
-        )
+        end.mutate({ path: { releaseId: release.releaseId } }, { onSuccess: () => setAnsweredAt(Date.now()) })
       }
     >
+      <Reach releaseId={release.releaseId} />
       {consequences.map((text) => (
         <p key={text}>{text}</p>
       ))}
