@@ -1,6 +1,9 @@
 """Moving Installations to another version, and ending a Release, from the command line."""
 
+from pathlib import Path
+
 from tests.cli.conftest import Aop, Greeter
+from tests.cli.terminal import at_terminal
 
 _NEWER = {
     "permissions": [
@@ -76,15 +79,21 @@ def test_what_cannot_be_upgraded_is_told(aop: Aop, greeter: Greeter, workspace: 
     assert current(aop, workspace, agent) == ("1.0.0", ["names.read"])
 
 
-def test_without_an_agent_all_newer_versions_are_listed_and_upgraded_together(
-    aop: Aop, greeter: Greeter, workspace: str
+def test_without_an_agent_newer_versions_are_listed_and_upgraded_by_choice_or_together(
+    aop: Aop, greeter: Greeter, workspace: str, tmp_path: Path
 ) -> None:
-    agents = sorted(an_agent(aop, greeter, workspace) for _ in range(2))
+    agents = sorted(an_agent(aop, greeter, workspace) for _ in range(3))
     assert aop("install", "aop:summarizer", "-w", workspace, "--yes").code == 0
     listed = aop("upgrade", "-w", workspace, "--json").json["items"]
     assert listed == [{"agentId": agent, "installedVersion": "1.0.0", "newestVersion": "2.0.0"} for agent in agents]
     shown = aop("upgrade", "-w", workspace)  # without a terminal nobody answers yes
     assert (shown.code, agents[0] in shown.out, "aop:summarizer" in shown.out) == (0, True, False)
+    answers = {f"Upgrade {agent} 1.0.0 → 2.0.0 and accept mail.send too?": "n\n" for agent in agents[:2]}
+    answers[f"Upgrade {agents[2]} 1.0.0 → 2.0.0 and accept mail.send too?"] = "y\n"
+    data = greeter.stack.platform.data
+    chosen = at_terminal("upgrade", "-w", workspace, answers=answers, folder=tmp_path, data=data, COLUMNS="200")
+    assert (chosen.code, chosen.screen.count("enabled")) == (0, 1), chosen.screen
+    assert current(aop, workspace, agents[2])[0] == "2.0.0"
     assert aop("upgrade", "--all", "-w", workspace).code == 1
     assert current(aop, workspace, agents[0])[0] == "1.0.0"
     made = aop("upgrade", "--all", "--yes", "-w", workspace, "--json").lines
