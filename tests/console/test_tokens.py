@@ -16,7 +16,7 @@ def test_a_token_is_made_shown_once_and_revoked(tab: Tab, stack: Stack) -> None:
     page = tab.page
     page.goto(dora.sign_in_link("/tokens"))
     expect(page.get_by_role("list", name="Sessions").get_by_role("listitem")).to_have_count(1)
-    expect(page.get_by_role("list", name="Sessions")).to_contain_text("this session")
+    expect(page.get_by_role("list", name="Sessions")).to_contain_text("used by this tab")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("alert")).to_contain_text("Give the token a name.")
     page.get_by_label("Name").fill("nightly run")

@@ -157,6 +157,12 @@ def test_an_upgrade_shows_what_changes_and_replaces_in_one_step(tab: Tab) -> Non
     assert (new["installedVersion"], new["status"]) == ("1.1.0", "enabled")
     assert new["acceptedPermissions"] == ["mail.send", "text.read"]
 
+    page.get_by_role("region", name="Mailer").get_by_role("button", name="Change").click()
+    dialog.get_by_role("checkbox", name="mail.send").uncheck()
+    dialog.get_by_role("button", name="Change the permissions").click()
+    expect(page.get_by_role("region", name="Mailer")).to_contain_text("mail.send was not accepted")
+    assert installations(tab.stack, workspace_id)[-1]["acceptedPermissions"] == ["text.read"]
+
 
 @pytest.mark.rows("REPL-02")
 def test_an_upgrade_that_comes_too_late_is_refused_and_changes_nothing(tab: Tab) -> None:

@@ -46,8 +46,8 @@ export function PermissionChoice({ agent, accepted, onChange, marks }: Permissio
       ))}
       {unusable.length > 0 ? (
         <p role="status" className="rounded-md bg-sunken px-3 py-2 text-sm text-muted">
-          You cannot use these Skills with this choice: {unusable.map((skill) => skill.id).join(", ")}. To
-          accept more later, uninstall the Agent and install it again.
+          You cannot use these Skills with this choice: {unusable.map((skill) => skill.id).join(", ")}. You
+          can accept more later, on the page of the Workspace.
         </p>
       ) : null}
     </fieldset>

@@ -72,8 +72,8 @@ function Owner({ ownerId }: { readonly ownerId: string }) {
         <p className="max-w-prose text-muted">
           A Workspace keeps its owner: ownership cannot be moved to another account. A team therefore uses an
           account of its own, and this account creates the Workspace. The operator makes such an account with{" "}
-          <code className="id-text">aop token create --principal TEAM</code>, or the OpenID provider names the
-          team in the claim that is the principal.
+          <code className="id-text sm:whitespace-nowrap">aop token create --principal TEAM</code>, or the
+          OpenID provider names the team in the claim that is the principal.
         </p>
       </div>
     </Panel>

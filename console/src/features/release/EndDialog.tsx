@@ -28,7 +28,7 @@ const WORDS = {
     done: "revoked",
     consequences: [
       "New Invocations of this version are refused everywhere, at once, and nobody can install it.",
-      "You cannot undo this. To offer the Agent again, publish a new version. Its users install that one.",
+      "You cannot undo this. To offer the Agent again, publish a new version. Its users upgrade to it.",
     ],
   },
 } as const

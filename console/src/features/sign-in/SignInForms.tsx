@@ -25,9 +25,7 @@ export function SignInForms({ next }: { readonly next: string }) {
   const { provider } = runtimeConfig()
   return (
     <>
-      <p className="text-muted">
-        The session is kept in this browser tab and ends when you sign out or close the tab.
-      </p>
+      <p className="text-muted">The session is kept in this browser tab only. Signing out revokes it.</p>
       {provider ? <ProviderButton issuer={provider.issuer} next={next} onProblem={setProblem} /> : null}
       <TokenForm onProblem={setProblem} />
       <p className="text-sm text-muted">

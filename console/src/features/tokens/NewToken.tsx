@@ -68,7 +68,7 @@ export function NewToken() {
               </Select>
             )}
           </Field>
-          <Button type="submit" tone="primary" className="sm:mt-6" busy={create.isPending}>
+          <Button type="submit" tone="primary" className="mt-6" busy={create.isPending}>
             <KeyRound aria-hidden />
             Create
           </Button>
@@ -101,7 +101,7 @@ function Issued({ issued: { label, token, expiresAt, createdAt, endsWith }, days
       }
     >
       <div className="space-y-3 text-sm">
-        <div className="flex items-start gap-2 rounded-md border border-line bg-sunken px-3 py-2">
+        <div className="flex items-center gap-2 rounded-md border border-line bg-sunken px-3 py-2">
           <code className="min-w-0 flex-1 id-text break-all">{token}</code>
           <CopyButton text={token} what="token" />
         </div>

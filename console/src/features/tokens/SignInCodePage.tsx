@@ -65,7 +65,7 @@ function OneCode({ principalId }: { readonly principalId: string }) {
           </>
         ) : (
           <>
-            <div className="flex items-start gap-2 rounded-md border border-line bg-sunken px-3 py-2">
+            <div className="flex items-center gap-2 rounded-md border border-line bg-sunken px-3 py-2">
               <code className="min-w-0 flex-1 id-text break-all">{made.code}</code>
               <CopyButton text={made.code} what="code" />
             </div>

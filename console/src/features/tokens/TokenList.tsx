@@ -33,7 +33,7 @@ export function TokenList({ label, tokens }: TokenListProps) {
             <div className="min-w-0 flex-1 basis-56">
               <p className="flex flex-wrap items-center gap-2">
                 <span className="font-medium break-words">{nameOf(token)}</span>
-                {token.current ? <Badge tone="accent">this session</Badge> : null}
+                {token.current ? <Badge tone="accent">used by this tab</Badge> : null}
               </p>
               <p className="text-sm text-muted">
                 {MAKERS[token.madeBy]} <Time at={token.createdAt} /> · {usedText(token)}

@@ -37,8 +37,10 @@ export function InstallationPanel({ installation, onUpgrade }: InstallationPanel
   const versions = agent.data?.versions ?? (agent.error?.code === "FORBIDDEN" ? [] : undefined)
   const state = versions ? installationStateOf(installation, versions) : undefined
   const others = otherVersions(versions ?? [], installedVersion)
+  // The same version can be chosen again, with other permissions.
+  const choices = entry?.installable === true ? [...others.all, entry] : others.all
   const upgrade = () =>
-    onUpgrade?.({ installation, installed: entry, choices: others.all, suggested: others.newer })
+    onUpgrade?.({ installation, installed: entry, choices, suggested: others.newer ?? entry })
   return (
     <Panel
       title={
@@ -81,9 +83,9 @@ export function InstallationPanel({ installation, onUpgrade }: InstallationPanel
               </Button>
             </>
           ) : null}
-          {onUpgrade && status === "enabled" && others.all.length > 0 && others.newer === undefined ? (
+          {onUpgrade && status === "enabled" && choices.length > 0 && others.newer === undefined ? (
             <Button size="small" onClick={upgrade}>
-              Change version
+              Change
             </Button>
           ) : null}
           {onUpgrade ? <InstallationActions installation={installation} name={agentName} /> : null}
@@ -212,7 +214,7 @@ function StateNotices({ state: { refusal, isHidden, unusable } }: { readonly sta
                 </li>
               ))}
             </ul>
-            To accept more, uninstall the Agent and install it again.
+            The owner accepts more by changing the Installation.
           </div>
         </Notice>
       )}

@@ -33,8 +33,8 @@ export function UpgradeDialog({
   plan: { installation, installed, choices, suggested },
   onClose,
 }: UpgradeDialogProps) {
-  const [version, setVersion] = useState((suggested ?? choices[0])?.version)
-  const target = choices.find((entry) => entry.version === version)
+  const [version, setVersion] = useState(suggested?.version)
+  const target = choices.find((entry) => entry.version === version) ?? choices[0]
   const [accepted, setAccepted] = useState<ReadonlySet<string>>()
   const replace = useAction("installAgent", ["listInstallations"])
   const tell = useTell()
@@ -60,13 +60,13 @@ export function UpgradeDialog({
       open
       width="wide"
       onClose={onClose}
-      title={`Upgrade ${target.card.name}`}
+      title={`Change ${target.card.name}`}
       description={`${agentId} is on ${installedVersion} in ${workspaceId}.`}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button tone="primary" busy={replace.isPending} onClick={go}>
-            Change to {target.version}
+            {target.version === installedVersion ? "Change the permissions" : `Change to ${target.version}`}
           </Button>
         </>
       }
