@@ -33,7 +33,7 @@ from aop.serving.request_log import UnitLog
 from aop.telemetry.export import Repeating
 from tests.support.collector import running_collector
 from tests.support.loop import Changes, running_platform
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 
 SECRET = "canary-of-a-row"
 
@@ -90,7 +90,7 @@ def ledger(kind: str) -> Callable[[Loops, Broken], None]:
 
     def start(loops: Loops, broken: Broken) -> None:
         commits: GroupCommit[str, str] = GroupCommit(
-            Statements(broken.fail_later, broken.fail_later), broken.fail_later, 5.0, lambda: None
+            Statements(broken.fail_later, broken.fail_later), broken.fail_later, PATIENCE_SECONDS, lambda: None
         )
         commits.start(loops, f"ledger {kind}")
 
@@ -147,10 +147,12 @@ async def test_a_loop_that_meets_an_unlisted_exception_is_told_counted_shown_and
         """It goes on failing, so on a slow machine a later look sees what an earlier one missed."""
         return broken.failures >= 2 and await readiness.ready() == (name in OPTIONAL)
 
-    await becomes_true(runs_again_and_is_seen)
-    await loops.close()
-    await asyncio.gather(*TASKS)
-    TASKS.clear()
+    try:
+        await becomes_true(runs_again_and_is_seen)
+        await loops.close()
+        await asyncio.gather(*TASKS)
+    finally:
+        TASKS.clear()
     records = [json.loads(line) for line in out.getvalue().splitlines()]
     faults = [record for record in records if record["event"] == "loop.fault"]
     assert len(faults) == broken.failures
