@@ -201,7 +201,8 @@ async def test_the_statement_of_an_authorization_is_planned_once_and_not_for_eve
             await authorization.for_caller("alice", access)
         async with database.connection() as connection:
             plans = await connection.fetchrow(
-                "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE 'SELECT request.place%'"
+                "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
+                " WHERE statement LIKE 'SELECT request.place%'"
             )
         # PostgreSQL tries five plans before it keeps one.
         assert (plans["generic_plans"], plans["custom_plans"]) == (7, 5)
