@@ -4,29 +4,34 @@ import re
 from io import StringIO
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from aop.base.settings import Secret
 from aop.local.panel import Panel
 from aop.local.terminal import LineTerminal
 from tests.local.test_folder import A_RUN
 
 
 @pytest.mark.parametrize("coloured", [True, False])
-def test_every_address_and_the_token_stand_whole_at_the_end_of_a_line(tmp_path: Path, coloured: bool) -> None:
+def test_every_address_and_the_sign_in_link_stand_whole_at_the_end_of_a_line(tmp_path: Path, coloured: bool) -> None:
     out = StringIO()
     with LineTerminal(out, coloured=coloured) as terminal:
-        Panel(A_RUN, ["127.0.0.1:8091", "127.0.0.1:8099"] * 8, tmp_path).show(terminal)
+        run = msgspec.structs.replace(A_RUN, console="http://127.0.0.1:8082")
+        Panel(run, ["127.0.0.1:8091", "127.0.0.1:8099"] * 8, tmp_path, code=Secret("one-time")).show(terminal)
     lines = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue()).splitlines()
     wanted = (
         A_RUN.gateway,
         A_RUN.router,
-        A_RUN.token,
+        "http://127.0.0.1:8082/#code=one-time",
+        f"aop open --data {tmp_path}",
         "127.0.0.1:8091, 127.0.0.1:8099",
         f"aop status --data {tmp_path}",
     )
     for text in wanted:
         assert any(line.endswith(text) for line in lines), text
     assert ("\x1b" in out.getvalue()) is coloured
+    assert A_RUN.token not in out.getvalue()
 
 
 def test_a_terminal_whose_reader_left_does_not_disturb_the_platform() -> None:

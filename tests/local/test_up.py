@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from aop.client import PlatformError, SyncClient
 from aop.local.ports import any_free_port
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
@@ -52,8 +54,8 @@ def test_without_configuration_both_units_are_ready_and_the_record_says_where(pl
     assert (platform.data / "run.json").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.rows("OPS-01", "OPS-02")
-def test_the_panel_shows_addresses_token_and_allow_list_and_no_log_file_holds_the_token(
+@pytest.mark.rows("OPS-01", "OPS-02", "CALL-04")
+def test_the_panel_shows_addresses_a_link_that_signs_in_once_and_the_allow_list_and_never_a_token(
     platform: LocalPlatform,
 ) -> None:
     run, output = platform.run, platform.output
@@ -61,15 +63,21 @@ def test_the_panel_shows_addresses_token_and_allow_list_and_no_log_file_holds_th
     for shown in (
         run["gateway"],
         run["router"],
-        f"{run['console']}/#token={run['token']}",
+        f"{run['console']}/#code=",
         f"{run['door']}/mcp/",
-        run["token"],
         ", ".join([*samples, "127.0.0.1:8099", "127.0.0.1:9000"]),
     ):
         assert shown in output
+    (code,) = re.findall(r"/#code=(\S{43})$", output, re.MULTILINE)
+    with SyncClient(run["gateway"]) as client:
+        session = client.sign_in(code)
+        assert session.principal_id == run["principal"]
+        with pytest.raises(PlatformError, match="sign_in_code"):
+            client.sign_in(code)
+    assert run["token"] not in output
     logs = "".join(path.read_text() for path in (platform.data / "logs").iterdir())
     secrets = json.loads((platform.data / "secrets.json").read_text())
-    assert not any(secret in logs for secret in (run["token"], *secrets.values()))
+    assert not any(secret in logs for secret in (run["token"], code, session.token, *secrets.values()))
 
 
 def test_other_commands_find_the_running_platform(platform: LocalPlatform) -> None:

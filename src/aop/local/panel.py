@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 
 from aop.base import assets
+from aop.base.settings import Secret
+from aop.local.console_link import sign_in_link
 from aop.local.samples import Sample
 from aop.local.state import DEFAULT_FOLDER, Run
 from aop.local.terminal import LineTerminal, Painted
@@ -32,6 +34,8 @@ class Panel:
     allow_list: Sequence[str]
     folder: Path
     samples: Sequence[Sample] = ()
+    code: Secret | None = None
+    """Signs in to the Console, once."""
 
     def show(self, terminal: LineTerminal) -> None:
         """Lines can be copied: nothing is wrapped, and nothing follows the value."""
@@ -53,8 +57,7 @@ class Panel:
             *self._console(),
             *self._door(),
             *self._agents(),
-            ("token", f"{run.token}"),
-            ("", f"for the principal {run.principal}, valid 1 day; more: aop token create --data {self.folder} …"),
+            ("you are", f"{run.principal}; programs find its token, valid 1 day, in run.json"),
             ("allowed", ", ".join(self.allow_list)),
             ("", "the only private addresses an Agent may have; more: --allow HOST:PORT"),
             ("data", f"{self.folder} (run.json for programs, logs/ for people)"),
@@ -63,10 +66,13 @@ class Panel:
         ]
 
     def _console(self) -> list[tuple[str, str]]:
-        """The link signs in: a fragment never leaves the browser, and the Console takes it out of the address."""
-        if self.run.console is None:
+        if self.run.console is None or self.code is None:
             return []
-        return [("Console", f"{self.run.console}/#token={self.run.token}")]
+        again = f"{_program()} open{_data_option(self.folder)}"
+        return [
+            ("Console", sign_in_link(self.run.console, self.code.reveal())),
+            ("", f"this link signs in once, within 10 minutes; a new one: {again}"),
+        ]
 
     def _door(self) -> list[tuple[str, str]]:
         """The addresses of the Workspace, should there be one to name."""

@@ -12,6 +12,7 @@ import msgspec
 from aop.base.settings import Secret, SettingProblem, SettingsRefused
 from aop.client import Client
 from aop.console.site import built_folder
+from aop.control_plane.gateway.sign_in import make_operators_code
 from aop.control_plane.gateway.tokens import issue_token
 from aop.door.settings import LISTEN_ADDRESS as DOOR_ADDRESS
 from aop.local.environment import (
@@ -207,7 +208,8 @@ class _Platform:
             database_urls=databases,
             pids={},
         )
-        Panel(run, settings.allow_list, self.folder.path, samples).show(self.logs.terminal)
+        code = (await make_operators_code(databases.control_plane, PRINCIPAL)).code if beside.console else None
+        Panel(run, settings.allow_list, self.folder.path, samples, code).show(self.logs.terminal)
         self.logs.shows_requests = True
         try:
             await self.supervisor.watch(lambda pids: self.folder.record_run(msgspec.structs.replace(run, pids=pids)))
