@@ -30,7 +30,7 @@ def error(code: str, status: int | None = None, headers: Any = (*PLAIN, *JSON), 
 def test_every_operation_of_the_documents_is_known_once() -> None:
     described = [len(openapi_operations(name)) for name in surfaces()]
     assert len(operations()) == sum(described)
-    assert "dispatchInvocation" in {operation.name for _, operation in operations()}
+    assert "router-internal.v1 dispatchInvocation" in {operation.name for _, operation in operations()}
 
 
 @pytest.mark.rows("OPS-12")

@@ -53,13 +53,13 @@ def require_conformance(method: str, path: str, answer: Answer) -> None:
 @cache
 def operations() -> tuple[tuple[str, Operation], ...]:
     found = []
-    for surface in surfaces().values():
+    for surface_name, surface in surfaces().items():
         joined = bundled(surface)
         for path, item in joined["paths"].items():
             pattern = re.compile("/".join("[^/]+" if part[:1] == "{" else re.escape(part) for part in path.split("/")))
             for verb in _METHODS & item.keys():
                 described = item[verb]
-                name = described["operationId"]
+                name = f"{surface_name} {described['operationId']}"  # two surfaces may have an operation of one name
                 codes = frozenset(described.get("x-codes", ()))
                 responses = {status: _whole(joined, one) for status, one in described["responses"].items()}
                 operation = Operation(name, pattern, described.get("x-envelope"), codes, responses)
