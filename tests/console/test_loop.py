@@ -73,7 +73,7 @@ def _keyboard(page: Page) -> Hand:
 def test_the_whole_loop(tab: Tab, hand: Callable[[Page], Hand]) -> None:
     page, by = tab.page, hand(tab.page)
     card = _card(tab)
-    page.goto(tab.stack.sign_in_link)
+    page.goto(tab.stack.sign_in_link())
     _publish(tab, by, card)
     by.press(page.get_by_role("link", name="Open the Agent page"))
     workspace_id = tab.stack.agent_id("loop").replace("test:", "")

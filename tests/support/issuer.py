@@ -33,7 +33,7 @@ def settings(port: int) -> dict[str, str]:
 @contextmanager
 def running_issuer(port: int, console: str) -> Iterator[str]:
     """Its origin; one person can sign in, and the Console is its client."""
-    ready([ISSUER], lambda text: sys.stderr.write(f"{text}\n") and None)
+    ready([ISSUER], _say)
     arguments = [str(port), console, CLIENT_ID, AUDIENCE, USER, PASSWORD, str(TOKEN_SECONDS)]
     with subprocess.Popen(
         [ISSUER.python, _PROGRAM, *arguments],
@@ -48,3 +48,7 @@ def running_issuer(port: int, console: str) -> Iterator[str]:
             yield origin(port)
         finally:
             process.kill()
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")

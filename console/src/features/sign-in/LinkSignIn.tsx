@@ -108,7 +108,7 @@ function Switch({ session, present, onDone }: SwitchProps) {
       <p>
         You are signed in as <strong className="break-words">{present}</strong>. This link signs you in as{" "}
         <strong className="break-words">{session.principalId}</strong>
-        {same ? ", with a new session" : ""}. The other session is then revoked.
+        {same ? ", with a new session" : ""}. The session that you do not choose is revoked.
       </p>
       {same ? null : (
         <p className="text-muted">
