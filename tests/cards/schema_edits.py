@@ -1,5 +1,6 @@
 """Edits of a schema as people make them from one version to the next."""
 
+import copy
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,7 +24,7 @@ def places(schema: Any) -> Iterator[Schema]:
 
 
 def _added_member(pick: random.Random, place: Schema) -> bool:
-    return _changed(place, "properties", lambda now: {**now, "added": pick.choice(_ADDED)})
+    return _changed(place, "properties", lambda now: {**now, "added": copy.deepcopy(pick.choice(_ADDED))})
 
 
 def _new_required(pick: random.Random, place: Schema) -> bool:

@@ -77,6 +77,8 @@ _HOSTILE: list[tuple[Schema, Schema]] = [
     ({"prefixItems": [{"minimum": at} for at in range(2500)]}, {"items": {"minimum": 3}}),
     ({"multipleOf": 1e-300, "minimum": 5e-324}, {"multipleOf": 3, "maximum": 1.5e308}),
     ({"minLength": 2**53 - 1}, {"maxLength": 2**53 - 2}),
+    ({"type": "array", "minItems": 2**53 - 1}, {"type": "array", "uniqueItems": True}),
+    ({"type": "object", "minProperties": 2**53 - 1}, {"type": "object", "maxProperties": 2**53 - 2}),
     *(
         (schema, {"allOf": [schema], "not": {"required": ["zz"]}})
         for schemas in DEAR_TO_VET.values()

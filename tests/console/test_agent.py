@@ -51,6 +51,9 @@ def test_the_difference_between_two_versions_is_readable_and_in_the_address(tab:
     expect(permissions).to_contain_text("Sends the summary by mail.")
     expect(page.get_by_role("region", name="Skill summarize: input")).to_contain_text("language")
     expect(page.get_by_role("region", name="Limits")).to_contain_text("30 s → 10 s")
+    compatibility = page.get_by_role("region", name="Compatibility")
+    expect(compatibility).to_contain_text('These inputs stop being valid: {"text":"')
+    expect(compatibility).to_contain_text("Old readers refuse these outputs:")
     page.get_by_role("button", name="Swap").click()
     expect(page.get_by_role("region", name="Limits")).to_contain_text("10 s → 30 s")
     address = page.url

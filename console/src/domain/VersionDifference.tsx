@@ -6,6 +6,7 @@ import type { AgentCard } from "@/api/contract.gen"
 import { Badge } from "@/components/Badge"
 import { cn } from "@/components/classes"
 import { plural } from "@/components/format"
+import { SkillCompatibilities } from "@/domain/SkillCompatibilities"
 import { versionDifference, type Change } from "@/domain/versionDifference"
 
 interface VersionDifferenceProps {
@@ -31,6 +32,7 @@ export function VersionDifference({ older, newer }: VersionDifferenceProps) {
           {plural(notable, "change")} to review: new permissions, or something callers may rely on.
         </p>
       ) : null}
+      <SkillCompatibilities older={older} newer={newer} />
       {groups.map((group) => (
         <section key={group.title} aria-label={group.title}>
           <h2 className="mb-1.5 text-sm font-semibold">{group.title}</h2>

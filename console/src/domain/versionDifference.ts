@@ -2,6 +2,7 @@
 
 import type { AgentCard, AgentCardSkill, JsonObject } from "@/api/contract.gen"
 import { bytes, duration } from "@/components/format"
+import { canonical } from "@/domain/compatibility/subschemas"
 import { schemaOutline, type SchemaMember } from "@/domain/schemaOutline"
 
 export interface Change {
@@ -185,13 +186,4 @@ function byId<Item extends { readonly id: string }>(
       return old === undefined ? [] : [[old, item] as const]
     }),
   }
-}
-
-/** The same text for values that differ in the order of members only. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
 }

@@ -1,7 +1,8 @@
 """Finds a value that one schema accepts and another refuses, near the places where the two differ."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from itertools import chain, islice
 
 from aop.cards.compatibility.choices import Choices
@@ -26,6 +27,9 @@ _MAX_TRIED = 3
 """Values for one place inside another value."""
 
 
+Values = Generator[object, None, None]
+
+
 class Examples:
     """Every value it gives is accepted and refused by `Evaluation`; not finding one means nothing."""
 
@@ -35,7 +39,7 @@ class Examples:
         self._steps = steps
         self._depth = 0
 
-    def between(self, accepted: Together, refused: Together) -> Iterator[object]:
+    def between(self, accepted: Together, refused: Together) -> Values:
         """Values of the one that the other refuses."""
         if self._depth >= _MAX_DEPTH or not refused:
             return
@@ -49,7 +53,7 @@ class Examples:
         finally:
             self._depth -= 1
 
-    def values(self, schemas: Together) -> Iterator[object]:
+    def values(self, schemas: Together) -> Values:
         """Some that satisfy them all, the plainest first."""
         if self._depth >= _MAX_DEPTH:
             return
@@ -65,7 +69,7 @@ class Examples:
     def _is_in(self, schemas: Together, value: object) -> bool:
         return self._evaluation.accepts(schemas, value) is True
 
-    def _near(self, shape: Shape, others: Iterable[Shape]) -> Iterator[object]:
+    def _near(self, shape: Shape, others: Iterable[Shape]) -> Values:
         """Values that may be of the shape, at its bounds and at those of the others."""
         if isinstance(shape, ValuesShape):
             yield from shape.values
@@ -79,63 +83,61 @@ class Examples:
         else:
             yield from self._objects(shape, [other for other in others if isinstance(other, ObjectShape)])
 
-    def _excluded(self, shape: Shape, others: Iterable[Shape]) -> Iterator[object]:
+    def _excluded(self, shape: Shape, others: Iterable[Shape]) -> Values:
         """Values of the shape that satisfy what one of the others excludes."""
         for excluded in dict.fromkeys(one for other in others for one in other.choice.excluded):
             for narrowed in self._choices.narrowed(shape.choice, (excluded,)):
                 yield from self._near(narrowed, ())
 
-    def _arrays(self, shape: ArrayShape, others: list[ArrayShape]) -> Iterator[object]:
+    def _arrays(self, shape: ArrayShape, others: list[ArrayShape]) -> Values:
         for count in _counts([shape, *others]):
             yield self._array(shape, count)
         for other in others:
             for at in range(max(shape.named, other.named) + 1):
-                for item in islice(self.between(shape.item(at), other.item(at)), _MAX_TRIED):
+                for item in _first(_MAX_TRIED, self.between(shape.item(at), other.item(at))):
                     made = self._array(shape, max(shape.least, at + 1))
                     yield [*made[:at], item, *made[at + 1 :]]
-        for repeated in islice(self.values(shape.item(0)), 1):
-            yield [repeated] * max(shape.least, 2)
+        for repeated in _first(1, self.values(shape.item(0))):
+            yield [repeated] * min(max(shape.least, 2), _MAX_COUNT)
 
     def _array(self, shape: ArrayShape, count: int) -> list[object]:
         """Of so many items, or fewer when no more are found; where they must differ, they do."""
         made: list[object] = []
         taken: set[bytes] = set()
         for at in range(min(count, _MAX_COUNT)):
-            found = (
-                item
-                for item in self.values(shape.item(at))
-                if not shape.unique or value_key(item, self._steps) not in taken
-            )
-            item = next(found, made)
-            if item is made:
+            with closing(self.values(shape.item(at))) as possible:
+                fresh = (one for one in possible if not shape.unique or value_key(one, self._steps) not in taken)
+                found = list(islice(fresh, 1))
+            if not found:
                 break
-            taken.add(value_key(item, self._steps))
-            made.append(item)
+            taken.add(value_key(found[0], self._steps))
+            made.append(found[0])
         return made
 
-    def _objects(self, shape: ObjectShape, others: list[ObjectShape]) -> Iterator[object]:
+    def _objects(self, shape: ObjectShape, others: list[ObjectShape]) -> Values:
         base = self._object(shape)
         yield base
         mentioned = (name for other in others for name in other.mentioned)
         every = [*shape.names, *mentioned, *self._refused_names(others), _new_name(shape, others)]
         for name in dict.fromkeys(every):
-            for value in islice(self._values_of_member(shape, name), 1):
+            for value in _first(1, self._values_of_member(shape, name)):
                 yield {**base, name: value}
         for other in others:
             for name in names_of([*(each.properties for each in (*shape.members, *other.members)), {every[-1]: ()}]):
-                for value in islice(self._breaking(shape, other, name), _MAX_TRIED):
+                for value in _first(_MAX_TRIED, self._breaking(shape, other, name)):
                     yield {**base, name: value}
         yield from self._counted(shape, base, others)
 
     def _refused_names(self, others: list[ObjectShape]) -> Iterator[str]:
         for kept in (one for other in others for one in other.kept if one.keyword == "propertyNames"):
-            refused = self.between((), kept.inside.child(kept.value))
-            yield from islice((name for name in refused if isinstance(name, str)), 1)
+            with closing(self.between((), kept.inside.child(kept.value))) as refused:
+                found = list(islice((one for one in refused if isinstance(one, str)), 1))
+            yield from found
 
     def _object(self, shape: ObjectShape) -> dict[str, object]:
         made: dict[str, object] = {}
         for name in sorted(shape.required):
-            made.update((name, value) for value in islice(self._values_of_member(shape, name), 1))
+            made.update((name, value) for value in _first(1, self._values_of_member(shape, name)))
         return self._grown(shape, made, shape.least)
 
     def _grown(self, shape: ObjectShape, base: dict[str, object], count: int) -> dict[str, object]:
@@ -146,22 +148,28 @@ class Examples:
                 break
             self._steps.spend(1)
             if name not in made:
-                made.update((name, value) for value in islice(self._values_of_member(shape, name), 1))
+                made.update((name, value) for value in _first(1, self._values_of_member(shape, name)))
         return made
 
-    def _counted(self, shape: ObjectShape, base: dict[str, object], others: list[ObjectShape]) -> Iterator[object]:
+    def _counted(self, shape: ObjectShape, base: dict[str, object], others: list[ObjectShape]) -> Values:
         for count in _counts([shape, *others]):
             if count > len(base):
                 yield self._grown(shape, base, count)
 
-    def _values_of_member(self, shape: ObjectShape, name: str) -> Iterator[object]:
+    def _values_of_member(self, shape: ObjectShape, name: str) -> Values:
         for option in member_options(shape.members, name):
             yield from self.values(option)
 
-    def _breaking(self, shape: ObjectShape, other: ObjectShape, name: str) -> Iterator[object]:
+    def _breaking(self, shape: ObjectShape, other: ObjectShape, name: str) -> Values:
         for option in member_options(shape.members, name):
             for outer in member_options(other.members, name):
                 yield from self.between(option, outer)
+
+
+def _first(count: int, values: Values) -> list[object]:
+    """So that no search stays open, and counts as depth, longer than it is used."""
+    with closing(values):
+        return list(islice(values, count))
 
 
 def _new_name(shape: ObjectShape, others: list[ObjectShape]) -> str:
@@ -179,7 +187,7 @@ def _counts(shapes: list[StringShape] | list[ArrayShape] | list[ObjectShape]) ->
     return sorted(count for count in found if 0 <= count <= _MAX_COUNT)
 
 
-def _numbers(shapes: list[NumberShape]) -> Iterator[object]:
+def _numbers(shapes: list[NumberShape]) -> Values:
     bounds = [0, *(bound for shape in shapes for bound in (shape.low, shape.high) if abs(bound) < MAX_SAFE)]
     steps = [1, *(step for shape in shapes for step in shape.steps)]
     for bound in bounds:
