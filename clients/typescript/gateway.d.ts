@@ -619,7 +619,7 @@ export interface paths {
         put?: never;
         /**
          * Redeem a sign-in code
-         * @description Anonymous; an Authorization header is ignored. Wrong, used, revoked and expired codes are one answer: 401, reason sign_in_code. Of many requests with one code at most one is answered 201. The body has at most 4,096 bytes. Redeeming has 8 slots of its own, taken once the body has arrived.
+         * @description Anonymous; an Authorization header is ignored. Wrong, used, revoked and expired codes are one answer: 401, reason sign_in_code. Of many requests with one code at most one is answered 201. The body has at most 16,384 bytes. Redeeming has 8 slots of its own, taken once the body has arrived.
          */
         post: operations["signIn"];
         delete?: never;

@@ -30,7 +30,7 @@ from aop.serving.response import Response, json_response
 from aop.serving.routing import Route
 
 _ME = "/v1/me"
-_SIGN_IN_BYTES = 4_096
+_SIGN_IN_BYTES = 16_384
 
 
 class IdentityRoutes:
