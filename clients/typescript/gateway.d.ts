@@ -3555,6 +3555,8 @@ export interface operations {
                 agentId?: components["schemas"]["SafeIdentifier"];
                 /** @description Keeps records of this capability. */
                 capability?: components["schemas"]["SafeIdentifier"];
+                /** @description Keeps records of calls that this principal made. Calls that an Agent made have no principal as their caller. */
+                callerId?: components["schemas"]["SafeIdentifier"];
                 /** @description Keeps records created at or after this RFC 3339 time with offset. */
                 since?: string;
                 /** @description Keeps records created before this RFC 3339 time with offset. */

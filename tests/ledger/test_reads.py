@@ -8,6 +8,7 @@ import pytest
 from aop.base.clock import to_text, utc_now
 from aop.base.ids import new_hex_id, new_id
 from aop.contracts.errors import ErrorCode
+from aop.contracts.identity import Caller, CallerType
 from aop.contracts.lineage import InvocationStatus
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Progress, progress_fact
 from aop.ledger.reader import LedgerReader, RecordFilter
@@ -59,26 +60,32 @@ async def ids(ledger: LedgerReader, filters: RecordFilter, limit: int = 3) -> li
 async def test_filters_combine_and_pages_go_newest_first_without_repeats(stores: DatabaseUrls) -> None:
     """Also across epochs, checkpoints and equal times; every combination is compared with a plain filter in Python."""
     moment = utc_now() - timedelta(hours=1)
-    written_facts: list[tuple[datetime, str, str, str, InvocationStatus]] = []
+    written_facts: list[tuple[datetime, str, str, str, InvocationStatus, str]] = []
     endings = [SUCCEEDED, LOST, CANCELED, TIMED_OUT, None]
     for _ in range(2):
         async with writing(stores.router) as written:
             for number in range(20):
                 agent, capability = f"acme:{number % 2}", f"skill-{number % 3}"
                 at = moment + timedelta(seconds=number // 2)
-                context = a_context(agent=agent, capability=capability)
+                caller = Caller(type=CallerType.USER, id="alice" if number % 4 else "bob")
+                context = a_context(agent=agent, capability=capability, caller=caller)
                 place = await written.journal.accept(an_acceptance(context, at=at))
                 terminal = endings[number % 5]
                 if terminal is not None:
                     await written.journal.end(an_end(place, terminal))
                 status = InvocationStatus.RUNNING if terminal is None else InvocationStatus(terminal.type)
-                written_facts.append((place.created_at, context.lineage.invocation, agent, capability, status))
+                written_facts.append(
+                    (place.created_at, context.lineage.invocation, agent, capability, status, caller.id)
+                )
             await written.journal.accept(an_acceptance(a_context(workspace="other")))
     await new_epoch(stores.router)
     written_facts.sort(reverse=True)
     async with reading(stores.router) as lineage:
         for status in (None, *InvocationStatus):
-            for by_agent, by_capability in ((None, None), ("acme:1", None), (None, "skill-2"), ("acme:0", "skill-0")):
+            for by_agent, by_capability, by_caller in (
+                *((None, None, None), ("acme:1", None, None), (None, "skill-2", "bob"), ("acme:0", "skill-0", None)),
+                *((None, None, "alice"), (None, None, "acme:0")),
+            ):
                 for since, until in ((None, None), (moment + timedelta(seconds=3), moment + timedelta(seconds=8))):
                     expected = [
                         row[1]
@@ -86,10 +93,12 @@ async def test_filters_combine_and_pages_go_newest_first_without_repeats(stores:
                         if status in {None, row[4]}
                         and by_agent in {None, row[2]}
                         and by_capability in {None, row[3]}
+                        and by_caller in {None, row[5]}
                         and (since is None or row[0] >= since)
                         and (until is None or row[0] < until)
                     ]
-                    assert await ids(lineage, RecordFilter(status, by_agent, by_capability, since, until)) == expected
+                    filters = RecordFilter(status, by_agent, by_capability, by_caller, since, until)
+                    assert await ids(lineage, filters) == expected
         assert (await lineage.page("nobody", RecordFilter(), None, 10)).records == []
 
 

@@ -28,9 +28,14 @@ async def shared(platform: Platform, bob: str) -> AsyncIterator[Platform]:
     await platform.owner.ask("DELETE", f"/{SPACE}/callers/bob")
 
 
-async def recorded(platform: Platform, caller: dict[str, str]) -> set[str]:
-    listed = [item for page in await platform.owner.pages(f"/{SPACE}/invocations", 100) for item in page]
-    return {item["invocationId"] for item in listed if item["caller"] == caller}
+async def recorded(platform: Platform, caller_id: str) -> set[str]:
+    """By the filter, which finds exactly those that name the principal as their caller."""
+    found, listed = [
+        [item for page in await platform.owner.pages(f"/{SPACE}/invocations", 100, filters) for item in page]
+        for filters in (f"&callerId={caller_id}", "")
+    ]
+    assert found == [item for item in listed if item["caller"] == {"type": "user", "id": caller_id}]
+    return {item["invocationId"] for item in found}
 
 
 @pytest.mark.rows("CALL-01", "LED-08")
@@ -67,19 +72,20 @@ async def test_the_record_of_a_call_names_the_caller_and_that_of_a_nested_call_t
     assert of_parent["invocation"]["caller"] == {"type": "user", "id": "bob"}
     assert of_child["invocation"]["caller"] == {"type": "agent", "id": platform.card["agentId"]}
     assert of_child["invocation"]["parentInvocationId"] == parent.invocation_id
-    assert {parent.invocation_id} <= await recorded(platform, {"type": "user", "id": "bob"})
+    assert {parent.invocation_id} <= await recorded(platform, "bob")
+    assert await recorded(platform, platform.card["agentId"]) == set()
 
 
 @pytest.mark.rows("CALL-03")
 async def test_no_call_that_follows_the_answer_to_a_removal_is_accepted(platform: Platform, shared: Platform) -> None:
-    known = await recorded(platform, {"type": "user", "id": "bob"})
+    known = await recorded(platform, "bob")
     beside = asyncio.gather(*(shared.invoke() for _ in range(AT_ONCE)))
     await platform.owner.remove_caller("bob", SPACE)
     for _ in range(AFTER_REMOVAL // AT_ONCE):
         for reply in await asyncio.gather(*(shared.invoke() for _ in range(AT_ONCE))):
             require_error(reply, 403, "FORBIDDEN", "4", "not_caller")
     accepted = {reply.json["invocationId"] for reply in await beside if reply.status == 200}
-    assert await recorded(platform, {"type": "user", "id": "bob"}) == known | accepted
+    assert await recorded(platform, "bob") == known | accepted
 
 
 async def test_a_call_that_runs_goes_on_after_the_removal_and_so_do_its_nested_calls(

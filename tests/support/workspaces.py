@@ -81,11 +81,12 @@ class Owner:
         assert set(reply.json) <= {"items", "nextCursor"}
         return reply.json
 
-    async def pages(self, path: str, limit: int) -> list[list[Any]]:
-        page = await self.page(path, f"?limit={limit}")
+    async def pages(self, path: str, limit: int, filters: str = "") -> list[list[Any]]:
+        """`filters` begin with an ampersand."""
+        page = await self.page(path, f"?limit={limit}{filters}")
         pages = [page["items"]]
         while "nextCursor" in page:
-            page = await self.page(path, f"?limit={limit}&cursor={page['nextCursor']}")
+            page = await self.page(path, f"?limit={limit}{filters}&cursor={page['nextCursor']}")
             pages.append(page["items"])
         return pages
 

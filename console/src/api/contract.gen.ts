@@ -815,7 +815,7 @@ export interface Operations {
   readInstallation: {path: { workspaceId: SafeIdentifier; installationId: SafeIdentifier }; answer: Installation}
   updateInstallation: {path: { workspaceId: SafeIdentifier; installationId: SafeIdentifier }; body: InstallationUpdate; answer: Installation}
   uninstallAgent: {path: { workspaceId: SafeIdentifier; installationId: SafeIdentifier }; answer: Installation}
-  listInvocations: {path: { workspaceId: SafeIdentifier }; query: { status?: InvocationRecordStatus; agentId?: SafeIdentifier; capability?: SafeIdentifier; since?: string; until?: string; limit?: number; cursor?: string }; answer: InvocationPage}
+  listInvocations: {path: { workspaceId: SafeIdentifier }; query: { status?: InvocationRecordStatus; agentId?: SafeIdentifier; capability?: SafeIdentifier; callerId?: SafeIdentifier; since?: string; until?: string; limit?: number; cursor?: string }; answer: InvocationPage}
   invokeAgent: {path: { workspaceId: SafeIdentifier }; body: InvocationRequest; answer: InvocationResult}
   readInvocation: {path: { workspaceId: SafeIdentifier; invocationId: SafeIdentifier }; answer: InvocationDetail}
   readTrace: {path: { workspaceId: SafeIdentifier; traceId: TraceId }; answer: Trace}

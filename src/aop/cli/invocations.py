@@ -19,6 +19,7 @@ _HEADINGS = ["created", "status", "time", "agent", "capability", "invocation"]
 )
 @click.option("--agent", metavar="ID", help="Only of this Agent.")
 @click.option("--capability", "-c", metavar="SKILL", help="Only of this Skill.")
+@click.option("--caller", metavar="PRINCIPAL", help="Only calls of this principal; leaves out calls that Agents made.")
 @click.option("--since", metavar="TIME", help="Created at or after it (RFC 3339).")
 @click.option("--until", metavar="TIME", help="Created before it.")
 @options.limit(20)
@@ -28,6 +29,7 @@ async def invocations(  # noqa: PLR0913, PLR0917  a command's options are its pa
     state: str | None,
     agent: str | None,
     capability: str | None,
+    caller: str | None,
     since: str | None,
     until: str | None,
     limit: int,
@@ -46,6 +48,7 @@ async def invocations(  # noqa: PLR0913, PLR0917  a command's options are its pa
         status=None if state is None else InvocationStatus(state),
         agent_id=agent,
         capability=capability,
+        caller_id=caller,
         since=_moment(since, "--since"),
         until=_moment(until, "--until"),
     )

@@ -79,14 +79,16 @@ class InvocationCalls:
         status: InvocationStatus | None = None,
         agent_id: str | None = None,
         capability: str | None = None,
+        caller_id: str | None = None,
         since: datetime | str | None = None,
         until: datetime | str | None = None,
     ) -> Call[Page[InvocationRecord]]:
-        """The Invocations of a Workspace, newest first; filters combine with AND."""
+        """The Invocations of a Workspace, newest first; filters combine with AND. The caller is a principal."""
         filters = {
             "status": status,
             "agentId": agent_id,
             "capability": capability,
+            "callerId": caller_id,
             "since": since,
             "until": until,
         }

@@ -35,6 +35,8 @@ class RecordFilter:
     status: InvocationStatus | None = None
     agent_id: str | None = None
     capability: str | None = None
+    caller_id: str | None = None
+    """A principal; the id of an Agent that called is never meant."""
     since: datetime | None = None
     until: datetime | None = None
 
@@ -100,6 +102,8 @@ async def page(
         add("target_agent_id = {}", filters.agent_id)
     if filters.capability is not None:
         add("capability = {}", filters.capability)
+    if filters.caller_id is not None:
+        add("(caller_type, caller_id) = ('user', {})", filters.caller_id)
     if filters.since is not None:
         add(f"{row}.created_at >= {{}}", filters.since)
     if filters.until is not None:

@@ -22,6 +22,7 @@ _LIST_QUERY: QueryRules = {
     "status": InvocationStatus,
     "agentId": identifier,
     "capability": identifier,
+    "callerId": identifier,
     "since": from_text,
     "until": from_text,
 }

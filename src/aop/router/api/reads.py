@@ -23,6 +23,7 @@ LIST_QUERY: QueryRules = {
     "status": InvocationStatus,
     "agentId": identifier,
     "capability": identifier,
+    "callerId": identifier,
     "since": from_text,
     "until": from_text,
 }
@@ -46,7 +47,12 @@ class LedgerReadRoutes:
         paging = Paging("invocations", tuple[datetime, HexIdentifier], request)
         query = request.query
         filters = RecordFilter(
-            query.get("status"), query.get("agentId"), query.get("capability"), query.get("since"), query.get("until")
+            status=query.get("status"),
+            agent_id=query.get("agentId"),
+            capability=query.get("capability"),
+            caller_id=query.get("callerId"),
+            since=query.get("since"),
+            until=query.get("until"),
         )
         page = await self._ledger.page(request.path["workspaceId"], filters, paging.after, paging.limit)
         cursor = msgspec.UNSET if page.last is None else paging.cursor(page.last)
