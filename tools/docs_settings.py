@@ -91,7 +91,7 @@ def setting_names() -> frozenset[str]:
     readers: tuple[Callable[[], object], ...] = (
         lambda: read_control_plane_settings(_OIDC),
         lambda: read_router_settings({}),
-        lambda: read_console_settings({}),
+        lambda: read_console_settings(_CONSOLE_OIDC),
         lambda: read_door_settings({}),
         lambda: AgentSettings.from_environment({}),
     )
