@@ -19,8 +19,9 @@ _KEPT_ELSEWHERE = """async () => JSON.stringify([
 
 
 @pytest.fixture(scope="module")
-def bob(stack: Stack) -> Stack:
-    return another_account(stack, "bob")
+def rob(stack: Stack) -> Stack:
+    """Nobody else signs in with this account, so its sessions can be counted."""
+    return another_account(stack, "rob")
 
 
 def status_of(stack: Stack, token: str) -> int:
@@ -62,33 +63,33 @@ def test_a_sign_in_link_works_once_and_signing_out_revokes_the_session(
 
 
 @pytest.mark.rows("CALL-04")
-def test_a_link_asks_before_another_session_is_replaced(tab: Tab, stack: Stack, bob: Stack) -> None:
+def test_a_link_asks_before_another_session_is_replaced(tab: Tab, stack: Stack, rob: Stack) -> None:
     page = tab.page
     page.goto(stack.sign_in_link())
     page.get_by_role("button", name=stack.principal).wait_for()
     mine = session_token(page)
 
-    page.goto(bob.sign_in_link())
-    expect(page.get_by_role("heading", name="Switch to bob?")).to_be_visible()
+    page.goto(rob.sign_in_link())
+    expect(page.get_by_role("heading", name="Switch to rob?")).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text(f"You are signed in as {stack.principal}.")
     page.get_by_role("button", name=f"Stay {stack.principal}").click()
     expect(page.get_by_text(f"You are still {stack.principal}.")).to_be_visible()
     assert session_token(page) == mine
-    assert all(each["madeBy"] != "code" for each in bob.caller.get("/v1/me/tokens").json["items"])
+    assert all(each["madeBy"] != "code" for each in rob.caller.get("/v1/me/tokens").json["items"])
 
-    page.goto(bob.sign_in_link())
-    page.get_by_role("button", name="Switch to bob").click()
-    expect(page.get_by_text("You are now bob.")).to_be_visible()
-    expect(page.get_by_role("button", name="bob")).to_be_visible()
+    page.goto(rob.sign_in_link())
+    page.get_by_role("button", name="Switch to rob").click()
+    expect(page.get_by_text("You are now rob.")).to_be_visible()
+    expect(page.get_by_role("button", name="rob")).to_be_visible()
     assert session_token(page) != mine
     assert status_of(stack, mine) == 401
 
     page.goto(f"{stack.console}/discover#token=aop_{'0' * 43}")
-    expect(page.get_by_role("button", name="bob")).to_be_visible()
+    expect(page.get_by_role("button", name="rob")).to_be_visible()
     page.goto(f"{stack.console}/discover#code=cut")  # the same path: the browser alone would not load the page again
     expect(page.get_by_role("heading", name="This sign-in link cannot be used")).to_be_visible()
     page.get_by_role("button", name="Continue in your session").click()
-    expect(page.get_by_role("button", name="bob")).to_be_visible()
+    expect(page.get_by_role("button", name="rob")).to_be_visible()
 
 
 @pytest.fixture(scope="module")

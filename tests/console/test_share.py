@@ -48,7 +48,7 @@ def test_someone_who_is_not_signed_in_is_led_through_sign_in_back_to_the_link(ta
     page.goto(_shared(tab))
     page.get_by_role("link", name="Sign in to install").click()
     page.get_by_label("Access token").fill(tab.stack.token)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in with a token").click()
     expect(page).to_have_url(_shared(tab))
     expect(page.get_by_role("button", name="Install in a Workspace")).to_be_visible()
 
