@@ -94,11 +94,12 @@ def ledger(kind: str) -> Callable[[Loops, Broken], None]:
         )
         commits.start(loops, f"ledger {kind}")
 
-        async def twice() -> None:
-            assert await commits.write("first") == UNKNOWN
-            assert await commits.probe("second") == UNKNOWN
+        async def again_and_again() -> None:
+            while True:
+                assert await commits.write("entry") == UNKNOWN
+                assert await commits.probe("entry") == UNKNOWN
 
-        TASKS.add(asyncio.create_task(twice()))
+        TASKS.add(asyncio.create_task(again_and_again()))
 
     return start
 
@@ -149,10 +150,11 @@ async def test_a_loop_that_meets_an_unlisted_exception_is_told_counted_shown_and
 
     try:
         await becomes_true(runs_again_and_is_seen)
-        await loops.close()
-        await asyncio.gather(*TASKS)
     finally:
-        TASKS.clear()
+        tasks = [TASKS.pop() for _ in range(len(TASKS))]
+        still_asking = [task.cancel() for task in tasks]
+        await asyncio.wait([asyncio.create_task(loops.close()), *tasks])
+    assert all(still_asking)
     records = [json.loads(line) for line in out.getvalue().splitlines()]
     faults = [record for record in records if record["event"] == "loop.fault"]
     assert len(faults) == broken.failures
