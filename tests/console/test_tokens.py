@@ -11,13 +11,13 @@ from tests.console.stack import Stack
 from tests.local.caller import Caller
 
 
-def test_a_token_is_made_shown_once_and_revoked(tab: Tab, stack: Stack) -> None:
+def test_a_token_is_made_shown_once_and_revoked_with_the_keyboard(tab: Tab, stack: Stack) -> None:
     dora = another_account(stack, "dora")
     page = tab.page
     page.goto(dora.sign_in_link("/tokens"))
     expect(page.get_by_role("list", name="Sessions").get_by_role("listitem")).to_have_count(1)
     expect(page.get_by_role("list", name="Sessions")).to_contain_text("used by this tab")
-    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="Create").press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Give the token a name.")
     page.get_by_label("Name").fill("nightly run")
     page.get_by_label("Expires after").select_option("90 days")
@@ -28,7 +28,7 @@ def test_a_token_is_made_shown_once_and_revoked(tab: Tab, stack: Stack) -> None:
     expect(shown).to_contain_text("earlier than you asked")
     made = shown.get_by_text(re.compile("^aop_")).inner_text()
     assert Caller(stack.gateway, made).get("/v1/me").json == {"principalId": "dora"}
-    shown.get_by_role("button", name="Done").click()
+    shown.get_by_role("button", name="Done").press("Enter")
     assert made not in page.content()
     page.reload()
     row = page.get_by_role("list", name="Tokens").get_by_role("listitem").filter(has_text="nightly run")
@@ -40,8 +40,8 @@ def test_a_token_is_made_shown_once_and_revoked(tab: Tab, stack: Stack) -> None:
     expect(row).to_have_count(0)
     assert Caller(stack.gateway, made).get("/v1/me").status == 401
 
-    page.get_by_role("list", name="Sessions").get_by_role("button", name="Revoke").click()
-    page.get_by_role("button", name="Revoke and sign out").click()
+    page.get_by_role("list", name="Sessions").get_by_role("button", name="Revoke").press("Enter")
+    page.get_by_role("button", name="Revoke and sign out").press("Enter")
     expect(page.get_by_label("Access token")).to_be_visible()
 
 
