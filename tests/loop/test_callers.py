@@ -29,13 +29,17 @@ async def shared(platform: Platform, bob: str) -> AsyncIterator[Platform]:
 
 
 async def recorded(platform: Platform, caller_id: str) -> set[str]:
-    """By the filter, which finds exactly those that name the principal as their caller."""
+    """By the filter, which finds exactly those that name the principal as their caller; a call may end meanwhile."""
     found, listed = [
-        [item for page in await platform.owner.pages(f"/{SPACE}/invocations", 100, filters) for item in page]
+        [
+            (item["invocationId"], item["caller"])
+            for page in await platform.owner.pages(f"/{SPACE}/invocations", 100, filters)
+            for item in page
+        ]
         for filters in (f"&callerId={caller_id}", "")
     ]
-    assert found == [item for item in listed if item["caller"] == {"type": "user", "id": caller_id}]
-    return {item["invocationId"] for item in found}
+    assert found == [item for item in listed if item[1] == {"type": "user", "id": caller_id}]
+    return {invocation_id for invocation_id, _ in found}
 
 
 @pytest.mark.rows("CALL-01", "LED-08")

@@ -142,11 +142,11 @@ async def test_leaving_while_acceptance_is_written_means_no_work_for_the_agent(
 
 
 @pytest.mark.rows("CAN-02")
-@pytest.mark.parametrize("patience", ["200", "5000"], ids=["the write fails", "the write is late"])
+@pytest.mark.parametrize(("patience", "held"), [(1.5, 1.6), (5, 0.1)], ids=["the write fails", "the write is late"])
 async def test_leaving_while_progress_is_written_is_canceled_and_nothing_else(
-    postgres: PostgresForTests, stores: DatabaseUrls, patience: str
+    postgres: PostgresForTests, stores: DatabaseUrls, patience: float, held: float
 ) -> None:
-    changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": patience})
+    changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": str(round(patience * 1000))})
     async with running_platform(stores, changes) as platform:
         platform.agent.script(streamed(task(), piece(0, 0, 2), end="open"))
         async with streaming(platform) as caller:
@@ -154,7 +154,7 @@ async def test_leaving_while_progress_is_written_is_canceled_and_nothing_else(
                 await caller.event("chunk")
                 await waiting_for_a_lock(postgres, stores)
                 caller.reset()
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(held)
             detail = await platform.ended(caller.invocation_id)
         assert [event["type"] for event in detail["events"]] == ["created", "routing", "started", "stream", "canceled"]
         await platform.agent.arrival("tasks/cancel", 1, 1)
