@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Discover eligible published versions
-         * @description Filters combine with AND. A page never gains a version that was published after the first page was read.
+         * @description Filters combine with AND; all but `query` are exact. A page never gains a version that was published after the first page was read.
          */
         get: operations["discoverAgents"];
         put?: never;
@@ -514,6 +514,26 @@ export interface paths {
         };
         /** Read whom the presented token stands for */
         get: operations["readMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the Agents one owns
+         * @description Over all providers, and those without one; one item per Agent with all its versions and their states. Of more than 1,000 versions the newest are shown and all are counted.
+         */
+        get: operations["listMyAgents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1465,6 +1485,52 @@ export interface components {
         /** @description Only when more exists; opaque. */
         NextCursor: string;
         /**
+         * Owned Agent
+         * @description An Agent as its owner's list shows it: all its versions with their states, its provider and its newest Release.
+         */
+        OwnedAgent: {
+            agentId: components["schemas"]["SafeIdentifier"];
+            publicAgentId: components["schemas"]["PublicAgentId"];
+            publicUrl: components["schemas"]["CatalogEntryPublicUrl"];
+            /** @description Name in the Card of the version registered last. */
+            name: string;
+            /** @description The provider that the Agent belongs to; absent while it has none. */
+            providerId?: components["schemas"]["SafeIdentifier"];
+            /** @description Number of versions in each state. */
+            versionCounts: {
+                draft: components["schemas"]["OwnedAgentCount"];
+                published: components["schemas"]["OwnedAgentCount"];
+                disabled: components["schemas"]["OwnedAgentCount"];
+            };
+            /** @description Newest registeredAt first, then version descending bytewise. Of more than 1,000 versions the newest; `GET /v1/agents/:agentId` lists the others. */
+            versions: components["schemas"]["OwnedAgentVersion"][];
+            newestRelease: components["schemas"]["OwnedAgentNewestRelease"];
+        };
+        OwnedAgentCount: number;
+        /** @description The Release created last, or null when there is none. */
+        OwnedAgentNewestRelease: {
+            releaseId: components["schemas"]["ReleaseId"];
+            version: components["schemas"]["AgentVersion"];
+            state: components["schemas"]["ReleaseState"];
+            createdAt: components["schemas"]["Timestamp"];
+            publishedAt?: components["schemas"]["Timestamp"];
+        } | null;
+        OwnedAgentPage: {
+            items: components["schemas"]["OwnedAgent"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description One version with its state and its Release. */
+        OwnedAgentVersion: {
+            version: components["schemas"]["AgentVersion"];
+            publicationStatus: components["schemas"]["CatalogEntryPublicationStatus"];
+            registeredAt: components["schemas"]["Timestamp"];
+            publishedAt?: components["schemas"]["Timestamp"];
+            disabledAt?: components["schemas"]["Timestamp"];
+            release: components["schemas"]["CatalogEntryRelease"];
+            /** @description True when the Card and its Release are both published. */
+            installable: boolean;
+        };
+        /**
          * Platform Error v2
          * @description A refusal on Catalog, Discovery, public share, providers, Releases, tokens, sign-in and unknown paths.
          */
@@ -1779,6 +1845,11 @@ export interface components {
              */
             role: "owner" | "caller";
         };
+        /**
+         * @description `owner` of one's own Workspaces, `caller` of those whose owner made one a caller.
+         * @enum {unknown}
+         */
+        WorkspaceItemRole: "owner" | "caller";
         /** @description The creating principal; immutable. */
         WorkspaceOwnerId: components["schemas"]["SafeIdentifier"];
         WorkspacePage: {
@@ -2202,7 +2273,7 @@ export interface operations {
     discoverAgents: {
         parameters: {
             query?: {
-                /** @description Literal, case-insensitive part of the name or description; at least one non-space character. */
+                /** @description Words in any order and case; at least one non-space character. Every word must match a word of the name, description, agentId, owner id or owner name, or of a Skill's id or name: wholly, as its start, or with wrong letters, of which one is forgiven in words of 4 or 5 letters and two in longer ones. A word is a row of letters, digits and marks; every other character separates words. A query without letters and digits is a literal part of the name or description. Of a word that is used very often only the best and newest 20,000 places are ranked. */
                 query?: string;
                 /** @description Equals the id of a Skill. */
                 capability?: components["schemas"]["SafeIdentifier"];
@@ -2212,6 +2283,8 @@ export interface operations {
                 latest?: boolean;
                 /** @description Keeps items whose `installable` has this value. */
                 installable?: boolean;
+                /** @description `relevance` is the default with a query: the best match first, by a whole number made from what is stored, then as `newest`. `newest` is publishedAt descending, then agentId and version. Without a query both are the same. */
+                order?: "relevance" | "newest";
                 /** @description The longest page; a page also ends once its items pass 4 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the page before, with the same path, filters and limit. */
@@ -2223,7 +2296,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page; publishedAt descending, then agentId and version. */
+            /** @description One page in the order asked for. */
             200: {
                 headers: {
                     "x-platform-trace-id": components["headers"]["TraceId"];
@@ -2996,6 +3069,37 @@ export interface operations {
             503: components["responses"]["CatalogUnavailable"];
         };
     };
+    listMyAgents: {
+        parameters: {
+            query?: {
+                /** @description The longest page; a page also ends once its items pass 4 MiB. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before, with the same path, filters and limit. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page; agentId ascending bytewise. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnedAgentPage"];
+                };
+            };
+            400: components["responses"]["CatalogInvalid"];
+            401: components["responses"]["CatalogUnauthenticated"];
+            500: components["responses"]["CatalogFault"];
+            503: components["responses"]["CatalogUnavailable"];
+        };
+    };
     listMyTokens: {
         parameters: {
             query?: {
@@ -3176,6 +3280,8 @@ export interface operations {
     listWorkspaces: {
         parameters: {
             query?: {
+                /** @description Keeps Workspaces of which the caller is this. */
+                role?: components["schemas"]["WorkspaceItemRole"];
                 /** @description The longest page; a page also ends once its items pass 4 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the page before, with the same path, filters and limit. */

@@ -175,6 +175,7 @@ GATEWAY: Mapping[str, Rule] = {
             _gateway("GET /v1/releases/{releaseId}", 200, _absent("releaseId"), _hidden("releaseId")),
             _gateway("GET /v1/status", 200),
             _gateway("GET /v1/me", 200),
+            _gateway("GET /v1/me/agents", 200),
             _gateway("GET /v1/me/tokens", 200),
             _gateway("POST /v1/me/tokens", 201),
             _gateway("POST /v1/me/sign-in-codes", 201),

@@ -26,6 +26,13 @@ def test_search_shows_the_latest_installable_unless_told_otherwise(aop: Aop, gre
     assert versions("--any") == ["1.1.0"]
 
 
+def test_own_agents_are_listed_with_their_states(aop: Aop) -> None:
+    listed = {item["agentId"]: item for item in aop("agent", "list", "--json").json["items"]}
+    assert listed["aop:summarizer"]["newestRelease"]["state"] == "published"
+    row = next(line for line in aop("agent", "list").out.splitlines() if line.startswith("aop:summarizer "))
+    assert (row.split()[1:2], row.split().count("published")) == (["Summarizer"], 2)
+
+
 def test_more_than_the_limit_is_told(aop: Aop) -> None:
     done = aop("search", "--limit", "1")
     assert (len(done.out.splitlines()), "there are more" in done.err) == (2, True)

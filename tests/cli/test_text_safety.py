@@ -65,7 +65,7 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
         "login": [("--gateway", f"http://127.0.0.1:9/{EVIL}"), ("--browser", "--console", EVIL)],
         "logout": [(f"--profile={EVIL}",)],
         **{name: [(EVIL,)] for name in ("profiles", "workspace create", "workspace use")},
-        "workspace list": [()],
+        **{name: [()] for name in ("workspace list", "agent list")},
         **{f"workspace callers {act}": [(EVIL, *work), ("bob", *work)] for act in ("add", "remove")},
         "workspace callers list": [("--all", *work), ("-w", EVIL)],
         "init": [(evil_path,), (evil_path, "--template", EVIL)],
@@ -137,7 +137,8 @@ def test_no_command_of_the_tree_lets_it_through(agent: Hostile, stack: Stack, ao
                 assert hidden_in(done.out + done.err) == [], words
                 if MARK in done.out + done.err:
                     shown_marks.add(name)
-    assert {"agent show", "search", "invoke", "publish", "share", "token list", "card check"} <= shown_marks
+    assert {"agent show", "agent list", "search", "invoke", "publish", "share"} <= shown_marks
+    assert {"token list", "card check"} <= shown_marks
 
 
 @pytest.mark.long

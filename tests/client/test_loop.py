@@ -71,6 +71,8 @@ async def test_what_a_provider_has_is_listed(client: Client, platform: Platform)
     assert [release.release_id for release in releases] == [release_id]
     bindings = [binding async for binding in client.list_endpoint_bindings(PROVIDER, agent_id="acme:listed")]
     assert [binding.binding_id for binding in bindings] == [releases[0].endpoint_binding_id]
+    mine = {agent.agent_id: agent.provider_id async for agent in client.list_my_agents()}
+    assert mine["acme:listed"] == PROVIDER
     agents = [entry.agent_id async for entry in client.list_provider_agents(PROVIDER)]
     assert "acme:listed" in agents
     assert await client.read_release(release_id) == releases[0]

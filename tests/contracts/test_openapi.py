@@ -37,6 +37,7 @@ GATEWAY = {
     ("/v1/releases/{releaseId}/observation", "GET"),
     ("/v1/status", "GET"),
     ("/v1/me", "GET"),
+    ("/v1/me/agents", "GET"),
     ("/v1/me/tokens", "GET POST"),
     ("/v1/me/tokens/{tokenId}", "DELETE"),
     ("/v1/me/token", "DELETE"),

@@ -125,6 +125,12 @@ async def test_the_list_of_workspaces_has_those_one_may_call_with_the_role(owner
         pages = await caller.pages("", limit)
         assert [(item["workspaceId"], item["role"]) for page in pages for item in page] == expected
         assert all(len(page) == limit for page in pages[:-1])
+    for role in ("owner", "caller"):
+        kept = [workspace_id for workspace_id, listed in expected if listed == role]
+        assert [item["workspaceId"] for item in (await caller.page("", f"?role={role}"))["items"]] == kept
+        first = await caller.page("", f"?role={role}&limit=2")
+        rest = await caller.page("", f"?role={role}&limit=2&cursor={first['nextCursor']}")
+        assert [item["workspaceId"] for item in first["items"] + rest["items"]] == kept
     assert {item["role"] for item in (await owner.page(""))["items"]} == {"owner"}
     await owner.remove_caller("bob", "space-1")
     assert "space-1" not in [item["workspaceId"] for item in (await caller.page(""))["items"]]

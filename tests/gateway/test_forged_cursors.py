@@ -37,6 +37,7 @@ INVOCATIONS = Listed("invocations", ("workspaceId",), (NOW, "f" * 32))
 LISTS = {
     "/v1/agents": Listed("agents", (), (1, MICROS, "acme:agent", "1.0.0")),
     "/v1/agents/{agentId}": Listed("agent-overview", ("agentId",), (NOW, "1.0.0")),
+    "/v1/me/agents": Listed("my-agents", (), ("acme:agent",)),
     "/v1/me/tokens": Listed("tokens", (), (NOW, "tok_1")),
     "/v1/providers/{providerId}/agents": Listed("provider-agents", ("providerId",), (NOW, "acme:agent", "1.0.0")),
     "/v1/providers/{providerId}/endpoint-bindings": Listed("provider-bindings", ("providerId",), (NOW, "bnd_1")),

@@ -29,6 +29,8 @@ BROKEN_QUERIES = {
     "?limit=": ("/limit", "query_value"),
     "?limit=5&limit=5": ("/limit", "query_repeated"),
     "?owner=bob": ("", "query_unknown"),
+    "?role=stranger": ("/role", "query_value"),
+    "?role=": ("/role", "query_value"),
     "?cursor=": ("/cursor", "query_value"),
     "?cursor=abc": ("/cursor", "cursor"),
     "?cursor=%": ("", "query_value"),

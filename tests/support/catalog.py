@@ -46,17 +46,20 @@ class Catalog:
     async def disable(self, card: Card) -> None:
         await self._cards.disable(card["owner"]["id"], card["agentId"], card["version"])
 
-    async def release(self, card: Card, state: ReleaseState = ReleaseState.PUBLISHED) -> Release:
+    async def release(
+        self, card: Card, state: ReleaseState = ReleaseState.PUBLISHED, provider: str | None = None
+    ) -> Release:
         """Of a registered Card; its Binding is taken as proved unless the Release is to stay pending."""
         owner, agent_id, version = card["owner"]["id"], card["agentId"], card["version"]
+        provider = provider or provider_of(owner)
         endpoint = card["protocol"]["endpoint"]
         asked = BindingRequest(endpoint=endpoint, method=VerificationMethod.HTTP_WELL_KNOWN, version=version)
-        binding = await self._bindings.create(owner, provider_of(owner), agent_id, asked)
+        binding = await self._bindings.create(owner, provider, agent_id, asked)
         if state is not ReleaseState.PENDING_VERIFICATION:
             async with self.database.transaction() as connection:
                 await binding_store.set_verified(connection, binding.binding_id, _PROOF, self._clock())
         wanted = ReleaseRequest(version=version, endpoint_binding_id=binding.binding_id)
-        release = await self._releases.create(owner, provider_of(owner), agent_id, wanted)
+        release = await self._releases.create(owner, provider, agent_id, wanted)
         return await self.move(owner, release, state)
 
     async def move(self, owner: str, release: Release, state: ReleaseState) -> Release:

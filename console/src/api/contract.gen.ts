@@ -528,6 +528,54 @@ export type InvocationStreamEvent = {
 /** Only when more exists; opaque. */
 export type NextCursor = string
 
+/** An Agent as its owner's list shows it: all its versions with their states, its provider and its newest Release. */
+export type OwnedAgent = {
+  readonly agentId: SafeIdentifier
+  readonly publicAgentId: PublicAgentId
+  readonly publicUrl: CatalogEntryPublicUrl
+  /** Name in the Card of the version registered last. */
+  readonly name: string
+  /** The provider that the Agent belongs to; absent while it has none. */
+  readonly providerId?: SafeIdentifier
+  /** Number of versions in each state. */
+  readonly versionCounts: {
+    readonly draft: OwnedAgentCount
+    readonly published: OwnedAgentCount
+    readonly disabled: OwnedAgentCount
+  }
+  /** Newest registeredAt first, then version descending bytewise. Of more than 1,000 versions the newest; `GET /v1/agents/:agentId` lists the others. */
+  readonly versions: ReadonlyArray<OwnedAgentVersion>
+  readonly newestRelease: OwnedAgentNewestRelease
+}
+
+export type OwnedAgentCount = number
+
+/** The Release created last, or null when there is none. */
+export type OwnedAgentNewestRelease = {
+  readonly releaseId: ReleaseId
+  readonly version: AgentVersion
+  readonly state: ReleaseState
+  readonly createdAt: Timestamp
+  readonly publishedAt?: Timestamp
+} | null
+
+export type OwnedAgentPage = {
+  readonly items: ReadonlyArray<OwnedAgent>
+  readonly nextCursor?: NextCursor
+}
+
+/** One version with its state and its Release. */
+export type OwnedAgentVersion = {
+  readonly version: AgentVersion
+  readonly publicationStatus: CatalogEntryPublicationStatus
+  readonly registeredAt: Timestamp
+  readonly publishedAt?: Timestamp
+  readonly disabledAt?: Timestamp
+  readonly release: CatalogEntryRelease
+  /** True when the Card and its Release are both published. */
+  readonly installable: boolean
+}
+
 /** A refusal or failure on the invocation surfaces: before acceptance without Invocation ids, after acceptance with both. */
 export type PlatformError = {
   readonly code: PlatformErrorCode
@@ -764,6 +812,9 @@ export type WorkspaceItem = {
   readonly role: "owner" | "caller"
 }
 
+/** `owner` of one's own Workspaces, `caller` of those whose owner made one a caller. */
+export type WorkspaceItemRole = "owner" | "caller"
+
 /** The creating principal; immutable. */
 export type WorkspaceOwnerId = SafeIdentifier
 
@@ -774,7 +825,7 @@ export type WorkspacePage = {
 
 /** What each operation of the Gateway takes and answers. */
 export interface Operations {
-  discoverAgents: {query: { query?: string; capability?: SafeIdentifier; ownerId?: SafeIdentifier; latest?: boolean; installable?: boolean; limit?: number; cursor?: string }; answer: DiscoveryPage}
+  discoverAgents: {query: { query?: string; capability?: SafeIdentifier; ownerId?: SafeIdentifier; latest?: boolean; installable?: boolean; order?: "relevance" | "newest"; limit?: number; cursor?: string }; answer: DiscoveryPage}
   registerAgentCard: {body: AgentCard; answer: CatalogEntry}
   readAgentOverview: {path: { agentId: SafeIdentifier }; query: { limit?: number; cursor?: string }; answer: AgentOverview}
   readAgentCard: {path: { agentId: SafeIdentifier; version: AgentVersion }; answer: AgentCard}
@@ -798,13 +849,14 @@ export interface Operations {
   readReleaseObservation: {path: { releaseId: SafeIdentifier }; answer: ReleaseObservation}
   readPlatformStatus: {answer: HealthPlatformStatus}
   readMe: {answer: Principal}
+  listMyAgents: {query: { limit?: number; cursor?: string }; answer: OwnedAgentPage}
   listMyTokens: {query: { limit?: number; cursor?: string }; answer: AccessTokenPage}
   createMyToken: {body: AccessTokenCreateRequest; answer: AccessTokenIssued}
   revokeMyToken: {path: { tokenId: SafeIdentifier }; answer: AccessToken}
   revokePresentedToken: {answer: AccessToken}
   createSignInCode: {answer: SignInCode}
   signIn: {body: SignInCodeRedeemRequest; answer: SignInCodeSession}
-  listWorkspaces: {query: { limit?: number; cursor?: string }; answer: WorkspacePage}
+  listWorkspaces: {query: { role?: WorkspaceItemRole; limit?: number; cursor?: string }; answer: WorkspacePage}
   createWorkspace: {body: WorkspaceCreateRequest; answer: Workspace}
   readWorkspace: {path: { workspaceId: SafeIdentifier }; answer: Workspace}
   listCallers: {path: { workspaceId: SafeIdentifier }; query: { limit?: number; cursor?: string }; answer: CallerPage}
@@ -848,6 +900,7 @@ export const OPERATIONS: Readonly<Record<OperationId, { method: string; path: st
   readReleaseObservation: { method: "GET", path: "/v1/releases/{releaseId}/observation" },
   readPlatformStatus: { method: "GET", path: "/v1/status" },
   readMe: { method: "GET", path: "/v1/me" },
+  listMyAgents: { method: "GET", path: "/v1/me/agents" },
   listMyTokens: { method: "GET", path: "/v1/me/tokens" },
   createMyToken: { method: "POST", path: "/v1/me/tokens" },
   revokeMyToken: { method: "DELETE", path: "/v1/me/tokens/{tokenId}" },

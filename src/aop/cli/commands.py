@@ -16,7 +16,7 @@ ACCESS, UNITS, LOCAL = "Access", "Units", "Local platform"
 
 GROUPS = {
     "card": (PROVIDER, "Agent Card files: make one from an A2A agent card, check one before you publish it."),
-    "agent": (PROVIDER, "Agents: run or test one, show what is published."),
+    "agent": (PROVIDER, "Agents: run or test one, list your own, show what is published."),
     "release": (PROVIDER, "Releases: list and read them, suspend or revoke one."),
     "workspace": (ACCESS, "Workspaces: create one, list them, choose the one in use, share one."),
     "workspace callers": (ACCESS, "Callers: the principals with whom a Workspace is shared."),
@@ -49,6 +49,7 @@ COMMANDS = (
     Entry(
         "agent check", "aop.cli.agent:check", "Test a running Agent with calls it must accept and calls it must refuse."
     ),
+    Entry("agent list", "aop.cli.agent_list:list_agents", "List the Agents you own, with their states."),
     Entry("agent show", "aop.cli.agent_show:show", "Show an Agent: its versions, skills and permissions."),
     Entry(
         "front",

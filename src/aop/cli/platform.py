@@ -124,9 +124,8 @@ class InWorkspace(Platform):
 
 async def owned_workspaces(client: Client) -> AsyncIterator[WorkspaceItem]:
     """No command chooses a shared Workspace by itself: its owner decides which Agents get the input."""
-    async for workspace in client.list_workspaces():
-        if workspace.role is WorkspaceRole.OWNER:
-            yield workspace
+    async for workspace in client.list_workspaces(WorkspaceRole.OWNER):
+        yield workspace
 
 
 async def first(items: AsyncIterable[T], max_items: int) -> tuple[list[T], bool]:

@@ -12,6 +12,7 @@ from aop.contracts.catalog import (
     AgentOverview,
     CatalogEntry,
     DiscoveryItem,
+    OwnedAgent,
     PublicAgentShare,
     PublicationStatus,
     SharedRelease,
@@ -66,6 +67,15 @@ class CatalogCalls:
             "installable": installable,
         }
         return Call(page_of(DiscoveryItem), query=filters)
+
+    @list_operation("/v1/me/agents")
+    def list_my_agents(self) -> Call[Page[OwnedAgent]]:
+        """Every Agent that the caller owns, over all providers, with its versions, newest first.
+
+        >>> [(agent.agent_id, agent.provider_id, len(agent.versions)) for agent in client.list_my_agents()]
+        [('acme:adder', 'provider-of-alice', 1)]
+        """
+        return Call(page_of(OwnedAgent))
 
     @operation("GET", _AGENT)
     def read_agent_overview(

@@ -48,13 +48,15 @@ class WorkspaceCalls:
         return Call(json_of(Workspace), body=msgspec.json.encode(WorkspaceRequest(workspace_id=workspace_id)))
 
     @list_operation("/v1/workspaces")
-    def list_workspaces(self) -> Call[Page[WorkspaceItem]]:
-        """The Workspaces that the caller owns or may call, oldest first; `role` tells which.
+    def list_workspaces(self, role: Literal["owner", "caller"] | None = None) -> Call[Page[WorkspaceItem]]:
+        """The Workspaces that the caller owns or may call, oldest first, or one kind alone; `role` tells which.
 
         >>> {found.role.value for found in client.list_workspaces()}
         {'owner'}
+        >>> list(client.list_workspaces("caller"))
+        []
         """
-        return Call(page_of(WorkspaceItem))
+        return Call(page_of(WorkspaceItem), query={"role": role})
 
     @operation("GET", _WORKSPACE)
     def read_workspace(self, workspace_id: str) -> Call[Workspace]:

@@ -21,6 +21,11 @@ class Availability(StrEnum):
     NOT_INSTALLABLE = "not_installable"
 
 
+class DiscoveryOrder(StrEnum):
+    RELEVANCE = "relevance"
+    NEWEST = "newest"
+
+
 class EntryRelease(Wire, frozen=True, kw_only=True):
     release_id: str
     state: ReleaseState
@@ -61,6 +66,47 @@ class DiscoveryItem(Wire, frozen=True, kw_only=True):
     permissions: tuple[Permission, ...]
     limits: Limits
     authentication_type: AuthenticationType
+
+
+class VersionCounts(Wire, frozen=True, kw_only=True):
+    """How many versions of an Agent are in each state."""
+
+    draft: int
+    published: int
+    disabled: int
+
+
+class OwnedVersion(Wire, frozen=True, kw_only=True):
+    """One version of an Agent as its owner's list shows it."""
+
+    version: str
+    publication_status: PublicationStatus
+    registered_at: str
+    published_at: str | msgspec.UnsetType = msgspec.UNSET
+    disabled_at: str | msgspec.UnsetType = msgspec.UNSET
+    release: EntryRelease | None
+    installable: bool
+
+
+class NewestRelease(Wire, frozen=True, kw_only=True):
+    release_id: str
+    version: str
+    state: ReleaseState
+    created_at: str
+    published_at: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class OwnedAgent(Wire, frozen=True, kw_only=True):
+    """An Agent with its versions, newest first, as its owner's list shows it."""
+
+    agent_id: str
+    public_agent_id: str
+    public_url: str
+    name: str
+    provider_id: str | msgspec.UnsetType = msgspec.UNSET
+    version_counts: VersionCounts
+    versions: tuple[OwnedVersion, ...]
+    newest_release: NewestRelease | None
 
 
 class ResemblingPart(StrEnum):
@@ -114,5 +160,6 @@ READERS: dict[str, type] = {
     "catalog-entry/1": CatalogEntry,
     "discovery-item/1": DiscoveryItem,
     "agent-overview/2": AgentOverview,
+    "owned-agent/1": OwnedAgent,
     "public-agent-share/1": PublicAgentShare,
 }

@@ -27,6 +27,7 @@ from aop.control_plane.gateway.oidc.callers import OidcCallers
 from aop.control_plane.gateway.oidc.key_set import KeySet
 from aop.control_plane.gateway.openapi import openapi_routes
 from aop.control_plane.gateway.own_tokens import OwnTokens
+from aop.control_plane.gateway.owned_agents import OwnedAgentRoutes
 from aop.control_plane.gateway.providers import ProviderRoutes
 from aop.control_plane.gateway.publication import PublicationRoutes
 from aop.control_plane.gateway.reach import ReachRoutes
@@ -40,6 +41,7 @@ from aop.control_plane.registry.bindings import Bindings
 from aop.control_plane.registry.cards import Cards
 from aop.control_plane.registry.challenges import ChallengePolicy, Challenges
 from aop.control_plane.registry.changes import Changes, ChangeSignal
+from aop.control_plane.registry.owned_agents import OwnedAgents
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.registry.proof_fetch import ProofFetch
 from aop.control_plane.registry.releases import Releases
@@ -204,6 +206,7 @@ def _registry_routes(parts: _Parts, access: GatewayAccess, reader: CardReader) -
         *CatalogRoutes(cards, reader, settings.card_max_bytes, settings.public_agent_origin).routes(access),
         *PublicationRoutes(bindings, challenges, releases, settings.request_max_bytes).routes(access),
         *ProviderRoutes(cards, bindings, releases).routes(access),
+        *OwnedAgentRoutes(OwnedAgents(database, settings.public_agent_origin)).routes(access),
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Self
 import msgspec
 
 from aop.base.ids import is_safe_identifier
+from aop.contracts.catalog import DiscoveryOrder
 from aop.contracts.errors import Envelope
 from aop.control_plane.discovery.conditions import SearchPosition
 from aop.control_plane.discovery.public_agents import PIECE_BYTES, PublicAgents
@@ -64,6 +65,7 @@ _QUERY: QueryRules = {
     "ownerId": _identifier,
     "latest": boolean,
     "installable": boolean,
+    "order": DiscoveryOrder,
     **PAGE_QUERY,
 }
 

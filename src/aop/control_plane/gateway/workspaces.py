@@ -7,7 +7,13 @@ import msgspec
 from aop.base.clock import from_text
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope
-from aop.contracts.workspace import InstallationStatus, InstallationUpdate, InstallRequest, WorkspaceRequest
+from aop.contracts.workspace import (
+    InstallationStatus,
+    InstallationUpdate,
+    InstallRequest,
+    WorkspaceRequest,
+    WorkspaceRole,
+)
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.gateway.time_position import TimePosition, after
 from aop.control_plane.workspace.installations import Installations
@@ -35,7 +41,7 @@ class WorkspaceRoutes:
         v3 = Envelope.WORKSPACE
         return [
             access.route("POST", _WORKSPACES, self.create, v3),
-            access.route("GET", _WORKSPACES, self.page, v3, PAGE_QUERY),
+            access.route("GET", _WORKSPACES, self.page, v3, {**PAGE_QUERY, "role": WorkspaceRole}),
             access.route("GET", _WORKSPACE, self.read, v3),
             access.route("POST", _INSTALLATIONS, self.install, v3),
             access.route("GET", _INSTALLATIONS, self.installed, v3, PAGE_QUERY),
@@ -51,7 +57,7 @@ class WorkspaceRoutes:
 
     async def page(self, request: Request) -> Response:
         paging = Paging("workspaces", TimePosition, request)
-        found = await self._workspaces.page(request.principal, after(paging), paging.limit)
+        found = await self._workspaces.page(request.principal, request.query.get("role"), after(paging), paging.limit)
         items = found[: paging.limit]
         if len(found) == len(items):
             return json_response(200, ListAnswer(items))

@@ -24,8 +24,8 @@ def catalog_entry(row: CardRow, public_origin: str) -> CatalogEntry:
         publication_status=row.status,
         card_digest=row.digest,
         registered_at=to_text(row.registered_at),
-        published_at=_moment(row.published_at),
-        disabled_at=_moment(row.disabled_at),
+        published_at=moment_or_unset(row.published_at),
+        disabled_at=moment_or_unset(row.disabled_at),
         public_agent_id=row.public_agent_id,
         public_url=public_url(public_origin, row.public_agent_id),
         release=entry_release(row.release_id, row.release_state),
@@ -71,7 +71,7 @@ def endpoint_binding(row: BindingRow) -> EndpointBinding:
         verification_status=row.status,
         verification_failure_code=_or_unset(row.failure_code),
         verification_evidence_digest=_or_unset(row.evidence_digest),
-        verified_at=_moment(row.verified_at),
+        verified_at=moment_or_unset(row.verified_at),
         created_at=to_text(row.created_at),
         updated_at=to_text(row.updated_at),
     )
@@ -92,15 +92,15 @@ def release(row: ReleaseRow) -> Release:
         state=row.state,
         created_at=to_text(row.created_at),
         updated_at=to_text(row.updated_at),
-        verified_at=_moment(row.verified_at),
-        published_at=_moment(row.published_at),
-        suspended_at=_moment(row.suspended_at),
+        verified_at=moment_or_unset(row.verified_at),
+        published_at=moment_or_unset(row.published_at),
+        suspended_at=moment_or_unset(row.suspended_at),
         suspended_by=_or_unset(row.suspended_by),
-        revoked_at=_moment(row.revoked_at),
+        revoked_at=moment_or_unset(row.revoked_at),
     )
 
 
-def _moment(moment: datetime | None) -> str | msgspec.UnsetType:
+def moment_or_unset(moment: datetime | None) -> str | msgspec.UnsetType:
     return msgspec.UNSET if moment is None else to_text(moment)
 
 

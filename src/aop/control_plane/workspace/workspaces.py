@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aop.base.clock import Clock, to_text
 from aop.contracts.errors import Conflict, Reason
-from aop.contracts.workspace import Workspace, WorkspaceItem
+from aop.contracts.workspace import Workspace, WorkspaceItem, WorkspaceRole
 from aop.control_plane.workspace.roles import require_caller
 from aop.control_plane.workspace.store import workspaces
 from aop.control_plane.workspace.store.workspaces import Position, WorkspaceRow
@@ -29,10 +29,12 @@ class Workspaces:
             row = await workspaces.workspace(connection, workspace_id, caller)
         return Workspace(**_members(require_caller(row)))
 
-    async def page(self, caller: str, after: Position | None, limit: int) -> Sequence[WorkspaceItem]:
+    async def page(
+        self, caller: str, role: WorkspaceRole | None, after: Position | None, limit: int
+    ) -> Sequence[WorkspaceItem]:
         """Returns those that the caller owns or may call, up to one more than the limit: then there is a next page."""
         async with self._database.connection() as connection:
-            rows = await workspaces.workspaces_of(connection, caller, after, limit + 1)
+            rows = await workspaces.workspaces_of(connection, caller, role, after, limit + 1)
         return [WorkspaceItem(**_members(row), role=row.role) for row in rows]
 
 

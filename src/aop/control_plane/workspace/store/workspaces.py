@@ -67,9 +67,10 @@ async def workspace(connection: Connection, workspace_id: str, principal: str) -
 
 
 async def workspaces_of(
-    connection: Connection, principal: str, after: Position | None, limit: int
+    connection: Connection, principal: str, role: WorkspaceRole | None, after: Position | None, limit: int
 ) -> Sequence[ListedWorkspace]:
-    """Those that the principal owns and those that it may call. Of each kind no more is read than the limit."""
+    """Those that the principal owns and those that it may call, or one kind alone. Of each kind no more is read than
+    the limit."""
     behind = "" if after is None else " AND (%s, workspace_id) > ($3, $4)"
     owned = (
         f"SELECT {_COLUMNS}, 'owner' AS role FROM workspace.workspace"  # noqa: S608
@@ -79,9 +80,14 @@ async def workspaces_of(
         "SELECT workspace_id FROM workspace.caller WHERE principal_id = $1 AND removed_at IS NULL"  # noqa: S608
         f"{behind and behind % 'workspace_created_at'} ORDER BY workspace_created_at, workspace_id LIMIT $2"
     )
+    kinds = {
+        WorkspaceRole.OWNER: f"({owned})",
+        WorkspaceRole.CALLER: f"(SELECT {_COLUMNS}, 'caller' AS role FROM ({shared}) AS shared"  # noqa: S608
+        " JOIN workspace.workspace USING (workspace_id))",
+    }
+    read = " UNION ALL ".join(kinds.values()) if role is None else kinds[role]
     records = await connection.fetch(
-        f"SELECT * FROM (({owned}) UNION ALL (SELECT {_COLUMNS}, 'caller' FROM ({shared}) AS shared"  # noqa: S608
-        " JOIN workspace.workspace USING (workspace_id))) AS listed ORDER BY created_at, workspace_id LIMIT $2",
+        f"SELECT * FROM ({read}) AS listed ORDER BY created_at, workspace_id LIMIT $2",  # noqa: S608
         principal,
         limit,
         *(after or ()),

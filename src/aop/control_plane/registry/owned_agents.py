@@ -1,0 +1,83 @@
+"""What a principal owns: one item per Agent, over all providers, with every version and its state."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import msgspec
+
+from aop.base.clock import to_text
+from aop.contracts.catalog import NewestRelease, OwnedAgent, OwnedVersion, PublicationStatus, VersionCounts
+from aop.contracts.publication import ReleaseState
+from aop.control_plane.registry.entries import entry_release, moment_or_unset, public_url
+from aop.control_plane.registry.store import owned_agents
+from aop.control_plane.registry.store.owned_agents import OwnedAgentRow, OwnedVersionRow
+from aop.store.database import Database
+from aop.store.rows import PageSize
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+_read = msgspec.json.Decoder(_Named).decode
+
+
+@dataclass(frozen=True)
+class OwnedPage:
+    """Some Agents, and the id of the last one when there are more."""
+
+    agents: Sequence[OwnedAgent]
+    last: str | None
+
+
+class OwnedAgents:
+    def __init__(self, database: Database, public_origin: str) -> None:
+        self._database = database
+        self._public_origin = public_origin
+
+    async def page(self, owner: str, after: str | None, size: PageSize) -> OwnedPage:
+        async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
+            page = await owned_agents.agents_of(connection, owner, after or "", size)
+            found = await owned_agents.versions_of(connection, [row.agent_id for row in page.rows])
+        versions = {agent_id: tuple(map(_version, rows)) for agent_id, rows in groupby(found, lambda row: row.agent_id)}
+        agents = [self._agent(row, versions[row.agent_id]) for row in page.rows]
+        return OwnedPage(agents, None if page.is_last else agents[-1].agent_id)
+
+    def _agent(self, row: OwnedAgentRow, versions: tuple[OwnedVersion, ...]) -> OwnedAgent:
+        return OwnedAgent(
+            agent_id=row.agent_id,
+            public_agent_id=row.public_agent_id,
+            public_url=public_url(self._public_origin, row.public_agent_id),
+            name=_read(row.document).name,
+            provider_id=msgspec.UNSET if row.provider_id is None else row.provider_id,
+            version_counts=VersionCounts(draft=row.draft, published=row.published, disabled=row.disabled),
+            versions=versions,
+            newest_release=_newest_release(row),
+        )
+
+
+def _newest_release(row: OwnedAgentRow) -> NewestRelease | None:
+    if row.release_id is None or row.release_version is None:
+        return None
+    if row.release_state is None or row.release_created_at is None:
+        return None
+    return NewestRelease(
+        release_id=row.release_id,
+        version=row.release_version,
+        state=row.release_state,
+        created_at=to_text(row.release_created_at),
+        published_at=moment_or_unset(row.release_published_at),
+    )
+
+
+def _version(row: OwnedVersionRow) -> OwnedVersion:
+    return OwnedVersion(
+        version=row.version,
+        publication_status=row.status,
+        registered_at=to_text(row.registered_at),
+        published_at=moment_or_unset(row.published_at),
+        disabled_at=moment_or_unset(row.disabled_at),
+        release=entry_release(row.release_id, row.release_state),
+        installable=row.status is PublicationStatus.PUBLISHED and row.release_state is ReleaseState.PUBLISHED,
+    )
