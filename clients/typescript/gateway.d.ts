@@ -814,6 +814,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workspaces/{workspaceId}/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Count the Invocations of a Workspace over a window
+         * @description In total and step by step: counts by outcome, Agent, Skill, code and reason, and latencies. The counts are those of the list at the moment of the read. `until` must be after `since`, and there are at most 400 steps, else 400.
+         */
+        get: operations["readFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/workspaces/{workspaceId}/invocations/{invocationId}": {
         parameters: {
             query?: never;
@@ -1229,6 +1251,96 @@ export interface components {
         /** @description Identifies one Ledger event. */
         EventId: string;
         /**
+         * Figures
+         * @description Counts and latencies of the Invocations of a Workspace that were created in a window, in total and step by step. An Invocation belongs to the step of its createdAt, however late it ends. Each count is what the list of Invocations counts with the same window and the filters that the count names.
+         */
+        Figures: {
+            workspaceId: components["schemas"]["SafeIdentifier"];
+            since: components["schemas"]["FiguresMinute"];
+            /** @description The window ends before it. */
+            until: components["schemas"]["FiguresMinute"];
+            step: components["schemas"]["FiguresStep"];
+            /**
+             * @description How far p50, p90 and p99 may be from the exact value, as a part of it. They come from fixed logarithmic buckets; max is exact.
+             * @constant
+             */
+            latencyError: 0.02;
+            /** @description How many Agents and Skills with calls in the window have no entry of their own in the total, because it names the 200 with most calls. */
+            leftOut: {
+                agents: components["schemas"]["FiguresCount"];
+                skills: components["schemas"]["FiguresCount"];
+            };
+            total: {
+                counts: components["schemas"]["FiguresCounts"];
+                latency?: components["schemas"]["FiguresLatency"];
+                agents: components["schemas"]["FiguresAgents"];
+                otherAgents?: components["schemas"]["FiguresOthers"];
+                skills: components["schemas"]["FiguresSkills"];
+                otherSkills?: components["schemas"]["FiguresOthers"];
+                errors: components["schemas"]["FiguresErrors"];
+            };
+            /** @description Every step of the window, in order, also those without calls. The last one ends with the window. */
+            buckets: components["schemas"]["FiguresBucket"][];
+        };
+        /** @description The most calls first, then by agentId. The list with this agentId counts the same. */
+        FiguresAgents: {
+            agentId: components["schemas"]["SafeIdentifier"];
+            counts: components["schemas"]["FiguresCounts"];
+        }[];
+        /** @description One step. Its entries are, of the ten Agents and the ten Skills with most calls in the window, those that were called in it. */
+        FiguresBucket: {
+            start: components["schemas"]["FiguresMinute"];
+            counts: components["schemas"]["FiguresCounts"];
+            latency?: components["schemas"]["FiguresLatency"];
+            agents: components["schemas"]["FiguresAgents"];
+            otherAgents?: components["schemas"]["FiguresOthers"];
+            skills: components["schemas"]["FiguresSkills"];
+            otherSkills?: components["schemas"]["FiguresOthers"];
+            errors: components["schemas"]["FiguresErrors"];
+        };
+        FiguresCount: number;
+        /** @description All Invocations, and the same by outcome. `running` ones have not ended. */
+        FiguresCounts: {
+            calls: components["schemas"]["FiguresCount"];
+            running: components["schemas"]["FiguresCount"];
+            succeeded: components["schemas"]["FiguresCount"];
+            failed: components["schemas"]["FiguresCount"];
+            canceled: components["schemas"]["FiguresCount"];
+            timedOut: components["schemas"]["FiguresCount"];
+        };
+        /** @description The most calls first, then by code. Calls of a code that no reason has are the rest. */
+        FiguresErrors: {
+            code: components["schemas"]["InvocationRecordErrorCode"];
+            calls: components["schemas"]["FiguresCount"];
+            reasons: {
+                reason: components["schemas"]["PlatformErrorV2Reason"];
+                calls: components["schemas"]["FiguresCount"];
+            }[];
+        }[];
+        /** @description Of all Invocations that ended, however they did. Left out while none did. */
+        FiguresLatency: {
+            p50: components["schemas"]["FiguresMilliseconds"];
+            p90: components["schemas"]["FiguresMilliseconds"];
+            p99: components["schemas"]["FiguresMilliseconds"];
+            max: components["schemas"]["FiguresMilliseconds"];
+        };
+        FiguresMilliseconds: number;
+        /**
+         * Format: date-time
+         * @description An instant in UTC at the begin of a minute.
+         */
+        FiguresMinute: string;
+        /** @description All that have no entry of their own here. Left out when there are none. */
+        FiguresOthers: components["schemas"]["FiguresCounts"];
+        /** @description The most calls first, then by agentId and capability. The list with this agentId and capability counts the same. */
+        FiguresSkills: {
+            agentId: components["schemas"]["SafeIdentifier"];
+            capability: components["schemas"]["SafeIdentifier"];
+            counts: components["schemas"]["FiguresCounts"];
+        }[];
+        /** @description Seconds of a bucket: whole minutes, up to a day. */
+        FiguresStep: number;
+        /**
          * Health
          * @description Answer of the liveness and readiness checks; it names no check, host or version.
          */
@@ -1429,6 +1541,11 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             deadlineAt: components["schemas"]["Timestamp"];
         } & (unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown);
+        /**
+         * @description failed, canceled and timed_out only.
+         * @enum {unknown}
+         */
+        InvocationRecordErrorCode: "AGENT_AUTH_UNSUPPORTED" | "AGENT_RESPONSE_TOO_LARGE" | "AGENT_EXECUTION_FAILED" | "A2A_PROTOCOL_ERROR" | "ROUTE_NOT_FOUND" | "AGENT_UNAVAILABLE" | "DEPENDENCY_ERROR" | "INTERNAL_ERROR" | "CANCELED" | "TIMEOUT";
         /** @enum {unknown} */
         InvocationRecordStatus: "pending" | "routing" | "running" | "succeeded" | "failed" | "canceled" | "timed_out";
         /**
@@ -3737,6 +3854,43 @@ export interface operations {
             502: components["responses"]["InvocationAgentFailed"];
             503: components["responses"]["InvocationUnavailableEitherWay"];
             504: components["responses"]["InvocationTimedOut"];
+        };
+    };
+    readFigures: {
+        parameters: {
+            query?: {
+                /** @description Counts Invocations created at or after this RFC 3339 time with offset. A whole minute; one hour before `until` by default. */
+                since?: string;
+                /** @description Counts Invocations created before this RFC 3339 time with offset. A whole minute; the end of this minute by default. */
+                until?: string;
+                /** @description Seconds of one step, a multiple of 60. */
+                step?: number;
+            };
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. Agents and Skills beyond the first 200 are counted together. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figures"];
+                };
+            };
+            400: components["responses"]["InvocationInvalid"];
+            401: components["responses"]["InvocationUnauthenticated"];
+            403: components["responses"]["InvocationForbidden"];
+            404: components["responses"]["InvocationNotFound"];
+            500: components["responses"]["InvocationFault"];
+            503: components["responses"]["InvocationUnavailable"];
         };
     };
     readInvocation: {

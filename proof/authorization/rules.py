@@ -206,7 +206,7 @@ GATEWAY: Mapping[str, Rule] = {
             _gateway(
                 f"POST {_SPACE}/invocations", 200, *_WORKSPACE, *_NOT_INSTALLED, body=["target"], together=_INVOKED
             ),
-            _gateway(f"GET {_SPACE}/invocations", 200, *_WORKSPACE),
+            *(_gateway(f"GET {_SPACE}/{what}", 200, *_WORKSPACE) for what in ("invocations", "figures")),
             *(
                 _gateway(f"GET {_SPACE}/{path}/{{{name}}}", 200, *_WORKSPACE, *_within(name), together=_IN_CALLED)
                 for path, name in (("invocations", "invocationId"), ("traces", "traceId"))
@@ -237,11 +237,12 @@ def _lineage(name: str) -> Rule:
     return Rule(Access.CONTROL_PLANE, 200, (*others, *_within(name)), objects, together=together)
 
 
+_READ = "GET /internal/v1/workspaces/{workspaceId}"
 ROUTER_INTERNAL: Mapping[str, Rule] = {
     "POST /internal/v1/invocations": Rule(Access.CONTROL_PLANE, changes=True),
-    "GET /internal/v1/workspaces/{workspaceId}/invocations": Rule(Access.CONTROL_PLANE, objects=("workspaceId",)),
-    "GET /internal/v1/workspaces/{workspaceId}/invocations/{invocationId}": _lineage("invocationId"),
-    "GET /internal/v1/workspaces/{workspaceId}/traces/{traceId}": _lineage("traceId"),
+    **{f"{_READ}/{what}": Rule(Access.CONTROL_PLANE, objects=("workspaceId",)) for what in ("invocations", "figures")},
+    f"{_READ}/invocations/{{invocationId}}": _lineage("invocationId"),
+    f"{_READ}/traces/{{traceId}}": _lineage("traceId"),
     "GET /internal/v1/releases/{releaseId}/reach": Rule(Access.CONTROL_PLANE, objects=("releaseId",)),
     "GET /internal/v1/topology/status": Rule(Access.CONTROL_PLANE),
     **{f"GET {path}": _OPEN for path in ("/livez", "/readyz", "/metrics")},

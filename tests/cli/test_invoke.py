@@ -210,6 +210,20 @@ def tree(out: str) -> list[str]:
     return [re.split(r"  +(?:succeeded|canceled|failed)", line)[0] for line in out.splitlines()[1:]]
 
 
+def test_figures_count_by_outcome_agent_and_time(aop: Aop) -> None:
+    assert aop("invoke", "aop:summarizer", "rank-sentences", TEXT).code == 0
+    shown = aop("figures", "--last", "15m").out
+    assert [text for text in ("calls", "p99", "aop:summarizer", "FROM") if text not in shown] == []
+    document = aop("figures", "--json").json
+    assert (document["step"], len(document["buckets"])) == (60, 60)
+    assert document["total"]["counts"]["succeeded"] >= 1
+    before = ("--since", "2020-01-01T00:00:00Z", "--until", "2020-01-02T00:00:00Z", "--step", "3600")
+    assert "nothing was invoked" in aop("figures", *before).out
+    assert aop("figures", "--last", "1h", *before).code == 2
+    assert aop("figures", "--since", "yesterday").code == 2
+    assert "/step" in aop("figures", "--step", "61").err
+
+
 def test_a_trace_shows_who_called_whom_as_a_tree_with_times(aop: Aop) -> None:
     nested = aop("invoke", "aop:meeting-brief", "brief-meeting", "--example", "--json").json
     shown = aop("trace", nested["traceId"]).out

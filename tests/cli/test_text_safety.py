@@ -79,7 +79,7 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
         "search": [("Name",), (EVIL,)],
         "install": [(agent.agent, *work), (agent.agent, *work, "--yes"), (agent.agent, *work, "--accept", EVIL)],
         "upgrade": [work, (agent.agent, *work), (EVIL, *work), (agent.agent, "--to", EVIL, *work)],
-        "installations": [work],
+        **{name: [work, ("-w", EVIL)] for name in ("installations", "figures")},
         "disable": [(agent.agent, *work), (EVIL, *work)],
         "enable": [(agent.agent, *work), (EVIL, *work)],
         "invoke": [

@@ -49,6 +49,7 @@ GATEWAY = {
     ("/v1/workspaces/{workspaceId}/callers", "GET"),
     ("/v1/workspaces/{workspaceId}/callers/{principalId}", "PUT DELETE"),
     ("/v1/workspaces/{workspaceId}/installations/{installationId}", "GET PATCH DELETE"),
+    ("/v1/workspaces/{workspaceId}/figures", "GET"),
     ("/v1/workspaces/{workspaceId}/invocations", "POST GET"),
     ("/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
     ("/v1/workspaces/{workspaceId}/traces/{traceId}", "GET"),
@@ -60,6 +61,7 @@ CONTROL_PLANE_INTERNAL = {
 }
 ROUTER_INTERNAL = {
     ("/internal/v1/invocations", "POST"),
+    ("/internal/v1/workspaces/{workspaceId}/figures", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/invocations", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/traces/{traceId}", "GET"),
@@ -174,6 +176,6 @@ def _operation_ids(surface: Json) -> list[tuple[str, str, str]]:
 
 
 def _envelope(path: str) -> str:
-    if path.startswith(V3) and not any(part in path for part in ("/invocations", "/traces")):
+    if path.startswith(V3) and not any(part in path for part in ("/invocations", "/traces", "/figures")):
         return "3"
     return "4" if path.startswith((*V3, *V4)) else "2"

@@ -33,12 +33,14 @@ async def test_each_unit_is_asked_only_for_what_is_its_own(stores: DatabaseUrls)
         await platform.detail(reply.json["invocationId"])
         await platform.read(f"/traces/{reply.json['traceId']}")
         await platform.read("/invocations")
+        await platform.read("/figures")
         await platform.gateway.get(f"/v1/releases/{platform.release.release_id}/reach", token=platform.token)
         assert await internal_routes(platform.gateway) <= {"/internal/v1/resolve-agent", "/internal/v1/topology/watch"}
         space = "/internal/v1/workspaces/:workspaceId"
         assert await internal_routes(platform.router) == {
             "/internal/v1/invocations",
             "/internal/v1/topology/status",
+            f"{space}/figures",
             f"{space}/invocations",
             f"{space}/invocations/:invocationId",
             f"{space}/traces/:traceId",

@@ -313,6 +313,99 @@ export type EndpointBindingVerificationStatus = "pending" | "verified" | "failed
 /** Identifies one Ledger event. */
 export type EventId = string
 
+/** Counts and latencies of the Invocations of a Workspace that were created in a window, in total and step by step. An Invocation belongs to the step of its createdAt, however late it ends. Each count is what the list of Invocations counts with the same window and the filters that the count names. */
+export type Figures = {
+  readonly workspaceId: SafeIdentifier
+  readonly since: FiguresMinute
+  /** The window ends before it. */
+  readonly until: FiguresMinute
+  readonly step: FiguresStep
+  /** How far p50, p90 and p99 may be from the exact value, as a part of it. They come from fixed logarithmic buckets; max is exact. */
+  readonly latencyError: 0.02
+  /** How many Agents and Skills with calls in the window have no entry of their own in the total, because it names the 200 with most calls. */
+  readonly leftOut: {
+    readonly agents: FiguresCount
+    readonly skills: FiguresCount
+  }
+  readonly total: {
+    readonly counts: FiguresCounts
+    readonly latency?: FiguresLatency
+    readonly agents: FiguresAgents
+    readonly otherAgents?: FiguresOthers
+    readonly skills: FiguresSkills
+    readonly otherSkills?: FiguresOthers
+    readonly errors: FiguresErrors
+  }
+  /** Every step of the window, in order, also those without calls. The last one ends with the window. */
+  readonly buckets: ReadonlyArray<FiguresBucket>
+}
+
+/** The most calls first, then by agentId. The list with this agentId counts the same. */
+export type FiguresAgents = ReadonlyArray<{
+  readonly agentId: SafeIdentifier
+  readonly counts: FiguresCounts
+}>
+
+/** One step. Its entries are, of the ten Agents and the ten Skills with most calls in the window, those that were called in it. */
+export type FiguresBucket = {
+  readonly start: FiguresMinute
+  readonly counts: FiguresCounts
+  readonly latency?: FiguresLatency
+  readonly agents: FiguresAgents
+  readonly otherAgents?: FiguresOthers
+  readonly skills: FiguresSkills
+  readonly otherSkills?: FiguresOthers
+  readonly errors: FiguresErrors
+}
+
+export type FiguresCount = number
+
+/** All Invocations, and the same by outcome. `running` ones have not ended. */
+export type FiguresCounts = {
+  readonly calls: FiguresCount
+  readonly running: FiguresCount
+  readonly succeeded: FiguresCount
+  readonly failed: FiguresCount
+  readonly canceled: FiguresCount
+  readonly timedOut: FiguresCount
+}
+
+/** The most calls first, then by code. Calls of a code that no reason has are the rest. */
+export type FiguresErrors = ReadonlyArray<{
+  readonly code: InvocationRecordErrorCode
+  readonly calls: FiguresCount
+  readonly reasons: ReadonlyArray<{
+    readonly reason: PlatformErrorReason
+    readonly calls: FiguresCount
+  }>
+}>
+
+/** Of all Invocations that ended, however they did. Left out while none did. */
+export type FiguresLatency = {
+  readonly p50: FiguresMilliseconds
+  readonly p90: FiguresMilliseconds
+  readonly p99: FiguresMilliseconds
+  readonly max: FiguresMilliseconds
+}
+
+export type FiguresMilliseconds = number
+
+/** An instant in UTC at the begin of a minute. */
+export type FiguresMinute = string
+
+/** All that have no entry of their own here. Left out when there are none. */
+export type FiguresOthers = FiguresCounts
+
+/** The most calls first, then by agentId and capability. The list with this agentId and capability counts the same. */
+export type FiguresSkills = ReadonlyArray<{
+  readonly agentId: SafeIdentifier
+  readonly capability: SafeIdentifier
+  readonly counts: FiguresCounts
+}>
+
+/** Seconds of a bucket: whole minutes, up to a day. */
+export type FiguresStep = number
+
 /** Answer of the Gateway's status read. */
 export type HealthPlatformStatus = {
   readonly controlPlane: HealthStatus
@@ -482,6 +575,9 @@ export type InvocationRecord = {
   readonly updatedAt: Timestamp
   readonly deadlineAt: Timestamp
 }
+
+/** failed, canceled and timed_out only. */
+export type InvocationRecordErrorCode = "AGENT_AUTH_UNSUPPORTED" | "AGENT_RESPONSE_TOO_LARGE" | "AGENT_EXECUTION_FAILED" | "A2A_PROTOCOL_ERROR" | "ROUTE_NOT_FOUND" | "AGENT_UNAVAILABLE" | "DEPENDENCY_ERROR" | "INTERNAL_ERROR" | "CANCELED" | "TIMEOUT"
 
 export type InvocationRecordStatus = "pending" | "routing" | "running" | "succeeded" | "failed" | "canceled" | "timed_out"
 
@@ -869,6 +965,7 @@ export interface Operations {
   uninstallAgent: {path: { workspaceId: SafeIdentifier; installationId: SafeIdentifier }; answer: Installation}
   listInvocations: {path: { workspaceId: SafeIdentifier }; query: { status?: InvocationRecordStatus; agentId?: SafeIdentifier; capability?: SafeIdentifier; callerId?: SafeIdentifier; since?: string; until?: string; limit?: number; cursor?: string }; answer: InvocationPage}
   invokeAgent: {path: { workspaceId: SafeIdentifier }; body: InvocationRequest; answer: InvocationResult}
+  readFigures: {path: { workspaceId: SafeIdentifier }; query: { since?: string; until?: string; step?: number }; answer: Figures}
   readInvocation: {path: { workspaceId: SafeIdentifier; invocationId: SafeIdentifier }; answer: InvocationDetail}
   readTrace: {path: { workspaceId: SafeIdentifier; traceId: TraceId }; answer: Trace}
 }
@@ -920,6 +1017,7 @@ export const OPERATIONS: Readonly<Record<OperationId, { method: string; path: st
   uninstallAgent: { method: "DELETE", path: "/v1/workspaces/{workspaceId}/installations/{installationId}" },
   listInvocations: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations" },
   invokeAgent: { method: "POST", path: "/v1/workspaces/{workspaceId}/invocations" },
+  readFigures: { method: "GET", path: "/v1/workspaces/{workspaceId}/figures" },
   readInvocation: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations/{invocationId}" },
   readTrace: { method: "GET", path: "/v1/workspaces/{workspaceId}/traces/{traceId}" },
 }

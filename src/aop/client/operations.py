@@ -2,6 +2,7 @@
 
 from aop.client.asynchronous import AsyncBaseClient
 from aop.client.catalog import CatalogCalls
+from aop.client.figures import FigureCalls
 from aop.client.identity import IdentityCalls
 from aop.client.invocations import InvocationCalls
 from aop.client.publication import PublicationCalls
@@ -9,7 +10,7 @@ from aop.client.synchronous import SyncBaseClient
 from aop.client.workspaces import WorkspaceCalls
 
 
-class Operations(CatalogCalls, PublicationCalls, WorkspaceCalls, InvocationCalls, IdentityCalls):
+class Operations(CatalogCalls, PublicationCalls, WorkspaceCalls, InvocationCalls, FigureCalls, IdentityCalls):
     """The whole of `/v1`."""
 
 

@@ -19,6 +19,7 @@ from aop.control_plane.gateway.access import MAX_ANONYMOUS, MAX_SIGN_INS, Caller
 from aop.control_plane.gateway.callers import CallerRoutes
 from aop.control_plane.gateway.catalog import CatalogRoutes
 from aop.control_plane.gateway.discovery import DiscoveryRoutes, PublicAgentRoutes
+from aop.control_plane.gateway.figures import FiguresRoutes
 from aop.control_plane.gateway.identity import IdentityRoutes, SignInRoutes
 from aop.control_plane.gateway.invocations import InvocationRoutes
 from aop.control_plane.gateway.lineage import LineageRoutes
@@ -237,6 +238,7 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
         *CallerRoutes(WorkspaceCallers(database, clock)).routes(access),
         *InvocationRoutes(invocations, streams, settings.unit.invocation_request_max_bytes).routes(access),
         *LineageRoutes(workspaces, LineageReads(router)).routes(access),
+        *FiguresRoutes(workspaces, LineageReads(router), clock).routes(access),
         *ReachRoutes(Releases(database, clock), installations, router).routes(access),
         *ResolveRoutes(authorization, settings.request_max_bytes).routes(settings.internal_principals, access.resolves),
     ]

@@ -9,6 +9,7 @@ from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from aop.ledger.checkpoints import Checkpoints
 from aop.ledger.epochs import EpochWatch
+from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.journal import Journal
 from aop.ledger.reader import LedgerReader
 from aop.net.http import HttpClient
@@ -17,6 +18,7 @@ from aop.net.policy import Lookup, NetworkPolicy, system_lookup
 from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.api.delegation import Delegations
+from aop.router.api.figures import FiguresReadRoutes
 from aop.router.api.invocation_answers import InvocationAnswers
 from aop.router.api.invocations import DispatchRoutes
 from aop.router.api.nested import NestedInvocationRoutes
@@ -126,6 +128,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
         *health_routes(readiness, metrics),
         *topology_status_routes(topology, settings.service_principals),
         *LedgerReadRoutes(ledger).routes(settings.service_principals),
+        *FiguresReadRoutes(FiguresReader(database), parts.environment.clock).routes(settings.service_principals),
         *_invocation_routes(parts, topology, cards, ledger, (roots, children)),
     ]
     return Unit(

@@ -9,6 +9,7 @@ import msgspec
 from aop.base import json
 from aop.contracts.documents import Document, document
 from aop.contracts.errors import DependencyFailed, ErrorCode, InvalidRequest, NotFound, Reason, Violation
+from aop.contracts.figures import Window
 from aop.contracts.reach import ReleaseCalls
 from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable, workspace_path
 from aop.net.http import Answer
@@ -40,6 +41,18 @@ class LineageReads:
         body, value = await self._read(f"{path}?{urlencode(query)}" if query else path, None)
         if any(record["workspaceId"] != workspace_id for record in value["items"]):
             raise DependencyFailed("the Router answered with another Workspace")
+        return body
+
+    async def figures(self, workspace_id: str, window: Window) -> bytes:
+        """The Router counts for every Workspace, so that an answer other than figures is its failure."""
+        path = f"{workspace_path(workspace_id, 'figures')}?{urlencode(window.query)}"
+        try:
+            body, value = await self._read(path, document("figures/1"))
+        except (NotFound, InvalidRequest):
+            raise DependencyFailed("the Router did not count the calls") from None
+        asked = {"workspaceId": workspace_id, **window.query, "step": window.step}
+        if any(value[name] != given for name, given in asked.items()) or len(value["buckets"]) != window.buckets:
+            raise DependencyFailed("the Router answered with other figures")
         return body
 
     async def calls_of(self, release_id: str) -> ReleaseCalls:

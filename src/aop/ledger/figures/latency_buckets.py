@@ -1,0 +1,37 @@
+"""Fixed logarithmic buckets of latencies. The store has their numbers, so that they never change."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from aop.contracts.figures import LATENCY_ERROR, Latency
+
+_PERCENT: Final = round(LATENCY_ERROR * 100)
+# Beyond what a clock will ever measure; what is longer belongs to the last bucket.
+_MAX_MS: Final = 2**40
+
+
+def _buckets() -> Iterator[tuple[int, int]]:
+    """The lowest latency of each, and the value that no latency in it is further from than the error."""
+    lowest = 0
+    while lowest < _MAX_MS:
+        value = lowest * (100 + _PERCENT) // 100
+        yield lowest, value
+        lowest = max(lowest, value * 100 // (100 - _PERCENT)) + 1
+
+
+_BUCKETS: Final = tuple(_buckets())
+LOWER_BOUNDS: Final = [lowest for lowest, _ in _BUCKETS]
+"""What `width_bucket` of PostgreSQL takes: the first bucket is its 1."""
+
+
+def latency_of(buckets: Mapping[int, int], max_latency: int) -> Latency:
+    """Percentiles of so many latencies in each bucket, by nearest rank. There must be one."""
+    total = sum(buckets.values())
+    ranks = [-(-total * percent // 100) for percent in (50, 90, 99)]
+    values, seen = list[int](), 0
+    for bucket, calls in sorted(buckets.items()):
+        seen += calls
+        while len(values) < len(ranks) and ranks[len(values)] <= seen:
+            values.append(min(_BUCKETS[bucket - 1][1], max_latency))
+    p50, p90, p99 = values
+    return Latency(p50=p50, p90=p90, p99=p99, max=max_latency)
