@@ -55,9 +55,26 @@ _TERMINAL = (
 )
 
 
+_CHAIN = {"started": (3, "running"), "routing": (2, "routing"), "created": (1, "pending")}
+"""By opening, the number of the event behind it and the status before that."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """What an Invocation was resolved to."""
+
+    version: str
+    release: uuid.UUID
+    card_digest: bytes
+
+
 @dataclass(frozen=True)
 class Call:
-    """One Invocation; without an outcome it has no terminal. A child takes Trace and root Task of its parent."""
+    """One Invocation; without an outcome it has no terminal. A child takes Trace and root Task of its parent.
+
+    Without a pin, that of a Release which does not exist. A refused target opens as `routing`, a deadline that had
+    passed as `created`; neither is without an outcome.
+    """
 
     workspace_id: str
     created_at: datetime
@@ -69,6 +86,10 @@ class Call:
     error_code: str | None = None
     reason: str | None = None
     parent: "Call | None" = None
+    caller_id: str = "local"
+    """The user who called, for a root."""
+    pin: Pin | None = None
+    opening: str = "started"
     id: uuid.UUID = field(default_factory=uuid.uuid4)
     lineage: tuple[uuid.UUID, uuid.UUID] = field(default_factory=lambda: (uuid.uuid4(), uuid.uuid4()))
 
@@ -125,17 +146,32 @@ def _opening(call: Call, router: str, epoch: int, position: int) -> tuple[object
     trace, task = call.trace_and_task
     parent = call.parent
     lineage = (None, None, None) if parent is None else (parent.id, "started", parent.created_at)
-    caller = ("user", "local") if parent is None else ("agent", parent.agent_id)
-    release, digest = uuid.uuid5(uuid.NAMESPACE_URL, call.agent_id), hashlib.sha256(call.agent_id.encode()).digest()
-    target = (call.workspace_id, call.agent_id, "1.0.0", release, digest, call.capability)
-    times = (call.created_at, call.created_at + call.deadline)
-    return (call.id, task, trace, *lineage, *caller, *target, router, epoch, position, "started", uuid.uuid4(), *times)
+    caller = ("user", call.caller_id) if parent is None else ("agent", parent.agent_id)
+    pin = call.pin or _unpublished(call.agent_id)
+    target = (call.workspace_id, call.agent_id, pin.version, pin.release, pin.card_digest, call.capability)
+    written = (router, epoch, position, call.opening, uuid.uuid4())
+    return (
+        call.id,
+        task,
+        trace,
+        *lineage,
+        *caller,
+        *target,
+        *written,
+        call.created_at,
+        call.created_at + call.deadline,
+    )
+
+
+def _unpublished(agent_id: str) -> Pin:
+    return Pin("1.0.0", uuid.uuid5(uuid.NAMESPACE_URL, agent_id), hashlib.sha256(agent_id.encode()).digest())
 
 
 def _terminal(call: Call, router: str, epoch: int) -> tuple[object, ...]:
     trace, task = call.trace_and_task
-    context = ("started", trace, task, call.workspace_id, call.created_at)
+    sequence, status = _CHAIN[call.opening]
+    context = (call.opening, trace, task, call.workspace_id, call.created_at)
     latency = call.latency // timedelta(milliseconds=1)
     end = call.created_at + call.latency
     why = (call.error_code, call.reason)
-    return (call.id, 3, uuid.uuid4(), end, call.outcome, "running", *context, latency, *why, router, epoch)
+    return (call.id, sequence, uuid.uuid4(), end, call.outcome, status, *context, latency, *why, router, epoch)

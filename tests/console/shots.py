@@ -1,22 +1,17 @@
-"""`./dev shots`: a picture of every screen, in light, dark and narrow."""
+"""`./dev shots`: a picture of every screen, in light, dark and narrow; with `--rich` of those with much to show."""
 
 import argparse
 import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Browser
-
-from tests.console.browser import NARROW, WIDE, Scheme, opened_tab, running_browser
-from tests.console.screens import SCREENS, Screen
-from tests.console.stack import Stack, running_stack
+from tests.console.browser import running_browser
+from tests.console.rich.shots import take_rich
+from tests.console.screens import SCREENS
+from tests.console.shot import LOOKS, take
+from tests.console.stack import running_stack
 
 DEFAULT = Path(__file__).resolve().parents[2] / ".dev" / "shots"
-LOOKS: dict[str, tuple[tuple[int, int], Scheme]] = {
-    "light": (WIDE, "light"),
-    "dark": (WIDE, "dark"),
-    "narrow": (NARROW, "light"),
-}
 
 
 def main(arguments: list[str]) -> int:
@@ -24,8 +19,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("names", nargs="*", help="screens to take; all when none is named")
     parser.add_argument("--to", type=Path, default=DEFAULT, help="folder for the pictures (default: .dev/shots)")
     parser.add_argument("--look", choices=LOOKS, action="append", help="only this look; can be repeated")
+    parser.add_argument("--rich", action="store_true", help="with the data of a large company; wide is then 1440 px")
     chosen = parser.parse_args(arguments)
     chosen.to.mkdir(parents=True, exist_ok=True)
+    if chosen.rich:
+        return 1 if take_rich(chosen.to, chosen.names, chosen.look or tuple(LOOKS)) else 0
     screens = [screen for screen in SCREENS if not chosen.names or screen.name in chosen.names]
     for variant in chosen.look or LOOKS:
         # What a screen needs is made for its picture; the next look begins with an empty platform again.
@@ -36,22 +34,9 @@ def main(arguments: list[str]) -> int:
         ):
             for screen in screens:
                 path = chosen.to / f"{screen.name}-{variant}.png"
-                _take(browser, stack, screen, variant, path)
+                take(browser, stack, screen, *LOOKS[variant], path)
                 sys.stdout.write(f"{path}\n")
     return 0
-
-
-def _take(browser: Browser, stack: Stack, screen: Screen, variant: str, path: Path) -> None:
-    size, scheme = LOOKS[variant]
-    with opened_tab(browser, stack, size, scheme) as tab:
-        page = tab.open(screen.address(stack), signed_in=screen.signed_in)
-        page.get_by_text(screen.shows).filter(visible=True).first.wait_for()
-        screen.act(page, stack)
-        if not page.get_by_role("dialog").count():
-            # As tall as its content, so that what is fixed to the window is where people see it.
-            height = page.evaluate("document.documentElement.scrollHeight")
-            page.set_viewport_size({"width": size[0], "height": max(size[1], height)})
-        page.screenshot(path=path)
 
 
 if __name__ == "__main__":

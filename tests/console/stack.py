@@ -65,7 +65,7 @@ class Stack:
         body = {"agentId": agent_id, "versionConstraint": constraint, "acceptedPermissions": permissions}
         return self._made(f"/v1/workspaces/{workspace_id}/installations", body)
 
-    def invoke(self, workspace_id: str, agent_id: str, capability: str, skill_input: Json) -> Json:
+    def invoke(self, workspace_id: str, agent_id: str, capability: str, skill_input: Any) -> Json:
         body = {"agentId": agent_id, "capability": capability, "input": skill_input, "stream": False}
         reply = self.caller.post(f"/v1/workspaces/{workspace_id}/invocations", body)
         answer: Json = reply.json

@@ -4,7 +4,7 @@ import pytest
 
 from tests.console.browser import LookedAt, Tab
 from tests.console.screens import SCREENS, Screen
-from tests.console.shots import LOOKS
+from tests.console.shot import LOOKS
 
 # Dark is another set of colours and nothing else; narrow is another layout in the colours of light.
 DIFFERS_IN: dict[str, LookedAt] = {"light": "everything", "dark": "colours", "narrow": "everything but colours"}

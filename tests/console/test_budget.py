@@ -1,8 +1,6 @@
 """What a visit costs, for every route of the Console: script on the first load, and the time until it can be used."""
 
-import re
 import sys
-from pathlib import Path
 
 import pytest
 from _pytest.mark.structures import ParameterSet
@@ -10,9 +8,9 @@ from playwright.sync_api import Page, Response
 
 from tests.console.browser import Tab
 from tests.console.processor import main_thread
+from tests.console.routes import routes
 from tests.console.screens import SCREENS, Screen
 
-_ROUTES = Path(__file__).resolve().parents[2] / "console" / "src" / "app" / "routes.tsx"
 _MAX_SCRIPT = 250_000
 _MAX_SECONDS = 1.0
 _MIN_BUSY, _MAX_BUSY = 0.01, 1.0
@@ -53,7 +51,7 @@ def _marked(route: str) -> str | ParameterSet:
 
 
 def test_every_route_of_the_console_is_visited_here() -> None:
-    assert set(re.findall(r'\bpath: "([^"]+)"', _ROUTES.read_text("utf-8"))) == set(VISITS)
+    assert set(routes()) == set(VISITS)
 
 
 @pytest.mark.parametrize("route", [_marked(route) for route in VISITS])

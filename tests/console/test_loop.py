@@ -3,73 +3,17 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.console.browser import Tab
+from tests.console.hands import Hand, keyboard, mouse
 from tests.console.stack import Json, sample_card
-
-_MAX_STOPS = 150
-
-
-@dataclass(frozen=True)
-class Hand:
-    """How somebody acts on the page."""
-
-    press: Callable[[Locator], None]
-    write: Callable[[Locator, str], None]
-    choose: Callable[[Locator, str], object]
-    pick_first: Callable[[Locator], None]
-    """The first item of a tree."""
-
-
-def _mouse(page: Page) -> Hand:
-    return Hand(
-        press=lambda target: target.click(),
-        write=lambda target, text: target.fill(text),
-        choose=lambda target, name: target.select_option(label=name),
-        pick_first=lambda tree: tree.get_by_role("treeitem").first.click(),
-    )
-
-
-def _keyboard(page: Page) -> Hand:
-    """Tab, Enter, Space and letters; the mouse is never touched."""
-
-    def reach(target: Locator) -> None:
-        target.wait_for()
-        expect(target).to_be_enabled()
-        for _ in range(_MAX_STOPS):
-            if target.evaluate("(element) => element === document.activeElement"):
-                return
-            page.keyboard.press("Tab")
-        raise AssertionError(f"the Tab key does not lead to {target}")
-
-    def press(target: Locator) -> None:
-        reach(target)
-        checks = target.evaluate("(element) => element.type === 'checkbox'")
-        page.keyboard.press("Space" if checks else "Enter")
-
-    def write(target: Locator, text: str) -> None:
-        reach(target)
-        page.keyboard.press("Control+A")
-        page.keyboard.insert_text(text)
-
-    def choose(target: Locator, name: str) -> None:
-        reach(target)
-        page.keyboard.type(name)
-
-    def pick_first(tree: Locator) -> None:
-        reach(tree)
-        page.keyboard.press("Home")
-        page.keyboard.press("Enter")
-
-    return Hand(press, write, choose, pick_first)
 
 
 @pytest.mark.rows("CON-05")
-@pytest.mark.parametrize("hand", [_mouse, _keyboard], ids=["mouse", "keyboard"])
+@pytest.mark.parametrize("hand", [mouse, keyboard], ids=["mouse", "keyboard"])
 def test_the_whole_loop(tab: Tab, hand: Callable[[Page], Hand]) -> None:
     page, by = tab.page, hand(tab.page)
     card = _card(tab)

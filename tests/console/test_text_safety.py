@@ -1,8 +1,6 @@
 """Text that others wrote: on every screen hidden characters are marks, and an imitated name comes with a warning."""
 
-import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,13 +9,13 @@ from aop.contracts.text import MARK
 from tests.cli.hostile_text import EVIL, hidden_in, hostile
 from tests.console.browser import Tab
 from tests.console.people import another_account
+from tests.console.routes import routes
 from tests.console.stack import Json, Stack, a_card
 
 pytestmark = pytest.mark.rows("SAFE-10")
 
-_ROUTES = Path(__file__).resolve().parents[2] / "console" / "src" / "app" / "routes.tsx"
 _WITHOUT_TEXT_OF_OTHERS = {"/", "/sign-in", "/sign-in-code", "$"}
-_ALL_TEXT = """() => [document.title, document.body.innerText,
+ALL_TEXT = """() => [document.title, document.body.innerText,
   ...[...document.querySelectorAll('*')].flatMap((each) =>
     ['title', 'aria-label', 'placeholder', 'alt'].map((name) => each.getAttribute(name) ?? '')),
   ...[...document.querySelectorAll('textarea')].map((each) => each.value)].join('\\n')"""
@@ -63,7 +61,7 @@ def places(stack: Stack, release: Json) -> Iterator[tuple[str, str]]:
 
 def require_marks(page: Page) -> str:
     page.wait_for_load_state("networkidle")
-    shown: str = page.evaluate(_ALL_TEXT)
+    shown: str = page.evaluate(ALL_TEXT)
     assert hidden_in(shown) == [], page.url
     return shown
 
@@ -77,8 +75,7 @@ def test_every_screen_shows_marks(tab: Tab, stack: Stack, release: Json) -> None
         visited.add(route)
         if MARK in require_marks(page):
             marked.add(route)
-    known = set(re.findall(r'path: "([^"]+)"', _ROUTES.read_text("utf-8")))
-    assert visited | _WITHOUT_TEXT_OF_OTHERS == known, "a new screen is looked at here as well"
+    assert visited | _WITHOUT_TEXT_OF_OTHERS == set(routes()), "a new screen is looked at here as well"
     assert {
         "/discover",
         "/agents/$agentId",

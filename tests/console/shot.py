@@ -1,0 +1,28 @@
+"""One picture of a screen, and the looks that pictures are taken in."""
+
+from pathlib import Path
+
+from playwright.sync_api import Browser
+
+from tests.console.browser import NARROW, WIDE, Scheme, opened_tab
+from tests.console.screens import Screen
+from tests.console.stack import Stack
+
+LOOKS: dict[str, tuple[tuple[int, int], Scheme]] = {
+    "light": (WIDE, "light"),
+    "dark": (WIDE, "dark"),
+    "narrow": (NARROW, "light"),
+    "narrow-dark": (NARROW, "dark"),
+}
+
+
+def take(browser: Browser, stack: Stack, screen: Screen, size: tuple[int, int], scheme: Scheme, path: Path) -> None:
+    with opened_tab(browser, stack, size, scheme) as tab:
+        page = tab.open(screen.address(stack), signed_in=screen.signed_in)
+        page.get_by_text(screen.shows).filter(visible=True).first.wait_for()
+        screen.act(page, stack)
+        if not page.get_by_role("dialog").count():
+            # As tall as its content, so that what is fixed to the window is where people see it.
+            height = page.evaluate("document.documentElement.scrollHeight")
+            page.set_viewport_size({"width": size[0], "height": max(size[1], height)})
+        page.screenshot(path=path)
