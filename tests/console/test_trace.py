@@ -5,30 +5,15 @@ import re
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from tests.console.browser import Tab
 from tests.console.frames import BUDGET, scrolled
 from tests.console.lineage_states import child, nested, trace_path
 from tests.console.recorded import Call, ago, record
+from tests.console.waterfall import bar, rows
 
 MEETING = {"notes": "Budget\nAlice will send the budget by Friday.\nACTION: Bob to book a room for the workshop."}
-
-
-def bar(page: Page, name: str) -> tuple[float, float]:
-    """Left and right of a bar, as fractions of the axis."""
-    left, right = page.get_by_role("treeitem", name=name).evaluate(
-        """(row) => {
-          const area = row.lastElementChild.getBoundingClientRect()
-          const bar = row.lastElementChild.firstElementChild.getBoundingClientRect()
-          return [(bar.left - area.left) / area.width, (bar.right - area.left) / area.width]
-        }"""
-    )
-    return left, right
-
-
-def rows(page: Page) -> Locator:
-    return page.get_by_role("tree", name="Waterfall").get_by_role("treeitem")
 
 
 def test_the_waterfall_shows_every_invocation_where_its_events_were(tab: Tab) -> None:
@@ -92,10 +77,7 @@ def test_the_waterfall_is_used_with_the_keyboard_alone(tab: Tab) -> None:
     calls = nested(tab.stack, tab.stack.workspace("keys"))
     page = tab.open(trace_path(calls[0]))
     tree = page.get_by_role("tree", name="Waterfall")
-    tree.wait_for()
-    page.get_by_role("tab", name="Waterfall").focus()
-    page.keyboard.press("Tab")
-    expect(tree).to_be_focused()
+    tree.focus()
     for key in ("ArrowDown", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     expect(page.get_by_role("treeitem", selected=True)).to_have_accessible_name(re.compile("^summarize on"))

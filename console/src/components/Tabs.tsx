@@ -3,6 +3,8 @@
 import * as Radix from "@radix-ui/react-tabs"
 import type { ReactNode } from "react"
 
+import { cn } from "@/components/classes"
+
 export interface Tab<Name extends string> {
   readonly name: Name
   readonly label: ReactNode
@@ -15,16 +17,22 @@ interface TabsProps<Name extends string> {
   /** Which is shown; without it the tabs keep that to themselves. */
   readonly value?: Name
   readonly onChange?: (name: Name) => void
+  /** Takes the height that it is given, where there is room for that. */
+  readonly isFull?: boolean
 }
 
-export function Tabs<Name extends string>({ label, tabs, value, onChange }: TabsProps<Name>) {
+export function Tabs<Name extends string>({ label, tabs, value, onChange, isFull = false }: TabsProps<Name>) {
   return (
     <Radix.Root
+      className={cn(isFull && "lg:flex lg:h-full lg:flex-col")}
       value={value}
       defaultValue={value === undefined ? tabs[0]?.name : undefined}
       onValueChange={(name) => onChange?.(name as Name)}
     >
-      <Radix.List aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+      <Radix.List
+        aria-label={label}
+        className="mb-4 flex shrink-0 gap-1 overflow-x-auto border-b border-line"
+      >
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.name}
@@ -36,7 +44,12 @@ export function Tabs<Name extends string>({ label, tabs, value, onChange }: Tabs
         ))}
       </Radix.List>
       {tabs.map((tab) => (
-        <Radix.Content key={tab.name} value={tab.name} tabIndex={-1} className="outline-none">
+        <Radix.Content
+          key={tab.name}
+          value={tab.name}
+          tabIndex={-1}
+          className={cn("outline-none", isFull && "lg:min-h-0 lg:flex-1")}
+        >
           {tab.content}
         </Radix.Content>
       ))}

@@ -10,7 +10,7 @@ import { Time } from "@/components/Time"
 import { duration } from "@/components/format"
 import { StateBadge } from "@/domain/StateBadge"
 import { failureText, isEnded, stateOf } from "@/domain/invocationState"
-import { useWide } from "@/features/invocations/useWide"
+import { useWide } from "@/components/useWide"
 
 interface InvocationTableProps {
   readonly rows: ReadonlyArray<InvocationRecord>

@@ -1,131 +1,177 @@
-/** The call graph: who called whom in a Trace, how often, and where it went wrong. */
+/** The call graph: who called whom in a Trace, how often, and where it failed. Loaded when it is first looked at, with its layout library. */
 
-import { useEffect, useMemo, useRef } from "react"
+import { Maximize, Minus, Plus } from "lucide-react"
+import { useEffect, useMemo, useRef, useState } from "react"
 
 import type { InvocationRecord } from "@/api/contract.gen"
+import { Button } from "@/components/Button"
 import { cn } from "@/components/classes"
 import { duration, plural } from "@/components/format"
-import {
-  callGraph,
-  NODE_HEIGHT,
-  NODE_WIDTH,
-  nodeKeyOf,
-  type GraphEdge,
-  type GraphNode,
-} from "@/features/trace/graph"
+import { callGraph, neighboursOf, nodeKeyOf, shapeOf, type GraphNode } from "@/features/trace/graph"
+import { GraphEdges } from "@/features/trace/GraphEdges"
+import { drawingOf, NODE_HEIGHT, NODE_WIDTH, type Drawing, type Place } from "@/features/trace/graphLayout"
 
 interface CallGraphProps {
   readonly records: ReadonlyArray<InvocationRecord>
   readonly now: number
   readonly chosen: InvocationRecord
+  readonly colors: ReadonlyMap<string, string>
   readonly onChoose: (id: string) => void
 }
 
-export function CallGraph({ records, now, chosen, onChoose }: CallGraphProps) {
+/** Below this a name cannot be read; the graph scrolls instead. */
+const LEAST_SCALE = 0.5
+const STEP = 1.25
+
+export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphProps) {
   const graph = useMemo(() => callGraph(records, now), [records, now])
-  const scroller = useRef<HTMLDivElement>(null)
-  const place = graph.nodes.find((node) => node.key === nodeKeyOf(chosen))
-  const [left, top] = [(place?.x ?? 0) + NODE_WIDTH / 2, (place?.y ?? 0) + NODE_HEIGHT / 2]
-  useEffect(() => {
-    const region = scroller.current
-    region?.scrollTo({ left: left - region.clientWidth / 2, top: top - region.clientHeight / 2 })
-  }, [left, top])
+  const shape = shapeOf(graph)
+  // oxlint-disable-next-line react/exhaustive-deps -- places depend on the shape alone; laying out again each second would cost for nothing
+  const drawing = useMemo(() => drawingOf(graph), [shape])
+  const [pointed, setPointed] = useState<string>()
+  const chosenKey = nodeKeyOf(chosen)
+  const { region, scale, setScale } = useFittingScale(drawing, drawing.places.get(chosenKey))
+  const lit = pointed === undefined ? undefined : neighboursOf(pointed, graph.edges)
   return (
-    <div
-      ref={scroller}
-      role="group"
-      aria-label="Call graph"
-      // A region that scrolls must be reachable with the keyboard.
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-      tabIndex={0}
-      className="max-h-[60dvh] overflow-auto rounded-lg border border-line bg-surface"
-    >
-      <div className="relative" style={{ width: graph.width, height: graph.height }}>
-        <svg aria-hidden width={graph.width} height={graph.height} className="absolute inset-0">
-          <defs>
-            <marker
-              id="arrow"
-              viewBox="0 0 8 8"
-              refX="7"
-              refY="4"
-              markerWidth="7"
-              markerHeight="7"
-              orient="auto"
-            >
-              <path d="M 0 0 L 8 4 L 0 8 z" className="fill-control" />
-            </marker>
-          </defs>
-          {graph.edges.map((edge) => (
-            <Edge key={`${edge.from} ${edge.to}`} edge={edge} />
-          ))}
-        </svg>
-        {graph.nodes.map((node) => (
-          <Node key={node.key} node={node} isChosen={nodeKeyOf(chosen) === node.key} onChoose={onChoose} />
-        ))}
+    <div className="relative h-full min-h-64">
+      <div
+        ref={region}
+        role="group"
+        aria-label="Call graph"
+        // A region that scrolls must be reachable with the keyboard.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        tabIndex={0}
+        className="h-full max-h-[75dvh] overflow-auto rounded-lg border border-line bg-surface lg:max-h-none"
+      >
+        <div
+          className="relative mx-auto"
+          style={{ width: drawing.width * scale, height: drawing.height * scale }}
+        >
+          <div
+            className="absolute inset-0 origin-top-left"
+            style={{ width: drawing.width, height: drawing.height, transform: `scale(${scale})` }}
+          >
+            <GraphEdges drawing={drawing} edges={graph.edges} lit={pointed} />
+            {graph.nodes.map((node) => (
+              <Node
+                key={node.key}
+                node={node}
+                place={drawing.places.get(node.key)}
+                color={colors.get(node.agentId)}
+                isChosen={node.key === chosenKey}
+                isDim={lit?.has(node.key) === false}
+                onChoose={onChoose}
+                onPoint={setPointed}
+              />
+            ))}
+          </div>
+        </div>
       </div>
+      <Zoom scale={scale} onChange={setScale} />
     </div>
   )
 }
 
-function Edge({ edge }: { readonly edge: GraphEdge }) {
-  const label = `${edge.calls}×`
+/** As large as fits, but never so small that nothing can be read; the chosen node is brought into view. */
+function useFittingScale({ width, height }: Drawing, chosen: Place | undefined) {
+  const region = useRef<HTMLDivElement>(null)
+  const [wanted, setScale] = useState<number>()
+  const [fit, setFit] = useState(1)
+  useEffect(() => {
+    const element = region.current
+    if (element === null) return undefined
+    const measure = () => {
+      const share = Math.min(element.clientWidth / width, Math.max(element.clientHeight, 320) / height)
+      setFit(Math.min(1, Math.max(LEAST_SCALE, share)))
+    }
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [width, height])
+  const scale = wanted ?? fit
+  const [left, top] = [(chosen?.x ?? 0) + NODE_WIDTH / 2, (chosen?.y ?? 0) + NODE_HEIGHT / 2]
+  useEffect(() => {
+    const element = region.current
+    element?.scrollTo({
+      left: left * scale - element.clientWidth / 2,
+      top: top * scale - element.clientHeight / 2,
+    })
+  }, [left, top, scale])
+  return { region, scale, setScale }
+}
+
+interface ZoomProps {
+  readonly scale: number
+  readonly onChange: (scale: number | undefined) => void
+}
+
+function Zoom({ scale, onChange }: ZoomProps) {
+  const button = (label: string, Icon: typeof Plus, to: number | undefined) => (
+    <Button size="iconSmall" aria-label={label} title={label} onClick={() => onChange(to)}>
+      <Icon aria-hidden />
+    </Button>
+  )
   return (
-    <g>
-      <path
-        d={edge.path}
-        fill="none"
-        markerEnd="url(#arrow)"
-        strokeWidth={Math.min(4, 1.25 + Math.log2(edge.calls) / 3)}
-        className={edge.failed > 0 ? "stroke-bad" : "stroke-control"}
-      />
-      <rect
-        x={edge.labelX - 5 - label.length * 3.5}
-        y={edge.labelY - 9}
-        width={10 + label.length * 7}
-        height={18}
-        rx={9}
-        className="fill-surface stroke-line-strong"
-      />
-      <text x={edge.labelX} y={edge.labelY + 4} textAnchor="middle" className="fill-ink text-xs tabular-nums">
-        {label}
-      </text>
-    </g>
+    <div role="group" aria-label="Size of the graph" className="absolute right-3 bottom-3 flex gap-1">
+      {button("Smaller", Minus, Math.max(0.3, scale / STEP))}
+      {button("Larger", Plus, Math.min(2, scale * STEP))}
+      {button("Fit", Maximize, undefined)}
+    </div>
   )
 }
 
 interface NodeProps {
   readonly node: GraphNode
+  readonly place: Place | undefined
+  readonly color: string | undefined
   readonly isChosen: boolean
+  /** Another node is pointed at that has nothing to do with this one. */
+  readonly isDim: boolean
   readonly onChoose: (id: string) => void
+  readonly onPoint: (key: string | undefined) => void
 }
 
 /** Choosing a node chooses the first of its Invocations: a failed one, else the slowest. */
-function Node({ node, isChosen, onChoose }: NodeProps) {
-  const { agentId, version, capability, calls, failed, x, y } = node
+function Node({ node, place, color, isChosen, isDim, onChoose, onPoint }: NodeProps) {
+  const { key, agentId, version, capability, calls, failed } = node
   const slowest = Math.max(0, ...calls.map((call) => call.latencyMs ?? 0))
   return (
     <button
       type="button"
       aria-pressed={isChosen}
       className={cn(
-        "absolute cursor-pointer rounded-lg border bg-raised px-3 py-1.5 text-left text-sm hover:bg-hover",
+        "absolute cursor-pointer rounded-lg border bg-raised py-1.5 pr-3 pl-4 text-left text-sm hover:bg-hover",
         failed > 0 ? "border-bad" : "border-line-strong",
         isChosen && "bg-accent-soft ring-2 ring-accent hover:bg-accent-soft",
+        isDim && "opacity-35",
       )}
-      style={{ left: x, top: y, width: NODE_WIDTH, height: NODE_HEIGHT }}
+      style={{ left: place?.x, top: place?.y, width: NODE_WIDTH, height: NODE_HEIGHT }}
       onClick={() => {
         const first = calls[0]
         if (first !== undefined && !isChosen) onChoose(first.invocationId)
       }}
+      onPointerEnter={() => onPoint(key)}
+      onPointerLeave={() => onPoint(undefined)}
+      onFocus={() => onPoint(key)}
+      onBlur={() => onPoint(undefined)}
     >
+      <span
+        aria-hidden
+        className="absolute inset-y-1.5 left-1.5 w-1 rounded-full"
+        style={{ background: color }}
+      />
+      {failed > 0 ? (
+        <span className="absolute -top-2.5 right-2 rounded-full bg-bad px-2 py-0.5 text-xs leading-4 font-semibold text-surface tabular-nums">
+          {failed} failed
+        </span>
+      ) : null}
       <span className="block truncate font-medium">{capability}</span>
-      <span className="block truncate id-text text-muted" title={`${agentId} ${version}`}>
+      <span className="block truncate font-mono text-xs text-muted" title={`${agentId} ${version}`}>
         {agentId} {version}
       </span>
       <span className="block truncate text-xs text-muted tabular-nums">
-        {plural(calls.length, "call")} · {calls.length > 1 ? "slowest " : ""}
+        {plural(calls.length, "call")}, {calls.length > 1 ? "slowest " : ""}
         {duration(slowest)}
-        {failed > 0 ? <span className="font-medium text-bad"> · {failed} failed</span> : null}
       </span>
     </button>
   )

@@ -1,35 +1,32 @@
-/** One Trace: a waterfall and a call graph of its Invocations, and the facts of the one that is looked at. */
+/** One Trace: waterfall, call graph and times of its Invocations, the facts of the one that is looked at; or two Traces side by side. */
 
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { Download } from "lucide-react"
+import { Columns2, Download } from "lucide-react"
+import { useState } from "react"
+
 import type { Trace } from "@/api/contract.gen"
-import { read } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { Identifier } from "@/components/Identifier"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
-import { dateTime, plural } from "@/components/format"
-import { span } from "@/components/instants"
-import { useNow } from "@/components/useNow"
-import { isLive, isFailure, stateOf } from "@/domain/invocationState"
-import { TraceViews } from "@/features/trace/TraceViews"
+import { CompareDialog } from "@/features/trace/CompareDialog"
+import { CompareView } from "@/features/trace/CompareView"
 import { downloadJson } from "@/features/trace/download"
-import { axisOf } from "@/features/trace/waterfall"
+import { TraceSummary } from "@/features/trace/TraceSummary"
+import { TraceViews } from "@/features/trace/TraceViews"
+import { liveTrace } from "@/features/trace/liveTrace"
 
 const route = getRouteApi("/console/workspaces/$workspaceId/traces/$traceId")
-const REFRESH_MILLISECONDS = 1000
 
 export function TracePage() {
   const { workspaceId, traceId } = route.useParams()
-  const trace = useQuery({
-    ...read("readTrace", { path: { workspaceId, traceId } }),
-    refetchInterval: ({ state }) =>
-      state.data?.invocations.some((record) => isLive(record, Date.now())) === true && REFRESH_MILLISECONDS,
-  })
+  const search = route.useSearch()
+  const trace = useQuery(liveTrace(workspaceId, traceId))
   return (
     <Page
       title="Trace"
+      isFull={search.with === undefined}
       heading={
         <span className="inline-flex flex-wrap items-center gap-x-2">
           Trace <Identifier value={traceId} what="trace id" />
@@ -40,38 +37,51 @@ export function TracePage() {
           Invocations
         </Link>
       }
-      description={trace.data ? <Summary trace={trace.data} /> : undefined}
-      actions={
-        trace.data ? (
-          <Button onClick={() => downloadJson(`trace-${traceId}.json`, trace.data)}>
-            <Download aria-hidden />
-            Download JSON
-          </Button>
-        ) : undefined
-      }
+      description={trace.data && search.with === undefined ? <TraceSummary trace={trace.data} /> : undefined}
+      actions={trace.data ? <Actions trace={trace.data} /> : undefined}
     >
       <Loaded query={trace} what="Trace">
-        {(found) => <TraceViews trace={found} />}
+        {(found) =>
+          search.with === undefined ? (
+            <TraceViews trace={found} />
+          ) : (
+            <CompareView workspaceId={workspaceId} trace={found} otherId={search.with} />
+          )
+        }
       </Loaded>
     </Page>
   )
 }
 
-function Summary({ trace: { invocations } }: { readonly trace: Trace }) {
-  const now = useNow(1000)
-  const axis = axisOf(invocations, now, false)
-  const agents = new Set(invocations.map((record) => record.targetAgentId)).size
-  const failed = invocations.filter((record) => isFailure(stateOf(record, now))).length
+function Actions({ trace }: { readonly trace: Trace }) {
+  const navigate = route.useNavigate()
+  const [isChoosing, setIsChoosing] = useState(false)
+  const compared = route.useSearch().with
   return (
     <>
-      {plural(invocations.length, "Invocation")} of {plural(agents, "Agent")} in {span(axis.end - axis.start)}
-      {invocations[0] ? `, from ${dateTime(invocations[0].createdAt)}` : ""}
-      {failed > 0 ? (
-        <>
-          {"; "}
-          <span className="font-medium text-bad">{failed} failed</span>
-        </>
-      ) : null}
+      {compared === undefined ? (
+        <Button onClick={() => setIsChoosing(true)}>
+          <Columns2 aria-hidden />
+          Compare
+        </Button>
+      ) : (
+        <Button onClick={() => void navigate({ search: (before) => ({ ...before, with: undefined }) })}>
+          Stop comparing
+        </Button>
+      )}
+      <Button onClick={() => downloadJson(`trace-${trace.traceId}.json`, trace)}>
+        <Download aria-hidden />
+        Download JSON
+      </Button>
+      <CompareDialog
+        trace={trace}
+        open={isChoosing}
+        onClose={() => setIsChoosing(false)}
+        onChoose={(other) => {
+          setIsChoosing(false)
+          void navigate({ search: { with: other } })
+        }}
+      />
     </>
   )
 }

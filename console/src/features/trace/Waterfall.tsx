@@ -1,82 +1,97 @@
 /** All Invocations of a Trace as bars on one time axis, the called below and inside their caller. */
 
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { useEffect, useMemo, useRef, useState } from "react"
+import { useEffect, useRef, useState } from "react"
 
-import type { InvocationEvent, InvocationRecord } from "@/api/contract.gen"
+import type { InvocationEvent } from "@/api/contract.gen"
 import { cn } from "@/components/classes"
-import { ancestorsOf, lineageTree, rowsInView } from "@/features/trace/lineage"
+import { useWide } from "@/components/useWide"
+import { useWidth } from "@/components/useWidth"
+import type { Branch } from "@/features/trace/lineage"
+import type { SpansById } from "@/features/trace/timing"
+import type { Lineage } from "@/features/trace/useLineage"
 import { useTreeKeys } from "@/features/trace/useTreeKeys"
-import { axisOf, ticksOf } from "@/features/trace/waterfall"
+import { ticksOf, type Axis } from "@/features/trace/waterfall"
 import { TRACKS, WaterfallRow } from "@/features/trace/WaterfallRow"
 
-interface WaterfallProps {
-  readonly records: ReadonlyArray<InvocationRecord>
+/** What bars are drawn from. */
+export interface Drawn {
+  /** The part in view. */
+  readonly axis: Axis
+  /** The start of the Trace, in microseconds: times on the axis count from it. */
+  readonly origin: number
   readonly now: number
-  readonly chosen: string
-  readonly events: ReadonlyArray<InvocationEvent>
-  readonly withDeadlines: boolean
-  readonly onChoose: (id: string) => void
+  readonly colorOf: (branch: Branch) => string
+  readonly self: SpansById
+  /** Absent while the critical path is not asked for. */
+  readonly critical?: SpansById
 }
 
-const ROW = 44
-const NO_EVENTS: ReadonlyArray<InvocationEvent> = []
-const rowId = (id: string) => `row-${id}`
+interface WaterfallProps {
+  readonly label: string
+  readonly lineage: Lineage
+  readonly drawn: Drawn
+  readonly chosen: string | undefined
+  /** Of the chosen one. */
+  readonly events: ReadonlyArray<InvocationEvent>
+  readonly found: ReadonlySet<string>
+  readonly onChoose: (id: string) => void
+  readonly shortcuts?: Readonly<Record<string, (branch: Branch) => void>>
+  readonly className?: string
+}
 
-export function Waterfall({ records, now, chosen, events, withDeadlines, onChoose }: WaterfallProps) {
+const NO_EVENTS: ReadonlyArray<InvocationEvent> = []
+const NO_SHORTCUTS = {}
+const rowId = (label: string, id: string) => `${label.replaceAll(" ", "-")}-${id}`
+
+export function Waterfall(props: WaterfallProps) {
+  const isWide = useWide()
+  // Rows of another height are another list.
+  return <Rows key={String(isWide)} {...props} rowHeight={isWide ? 32 : 56} />
+}
+
+function Rows(props: WaterfallProps & { readonly rowHeight: number }) {
+  const { label, lineage, drawn, chosen, events, found, onChoose, shortcuts = NO_SHORTCUTS } = props
+  const { rows, closed, close } = lineage
   const scroller = useRef<HTMLDivElement>(null)
   const tree = useRef<HTMLDivElement>(null)
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
-  const [active, setActive] = useState(chosen)
-  const branches = useMemo(() => lineageTree(records), [records])
-  const rows = useMemo(() => rowsInView(branches, closed), [branches, closed])
-  const axis = useMemo(() => axisOf(records, now, withDeadlines), [records, now, withDeadlines])
+  const [active, setActive] = useActive(chosen ?? rows[0]?.record.invocationId)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
-    overscan: 10,
-    scrollPaddingStart: 2 * ROW,
+    estimateSize: () => props.rowHeight,
+    overscan: 12,
+    scrollPaddingStart: 2 * props.rowHeight,
+    scrollPaddingEnd: props.rowHeight,
   })
-  const indexOf = (id: string) => rows.findIndex((row) => row.record.invocationId === id)
+  const indexOf = (id: string | undefined) => rows.findIndex((row) => row.record.invocationId === id)
   const activeIndex = Math.max(0, indexOf(active))
-  const close = (id: string, isClosed: boolean) =>
-    setClosed((before) => {
-      const next = new Set(before)
-      if (isClosed) next.add(id)
-      else next.delete(id)
-      return next
-    })
-  const move = (index: number) => {
-    setActive(rows[index]?.record.invocationId ?? active)
+  const onMove = (index: number) => {
+    setActive(rows[index]?.record.invocationId)
     virtual.scrollToIndex(index)
   }
-  const onKeyDown = useTreeKeys({
-    rows,
-    active: activeIndex,
-    closed,
-    onMove: move,
-    onClose: close,
-    onChoose,
-  })
-  useRevealed(chosen, records, setClosed, setActive)
-  const chosenIndex = indexOf(chosen)
+  const onKeyDown = useTreeKeys({ lineage, active: activeIndex, onMove, onChoose, shortcuts })
   useEffect(() => {
-    if (chosenIndex >= 0) virtual.scrollToIndex(chosenIndex)
+    const index = indexOf(chosen)
+    if (index >= 0) virtual.scrollToIndex(index)
     // Only when another one is chosen; a tree that grows stays where it is.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [chosen])
   const shown = virtual.getVirtualItems()
   const isShown = shown.some((item) => item.index === activeIndex)
+  const activeId = rows[activeIndex]?.record.invocationId
   return (
-    <div ref={scroller} className="max-h-[60dvh] overflow-y-auto rounded-lg border border-line bg-surface">
-      <AxisRow axis={axis} />
+    <div
+      ref={scroller}
+      className={cn("overflow-y-auto rounded-lg border border-line bg-surface", props.className)}
+    >
+      <AxisRow drawn={drawn} />
       <div
         ref={tree}
         role="tree"
-        aria-label="Waterfall"
+        aria-label={label}
         tabIndex={0}
-        aria-activedescendant={isShown ? rowId(rows[activeIndex]?.record.invocationId ?? "") : undefined}
+        aria-activedescendant={isShown && activeId !== undefined ? rowId(label, activeId) : undefined}
         className="group/tree relative outline-none"
         style={{ height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
@@ -88,13 +103,13 @@ export function Waterfall({ records, now, chosen, events, withDeadlines, onChoos
           return (
             <WaterfallRow
               key={id}
-              id={rowId(id)}
+              id={rowId(label, id)}
               branch={branch}
-              axis={axis}
-              now={now}
+              drawn={drawn}
               isClosed={closed.has(id) && branch.children.length > 0}
               isActive={item.index === activeIndex}
               isChosen={id === chosen}
+              isFound={found.has(id)}
               events={id === chosen ? events : NO_EVENTS}
               onToggle={() => close(id, !closed.has(id))}
               onChoose={() => {
@@ -112,42 +127,45 @@ export function Waterfall({ records, now, chosen, events, withDeadlines, onChoos
   )
 }
 
-/** What is chosen by other means, a link or the graph, is opened up and becomes the active row. */
-function useRevealed(
-  chosen: string,
-  records: ReadonlyArray<InvocationRecord>,
-  setClosed: (change: (before: ReadonlySet<string>) => ReadonlySet<string>) => void,
-  setActive: (id: string) => void,
-) {
-  const [revealed, setRevealed] = useState(chosen)
-  if (revealed === chosen) return
-  setRevealed(chosen)
-  setActive(chosen)
-  const above = new Set(ancestorsOf(chosen, records))
-  setClosed((before) => new Set([...before].filter((id) => !above.has(id))))
+/** What is chosen by other means, a link, a search or the graph, becomes the active row. */
+function useActive(chosen: string | undefined) {
+  const [active, setActive] = useState(chosen)
+  const [before, setBefore] = useState(chosen)
+  if (before !== chosen) {
+    setBefore(chosen)
+    setActive(chosen)
+  }
+  return [active, setActive] as const
 }
 
-function AxisRow({ axis }: { readonly axis: ReturnType<typeof axisOf> }) {
+/** Room for a label and some air. */
+const TICK_WIDTH = 84
+
+function AxisRow({ drawn: { axis, origin } }: { readonly drawn: Drawn }) {
+  const [area, width] = useWidth<HTMLDivElement>()
+  const ticks = ticksOf(axis, Math.floor(width / TICK_WIDTH), origin)
   return (
     <div
       aria-hidden
-      className={`${TRACKS} sticky top-0 z-10 h-8 items-center border-b border-line bg-sunken text-xs text-muted`}
+      className={cn(
+        TRACKS,
+        "sticky top-0 z-10 h-8 items-center border-b border-line bg-sunken text-xs text-muted",
+      )}
     >
-      <span className="px-2 font-medium">Invocation</span>
-      <div className="relative mr-4 h-full">
-        {ticksOf(axis, 5).map(({ at, label }, index) => (
-          <span
-            key={at}
-            className={cn(
-              "absolute bottom-0 flex h-full items-center border-l border-line-strong pl-1 whitespace-nowrap tabular-nums",
-              index % 2 === 1 && "max-md:hidden", // where there is little room
-            )}
-            style={{ left: `${at * 100}%` }}
-          >
-            {/* None that would stick out. */}
-            <span className={at > 0.7 ? "max-md:hidden" : undefined}>{at > 0.88 ? "" : label}</span>
-          </span>
-        ))}
+      <span className="px-3 font-medium max-md:hidden">Invocation</span>
+      <div ref={area} className="relative mx-3 h-full">
+        {width === 0
+          ? null
+          : ticks.map(({ at, label }) => (
+              <span
+                key={label}
+                className="absolute bottom-0 flex h-full items-center border-l border-line-strong pl-1 whitespace-nowrap tabular-nums"
+                style={{ left: `${at * 100}%` }}
+              >
+                {/* None that would stick out. */}
+                {(1 - at) * width < 56 ? "" : label}
+              </span>
+            ))}
       </div>
     </div>
   )

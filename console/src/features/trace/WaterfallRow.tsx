@@ -1,29 +1,30 @@
-/** One Invocation in the waterfall: its name, indented below its caller, and its bar on the time axis. */
+/** One Invocation in the waterfall: its name, indented below its caller, and its bar on the time axis; one above the other where there is little room. */
 
-import { ChevronDown, ChevronRight } from "lucide-react"
+import { ChevronDown, ChevronRight, CircleAlert, CircleSlash } from "lucide-react"
 
 import type { InvocationEvent } from "@/api/contract.gen"
 import { cn } from "@/components/classes"
 import { plural } from "@/components/format"
 import { span } from "@/components/instants"
 import { stateLabel } from "@/domain/StateBadge"
-import { failureText } from "@/domain/invocationState"
+import { failureText, isFailure } from "@/domain/invocationState"
 import type { Branch } from "@/features/trace/lineage"
-import { BAR_COLORS } from "@/features/trace/tones"
-import { barOf, placeOf, type Axis, type Bar } from "@/features/trace/waterfall"
+import { total } from "@/features/trace/timing"
+import type { Drawn } from "@/features/trace/Waterfall"
+import { barOf, placeOf, segmentsOf, type Bar } from "@/features/trace/waterfall"
+import { WaterfallBar } from "@/features/trace/WaterfallBar"
 
 /** The two columns, the same in the row of the axis. */
-export const TRACKS =
-  "grid grid-cols-[minmax(8.5rem,2fr)_minmax(0,3fr)] md:grid-cols-[minmax(12rem,1fr)_minmax(0,2fr)]"
+export const TRACKS = "grid grid-cols-1 content-center md:grid-cols-[minmax(15rem,2fr)_minmax(0,3fr)]"
 
 interface WaterfallRowProps {
   readonly id: string
   readonly branch: Branch
-  readonly axis: Axis
-  readonly now: number
+  readonly drawn: Drawn
   readonly isClosed: boolean
   readonly isActive: boolean
   readonly isChosen: boolean
+  readonly isFound: boolean
   /** Known of the chosen one only. */
   readonly events: ReadonlyArray<InvocationEvent>
   readonly onToggle: () => void
@@ -33,10 +34,24 @@ interface WaterfallRowProps {
 }
 
 export function WaterfallRow(props: WaterfallRowProps) {
-  const { id, branch, axis, now, isClosed, isActive, isChosen, events, onToggle, onChoose, top, height } =
-    props
+  const {
+    id,
+    branch,
+    drawn,
+    isClosed,
+    isActive,
+    isChosen,
+    isFound,
+    events,
+    onToggle,
+    onChoose,
+    top,
+    height,
+  } = props
   const { record, children, depth } = branch
+  const { axis, now } = drawn
   const bar = barOf(record, axis, now)
+  const own = drawn.self.get(record.invocationId) ?? []
   const isOpen = children.length === 0 ? undefined : !isClosed
   return (
     // The tree that holds the rows has the focus and hears the keyboard.
@@ -51,10 +66,11 @@ export function WaterfallRow(props: WaterfallRowProps) {
       aria-expanded={isOpen}
       aria-selected={isChosen}
       aria-label={nameOf(branch, bar)}
-      title={failureText(record)}
+      title={titleOf(branch, bar, total(own))}
       className={cn(
         TRACKS,
         "absolute inset-x-0 cursor-pointer items-center border-b border-line outline-none hover:bg-hover",
+        isFound && "bg-warn-soft",
         isChosen && "bg-accent-soft hover:bg-accent-soft",
         isActive && "group-focus-visible/tree:shadow-[inset_0_0_0_2px_var(--accent)]",
       )}
@@ -63,17 +79,34 @@ export function WaterfallRow(props: WaterfallRowProps) {
       onClick={onChoose}
     >
       <div
-        className="flex min-w-0 items-center gap-1 pr-2 text-sm"
-        style={{ paddingLeft: 8 + Math.min(depth, 8) * 14 }}
+        className="flex min-w-0 items-center gap-1.5 pr-2 text-sm"
+        style={{ paddingLeft: 6 + Math.min(depth, 10) * 12 }}
       >
         <Toggle isOpen={isOpen} onToggle={onToggle} />
-        <span className="min-w-0 leading-tight">
-          <span className="block truncate">{record.capability}</span>
-          <span className="block truncate font-mono text-xs text-muted">{record.targetAgentId}</span>
+        <span
+          aria-hidden
+          className="h-3.5 w-1 shrink-0 rounded-full"
+          style={{ background: drawn.colorOf(branch) }}
+        />
+        <Mark bar={bar} />
+        <span className="min-w-0 truncate">
+          <span className={cn(isFailure(bar.state) && "font-medium text-bad")}>{record.capability}</span>{" "}
+          <span className="font-mono text-xs text-muted">{record.targetAgentId}</span>
         </span>
-        {isClosed ? <span className="text-xs text-muted">+{branch.descendants}</span> : null}
+        {isClosed ? (
+          <span className="shrink-0 rounded-full bg-hover px-1.5 text-xs text-muted tabular-nums">
+            +{branch.descendants}
+          </span>
+        ) : null}
       </div>
-      <BarPicture bar={bar} marks={events.map((event) => placeOf(event.occurredAt, axis))} />
+      <WaterfallBar
+        bar={bar}
+        color={drawn.colorOf(branch)}
+        self={segmentsOf(own, axis)}
+        critical={segmentsOf(drawn.critical?.get(record.invocationId) ?? [], axis)}
+        marks={events.map((event) => placeOf(event.occurredAt, axis))}
+        failure={isFailure(bar.state) ? (record.errorCode ?? stateLabel(bar.state)) : undefined}
+      />
     </div>
   )
 }
@@ -86,6 +119,17 @@ function nameOf({ record, descendants }: Branch, bar: Bar): string {
     ...(descendants > 0 ? [`${plural(descendants, "Invocation")} below`] : []),
   ]
   return parts.join(", ")
+}
+
+function titleOf(branch: Branch, bar: Bar, self: number): string {
+  const failure = failureText(branch.record)
+  return [nameOf(branch, bar), `self time ${span(self)}`, ...(failure ? [failure] : [])].join("\n")
+}
+
+function Mark({ bar }: { readonly bar: Bar }) {
+  if (isFailure(bar.state)) return <CircleAlert aria-hidden className="size-3.5 shrink-0 text-bad" />
+  if (bar.state === "canceled") return <CircleSlash aria-hidden className="size-3.5 shrink-0 text-note" />
+  return null
 }
 
 interface ToggleProps {
@@ -110,60 +154,4 @@ function Toggle({ isOpen, onToggle }: ToggleProps) {
       <Icon aria-hidden className="size-4" />
     </button>
   )
-}
-
-const HATCHED =
-  "bg-[repeating-linear-gradient(135deg,var(--bad)_0_3px,transparent_3px_7px)] border border-bad"
-
-function BarPicture({ bar, marks }: { readonly bar: Bar; readonly marks: ReadonlyArray<number> }) {
-  const interrupted = bar.state === "interrupted"
-  const end = bar.left + bar.width
-  return (
-    <div aria-hidden className="relative mr-4 h-full">
-      <div
-        className={cn(
-          "absolute top-1/2 h-3 min-w-[3px] -translate-y-1/2 rounded-xs",
-          interrupted ? HATCHED : BAR_COLORS[bar.state],
-          bar.state === "running" && "opacity-70",
-        )}
-        style={{ left: percent(bar.left), width: percent(bar.width) }}
-      />
-      {interrupted && bar.recorded > 0 ? (
-        <div
-          className="absolute top-1/2 h-3 -translate-y-1/2 rounded-xs bg-bad"
-          style={{ left: percent(bar.left), width: percent(bar.recorded) }}
-        />
-      ) : null}
-      {marks.map((at, index) => (
-        <div
-          key={index}
-          className="absolute top-1/2 h-4.5 w-px -translate-y-1/2 bg-ink"
-          style={{ left: percent(at) }}
-        />
-      ))}
-      {bar.deadline === undefined ? null : (
-        <div
-          className="absolute top-1 bottom-1 border-l-2 border-dotted border-warn"
-          style={{ left: `calc(${percent(bar.deadline)} - 1px)` }}
-        />
-      )}
-      <span
-        className="absolute top-1/2 -translate-y-1/2 px-1.5 text-xs whitespace-nowrap text-ink tabular-nums"
-        style={labelPlace(bar.left, end)}
-      >
-        {span(bar.length)}
-      </span>
-    </div>
-  )
-}
-
-/** Behind the bar, before it, or, when it fills the axis, on a surface of its own inside its end. */
-function labelPlace(left: number, end: number): React.CSSProperties {
-  if (end < 0.72) return { left: percent(end) }
-  if (left > 0.28) return { right: percent(1 - left) }
-  return { right: `calc(${percent(1 - end)} + 6px)`, background: "var(--surface)", borderRadius: 8 }
-}
-
-function percent(fraction: number): string {
-  return `${(fraction * 100).toFixed(4)}%`
 }

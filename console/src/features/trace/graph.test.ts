@@ -1,68 +1,54 @@
 import { describe, expect, it } from "vitest"
 
-import { callGraph, NODE_WIDTH } from "@/features/trace/graph"
+import { callGraph, neighboursOf, shapeOf } from "@/features/trace/graph"
 import { aRecord, MOMENT } from "@/features/trace/records.fixture"
 
-const LATER = MOMENT + 3_600_000
+const NOW = MOMENT + 60_000
 
-const trace = [
-  aRecord("root", { createdAt: 0, agent: "brief" }),
-  aRecord("s1", { createdAt: 1, parent: "root", agent: "summarizer", latencyMs: 30 }),
-  aRecord("s2", { createdAt: 2, parent: "root", agent: "summarizer", latencyMs: 50 }),
-  aRecord("s3", { createdAt: 2, parent: "root", agent: "summarizer", latencyMs: 10, status: "failed" }),
-  aRecord("items", { createdAt: 3, parent: "s1", agent: "items" }),
+const TRACE = [
+  aRecord("root", { createdAt: 0, agent: "acme:brief" }),
+  aRecord("a", { createdAt: 1, parent: "root", agent: "acme:sum", latencyMs: 30 }),
+  aRecord("b", { createdAt: 2, parent: "root", agent: "acme:sum", latencyMs: 10, status: "failed" }),
+  aRecord("c", { createdAt: 3, parent: "a", agent: "acme:brief" }),
 ]
 
 describe("the call graph", () => {
-  it("has one node per Skill and one edge per who calls whom", () => {
-    const { nodes, edges } = callGraph(trace, LATER)
-    expect(nodes.map((node) => [node.agentId, node.calls.length, node.failed])).toEqual([
-      ["brief", 1, 0],
-      ["summarizer", 3, 1],
-      ["items", 1, 0],
+  it("calls of one Skill are one node, failed ones first and then the slowest", () => {
+    const { nodes } = callGraph(TRACE, NOW)
+    expect(nodes.map(({ agentId, failed }) => [agentId, failed])).toEqual([
+      ["acme:brief", 0],
+      ["acme:sum", 1],
     ])
-    expect(
-      edges.map((edge) => [edge.from.split(" ")[0], edge.to.split(" ")[0], edge.calls, edge.failed]),
-    ).toEqual([
-      ["brief", "summarizer", 3, 1],
-      ["summarizer", "items", 1, 0],
+    expect(nodes[1]?.calls.map((call) => call.invocationId)).toEqual(["b", "a"])
+  })
+
+  it("an edge counts the calls of a pair and how many of them failed", () => {
+    const { edges, nodes } = callGraph(TRACE, NOW)
+    const [brief = "", sum = ""] = nodes.map((node) => node.key)
+    expect(edges).toEqual([
+      { from: brief, to: sum, calls: 2, failed: 1 },
+      { from: sum, to: brief, calls: 1, failed: 0 },
     ])
   })
 
-  it("lists the failed calls first, then the slowest", () => {
-    const { nodes } = callGraph(trace, LATER)
-    expect(nodes[1]?.calls.map((call) => call.invocationId)).toEqual(["s3", "s2", "s1"])
+  it("a caller comes before those it called, in whatever order the records are", () => {
+    const { nodes } = callGraph([...TRACE].reverse(), NOW)
+    expect(nodes.map((node) => node.agentId)).toEqual(["acme:brief", "acme:sum"])
   })
 
-  it("puts the called to the right of the caller, and nothing on top of another", () => {
-    const wide = [
-      trace[0],
-      ...["a", "b", "c"].map((id) => aRecord(id, { createdAt: 1, parent: "root", agent: id })),
-    ]
-    const { nodes, width, height } = callGraph(
-      wide.filter((record) => record !== undefined),
-      LATER,
-    )
-    const [root, ...called] = nodes
-    for (const node of called) expect(node.x).toBeGreaterThan((root?.x ?? 0) + NODE_WIDTH)
-    expect(new Set(called.map((node) => node.y)).size).toBe(3)
-    expect(root?.y).toBe(called[1]?.y)
-    for (const node of nodes) {
-      expect(node.x + NODE_WIDTH).toBeLessThanOrEqual(width)
-      expect(node.y).toBeLessThanOrEqual(height)
-    }
+  it("a record whose parent is not in the Trace has no edge to it", () => {
+    expect(callGraph([aRecord("a", { createdAt: 0, parent: "gone" })], NOW).edges).toEqual([])
   })
 
-  it("holds calls in a circle and calls of oneself", () => {
-    const circle = [
-      aRecord("a", { createdAt: 0, agent: "a" }),
-      aRecord("b", { createdAt: 1, agent: "b", parent: "a" }),
-      aRecord("a2", { createdAt: 2, agent: "a", parent: "b" }),
-      aRecord("a3", { createdAt: 3, agent: "a", parent: "a2" }),
-    ]
-    const { nodes, edges } = callGraph(circle, LATER)
-    expect(nodes).toHaveLength(2)
-    expect(edges).toHaveLength(3)
-    expect(edges.every((edge) => !edge.path.includes("NaN"))).toBe(true)
+  it("the shape changes with who calls whom and how often, not with what came of it", () => {
+    const failed = TRACE.map((record) => ({ ...record, status: "failed" as const }))
+    expect(shapeOf(callGraph(failed, NOW))).toBe(shapeOf(callGraph(TRACE, NOW)))
+    expect(shapeOf(callGraph(TRACE.slice(0, 3), NOW))).not.toBe(shapeOf(callGraph(TRACE, NOW)))
+  })
+
+  it("the neighbours of a node are its callers, those it calls, and itself", () => {
+    const edge = (from: string, to: string) => ({ from, to, calls: 1, failed: 0 })
+    const edges = [edge("a", "b"), edge("b", "c"), edge("c", "d")]
+    expect([...neighboursOf("b", edges)].sort()).toEqual(["a", "b", "c"])
   })
 })

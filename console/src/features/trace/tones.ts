@@ -1,14 +1,14 @@
-/** The colour of each state in bars, edges and marks; a label or name always says the same. */
+/** The colour of each state in bars; a label or name always says the same. */
 
 import type { InvocationState } from "@/domain/invocationState"
 
-export const BAR_COLORS: Readonly<Record<InvocationState, string>> = {
-  pending: "bg-control",
-  routing: "bg-accent",
-  running: "bg-accent",
-  succeeded: "bg-ok",
-  failed: "bg-bad",
-  canceled: "bg-note",
-  timed_out: "bg-warn",
-  interrupted: "bg-bad",
+export const STATE_COLORS: Readonly<Record<InvocationState, string>> = {
+  pending: "var(--control)",
+  routing: "var(--accent)",
+  running: "var(--accent)",
+  succeeded: "var(--ok)",
+  failed: "var(--bad)",
+  canceled: "var(--note)",
+  timed_out: "var(--warn)",
+  interrupted: "var(--bad)",
 }

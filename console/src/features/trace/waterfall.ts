@@ -21,6 +21,14 @@ export interface Bar {
   readonly deadline?: number
   /** Microseconds the Invocation took, or has taken so far. */
   readonly length: number
+  /** None of it is on the axis, of which only a part is looked at. */
+  readonly isOutside: boolean
+}
+
+/** A stretch of the axis, both ends as fractions. */
+export interface Segment {
+  readonly left: number
+  readonly width: number
 }
 
 export interface Tick {
@@ -31,7 +39,7 @@ export interface Tick {
 const SHORTEST_AXIS = 1000
 
 /** When an Invocation ended, would have had to, or, while it runs, how far it has come. */
-function endOf(record: InvocationRecord, now: number): number {
+export function endOf(record: InvocationRecord, now: number): number {
   if (isEnded(record.status)) return micros(record.updatedAt)
   if (stateOf(record, now) === "interrupted") return micros(record.deadlineAt)
   return Math.max(now * 1000, micros(record.updatedAt))
@@ -55,8 +63,9 @@ export function barOf(record: InvocationRecord, axis: Axis, now: number): Bar {
     left: fraction(created, axis),
     width: fraction(end, axis) - fraction(created, axis),
     recorded: fraction(micros(record.updatedAt), axis) - fraction(created, axis),
-    deadline: deadline <= axis.end ? fraction(deadline, axis) : undefined,
+    deadline: deadline >= axis.start && deadline <= axis.end ? fraction(deadline, axis) : undefined,
     length: end - created,
+    isOutside: end < axis.start || created > axis.end,
   }
 }
 
@@ -65,14 +74,37 @@ export function placeOf(timestamp: string, axis: Axis): number {
   return fraction(micros(timestamp), axis)
 }
 
-/** Round times, at most `max` of them, from the start of the axis. */
-export function ticksOf(axis: Axis, max: number): ReadonlyArray<Tick> {
+/** Gaps narrower than this cannot be seen. */
+const FINEST = 0.0015
+const MOST_SEGMENTS = 60
+
+/** The parts of spans that are on the axis; those that cannot be told apart are joined. */
+export function segmentsOf(
+  spans: ReadonlyArray<{ readonly start: number; readonly end: number }>,
+  axis: Axis,
+): ReadonlyArray<Segment> {
+  const segments: Array<{ left: number; width: number }> = []
+  for (const { start, end } of spans) {
+    if (end <= axis.start || start >= axis.end) continue
+    const [left, right] = [fraction(start, axis), fraction(end, axis)]
+    const last = segments.at(-1)
+    const isJoined = last !== undefined && left - (last.left + last.width) < FINEST
+    if (last !== undefined && (isJoined || segments.length === MOST_SEGMENTS)) last.width = right - last.left
+    else segments.push({ left, width: right - left })
+  }
+  return segments
+}
+
+/** Round times since the origin, at most `max` of them and always one, where they are on the axis. */
+export function ticksOf(axis: Axis, max: number, origin = axis.start): ReadonlyArray<Tick> {
   const length = axis.end - axis.start
-  const step = roundStep(length / max)
-  return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => ({
-    at: (index * step) / length,
-    label: index === 0 ? "0" : span(index * step),
-  }))
+  const step = roundStep(length / Math.max(1, max))
+  const first = Math.ceil((axis.start - origin) / step)
+  const last = Math.floor((axis.end - origin) / step)
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => {
+    const since = (first + index) * step
+    return { at: (origin + since - axis.start) / length, label: since === 0 ? "0" : span(since) }
+  })
 }
 
 const SECOND = 1_000_000
