@@ -22,7 +22,8 @@ from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
 from aop.ledger.journal import Journal
 from aop.ledger.model import SUCCEEDED, Acceptance, Opening, terminal_fact
-from aop.ledger.reader import LedgerReader, RecordFilter
+from aop.ledger.reader import LedgerReader
+from aop.ledger.record_filter import ListRead
 from aop.local.postgres import EmbeddedPostgres
 from aop.store.database import Connection, Database, connect
 from aop.store.migrations import migrate
@@ -228,7 +229,7 @@ async def _reads(journal: Journal, url: str) -> dict[str, float]:
     named: dict[str, Callable[[], Awaitable[object]]] = {
         _DETAIL: lambda: ledger.detail("space", root.lineage.invocation),
         _TRACE: lambda: ledger.trace("space", root.lineage.trace),
-        _LIST: lambda: ledger.page("space", RecordFilter(), None, 50),
+        _LIST: lambda: ledger.page(ListRead("space", 50)),
     }
     found = {name: await _millis(read) for name, read in named.items()}
     await database.close()

@@ -856,6 +856,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workspaces/{workspaceId}/traces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the Traces of a Workspace
+         * @description Filters and order are those of the root: a Trace is listed when its root matches.
+         */
+        get: operations["listTraces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/workspaces/{workspaceId}/traces/{traceId}": {
         parameters: {
             query?: never;
@@ -1507,7 +1529,7 @@ export interface components {
         InvocationId: string;
         InvocationPage: {
             items: components["schemas"]["InvocationRecord"][];
-            nextCursor?: components["schemas"]["NextCursor"];
+            nextCursor?: components["schemas"]["SearchCursor"];
         };
         /**
          * Invocation Record
@@ -1880,6 +1902,8 @@ export interface components {
         RootTaskId: string;
         /** @description 1 to 128 ASCII characters: a letter or digit, then letters, digits, '.', '_', ':' or '-'. Compared exactly. */
         SafeIdentifier: string;
+        /** @description Opaque. Present when more exists, and when a search ended early because it had read many Invocations: the page then has fewer items than its limit, perhaps none, and the search goes on here. */
+        SearchCursor: string;
         /**
          * Sign-in code
          * @description Signs in once, as the principal that it was made for, within ten minutes.
@@ -1910,14 +1934,48 @@ export interface components {
         TopologyEventState: "published" | "suspended" | "revoked" | "disabled";
         /**
          * Trace
-         * @description The lineage of one root Task: parents before children, every parent present.
+         * @description The lineage of one root Task: parents before children, every parent present. More than 1,000 Invocations come in pages by createdAt; a parent is then on the same page or on an earlier one.
          */
         Trace: {
             traceId: components["schemas"]["TraceId"];
             invocations: components["schemas"]["InvocationRecord"][];
+            /** @description Present only when more exists; opaque. */
+            nextCursor?: string;
         };
         /** @description 32 lowercase hex digits, not all zero. */
         TraceId: string;
+        /**
+         * Trace item
+         * @description A Trace as a list shows it: its root, and what became of all its Invocations.
+         */
+        TraceItem: {
+            traceId: components["schemas"]["TraceId"];
+            /** @description The Invocation that began the Trace; it has no parent. */
+            root: components["schemas"]["InvocationRecord"];
+            /** @description All of them, the root included. */
+            invocations: number;
+            /** @description Those that have not ended. */
+            running: number;
+            /** @description Those that ended `failed` or `timed_out`. A cancellation is a choice of the caller, not a failure. */
+            failures: number;
+            /** @description The failures by code and reason, the most frequent first. */
+            errors: components["schemas"]["TraceItemError"][];
+            /** @description Agents that were called, the most often called first, then by id; at most 20. */
+            agents: components["schemas"]["SafeIdentifier"][];
+            /** @description How many Agents were called. */
+            agentCount: number;
+            /** @description From the creation of the root to the last recorded event of any Invocation; it grows while one runs. */
+            durationMs: number;
+        };
+        TraceItemError: {
+            errorCode: components["schemas"]["InvocationRecordErrorCode"];
+            reason?: components["schemas"]["PlatformErrorV2Reason"];
+            count: number;
+        };
+        TracePage: {
+            items: components["schemas"]["TraceItem"][];
+            nextCursor?: components["schemas"]["SearchCursor"];
+        };
         /**
          * Workspace
          * @description A minimal container that belongs to the principal who created it.
@@ -2320,6 +2378,30 @@ export interface components {
         Limit: number;
         /** @description The `nextCursor` of the page before, with the same path, filters and limit. */
         Cursor: string;
+        /** @description Keeps Invocations in this state. */
+        StatusFilter: components["schemas"]["InvocationRecordStatus"];
+        /** @description Keeps Invocations whose target is this Agent. */
+        AgentFilter: components["schemas"]["SafeIdentifier"];
+        /** @description Keeps Invocations of this capability. */
+        CapabilityFilter: components["schemas"]["SafeIdentifier"];
+        /** @description Keeps Invocations that this principal called. Calls that an Agent made have no principal as their caller. */
+        CallerFilter: components["schemas"]["SafeIdentifier"];
+        /** @description `true` keeps Invocations that began a Trace, `false` those that an Agent called. */
+        RootFilter: boolean;
+        /** @description Keeps Invocations of this Trace. */
+        TraceFilter: components["schemas"]["TraceId"];
+        /** @description Keeps Invocations that ended with this code. */
+        ErrorCodeFilter: components["schemas"]["InvocationRecordErrorCode"];
+        /** @description Keeps Invocations that ended with this reason. */
+        ReasonFilter: components["schemas"]["PlatformErrorV2Reason"];
+        /** @description Keeps Invocations created at or after this RFC 3339 time with offset. */
+        SinceFilter: string;
+        /** @description Keeps Invocations created before this RFC 3339 time with offset. */
+        UntilFilter: string;
+        /** @description `newest` is createdAt descending, then invocationId descending. `slowest` has those that ended, latencyMs descending, then invocationId. */
+        OrderOfInvocations: "newest" | "slowest";
+        /** @description The `nextCursor` of the page before, of the same Trace. */
+        TraceCursor: string;
     };
     requestBodies: never;
     headers: {
@@ -3772,18 +3854,28 @@ export interface operations {
     listInvocations: {
         parameters: {
             query?: {
-                /** @description Keeps records in this state. */
-                status?: components["schemas"]["InvocationRecordStatus"];
-                /** @description Keeps records whose target is this Agent. */
-                agentId?: components["schemas"]["SafeIdentifier"];
-                /** @description Keeps records of this capability. */
-                capability?: components["schemas"]["SafeIdentifier"];
-                /** @description Keeps records of calls that this principal made. Calls that an Agent made have no principal as their caller. */
-                callerId?: components["schemas"]["SafeIdentifier"];
-                /** @description Keeps records created at or after this RFC 3339 time with offset. */
-                since?: string;
-                /** @description Keeps records created before this RFC 3339 time with offset. */
-                until?: string;
+                /** @description Keeps Invocations in this state. */
+                status?: components["parameters"]["StatusFilter"];
+                /** @description Keeps Invocations whose target is this Agent. */
+                agentId?: components["parameters"]["AgentFilter"];
+                /** @description Keeps Invocations of this capability. */
+                capability?: components["parameters"]["CapabilityFilter"];
+                /** @description Keeps Invocations that this principal called. Calls that an Agent made have no principal as their caller. */
+                callerId?: components["parameters"]["CallerFilter"];
+                /** @description `true` keeps Invocations that began a Trace, `false` those that an Agent called. */
+                root?: components["parameters"]["RootFilter"];
+                /** @description Keeps Invocations of this Trace. */
+                traceId?: components["parameters"]["TraceFilter"];
+                /** @description Keeps Invocations that ended with this code. */
+                errorCode?: components["parameters"]["ErrorCodeFilter"];
+                /** @description Keeps Invocations that ended with this reason. */
+                reason?: components["parameters"]["ReasonFilter"];
+                /** @description Keeps Invocations created at or after this RFC 3339 time with offset. */
+                since?: components["parameters"]["SinceFilter"];
+                /** @description Keeps Invocations created before this RFC 3339 time with offset. */
+                until?: components["parameters"]["UntilFilter"];
+                /** @description `newest` is createdAt descending, then invocationId descending. `slowest` has those that ended, latencyMs descending, then invocationId. */
+                order?: components["parameters"]["OrderOfInvocations"];
                 /** @description The longest page; a page also ends once its items pass 4 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the page before, with the same path, filters and limit. */
@@ -3797,7 +3889,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of roots and children; createdAt descending, then invocationId descending. */
+            /** @description One page of roots and children, in the order that was asked for. */
             200: {
                 headers: {
                     "x-platform-trace-id": components["headers"]["TraceId"];
@@ -3924,9 +4016,67 @@ export interface operations {
             503: components["responses"]["InvocationUnavailable"];
         };
     };
+    listTraces: {
+        parameters: {
+            query?: {
+                /** @description Keeps Invocations in this state. */
+                status?: components["parameters"]["StatusFilter"];
+                /** @description Keeps Invocations whose target is this Agent. */
+                agentId?: components["parameters"]["AgentFilter"];
+                /** @description Keeps Invocations of this capability. */
+                capability?: components["parameters"]["CapabilityFilter"];
+                /** @description Keeps Invocations that this principal called. Calls that an Agent made have no principal as their caller. */
+                callerId?: components["parameters"]["CallerFilter"];
+                /** @description Keeps Invocations of this Trace. */
+                traceId?: components["parameters"]["TraceFilter"];
+                /** @description Keeps Invocations that ended with this code. */
+                errorCode?: components["parameters"]["ErrorCodeFilter"];
+                /** @description Keeps Invocations that ended with this reason. */
+                reason?: components["parameters"]["ReasonFilter"];
+                /** @description Keeps Invocations created at or after this RFC 3339 time with offset. */
+                since?: components["parameters"]["SinceFilter"];
+                /** @description Keeps Invocations created before this RFC 3339 time with offset. */
+                until?: components["parameters"]["UntilFilter"];
+                /** @description `newest` is createdAt descending, then invocationId descending. `slowest` has those that ended, latencyMs descending, then invocationId. */
+                order?: components["parameters"]["OrderOfInvocations"];
+                /** @description The longest page; a page also ends once its items pass 4 MiB. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before, with the same path, filters and limit. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of Traces, each with its root and counts over all its Invocations. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TracePage"];
+                };
+            };
+            400: components["responses"]["InvocationInvalid"];
+            401: components["responses"]["InvocationUnauthenticated"];
+            403: components["responses"]["InvocationForbidden"];
+            404: components["responses"]["InvocationNotFound"];
+            500: components["responses"]["InvocationFault"];
+            503: components["responses"]["InvocationUnavailable"];
+        };
+    };
     readTrace: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `nextCursor` of the page before, of the same Trace. */
+                cursor?: components["parameters"]["TraceCursor"];
+            };
             header?: never;
             path: {
                 workspaceId: components["parameters"]["WorkspaceId"];
@@ -3936,7 +4086,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All Invocations of the Trace, parents before children; metadata only. */
+            /** @description All Invocations of the Trace, parents before children; metadata only. Above 1,000 the first page of them. */
             200: {
                 headers: {
                     "x-platform-trace-id": components["headers"]["TraceId"];

@@ -144,6 +144,7 @@ _BINDINGS = "/v1/providers/{providerId}/endpoint-bindings"
 _CHALLENGES = f"{_BINDINGS}/{{bindingId}}/challenges"
 _OF_RELEASE = ("POST verify", "POST publish", "POST suspend", "POST revoke", "GET reach", "GET observation")
 _SPACE = "/v1/workspaces/{workspaceId}"
+_OF_WORKSPACE = ("invocations", "traces", "figures")
 _INSTALLATIONS = f"{_SPACE}/installations"
 _CALLERS = f"{_SPACE}/callers"
 _OPEN = Rule(Access.ANYONE)
@@ -173,10 +174,7 @@ GATEWAY: Mapping[str, Rule] = {
             _gateway("GET /v1/providers/{providerId}/agents", 200, _hidden("providerId")),
             *(_gateway(act.replace(" ", " /v1/releases/{releaseId}/"), 200, *_RELEASE) for act in _OF_RELEASE),
             _gateway("GET /v1/releases/{releaseId}", 200, _absent("releaseId"), _hidden("releaseId")),
-            _gateway("GET /v1/status", 200),
-            _gateway("GET /v1/me", 200),
-            _gateway("GET /v1/me/agents", 200),
-            _gateway("GET /v1/me/tokens", 200),
+            *(_gateway(f"GET /v1/{path}", 200) for path in ("status", "me", "me/agents", "me/tokens")),
             _gateway("POST /v1/me/tokens", 201),
             _gateway("POST /v1/me/sign-in-codes", 201),
             _gateway("POST /v1/workspaces", 201),
@@ -206,7 +204,7 @@ GATEWAY: Mapping[str, Rule] = {
             _gateway(
                 f"POST {_SPACE}/invocations", 200, *_WORKSPACE, *_NOT_INSTALLED, body=["target"], together=_INVOKED
             ),
-            *(_gateway(f"GET {_SPACE}/{what}", 200, *_WORKSPACE) for what in ("invocations", "figures")),
+            *(_gateway(f"GET {_SPACE}/{what}", 200, *_WORKSPACE) for what in _OF_WORKSPACE),
             *(
                 _gateway(f"GET {_SPACE}/{path}/{{{name}}}", 200, *_WORKSPACE, *_within(name), together=_IN_CALLED)
                 for path, name in (("invocations", "invocationId"), ("traces", "traceId"))
@@ -240,7 +238,7 @@ def _lineage(name: str) -> Rule:
 _READ = "GET /internal/v1/workspaces/{workspaceId}"
 ROUTER_INTERNAL: Mapping[str, Rule] = {
     "POST /internal/v1/invocations": Rule(Access.CONTROL_PLANE, changes=True),
-    **{f"{_READ}/{what}": Rule(Access.CONTROL_PLANE, objects=("workspaceId",)) for what in ("invocations", "figures")},
+    **{f"{_READ}/{what}": Rule(Access.CONTROL_PLANE, objects=("workspaceId",)) for what in _OF_WORKSPACE},
     f"{_READ}/invocations/{{invocationId}}": _lineage("invocationId"),
     f"{_READ}/traces/{{traceId}}": _lineage("traceId"),
     "GET /internal/v1/releases/{releaseId}/reach": Rule(Access.CONTROL_PLANE, objects=("releaseId",)),

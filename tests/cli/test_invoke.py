@@ -244,6 +244,23 @@ def test_the_lineage_can_be_shown_right_after_the_result(aop: Aop) -> None:
     assert (trace["traceId"], len(trace["invocations"])) == (result["traceId"], 3)
 
 
+@pytest.mark.rows("FIND-04")
+def test_traces_are_listed_one_line_each_with_their_calls(aop: Aop) -> None:
+    nested = aop("invoke", "aop:meeting-brief", "brief-meeting", "--example", "--json").json
+    heading, newest, *_ = aop("traces", "--limit", "3").out.splitlines()
+    assert heading.split() == ["created", "status", "time", "calls", "failed", "agent", "capability", "trace"]
+    assert re.search(rf"succeeded +\d+ ms +3 +aop:meeting-brief +brief-meeting +{nested['traceId']}$", newest)
+    (item,) = aop("traces", "--trace", nested["traceId"], "--slowest", "--json").json["items"]
+    assert (item["root"]["invocationId"], item["invocations"], item["failures"]) == (nested["invocationId"], 3, 0)
+    assert len(aop("invocations", "--trace", nested["traceId"], "--json").json["items"]) == 3
+    (root,) = aop("invocations", "--trace", nested["traceId"], "--root", "--json").json["items"]
+    assert root == item["root"]
+    assert aop("traces", "--until", "2020-01-01T00:00:00Z").out == "nothing was invoked\n"
+    assert "--error must be one of A2A_PROTOCOL_ERROR, " in aop("traces", "--error", "none").err
+    assert aop("invocations", "--reason", "none").code == 2
+    assert aop("invocations", "--error", "TIMEOUT", "--reason", "connect_failed", "--json").json == {"items": []}
+
+
 def test_a_trace_that_is_not_there_is_told(aop: Aop, workspace: str) -> None:
     assert aop("trace", "0" * 31 + "1", "--json").error["code"] == "NOT_FOUND"
     empty = aop("trace", "--last", "-w", workspace)

@@ -91,14 +91,21 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
         ],
         "connect": [(agent.agent, *work), (EVIL, *work), (agent.agent, "--for", "curl", *work), ("--for", EVIL)],
         "mcp": [(f"--profile={EVIL}",), ("--workspace", EVIL)],
-        "invocations": [work, (agent.invocation, *work), ("--agent", EVIL, *work)],
-        "trace": [(EVIL, *work), ("--last", *work)],
+        **_calls_that_read(agent, work),
         "share": [(agent.agent,), (EVIL,)],
         "front": [("--to", EVIL)],
         **_calls_of_operators(data),
         "release suspend": [(EVIL, "--yes"), (agent.release, "--yes")],
         "release revoke": [(EVIL, "--yes"), (agent.release, "--yes")],
         "uninstall": [(EVIL, *work), (agent.agent, *work)],
+    }
+
+
+def _calls_that_read(agent: Hostile, work: tuple[str, ...]) -> dict[str, list[tuple[str, ...]]]:
+    return {
+        "invocations": [work, (agent.invocation, *work), ("--agent", EVIL, *work)],
+        "traces": [work, ("--agent", EVIL, *work), ("--error", EVIL, *work), ("--reason", EVIL, *work)],
+        "trace": [(EVIL, *work), ("--last", *work)],
     }
 
 

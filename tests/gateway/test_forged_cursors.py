@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from random import Random
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 import pytest_asyncio
@@ -15,6 +15,7 @@ import yaml
 
 from aop.base import assets
 from aop.base.canonical import to_base64url
+from aop.serving.paging import DEFAULT_LIMIT
 from tests.support.loop import SPACE, Platform, running_platform
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
@@ -29,11 +30,17 @@ class Listed:
     name: str
     parameters: tuple[str, ...]
     position: tuple[Any, ...]
+    filters: tuple[tuple[str, str], ...] = ()
+    limit: int | None = 1
+    """None if the list has pages of one size."""
 
 
 NOW = "2026-01-01T00:00:00Z"
 MICROS = 1_767_225_600_000_000
 INVOCATIONS = Listed("invocations", ("workspaceId",), (NOW, "f" * 32))
+SLOWEST = Listed("invocations", ("workspaceId",), (7, "0" * 32), (("order", "slowest"),))
+TRACES = Listed("traces", ("workspaceId",), (NOW, "f" * 32))
+TRACE = Listed("trace", ("workspaceId", "traceId"), (NOW, 0, "0" * 32), limit=None)
 LISTS = {
     "/v1/agents": Listed("agents", (), (1, MICROS, "acme:agent", "1.0.0")),
     "/v1/agents/{agentId}": Listed("agent-overview", ("agentId",), (NOW, "1.0.0")),
@@ -47,10 +54,15 @@ LISTS = {
     "/v1/workspaces/{workspaceId}/callers": Listed("callers", ("workspaceId",), (MICROS, "bob")),
     "/v1/workspaces/{workspaceId}/installations": Listed("installations", ("workspaceId",), (MICROS, "ins_1")),
     "/v1/workspaces/{workspaceId}/invocations": INVOCATIONS,
+    "/v1/workspaces/{workspaceId}/invocations?order=slowest": SLOWEST,
+    "/v1/workspaces/{workspaceId}/traces": TRACES,
+    "/v1/workspaces/{workspaceId}/traces/{traceId}": TRACE,
     "/internal/v1/workspaces/{workspaceId}/invocations": INVOCATIONS,
+    "/internal/v1/workspaces/{workspaceId}/traces": TRACES,
+    "/internal/v1/workspaces/{workspaceId}/traces/{traceId}": TRACE,
 }
 PATH_VALUES = {"agentId": "acme:agent", "providerId": "provider-of-alice", "workspaceId": SPACE}
-"""Besides the public id of the Agent, which is a new one in each store."""
+"""Besides the public id of the Agent and a Trace, which are new ones in each store."""
 PARTS: tuple[Any, ...] = (
     None, True, -1, 0, 1, 2**31, 2**63 - 1, 2**63, 2**64, 10**30, 1.5, 1e308, -0.0, [], {}, [[]], "",
     "x", "not-hex", "a" * 128, "0" * 32, "f" * 32,
@@ -65,17 +77,20 @@ PARTS: tuple[Any, ...] = (
 async def platform(postgres: PostgresForTests) -> AsyncIterator[Platform]:
     urls = await postgres.new_platform()
     async with running_platform(urls) as running:
-        assert (await running.invoke()).status == 200
+        invoked = await running.invoke()
+        assert invoked.status == 200
+        PATH_VALUES["traceId"] = invoked.json["traceId"]
         overview = await running.gateway.get(f"/v1/agents/{running.card['agentId']}", token=running.token)
         PATH_VALUES["publicAgentId"] = overview.json["publicAgentId"]
         yield running
     await postgres.drop(urls.migration.rpartition("/")[2])
 
 
-def sealed(listed: Listed, position: object, limit: int = 1) -> str:
+def sealed(listed: Listed, position: object) -> str:
     """As anybody can who reads our code: the seal has no key."""
     path = {name: PATH_VALUES[name] for name in listed.parameters}
-    binding = json.dumps([listed.name, sorted(path.items()), [], limit], separators=(",", ":"), ensure_ascii=False)
+    bound = [listed.name, sorted(path.items()), listed.filters, listed.limit or DEFAULT_LIMIT]
+    binding = json.dumps(bound, separators=(",", ":"), ensure_ascii=False)
     encoded = json.dumps(position, ensure_ascii=False).encode()
     return to_base64url(hashlib.sha256(encoded + binding.encode()).digest()[:16] + encoded)
 
@@ -99,7 +114,10 @@ def texts(listed: Listed) -> Iterator[str]:
 async def ask(platform: Platform, path: str, cursor: str) -> tuple[int, Any]:
     internal = path.startswith("/internal")
     unit, token = (platform.router, CONTROL_PLANE_TO_ROUTER) if internal else (platform.gateway, platform.token)
-    reply = await unit.get(f"{path.format(**PATH_VALUES)}?limit=1&cursor={quote(cursor, safe='')}", token=token)
+    listed = LISTS[path]
+    query = {**dict(listed.filters), **({} if listed.limit is None else {"limit": listed.limit}), "cursor": cursor}
+    target = path.partition("?")[0].format(**PATH_VALUES)
+    reply = await unit.get(f"{target}?{urlencode(query, quote_via=quote, safe='')}", token=token)
     return reply.status, reply.json
 
 
@@ -127,7 +145,7 @@ async def test_the_table_above_holds_every_list_of_both_units() -> None:
     for name in ("gateway.v1", "router-internal.v1"):
         document = yaml.safe_load((assets.folder("contracts") / "openapi" / f"{name}.yaml").read_bytes())
         found |= {path for path, item in document["paths"].items() if _takes_cursor(document, item.get("get", {}))}
-    assert found == set(LISTS)
+    assert found == {path.partition("?")[0] for path in LISTS}
 
 
 def _takes_cursor(document: Mapping[str, Any], operation: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ import msgspec
 from aop.contracts.errors import ErrorCode, Reason, reason_pairs
 from aop.contracts.lineage import EventType
 from aop.ledger.model import SUCCEEDED, Terminal
-from aop.ledger.reader import RecordFilter
+from aop.ledger.record_filter import ListRead
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import SPACE, an_acceptance, an_end, breaches, reading, writing
 
@@ -38,7 +38,7 @@ async def test_a_reason_is_recorded_with_its_terminal_and_shown_by_every_read(st
     async with reading(stores.router) as lineage:
         detail = await lineage.detail(SPACE, acceptance.context.lineage.invocation)
         trace = await lineage.trace(SPACE, acceptance.context.lineage.trace)
-        page = await lineage.page(SPACE, RecordFilter(), None, 10)
+        page = await lineage.page(ListRead(SPACE, 10))
         succeeded = await lineage.detail(SPACE, other.context.lineage.invocation)
     assert detail is not None
     assert trace is not None
@@ -46,7 +46,7 @@ async def test_a_reason_is_recorded_with_its_terminal_and_shown_by_every_read(st
     error = detail.events[-1].error
     assert error is not msgspec.UNSET
     assert (error.code, error.reason) == (ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.SCHEMA_WORK)
-    assert [record.reason for record in (detail.invocation, *trace.invocations)] == [Reason.SCHEMA_WORK] * 2
+    assert [record.reason for record in (detail.invocation, *trace.trace.invocations)] == [Reason.SCHEMA_WORK] * 2
     assert sorted(record.reason or "" for record in page.records) == ["", Reason.SCHEMA_WORK]
     assert (succeeded.invocation.reason, succeeded.events[-1].error) == (msgspec.UNSET, msgspec.UNSET)
     assert await breaches(stores.router) == []

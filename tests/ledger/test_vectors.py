@@ -27,7 +27,7 @@ from aop.ledger.model import (
     Progress,
     Terminal,
 )
-from aop.ledger.reader import LineageBroken
+from aop.ledger.traces import LineageBroken
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import Writing, breaches, digits, reading, writing
 from tests.support.postgres import PostgresForTests
@@ -179,9 +179,9 @@ async def test_a_child_is_accepted_exactly_when_it_fits_its_running_parent(store
                 assert (verdict, place.created_at) == ("accepted", from_text(parent[-1]["occurredAt"]))
             else:
                 assert verdict == case["verdict"], case["name"]
-            trace = await lineage.trace(parent[0]["workspaceId"], parent[0]["traceId"])
-            assert trace is not None
-            assert len(trace.invocations) == (2 if verdict == "accepted" else 1)
+            page = await lineage.trace(parent[0]["workspaceId"], parent[0]["traceId"])
+            assert page is not None
+            assert len(page.trace.invocations) == (2 if verdict == "accepted" else 1)
 
 
 _MORE = ("routing", "started")
@@ -236,7 +236,9 @@ async def test_a_trace_is_shown_when_it_is_whole_and_is_never_shown_when_it_is_b
                 with pytest.raises(LineageBroken):
                     await lineage.trace(case["workspaceId"], case["id"])
                 continue
-            found = as_json(await lineage.trace(case["workspaceId"], case["id"]))
+            page = await lineage.trace(case["workspaceId"], case["id"])
+            assert page is not None
+            found = as_json(page.trace)
             assert document("trace/2").violations(found) == ()
             assert [item["invocationId"] for item in found["invocations"]] == [item["invocationId"] for item in records]
     await connection.close()

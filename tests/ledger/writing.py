@@ -1,5 +1,6 @@
 """A journal on a real store for tests: builders of acceptances and facts, and what the store then holds."""
 
+import dataclasses
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,12 +15,15 @@ from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id, new_id, new_opening_id
 from aop.base.loops import Loops
 from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
+from aop.contracts.lineage import InvocationOrder
 from aop.ledger.check import LedgerCheck, Span
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
 from aop.ledger.journal import Journal
 from aop.ledger.model import Acceptance, Fact, Opening, Place, Terminal, terminal_fact
 from aop.ledger.reader import LedgerReader
+from aop.ledger.record_filter import ListRead, RecordFilter
+from aop.ledger.search import MAX_READ
 from aop.ledger.writer_connection import Connect
 from aop.store.database import Connection, Database, connect
 
@@ -117,12 +121,32 @@ async def writing(
 
 
 @asynccontextmanager
-async def reading(url: str) -> AsyncIterator[LedgerReader]:
+async def reading(url: str, *, max_read: int = MAX_READ) -> AsyncIterator[LedgerReader]:
     database = await Database.open(url, size=3, application="test")
     try:
-        yield LedgerReader(database)
+        yield LedgerReader(database, max_read=max_read)
     finally:
         await database.close()
+
+
+async def listed_ids(
+    ledger: LedgerReader,
+    filters: RecordFilter = RecordFilter(),  # noqa: B008
+    order: InvocationOrder = InvocationOrder.NEWEST,
+    *,
+    limit: int,
+) -> list[str]:
+    """Of all pages, which must not repeat anything."""
+    found: list[str] = []
+    read = ListRead(SPACE, limit, filters, order)
+    while True:
+        page = await ledger.page(read)
+        assert len(page.records) <= limit
+        found += [record.invocation_id for record in page.records]
+        if page.last is None:
+            assert len(found) == len(set(found))
+            return found
+        read = dataclasses.replace(read, after=page.last)
 
 
 async def breaches(url: str, span: Span = Span()) -> list[str]:  # noqa: B008

@@ -34,6 +34,7 @@ async def test_each_unit_is_asked_only_for_what_is_its_own(stores: DatabaseUrls)
         await platform.read(f"/traces/{reply.json['traceId']}")
         await platform.read("/invocations")
         await platform.read("/figures")
+        await platform.read("/traces")
         await platform.gateway.get(f"/v1/releases/{platform.release.release_id}/reach", token=platform.token)
         assert await internal_routes(platform.gateway) <= {"/internal/v1/resolve-agent", "/internal/v1/topology/watch"}
         space = "/internal/v1/workspaces/:workspaceId"
@@ -43,6 +44,7 @@ async def test_each_unit_is_asked_only_for_what_is_its_own(stores: DatabaseUrls)
             f"{space}/figures",
             f"{space}/invocations",
             f"{space}/invocations/:invocationId",
+            f"{space}/traces",
             f"{space}/traces/:traceId",
             "/internal/v1/releases/:releaseId/reach",
         }

@@ -9,6 +9,8 @@ import asyncpg
 import pytest
 
 from aop.contracts.signing import SigningKey
+from aop.ledger.model import LOST, SUCCEEDED
+from tests.ledger.writing import a_context, an_acceptance, an_end, writing
 from tests.support.agent import a_message, credential_of, data, delegation_of, rpc_error
 from tests.support.canaries import require_absent
 from tests.support.errors import require_error
@@ -51,6 +53,44 @@ async def test_a_read_is_not_for_a_stranger_to_the_workspace(platform: Platform,
         require_error(malformed, 400, "VALIDATION_ERROR", "4")
         nowhere = await platform.gateway.get(f"/v1/workspaces/nowhere/{kind}/{own}", token=platform.token)
         require_error(nowhere, 404, "NOT_FOUND", "4")
+
+
+@pytest.mark.rows("FIND-04", "LED-08")
+async def test_traces_are_listed_by_their_roots_and_a_large_one_is_read_in_pages(platform: Platform, bob: str) -> None:
+    async with writing(platform.stores.router, router_id="seed") as written:
+        root = a_context()
+        place = await written.journal.accept(an_acceptance(root))
+        children = [a_context(root, agent=f"acme:{number % 30}") for number in range(1004)]
+        places = await asyncio.gather(*(written.journal.accept(an_acceptance(child)) for child in children))
+        assert all(await asyncio.gather(*(written.journal.end(an_end(each, LOST)) for each in places)))
+        assert await written.journal.end(an_end(place, SUCCEEDED))
+    trace = root.lineage.trace
+    found = await platform.read(f"/traces?traceId={trace}&status=succeeded&order=slowest")
+    (item,) = found["items"]
+    assert found.keys() == {"items"}
+    assert (item["root"]["invocationId"], item["invocations"], item["failures"]) == (
+        root.lineage.invocation,
+        1005,
+        1004,
+    )
+    assert item["errors"] == [{"errorCode": "DEPENDENCY_ERROR", "reason": "outcome_unknown", "count": 1004}]
+    assert (len(item["agents"]), item["agentCount"]) == (20, 31)
+    listed = await platform.read(f"/invocations?traceId={trace}&root=true")
+    assert [record["invocationId"] for record in listed["items"]] == [root.lineage.invocation]
+    newest = (await platform.read("/traces?limit=1"))["items"]
+    assert [each["traceId"] for each in newest] == [trace]
+    first = await platform.read(f"/traces/{trace}")
+    rest = await platform.read(f"/traces/{trace}?cursor={first['nextCursor']}")
+    assert (len(first["invocations"]), len(rest["invocations"]), "nextCursor" in rest) == (1000, 5, False)
+    ids = {record["invocationId"] for record in (*first["invocations"], *rest["invocations"])}
+    assert ids == {each.lineage.invocation for each in (root, *children)}
+    path = f"/v1/workspaces/{SPACE}/traces"
+    require_error(await platform.gateway.get(path, token=bob), 403, "FORBIDDEN", "4", "not_caller")
+    for query in ("root=true", "order=fastest", "errorCode=OVERLOADED", "reason=none", "traceId=" + "0" * 32):
+        refused = await platform.gateway.get(f"{path}?{query}", token=platform.token)
+        require_error(refused, 400, "VALIDATION_ERROR", "4")
+    other = await platform.gateway.get(f"{path}/{trace}?limit=5", token=platform.token)
+    require_error(other, 400, "VALIDATION_ERROR", "4")
 
 
 async def stored_text(url: str) -> str:

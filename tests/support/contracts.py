@@ -23,7 +23,7 @@ DOCUMENTS = frozenset(
         *("principal/1", "access-token/1", "sign-in-code/1"),
         *("endpoint-binding/1", "challenge/1", "endpoint-evidence/1", "release/2", "public-agent-share/1"),
         *("invocation-request/2", "nested-invocation-request/2", "invocation-result/1", "invocation-stream-event/2"),
-        *("invocation-event/0.3", "invocation-record/2", "invocation-detail/2", "trace/2"),
+        *("invocation-event/0.3", "invocation-record/2", "invocation-detail/2", "trace/2", "trace-item/1"),
         *("resolve-agent/1", "resolve-installed-version/1", "router-dispatch/2"),
         *("figures/1", "release-reach/1", "release-observation/1"),
         *("topology-event/1", "topology-status/1", "a2a-profile/0.2"),

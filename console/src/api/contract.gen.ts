@@ -547,7 +547,7 @@ export type InvocationId = string
 
 export type InvocationPage = {
   readonly items: ReadonlyArray<InvocationRecord>
-  readonly nextCursor?: NextCursor
+  readonly nextCursor?: SearchCursor
 }
 
 /** The read projection of one Invocation: its context and its last event. */
@@ -836,6 +836,9 @@ export type RootTaskId = string
 /** 1 to 128 ASCII characters: a letter or digit, then letters, digits, '.', '_', ':' or '-'. Compared exactly. */
 export type SafeIdentifier = string
 
+/** Opaque. Present when more exists, and when a search ended early because it had read many Invocations: the page then has fewer items than its limit, perhaps none, and the search goes on here. */
+export type SearchCursor = string
+
 /** Signs in once, as the principal that it was made for, within ten minutes. */
 export type SignInCode = {
   /** 32 random bytes in base64url; told only here. */
@@ -863,14 +866,48 @@ export type TokenId = string
 
 export type TopologyEventState = "published" | "suspended" | "revoked" | "disabled"
 
-/** The lineage of one root Task: parents before children, every parent present. */
+/** The lineage of one root Task: parents before children, every parent present. More than 1,000 Invocations come in pages by createdAt; a parent is then on the same page or on an earlier one. */
 export type Trace = {
   readonly traceId: TraceId
   readonly invocations: ReadonlyArray<InvocationRecord>
+  /** Present only when more exists; opaque. */
+  readonly nextCursor?: string
 }
 
 /** 32 lowercase hex digits, not all zero. */
 export type TraceId = string
+
+/** A Trace as a list shows it: its root, and what became of all its Invocations. */
+export type TraceItem = {
+  readonly traceId: TraceId
+  /** The Invocation that began the Trace; it has no parent. */
+  readonly root: InvocationRecord
+  /** All of them, the root included. */
+  readonly invocations: number
+  /** Those that have not ended. */
+  readonly running: number
+  /** Those that ended `failed` or `timed_out`. A cancellation is a choice of the caller, not a failure. */
+  readonly failures: number
+  /** The failures by code and reason, the most frequent first. */
+  readonly errors: ReadonlyArray<TraceItemError>
+  /** Agents that were called, the most often called first, then by id; at most 20. */
+  readonly agents: ReadonlyArray<SafeIdentifier>
+  /** How many Agents were called. */
+  readonly agentCount: number
+  /** From the creation of the root to the last recorded event of any Invocation; it grows while one runs. */
+  readonly durationMs: number
+}
+
+export type TraceItemError = {
+  readonly errorCode: InvocationRecordErrorCode
+  readonly reason?: PlatformErrorReason
+  readonly count: number
+}
+
+export type TracePage = {
+  readonly items: ReadonlyArray<TraceItem>
+  readonly nextCursor?: SearchCursor
+}
 
 /** A minimal container that belongs to the principal who created it. */
 export type Workspace = {
@@ -963,11 +1000,12 @@ export interface Operations {
   readInstallation: {path: { workspaceId: SafeIdentifier; installationId: SafeIdentifier }; answer: Installation}
   updateInstallation: {path: { workspaceId: SafeIdentifier; installationId: SafeIdentifier }; body: InstallationUpdate; answer: Installation}
   uninstallAgent: {path: { workspaceId: SafeIdentifier; installationId: SafeIdentifier }; answer: Installation}
-  listInvocations: {path: { workspaceId: SafeIdentifier }; query: { status?: InvocationRecordStatus; agentId?: SafeIdentifier; capability?: SafeIdentifier; callerId?: SafeIdentifier; since?: string; until?: string; limit?: number; cursor?: string }; answer: InvocationPage}
+  listInvocations: {path: { workspaceId: SafeIdentifier }; query: { status?: InvocationRecordStatus; agentId?: SafeIdentifier; capability?: SafeIdentifier; callerId?: SafeIdentifier; root?: boolean; traceId?: TraceId; errorCode?: InvocationRecordErrorCode; reason?: PlatformErrorReason; since?: string; until?: string; order?: "newest" | "slowest"; limit?: number; cursor?: string }; answer: InvocationPage}
   invokeAgent: {path: { workspaceId: SafeIdentifier }; body: InvocationRequest; answer: InvocationResult}
   readFigures: {path: { workspaceId: SafeIdentifier }; query: { since?: string; until?: string; step?: number }; answer: Figures}
   readInvocation: {path: { workspaceId: SafeIdentifier; invocationId: SafeIdentifier }; answer: InvocationDetail}
-  readTrace: {path: { workspaceId: SafeIdentifier; traceId: TraceId }; answer: Trace}
+  listTraces: {path: { workspaceId: SafeIdentifier }; query: { status?: InvocationRecordStatus; agentId?: SafeIdentifier; capability?: SafeIdentifier; callerId?: SafeIdentifier; traceId?: TraceId; errorCode?: InvocationRecordErrorCode; reason?: PlatformErrorReason; since?: string; until?: string; order?: "newest" | "slowest"; limit?: number; cursor?: string }; answer: TracePage}
+  readTrace: {path: { workspaceId: SafeIdentifier; traceId: TraceId }; query: { cursor?: string }; answer: Trace}
 }
 
 export type OperationId = keyof Operations
@@ -1019,6 +1057,7 @@ export const OPERATIONS: Readonly<Record<OperationId, { method: string; path: st
   invokeAgent: { method: "POST", path: "/v1/workspaces/{workspaceId}/invocations" },
   readFigures: { method: "GET", path: "/v1/workspaces/{workspaceId}/figures" },
   readInvocation: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations/{invocationId}" },
+  listTraces: { method: "GET", path: "/v1/workspaces/{workspaceId}/traces" },
   readTrace: { method: "GET", path: "/v1/workspaces/{workspaceId}/traces/{traceId}" },
 }
 

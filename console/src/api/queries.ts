@@ -104,6 +104,22 @@ export function agentVersions(agentId: string) {
   })
 }
 
+/** A Trace with all its Invocations; a large one comes in pages. */
+export function wholeTrace(path: Input<"readTrace">["path"]) {
+  return queryOptions<Answer<"readTrace">, Problem>({
+    queryKey: ["readTrace", { path }, "whole"],
+    queryFn: async ({ signal }) => {
+      let { nextCursor, ...trace } = await call("readTrace", { path, query: {} }, signal)
+      while (nextCursor !== undefined) {
+        const page = await call("readTrace", { path, query: { cursor: nextCursor } }, signal)
+        trace = { ...trace, invocations: [...trace.invocations, ...page.invocations] }
+        nextCursor = page.nextCursor
+      }
+      return trace
+    },
+  })
+}
+
 /** An action on the Gateway; after its end, also after a failure, the named reads are refetched. */
 export function useAction<Id extends OperationId>(
   id: Id,

@@ -79,6 +79,7 @@ COMMANDS = (
     Entry("invoke", "aop.cli.invoke:invoke", "Invoke an Agent and show its result or its stream.", CONSUMER),
     Entry("invocations", "aop.cli.invocations:invocations", "List Invocations, or show one with its events.", CONSUMER),
     Entry("figures", "aop.cli.figures:figures", "Count Invocations by outcome, Agent and time.", CONSUMER),
+    Entry("traces", "aop.cli.traces:traces", "List Traces: what was called, and what became of it.", CONSUMER),
     Entry("trace", "aop.cli.trace:trace", "Show who called whom, as a tree with times.", CONSUMER),
     Entry("connect", "aop.cli.connect:connect", "Show how other programs call what is installed.", CONSUMER),
     Entry("share", "aop.cli.search:share", "Show an Agent's public link and what anyone may read there.", CONSUMER),

@@ -1,42 +1,29 @@
 """`aop invocations`: what was invoked in a Workspace, or one Invocation with its events."""
 
+from typing import Any
+
 import click
 
 from aop.base.clock import from_text
 from aop.cli import options
+from aop.cli.lineage_filters import arguments_of, filtered
 from aop.cli.output import Cell, Line, facts, moment, status, table
 from aop.cli.platform import InWorkspace, first
-from aop.cli.problems import UsageProblem
 from aop.cli.trace import explained, milliseconds, state_of
-from aop.contracts.lineage import InvocationDetail, InvocationEvent, InvocationRecord, InvocationStatus
+from aop.contracts.lineage import InvocationDetail, InvocationEvent, InvocationRecord
 
 _HEADINGS = ["created", "status", "time", "agent", "capability", "invocation"]
 
 
 @click.argument("invocation", metavar="[ID]", required=False, help="Show this inv_… with its events.")
-@click.option(
-    "--status", "state", type=click.Choice([one.value for one in InvocationStatus]), help="Only those in this state."
-)
-@click.option("--agent", metavar="ID", help="Only of this Agent.")
-@click.option("--capability", "-c", metavar="SKILL", help="Only of this Skill.")
-@click.option("--caller", metavar="PRINCIPAL", help="Only calls of this principal; leaves out calls that Agents made.")
-@click.option("--since", metavar="TIME", help="Created at or after it (RFC 3339).")
-@click.option("--until", metavar="TIME", help="Created before it.")
+@click.option("--root", is_flag=True, help="Only those that began a Trace; leaves out calls that Agents made.")
+@filtered
 @options.limit(20)
-async def invocations(  # noqa: PLR0913, PLR0917  a command's options are its parameters
-    platform: InWorkspace,
-    invocation: str | None,
-    state: str | None,
-    agent: str | None,
-    capability: str | None,
-    caller: str | None,
-    since: str | None,
-    until: str | None,
-    limit: int,
-) -> None:
+async def invocations(platform: InWorkspace, invocation: str | None, root: bool, limit: int, **filters: Any) -> None:
     """Newest first, including calls that Agents made. Records hold no inputs or results.
 
     Example: aop invocations --status failed --since 2026-03-01T00:00:00Z
+    Example: aop invocations --root --slowest --limit 5
     Example: aop invocations inv_0192f0c0c0de7000a000000000000001
     """
     if invocation is not None:
@@ -44,28 +31,13 @@ async def invocations(  # noqa: PLR0913, PLR0917  a command's options are its pa
         platform.out.tell(detail, *_detail_lines(detail))
         return
     listing = platform.client.list_invocations(
-        platform.workspace_id,
-        status=None if state is None else InvocationStatus(state),
-        agent_id=agent,
-        capability=capability,
-        caller_id=caller,
-        since=_moment(since, "--since"),
-        until=_moment(until, "--until"),
+        platform.workspace_id, root=True if root else None, **arguments_of(filters)
     )
     found, more = await platform.waiting("reading", first(listing, limit))
     lines = table(_HEADINGS, [_row(record) for record in found]) if found else ["nothing was invoked"]
     platform.out.tell({"items": found}, *lines)
     if more:
         platform.out.note(f"there are more: --limit shows more than {limit}")
-
-
-def _moment(text: str | None, option: str) -> str | None:
-    try:
-        if text is not None:
-            from_text(text)
-    except ValueError:
-        raise UsageProblem(f"{option} must be like 2026-03-01T09:30:00Z") from None
-    return text
 
 
 def _row(record: InvocationRecord) -> tuple[Cell, ...]:

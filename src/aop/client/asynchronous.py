@@ -6,7 +6,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from aop.client.base import BaseClient
 from aop.client.call import Page
-from aop.client.request import ListRequest, OperationRequest
+from aop.client.request import ListRequest, OperationRequest, WholeRequest
 from aop.client.stream import ResultStream
 
 T = TypeVar("T")
@@ -29,6 +29,9 @@ class AsyncBaseClient(BaseClient):
 
     async def send(self, request: OperationRequest[T]) -> T:
         return await self._transport.send(request, self._seconds(request.call))
+
+    async def whole(self, request: WholeRequest[T]) -> T:
+        return await request.read(self.send)
 
     def listing(self, request: ListRequest[T]) -> "Listing[T]":
         return Listing(self, request)

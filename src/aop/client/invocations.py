@@ -5,16 +5,31 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from aop.base import json as strict_json
 from aop.client.answers import trace_of
-from aop.client.call import Call, Page, json_of, page_of
-from aop.client.operation import list_operation, operation, stream_operation
+from aop.client.call import Call, Page, QueryValue, json_of, page_of
+from aop.client.operation import list_operation, operation, stream_operation, whole_operation
+from aop.client.request import Parts
+from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.invocation import InvocationRequest, InvocationResult
-from aop.contracts.lineage import InvocationDetail, InvocationRecord, InvocationStatus, Trace
+from aop.contracts.lineage import (
+    InvocationDetail,
+    InvocationOrder,
+    InvocationRecord,
+    InvocationStatus,
+    Trace,
+    TraceItem,
+)
 from aop.net.http import Answer
 
 _INVOCATIONS = "/v1/workspaces/{workspaceId}/invocations"
+_TRACES = "/v1/workspaces/{workspaceId}/traces"
+_TRACE_PARTS: Final = Parts[Trace](
+    cursor=lambda page: page.next_cursor or None,
+    joined=lambda first, rest: replace(rest, invocations=first.invocations + rest.invocations),
+)
 # The most time an Invocation may run, and the platform's own bounds after it.
 _MAX_SECONDS: Final = 620.0
 
@@ -72,7 +87,7 @@ class InvocationCalls:
         return Call(_nothing, path, body=body, patience=_MAX_SECONDS, timeout=timeout)
 
     @list_operation(_INVOCATIONS)
-    def list_invocations(
+    def list_invocations(  # noqa: PLR0913  one argument for each filter
         self,
         workspace_id: str,
         *,
@@ -80,19 +95,50 @@ class InvocationCalls:
         agent_id: str | None = None,
         capability: str | None = None,
         caller_id: str | None = None,
+        root: bool | None = None,
+        trace_id: str | None = None,
+        error_code: ErrorCode | None = None,
+        reason: Reason | None = None,
         since: datetime | str | None = None,
         until: datetime | str | None = None,
+        order: InvocationOrder | None = None,
     ) -> Call[Page[InvocationRecord]]:
-        """The Invocations of a Workspace, newest first; filters combine with AND. The caller is a principal."""
-        filters = {
-            "status": status,
-            "agentId": agent_id,
-            "capability": capability,
-            "callerId": caller_id,
-            "since": since,
-            "until": until,
+        """The Invocations of a Workspace, newest first unless told otherwise; filters combine with AND.
+
+        The caller is a principal. `root` keeps those that began a Trace, or with False those that an Agent called.
+        """
+        filters: dict[str, QueryValue] = {
+            **_filters(status, agent_id, capability, caller_id, trace_id, error_code, reason, since, until, order),
+            "root": root,
         }
         return Call(page_of(InvocationRecord), {"workspaceId": workspace_id}, filters)
+
+    @list_operation(_TRACES)
+    def list_traces(  # noqa: PLR0913  one argument for each filter
+        self,
+        workspace_id: str,
+        *,
+        status: InvocationStatus | None = None,
+        agent_id: str | None = None,
+        capability: str | None = None,
+        caller_id: str | None = None,
+        trace_id: str | None = None,
+        error_code: ErrorCode | None = None,
+        reason: Reason | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        order: InvocationOrder | None = None,
+    ) -> Call[Page[TraceItem]]:
+        """The Traces of a Workspace, one item each, newest first unless told otherwise. Filters are about the root.
+
+        >>> client.invoke("demo", "acme:adder", "add", {"numbers": [1, 2]}).value
+        {'sum': 3}
+        >>> newest = next(iter(client.list_traces("demo")))
+        >>> newest.root.status.value, newest.invocations, newest.failures, newest.agents
+        ('succeeded', 1, 0, ('acme:adder',))
+        """
+        filters = _filters(status, agent_id, capability, caller_id, trace_id, error_code, reason, since, until, order)
+        return Call(page_of(TraceItem), {"workspaceId": workspace_id}, filters)
 
     @operation("GET", _INVOCATIONS + "/{invocationId}")
     def read_invocation(self, workspace_id: str, invocation_id: str) -> Call[InvocationDetail]:
@@ -104,10 +150,36 @@ class InvocationCalls:
         """
         return Call(json_of(InvocationDetail), {"workspaceId": workspace_id, "invocationId": invocation_id})
 
-    @operation("GET", "/v1/workspaces/{workspaceId}/traces/{traceId}")
+    @whole_operation(_TRACES + "/{traceId}", _TRACE_PARTS)
     def read_trace(self, workspace_id: str, trace_id: str) -> Call[Trace]:
-        """All Invocations of one Trace, parents before their children."""
+        """All Invocations of one Trace, parents before their children. More than 1,000 take several requests."""
         return Call(json_of(Trace), {"workspaceId": workspace_id, "traceId": trace_id})
+
+
+def _filters(  # noqa: PLR0913, PLR0917  what both lists take
+    status: InvocationStatus | None,
+    agent_id: str | None,
+    capability: str | None,
+    caller_id: str | None,
+    trace_id: str | None,
+    error_code: ErrorCode | None,
+    reason: Reason | None,
+    since: datetime | str | None,
+    until: datetime | str | None,
+    order: InvocationOrder | None,
+) -> dict[str, QueryValue]:
+    return {
+        "status": status,
+        "agentId": agent_id,
+        "capability": capability,
+        "callerId": caller_id,
+        "traceId": trace_id,
+        "errorCode": error_code,
+        "reason": reason,
+        "since": since,
+        "until": until,
+        "order": order,
+    }
 
 
 _read_result = json_of(InvocationResult)

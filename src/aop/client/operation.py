@@ -6,7 +6,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from aop.client.asynchronous import AsyncBaseClient, Listing
 from aop.client.call import Call, Page
-from aop.client.request import ListRequest, OperationRoute
+from aop.client.request import ListRequest, OperationRoute, Parts, WholeRequest
 from aop.client.stream import ResultStream
 from aop.client.synchronous import SyncBaseClient, SyncListing, SyncResultStream
 
@@ -53,6 +53,25 @@ class Operation(Described[P, T]):
         return self.bound(client, lambda call: client.send(self.route.request(call)))
 
 
+class WholeOperation(Described[P, T]):
+    """One document, read page by page if it is large."""
+
+    def __init__(self, route: OperationRoute, parts: Parts[T], describe: Describe[P, T]) -> None:
+        super().__init__(route, describe)
+        self._parts = parts
+
+    @overload
+    def __get__(self, client: None, owner: type) -> Describe[P, T]: ...
+    @overload
+    def __get__(self, client: AsyncBaseClient, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    @overload
+    def __get__(self, client: SyncBaseClient, owner: type) -> Callable[P, T]: ...
+    def __get__(self, client: AnyClient | None, owner: type) -> Any:
+        if client is None:
+            return self.describe
+        return self.bound(client, lambda call: client.whole(WholeRequest(self.route, call, self._parts)))
+
+
 class ListOperation(Described[P, Page[T]]):
     """A list, read page by page."""
 
@@ -86,6 +105,10 @@ class StreamOperation(Described[P, T]):
 def operation(method: str, path: str, *statuses: int) -> Callable[[Describe[P, T]], Operation[P, T]]:
     """`statuses` are those of success, 200 by default."""
     return lambda describe: Operation(OperationRoute(method, path, statuses or (200,)), describe)
+
+
+def whole_operation(path: str, parts: Parts[T]) -> Callable[[Describe[P, T]], WholeOperation[P, T]]:
+    return lambda describe: WholeOperation(OperationRoute("GET", path, (200,)), parts, describe)
 
 
 def list_operation(path: str) -> Callable[[Describe[P, Page[T]]], ListOperation[P, T]]:

@@ -1,16 +1,19 @@
 """Requests made of calls: at which route, with which target, and for a list one page after the other."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Generic, TypeVar
 from urllib.parse import quote, urlencode
 
 from aop.client.call import Call, Page, QueryValue
+from aop.client.errors import BrokenAnswer
 
 T = TypeVar("T")
 
 MAX_PAGE: Final = 100
+MAX_PAGES: Final = 100
+"""Of one document; the largest of the platform has six."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,34 @@ class ListRequest(Generic[T]):
     def after(self, page: Page[T]) -> OperationRequest[Page[T]] | None:
         """The request for what follows; None behind the last page."""
         return None if page.next_cursor is None else self.page(cursor=page.next_cursor)
+
+
+@dataclass(frozen=True)
+class Parts(Generic[T]):
+    """How the pages of one document become the document again."""
+
+    cursor: Callable[[T], str | None]
+    joined: Callable[[T, T], T]
+
+
+@dataclass(frozen=True)
+class WholeRequest(Generic[T]):
+    """A document that may come in pages."""
+
+    route: OperationRoute
+    call: Call[T]
+    parts: Parts[T]
+
+    async def read(self, send: Callable[[OperationRequest[T]], Awaitable[T]]) -> T:
+        """All pages as one document."""
+        found = await send(self.route.request(self.call))
+        for _ in range(MAX_PAGES):
+            cursor = self.parts.cursor(found)
+            if cursor is None:
+                return found
+            following = replace(self.call, query={**self.call.query, "cursor": cursor})
+            found = self.parts.joined(found, await send(self.route.request(following)))
+        raise BrokenAnswer(f"its pages do not end: {self.route.method} {self.route.path}", status=200)
 
 
 def target_of(template: str, path: Mapping[str, str], query: Mapping[str, QueryValue]) -> str:

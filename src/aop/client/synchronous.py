@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 from aop.client.base import BaseClient
 from aop.client.call import Page
 from aop.client.errors import AnswerLost, StreamInterrupted
-from aop.client.request import ListRequest, OperationRequest
+from aop.client.request import ListRequest, OperationRequest, WholeRequest
 from aop.client.stream import ResultStream
 from aop.client.transport import Token
 from aop.contracts.invocation import StreamEvent
@@ -138,6 +138,9 @@ class SyncBaseClient(BaseClient):
 
     def send(self, request: OperationRequest[T]) -> T:
         return self._thread.run(self._transport.send(request, self._seconds(request.call)))
+
+    def whole(self, request: WholeRequest[T]) -> T:
+        return self._thread.run(request.read(lambda page: self._transport.send(page, self._seconds(page.call))))
 
     def listing(self, request: ListRequest[T]) -> "SyncListing[T]":
         return SyncListing(self, request)

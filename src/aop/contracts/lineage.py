@@ -1,7 +1,7 @@
-"""Readers of the Ledger's documents: Invocation Event v0.3, Invocation Record, detail and Trace."""
+"""Readers of the Ledger's documents: Invocation Event v0.3, Invocation Record, detail, Trace and its list item."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -9,6 +9,9 @@ from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.identity import Caller
 from aop.contracts.invocation import CorrelatedError
 from aop.contracts.wire import Wire
+
+MAX_IN_TRACE_PAGE: Final = 1000
+MAX_AGENTS_OF_ITEM: Final = 20
 
 
 class EventType(StrEnum):
@@ -52,6 +55,31 @@ TRANSITIONS: dict[InvocationStatus, frozenset[EventType]] = {
 }
 
 TERMINAL_STATUSES = frozenset(InvocationStatus) - TRANSITIONS.keys()
+
+FAILURE_STATUSES = frozenset({InvocationStatus.FAILED, InvocationStatus.TIMED_OUT})
+"""A cancellation is a choice of the caller, not a failure."""
+
+RECORDED_CODES = frozenset(
+    {
+        ErrorCode.AGENT_AUTH_UNSUPPORTED,
+        ErrorCode.AGENT_RESPONSE_TOO_LARGE,
+        ErrorCode.AGENT_EXECUTION_FAILED,
+        ErrorCode.A2A_PROTOCOL_ERROR,
+        ErrorCode.ROUTE_NOT_FOUND,
+        ErrorCode.AGENT_UNAVAILABLE,
+        ErrorCode.DEPENDENCY_ERROR,
+        ErrorCode.INTERNAL_ERROR,
+        ErrorCode.CANCELED,
+        ErrorCode.TIMEOUT,
+    }
+)
+"""The codes that an Invocation can end with."""
+
+
+class InvocationOrder(StrEnum):
+    NEWEST = "newest"
+    SLOWEST = "slowest"
+    """Those that ended, by latency."""
 
 
 class RecordedContext(Wire, frozen=True, kw_only=True):
@@ -101,8 +129,31 @@ class InvocationDetail(Wire, frozen=True, kw_only=True):
 
 
 class Trace(Wire, frozen=True, kw_only=True):
+    """`next_cursor` is there only if more than MAX_IN_TRACE_PAGE Invocations make several pages of it."""
+
     trace_id: str
     invocations: tuple[InvocationRecord, ...]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class TraceError(Wire, frozen=True, kw_only=True):
+    error_code: ErrorCode
+    reason: Reason | msgspec.UnsetType = msgspec.UNSET
+    count: int
+
+
+class TraceItem(Wire, frozen=True, kw_only=True):
+    """A Trace as a list shows it. `agents` are the most often called, at most MAX_AGENTS_OF_ITEM."""
+
+    trace_id: str
+    root: InvocationRecord
+    invocations: int
+    running: int
+    failures: int
+    errors: tuple[TraceError, ...]
+    agents: tuple[str, ...]
+    agent_count: int
+    duration_ms: int
 
 
 READERS: dict[str, type] = {
@@ -110,4 +161,5 @@ READERS: dict[str, type] = {
     "invocation-record/2": InvocationRecord,
     "invocation-detail/2": InvocationDetail,
     "trace/2": Trace,
+    "trace-item/1": TraceItem,
 }

@@ -59,6 +59,19 @@ class RecordRow(ContextRow, frozen=True):
     reason: Reason | None
 
 
+class TracePartRow(Row, frozen=True):
+    """Invocations of one Trace that called the same Agent and ended the same way."""
+
+    trace_id: UUID
+    target_agent_id: str
+    outcome: EventType | None
+    error_code: ErrorCode | None
+    reason: Reason | None
+    invocations: int
+    updated_at: datetime
+    """The latest of them."""
+
+
 class EventRow(Row, frozen=True):
     event_id: UUID
     sequence: int

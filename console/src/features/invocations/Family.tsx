@@ -6,7 +6,7 @@ import { CornerDownRight, CornerLeftUp } from "lucide-react"
 import type { ReactNode } from "react"
 
 import type { InvocationRecord } from "@/api/contract.gen"
-import { read } from "@/api/queries"
+import { wholeTrace } from "@/api/queries"
 import { Loaded } from "@/components/Loaded"
 import { Skeleton } from "@/components/Skeleton"
 import { duration, plural } from "@/components/format"
@@ -24,7 +24,7 @@ interface FamilyProps {
 export function Family({ record, now }: FamilyProps) {
   const { workspaceId, traceId } = record
   const trace = useQuery({
-    ...read("readTrace", { path: { workspaceId, traceId } }),
+    ...wholeTrace({ workspaceId, traceId }),
     refetchInterval: isLive(record, now) && 2000,
   })
   return (

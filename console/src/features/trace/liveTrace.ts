@@ -3,14 +3,14 @@
 import { queryOptions } from "@tanstack/react-query"
 
 import type { Trace } from "@/api/contract.gen"
-import { read } from "@/api/queries"
+import { wholeTrace } from "@/api/queries"
 import { isLive } from "@/domain/invocationState"
 
 const REFRESH_MILLISECONDS = 1000
 
 export function liveTrace(workspaceId: string, traceId: string) {
   return queryOptions({
-    ...read("readTrace", { path: { workspaceId, traceId } }),
+    ...wholeTrace({ workspaceId, traceId }),
     refetchInterval: ({ state }) => isGrowing(state.data) && REFRESH_MILLISECONDS,
   })
 }

@@ -1,6 +1,7 @@
 """Metadata reads of the Ledger through the Router: of a Workspace or a Release, checked before they are passed on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
@@ -15,6 +16,7 @@ from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavail
 from aop.net.http import Answer
 
 _CURSOR = "cursor"
+_PARENT = "parentInvocationId"
 
 
 class LineageReads:
@@ -23,31 +25,41 @@ class LineageReads:
 
     async def detail(self, workspace_id: str, invocation_id: str) -> bytes:
         path = workspace_path(workspace_id, "invocations", invocation_id)
-        body, value = await self._read(path, document("invocation-detail/2"))
+        body, value = await self._read(path, document("invocation-detail/2").is_valid)
         record = value["invocation"]
         if (record["workspaceId"], record["invocationId"]) != (workspace_id, invocation_id):
             raise DependencyFailed("the Router answered with another Invocation")
         return body
 
-    async def trace(self, workspace_id: str, trace_id: str) -> bytes:
-        body, value = await self._read(workspace_path(workspace_id, "traces", trace_id), document("trace/2"))
+    async def trace(self, workspace_id: str, trace_id: str, query: Mapping[str, str]) -> bytes:
+        path = _with(workspace_path(workspace_id, "traces", trace_id), query)
+        body, value = await self._read(path, document("trace/2").is_valid)
         records = value["invocations"]
         if value["traceId"] != trace_id or any(record["workspaceId"] != workspace_id for record in records):
             raise DependencyFailed("the Router answered with another Trace")
         return body
 
     async def page(self, workspace_id: str, query: Mapping[str, str]) -> bytes:
-        path = workspace_path(workspace_id, "invocations")
-        body, value = await self._read(f"{path}?{urlencode(query)}" if query else path, None)
+        is_page = partial(_is_page, document("invocation-record/2"))
+        body, value = await self._read(_with(workspace_path(workspace_id, "invocations"), query), is_page)
         if any(record["workspaceId"] != workspace_id for record in value["items"]):
             raise DependencyFailed("the Router answered with another Workspace")
+        return body
+
+    async def traces(self, workspace_id: str, query: Mapping[str, str]) -> bytes:
+        is_page = partial(_is_page, document("trace-item/1"))
+        body, value = await self._read(_with(workspace_path(workspace_id, "traces"), query), is_page)
+        for item in value["items"]:
+            root = item["root"]
+            if (root["workspaceId"], root["traceId"]) != (workspace_id, item["traceId"]) or _PARENT in root:
+                raise DependencyFailed("the Router answered with another Workspace, or without the root of a Trace")
         return body
 
     async def figures(self, workspace_id: str, window: Window) -> bytes:
         """The Router counts for every Workspace, so that an answer other than figures is its failure."""
         path = f"{workspace_path(workspace_id, 'figures')}?{urlencode(window.query)}"
         try:
-            body, value = await self._read(path, document("figures/1"))
+            body, value = await self._read(path, document("figures/1").is_valid)
         except (NotFound, InvalidRequest):
             raise DependencyFailed("the Router did not count the calls") from None
         asked = {"workspaceId": workspace_id, **window.query, "step": window.step}
@@ -59,14 +71,14 @@ class LineageReads:
         """The Router counts for every id, so that an answer other than counts is its failure."""
         path = f"/internal/v1/releases/{quote(release_id, safe='')}/reach"
         try:
-            body, value = await self._read(path, document("release-reach/1#calls"))
+            body, value = await self._read(path, document("release-reach/1#calls").is_valid)
         except (NotFound, InvalidRequest):
             raise DependencyFailed("the Router did not count the calls") from None
         if value["releaseId"] != release_id:
             raise DependencyFailed("the Router answered with another Release")
         return msgspec.json.decode(body, type=ReleaseCalls)
 
-    async def _read(self, path: str, expected: Document | None) -> tuple[bytes, Any]:
+    async def _read(self, path: str, is_expected: Callable[[Any], bool]) -> tuple[bytes, Any]:
         try:
             answer = await self._router.read(path)
         except RouterUnavailable as failure:
@@ -78,7 +90,7 @@ class LineageReads:
             raise DependencyFailed("the Router failed", reason=_reason(value, ErrorCode.DEPENDENCY_ERROR))
         if answer.status == 400 and _only_cursor(value):
             raise InvalidRequest(Violation(f"/{_CURSOR}", _CURSOR))
-        if answer.status != 200 or not (_is_page(value) if expected is None else expected.is_valid(value)):
+        if answer.status != 200 or not is_expected(value):
             raise DependencyFailed("the Router's metadata answer does not follow the contract")
         return answer.body, value
 
@@ -105,9 +117,12 @@ def _only_cursor(value: Any) -> bool:
     return bool(violations) and all(item.get("rule") == _CURSOR for item in cast("list[dict[str, str]]", violations))
 
 
-def _is_page(value: Any) -> bool:
+def _is_page(item: Document, value: Any) -> bool:
     if not isinstance(value, dict) or not {"items"} <= value.keys() <= {"items", "nextCursor"}:
         return False
     items, cursor = value["items"], value.get("nextCursor", "")
-    record = document("invocation-record/2")
-    return isinstance(items, list) and isinstance(cursor, str) and all(map(record.is_valid, items))
+    return isinstance(items, list) and isinstance(cursor, str) and all(map(item.is_valid, items))
+
+
+def _with(path: str, query: Mapping[str, str]) -> str:
+    return f"{path}?{urlencode(query)}" if query else path

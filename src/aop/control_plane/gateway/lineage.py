@@ -1,31 +1,18 @@
-"""Reads of recorded Invocations: one, a Trace, or a Workspace's list; only for owner and callers of the Workspace."""
+"""Reads of recorded Invocations: one, a Trace, or the lists of a Workspace; only for its owner and callers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl
 
-from aop.base.clock import from_text
-from aop.base.settings import identifier
 from aop.contracts.errors import Envelope
-from aop.contracts.lineage import InvocationStatus
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.workspace.workspaces import Workspaces
-from aop.serving.paging import PAGE_QUERY
-from aop.serving.query import QueryRules
+from aop.serving.lineage_query import INVOCATIONS_QUERY, TRACE_QUERY, TRACES_QUERY
 from aop.serving.request import Request
 from aop.serving.response import JSON, Response
 from aop.serving.routing import Route
 
 _WORKSPACE = "/v1/workspaces/:workspaceId"
-_LIST_QUERY: QueryRules = {
-    **PAGE_QUERY,
-    "status": InvocationStatus,
-    "agentId": identifier,
-    "capability": identifier,
-    "callerId": identifier,
-    "since": from_text,
-    "until": from_text,
-}
 
 
 class LineageRoutes:
@@ -38,15 +25,19 @@ class LineageRoutes:
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
         v4 = Envelope.INVOCATION
         return [
-            access.route("GET", f"{_WORKSPACE}/invocations", self.page, v4, _LIST_QUERY),
+            access.route("GET", f"{_WORKSPACE}/invocations", self.page, v4, INVOCATIONS_QUERY),
             access.route("GET", f"{_WORKSPACE}/invocations/:invocationId", self.detail, v4),
-            access.route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4),
+            access.route("GET", f"{_WORKSPACE}/traces", self.traces, v4, TRACES_QUERY),
+            access.route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4, TRACE_QUERY),
         ]
 
     async def page(self, request: Request) -> Response:
         workspace_id = await self._readable_workspace(request)
-        query = dict(parse_qsl(request.query_string.decode("ascii"), keep_blank_values=True))
-        return _answer(await self._lineage.page(workspace_id, query))
+        return _answer(await self._lineage.page(workspace_id, _query(request)))
+
+    async def traces(self, request: Request) -> Response:
+        workspace_id = await self._readable_workspace(request)
+        return _answer(await self._lineage.traces(workspace_id, _query(request)))
 
     async def detail(self, request: Request) -> Response:
         workspace_id = await self._readable_workspace(request)
@@ -54,12 +45,17 @@ class LineageRoutes:
 
     async def trace(self, request: Request) -> Response:
         workspace_id = await self._readable_workspace(request)
-        return _answer(await self._lineage.trace(workspace_id, request.path["traceId"]))
+        return _answer(await self._lineage.trace(workspace_id, request.path["traceId"], _query(request)))
 
     async def _readable_workspace(self, request: Request) -> str:
         workspace_id = request.path["workspaceId"]
         await self._workspaces.read(request.principal, workspace_id)
         return workspace_id
+
+
+def _query(request: Request) -> Mapping[str, str]:
+    """As it was sent, because the Router reads it again."""
+    return dict(parse_qsl(request.query_string.decode("ascii"), keep_blank_values=True))
 
 
 def _answer(body: bytes) -> Response:
