@@ -1,10 +1,8 @@
-/** Entry of the Console: what a sign-in brought leaves the address first, then the page is drawn. */
+/** Entry of the Console: what a sign-in brought leaves the address before anything else is loaded, then the page is drawn. */
 
 import "@/app/styles.css"
+import "@/app/arrival"
 
-import { takeFromAddress } from "@/api/arrival"
-import { noteOpenedAddress } from "@/config/shareLink"
+import { start } from "@/app/start"
 
-takeFromAddress()
-noteOpenedAddress()
-void import("@/app/start").then(({ start }) => start())
+start()

@@ -133,14 +133,18 @@ def test_every_answer_has_the_strict_security_headers(console: RunningConsole) -
 
 def test_built_files_are_kept_for_ever_and_sent_compressed_to_those_who_take_it(console: RunningConsole) -> None:
     path = console.scripts[0]
-    plain, packed = console.ask(path), console.ask(path, **{"Accept-Encoding": "br, gzip"})
+    plain, packed = console.ask(path), console.ask(path, **{"Accept-Encoding": "gzip"})
     assert plain.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert plain.headers["content-type"] == "text/javascript; charset=utf-8"
     assert "content-encoding" not in plain.headers
     assert packed.headers["content-encoding"] == "gzip"
     assert packed.headers["vary"] == "Accept-Encoding"
     assert gzip.decompress(packed.body) == plain.body
-    assert console.ask(path, **{"Accept-Encoding": "gzip;q=0"}).headers.get("content-encoding") is None
+    assert console.ask(path, **{"Accept-Encoding": "gzip;q=0, br;q=0.0"}).headers.get("content-encoding") is None
+    smaller = console.ask(path, **{"Accept-Encoding": "gzip, deflate, br;q=0.5"})
+    assert smaller.headers["content-encoding"] == "br"
+    assert len(smaller.body) < len(packed.body)
+    assert console.ask(f"{path}.br").status == 404
 
 
 def test_an_unchanged_file_is_not_sent_again(console: RunningConsole) -> None:

@@ -1,7 +1,9 @@
 """Serves the Console: every address of it answers the page, every built file itself, nothing else exists."""
 
+from aop.console.preview import PATH as SHARE_PATH
+from aop.console.preview import Previews
 from aop.console.settings import ConsoleSettings
-from aop.console.site import ConsoleNotBuilt, File, Headers, Site, built_folder, read_site, security_headers
+from aop.console.site import ConsoleNotBuilt, File, Headers, Site, built_folder, read_site
 from aop.net.asgi import Message, Receive, Scope, Send
 from aop.serving.any_server import DISCONNECTED, on_any_server
 from aop.serving.health import Readiness
@@ -14,17 +16,17 @@ _HEALTH = b'{"status":"ok"}'
 
 
 class ConsoleApplication:
-    """A plain ASGI application: no state, no session, no request of its own to anybody."""
+    """A plain ASGI application: no state, no session. All it asks of anybody is the preview of a share link."""
 
-    def __init__(self, site: Site, secure: Headers) -> None:
+    def __init__(self, site: Site, previews: Previews) -> None:
         self._site = site
-        self._secure = secure
+        self._previews = previews
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if DISCONNECTED not in scope:
             await on_any_server(self, scope, receive, send)
             return
-        status, headers, body = self._answer(scope)
+        status, headers, body = await self._answer(scope)
         length = (b"content-length", str(len(body)).encode())
         if scope["method"] == "HEAD":
             body = b""
@@ -32,31 +34,41 @@ class ConsoleApplication:
         await send(start)
         await send({"type": "http.response.body", "body": body})
 
-    def _answer(self, scope: Scope) -> tuple[int, Headers, bytes]:
+    async def _answer(self, scope: Scope) -> tuple[int, Headers, bytes]:
+        secure = self._site.secure
         if scope["aop.ambiguity"] is not None:
-            return 400, ((b"cache-control", b"no-store"), *self._secure), b""
+            return 400, ((b"cache-control", b"no-store"), *secure), b""
         if scope["method"] not in {"GET", "HEAD"}:
-            return 405, ((b"allow", b"GET, HEAD"), *self._secure), b""
+            return 405, ((b"allow", b"GET, HEAD"), *secure), b""
         path = scope["path"]
         if path in {"/livez", "/readyz"}:
             return 200, ((b"content-type", b"application/json"), (b"cache-control", b"no-store")), _HEALTH
-        found = self._site.find(path)
+        found = await self._shared(path) or self._site.find(path)
         if found is None:
-            return 404, ((b"cache-control", b"no-store"), *self._secure), b""
+            return 404, ((b"cache-control", b"no-store"), *secure), b""
         return _file_answer(found, dict(scope["headers"]))
+
+    async def _shared(self, path: str) -> File | None:
+        """The page of a share link with its preview; nothing where there is none, and the plain page is the answer."""
+        named = SHARE_PATH.fullmatch(path)
+        preview = None if named is None else await self._previews.of(named[1])
+        return None if preview is None else self._site.previewed(preview.tags())
 
 
 def _file_answer(file: File, request_headers: dict[bytes, bytes]) -> tuple[int, Headers, bytes]:
     if request_headers.get(b"if-none-match") == file.etag:
         return 304, file.headers, b""
-    if file.compressed is not None and _takes_gzip(request_headers.get(b"accept-encoding", b"")):
-        return 200, (*file.headers, (b"content-encoding", b"gzip")), file.compressed
+    accepted = _accepted(request_headers.get(b"accept-encoding", b""))
+    for coding, body in file.compressed.items():
+        if coding in accepted:
+            return 200, (*file.headers, (b"content-encoding", coding)), body
     return 200, file.headers, file.content
 
 
-def _takes_gzip(accepted: bytes) -> bool:
-    codings = [coding.replace(b" ", b"").lower() for coding in accepted.split(b",")]
-    return any(coding == b"gzip" or (coding.startswith(b"gzip;q=") and coding != b"gzip;q=0") for coding in codings)
+def _accepted(header: bytes) -> frozenset[bytes]:
+    """The content codings with a weight above 0; only those that are named count."""
+    codings = [coding.replace(b" ", b"").lower().partition(b";q=") for coding in header.split(b",")]
+    return frozenset(name for name, _, weight in codings if weight.strip(b"0.") or not weight)
 
 
 async def build(settings: ConsoleSettings) -> Unit:
@@ -70,8 +82,5 @@ async def build(settings: ConsoleSettings) -> Unit:
     log = UnitLog(UNIT, settings.log_level)
     metrics = UnitMetrics(UNIT)
     readiness = Readiness({}, log, metrics)
-    return Unit(ConsoleApplication(site, security_headers(settings)), readiness, (), log, metrics, _nothing)
-
-
-async def _nothing() -> None:
-    """Nothing is open."""
+    previews = Previews(settings.api_base_url, settings.public_agent_origin)
+    return Unit(ConsoleApplication(site, previews), readiness, (), log, metrics, previews.close)

@@ -1,8 +1,9 @@
-"""The Console's files as they are served: read once, compressed once, each with its headers."""
+"""The Console's files as they are served: read once, each with its headers and its compressed forms."""
 
 import gzip
 import hashlib
 import mimetypes
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -26,6 +27,11 @@ _HASHED = "/assets/"
 """Names below it hold a digest of the content, so what is there never changes."""
 _COMPRESSED_TYPES = ("text/", "application/json", "image/svg+xml")
 _LEAST_COMPRESSED = 1024
+_BROTLI = ".br"
+"""The build puts a file compressed with Brotli beside each one that is worth it; Python itself cannot make them."""
+_PREVIEW = re.compile(r'<meta name="description"[^>]*>\s*<title>[^<]*</title>')
+"""What every page of the Console says of itself, and a share link replaces."""
+_PAGE = "text/html; charset=utf-8"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 
 
@@ -36,7 +42,8 @@ class ConsoleNotBuilt(Exception):
 @dataclass(frozen=True, slots=True)
 class File:
     content: bytes
-    compressed: bytes | None
+    compressed: Mapping[bytes, bytes]
+    """By content coding, the best one first."""
     headers: Headers
     etag: bytes
 
@@ -45,6 +52,7 @@ class File:
 class Site:
     files: Mapping[str, File]
     """By path; the page itself, which also answers every address of the Console, is under `/`."""
+    secure: Headers
 
     def find(self, path: str) -> File | None:
         """The file of a path; for a path that is no file but an address of the Console, the page."""
@@ -52,6 +60,11 @@ class Site:
         if found is None and not path.startswith(_HASHED):
             return self.files["/"]
         return found
+
+    def previewed(self, tags: str) -> File:
+        """The page with these elements in its head, in place of what all pages say."""
+        page = _PREVIEW.sub(lambda _: tags, self.files["/"].content.decode(), count=1)
+        return _file(page.encode(), _PAGE, self.secure, forever=False, brotli=None)
 
 
 def built_folder() -> Path | None:
@@ -69,10 +82,15 @@ def read_site(folder: Path, settings: ConsoleSettings) -> Site:
     for path in _paths(folder):
         name = "/" + path.relative_to(folder).as_posix()
         if name != f"/{INDEX}":
-            files[name] = _file(path.read_bytes(), _kind(path), secure, forever=name.startswith(_HASHED))
+            smaller = path.with_name(path.name + _BROTLI)
+            brotli = smaller.read_bytes() if smaller.is_file() else None
+            forever = name.startswith(_HASHED)
+            files[name] = _file(path.read_bytes(), _kind(path), secure, forever=forever, brotli=brotli)
     page = configured(path_text(folder / INDEX), settings)
-    files["/"] = _file(page.encode(), "text/html; charset=utf-8", secure, forever=False)
-    return Site(files)
+    if _PREVIEW.search(page) is None:
+        raise ConsoleNotBuilt(f"{INDEX} has no place for a preview: build the Console again")
+    files["/"] = _file(page.encode(), _PAGE, secure, forever=False, brotli=None)
+    return Site(files, secure)
 
 
 def configured(page: str, settings: ConsoleSettings) -> str:
@@ -127,7 +145,7 @@ def path_text(path: Path) -> str:
 
 
 def _paths(folder: Path) -> Iterable[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != _BROTLI)
 
 
 def _kind(path: Path) -> str:
@@ -135,7 +153,7 @@ def _kind(path: Path) -> str:
     return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
 
-def _file(content: bytes, kind: str, secure: Headers, *, forever: bool) -> File:
+def _file(content: bytes, kind: str, secure: Headers, *, forever: bool, brotli: bytes | None) -> File:
     worth = len(content) >= _LEAST_COMPRESSED and kind.startswith(_COMPRESSED_TYPES)
     caching = b"public, max-age=31536000, immutable" if forever else b"no-cache"
     etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'.encode()
@@ -146,5 +164,9 @@ def _file(content: bytes, kind: str, secure: Headers, *, forever: bool) -> File:
         (b"vary", b"Accept-Encoding"),
         *secure,
     )
-    # mtime 0: the same content gives the same bytes on every machine.
-    return File(content, gzip.compress(content, 9, mtime=0) if worth else None, headers, etag)
+    compressed: dict[bytes, bytes] = {}
+    if brotli is not None:
+        compressed[b"br"] = brotli
+    if worth:
+        compressed[b"gzip"] = gzip.compress(content, 9, mtime=0)  # the same bytes on every machine
+    return File(content, compressed, headers, etag)
