@@ -93,13 +93,13 @@ export default {
       "error",
       { name: "fetch", message: "Requests are made in @/api/http, @/api/stream and @/api/oidc." },
       { name: "localStorage", message: "Kept choices live in @/config/preferences." },
-      { name: "sessionStorage", message: "The token lives in @/api/session." },
+      { name: "sessionStorage", message: "The token lives in @/api/session, inputs in @/api/recentInputs." },
     ],
   },
   overrides: [
     {
       files: [
-        "src/api/{http,stream,session}.ts",
+        "src/api/{http,stream,session,recentInputs}.ts",
         "src/api/oidc/{login,provider}.ts",
         "src/config/preferences.ts",
       ],

@@ -3,7 +3,7 @@
 import json
 from urllib.parse import urlencode
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.console.browser import Tab
 from tests.console.stack import Json, Stack, a_card
@@ -51,20 +51,33 @@ def with_samples(stack: Stack, **search: str) -> str:
 
 def with_many_kinds(stack: Stack) -> str:
     """A Skill whose input has a field of every kind; its Agent does not run."""
-    return _with_input(stack, "Many kinds", MANY_KINDS)
+    return with_input(stack, "Many kinds", MANY_KINDS)
 
 
 def with_text(stack: Stack) -> str:
     """A Skill that takes a text; its Agent does not run."""
-    return _with_input(stack, "Chat", {"type": "string", "minLength": 2, "examples": ["Hello"]})
+    return with_input(stack, "Chat", {"type": "string", "minLength": 2, "examples": ["Hello"]})
 
 
-def _with_input(stack: Stack, name: str, schema: Json) -> str:
+def with_input(stack: Stack, name: str, schema: Json) -> str:
+    """A Skill with that schema; its Agent does not run."""
     skill = {**a_card(stack)["skills"][0], "inputSchema": schema}
     release = stack.publish(name=name, skills=[skill])
     workspace_id = stack.workspace("kinds")
     stack.install(workspace_id, release["agentId"], ["text.read"])
     return playground(workspace_id)
+
+
+def choose(page: Page, label: str, name: str) -> None:
+    """An Agent or a Skill by its name."""
+    page.get_by_role("combobox", name=label, exact=True).fill(name)
+    page.get_by_role("option", name=name).first.click()
+
+
+def offered(page: Page, label: str) -> Locator:
+    """What the choice offers when it is opened."""
+    page.get_by_role("combobox", name=label, exact=True).click()
+    return page.get_by_role("option")
 
 
 def fill_in(page: Page, label: str, text: str) -> None:
@@ -94,11 +107,11 @@ def read_aloud_and_stop(page: Page, stack: Stack) -> None:
     expect(page.get_by_text("The Ledger says")).to_contain_text("Canceled")
 
 
-def run_what_is_refused(page: Page, stack: Stack) -> None:
-    """Nothing the form asks for is there."""
+def run_what_is_wrong(page: Page, stack: Stack) -> None:
+    """Nothing the form asks for is there: nothing is sent."""
     page.get_by_role("button", name="Clear").click()
     run(page)
-    expect_state(page, "Not accepted")
+    expect_state(page, "Nothing was sent")
 
 
 def run_what_fails(page: Page, stack: Stack) -> None:

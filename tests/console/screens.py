@@ -211,7 +211,7 @@ SCREENS: tuple[Screen, ...] = (
         "playground-refused",
         playground_states.with_many_kinds,
         "Nothing has run yet.",
-        playground_states.run_what_is_refused,
+        playground_states.run_what_is_wrong,
     ),
     Screen(
         "playground-failed",

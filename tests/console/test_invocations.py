@@ -152,7 +152,7 @@ def test_the_page_of_a_failed_invocation_shows_every_fact_events_and_the_recover
     expect(page.get_by_role("heading", level=1)).to_contain_text("summarize")
     expect(page.get_by_text("The Invocation failed.")).to_be_visible()
     expect(page.get_by_text(problem["code"]).first).to_be_visible()
-    expect(page.get_by_text("Next step (the provider of the Agent):")).to_be_visible()
+    expect(page.get_by_text("Next step for the provider of the Agent:")).to_be_visible()
     for value in (problem["invocationId"], problem["traceId"], release["releaseId"], release["cardDigest"]):
         expect(page.get_by_title(value)).to_be_visible()
     events = page.get_by_role("list", name="Events").get_by_role("listitem")
@@ -201,7 +201,7 @@ def test_an_unknown_invocation_is_said_with_code_status_trace_and_next_step(tab:
     workspace_id = tab.stack.workspace("unknown")
     page = tab.open(f"/workspaces/{workspace_id}/invocations/inv_{'0' * 32}")
     alert = page.get_by_role("alert")
-    for shown in ("NOT_FOUND", "HTTP 404", "Trace", "Next step (you)"):
+    for shown in ("NOT_FOUND", "HTTP 404", "Trace", "Next step:"):
         expect(alert).to_contain_text(shown)
 
 

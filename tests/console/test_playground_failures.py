@@ -44,7 +44,7 @@ def test_a_failure_after_acceptance_is_shown_with_its_invocation_and_what_to_do(
     notice = page.get_by_role("alert")
     expect(notice).to_contain_text("AGENT_UNAVAILABLE")
     expect(notice).to_contain_text("HTTP 503")
-    expect(notice).to_contain_text("Next step (the provider of the Agent)")
+    expect(notice).to_contain_text("Next step: For the provider of the Agent")
     expect(notice).to_contain_text("Invocation")
     page.get_by_role("link", name="Invocation", exact=True).click()
     expect(page.get_by_text("AGENT_UNAVAILABLE").first).to_be_visible()
@@ -55,7 +55,7 @@ def test_a_failure_in_the_stream_is_shown_like_any_other(tab: Tab) -> None:
     run(page)
     expect_state(page, "Failed")
     expect(page.get_by_role("alert")).to_contain_text("AGENT_UNAVAILABLE")
-    expect(page.get_by_role("alert")).to_contain_text("Next step (the provider of the Agent)")
+    expect(page.get_by_role("alert")).to_contain_text("Next step: For the provider of the Agent")
 
 
 @pytest.mark.rows("CON-06")

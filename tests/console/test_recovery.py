@@ -1,4 +1,4 @@
-"""Every failure the Gateway can tell is shown with its code, status, trace and next action."""
+"""Every failure the Gateway can tell is a sentence with its next action; code, status and trace are under Details."""
 
 import json
 from pathlib import Path
@@ -35,6 +35,7 @@ def test_every_code_is_shown_with_status_trace_and_recovery(tab: Tab) -> None:
         # As a link of the Console does it: the page stays, the screen is another.
         page.evaluate("(address) => history.pushState(null, '', address)", f"/agents/broken-{place}")
         notice = page.get_by_role("alert")
+        notice.get_by_text("Details", exact=True).click()
         expect(notice).to_contain_text(codes[code]["message"])
         expect(notice).to_contain_text(code)
         expect(notice).to_contain_text(f"HTTP {codes[code]['status']}")

@@ -59,7 +59,7 @@ def test_a_click_on_a_bar_shows_its_facts_and_the_address_leads_back_to_it(tab: 
         "Failed",
         "AGENT_UNAVAILABLE connect_failed",
         "No connection to the Agent's endpoint could be made",
-        "Next step (the provider of the Agent):",
+        "Next step for the provider of the Agent:",
         "Start the Agent",
         "Card digest",
     ):
@@ -184,4 +184,4 @@ def test_a_thousand_invocations_scroll_smoothly(tab: Tab) -> None:
 def test_an_unknown_trace_is_said_with_code_and_next_step(tab: Tab) -> None:
     page = tab.open(f"/workspaces/{tab.stack.workspace('none')}/traces/{'1' * 32}")
     expect(page.get_by_role("alert")).to_contain_text("NOT_FOUND")
-    expect(page.get_by_role("alert")).to_contain_text("Next step (you)")
+    expect(page.get_by_role("alert")).to_contain_text("Next step:")

@@ -25,7 +25,7 @@ export async function call<Id extends OperationId>(
   signal?: AbortSignal,
 ): Promise<Answer<Id>> {
   const response = await send(id, input, "application/json", signal)
-  return (await readJson(response)) as Answer<Id>
+  return (await readJson(response, id)) as Answer<Id>
 }
 
 /** The same with a token that is not the session's: one that was pasted, or of a session that is not wanted. */
@@ -35,7 +35,7 @@ export async function callWith<Id extends OperationId>(
   input: Input<Id>,
 ): Promise<Answer<Id>> {
   const response = await sendAs(credential, id, input, "application/json")
-  return (await readJson(response)) as Answer<Id>
+  return (await readJson(response, id)) as Answer<Id>
 }
 
 /** The successful answer, its body not yet read; any other answer is thrown as a Problem. */
@@ -59,7 +59,7 @@ async function sendAs(
   const headers = new Headers({ Accept: accept })
   if (credential !== undefined) headers.set("Authorization", `Bearer ${credential}`)
   if (parts.body !== undefined) headers.set("Content-Type", "application/json")
-  const response = await answered(runtimeConfig().apiBaseUrl + address(path, parts), {
+  const response = await answered(id, runtimeConfig().apiBaseUrl + address(path, parts), {
     method,
     headers,
     body: parts.body === undefined ? undefined : JSON.stringify(parts.body),
@@ -71,31 +71,32 @@ async function sendAs(
   })
   if (response.ok) return response
   if (response.status === 401 && credential !== undefined) dropRejected(credential)
-  throw await refusal(response)
+  throw await refusal(response, id)
 }
 
-async function answered(url: string, request: RequestInit): Promise<Response> {
+async function answered(operation: OperationId, url: string, request: RequestInit): Promise<Response> {
   try {
     return await fetch(url, request)
   } catch (failure) {
     if (request.signal?.aborted === true) throw failure
-    throw new Problem({ message: UNREACHABLE })
+    throw new Problem({ message: UNREACHABLE, operation })
   }
 }
 
-async function refusal(response: Response): Promise<Problem> {
+async function refusal(response: Response, operation: OperationId): Promise<Problem> {
   const traceId = response.headers.get(TRACE_HEADER) ?? undefined
   const body: unknown = await response.json().catch(() => undefined)
-  return problemOf(response.status, body, traceId)
+  return problemOf(response.status, body, traceId, operation)
 }
 
-async function readJson(response: Response): Promise<unknown> {
+async function readJson(response: Response, operation: OperationId): Promise<unknown> {
   try {
     return await response.json()
   } catch (failure) {
     if (failure instanceof DOMException && failure.name === "AbortError") throw failure
     throw new Problem({
       message: UNREADABLE,
+      operation,
       status: response.status,
       traceId: response.headers.get(TRACE_HEADER) ?? undefined,
     })

@@ -41,6 +41,11 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
   return one === other
 }
 
+/** The member of that name, never what objects inherit: a member may be called `__proto__`. */
+export function ownMember(value: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(value, name) ? value[name] : undefined
+}
+
 /** The value with one member set, or left out when there is nothing to set. */
 export function withMember(value: JsonObject, name: string, member: Json | undefined): JsonObject {
   const others = Object.entries(value).filter(([other]) => other !== name)
@@ -68,6 +73,6 @@ export function childPointer(pointer: string, step: string | number): string {
 export function valueAt(value: Json | undefined, pointer: string): Json | undefined {
   return pointerSteps(pointer).reduce<Json | undefined>((found, step) => {
     if (isList(found)) return /^\d+$/.test(step) ? found[Number(step)] : undefined
-    return isObject(found) && Object.hasOwn(found, step) ? found[step] : undefined
+    return isObject(found) ? ownMember(found, step) : undefined
   }, value)
 }

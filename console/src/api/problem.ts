@@ -5,6 +5,7 @@ import {
   PATTERNS,
   REASONS,
   type ErrorCode,
+  type OperationId,
   type PlatformErrorReason,
   type PlatformErrorViolation,
 } from "@/api/contract.gen"
@@ -13,6 +14,8 @@ export type Violation = PlatformErrorViolation
 
 export interface ProblemFacts {
   readonly message: string
+  /** What was tried. */
+  readonly operation?: OperationId
   readonly code?: ErrorCode
   readonly reason?: PlatformErrorReason
   readonly status?: number
@@ -24,6 +27,7 @@ export interface ProblemFacts {
 
 /** A Platform Error, or a failure to get one; `code` is present exactly when the Gateway said it. */
 export class Problem extends Error implements ProblemFacts {
+  readonly operation?: OperationId
   readonly code?: ErrorCode
   readonly reason?: PlatformErrorReason
   readonly status?: number
@@ -35,6 +39,7 @@ export class Problem extends Error implements ProblemFacts {
   constructor(facts: ProblemFacts) {
     super(facts.message)
     this.name = "Problem"
+    this.operation = facts.operation
     this.code = facts.code
     this.reason = facts.reason
     this.status = facts.status
@@ -49,10 +54,15 @@ export const UNREACHABLE = "The Gateway could not be reached from this browser."
 export const UNREADABLE = "The Gateway's answer could not be read."
 
 /** The problem in the body of an error answer; a body that is not a Platform Error is unreadable. */
-export function problemOf(status: number, body: unknown, traceId: string | undefined): Problem {
+export function problemOf(
+  status: number,
+  body: unknown,
+  traceId: string | undefined,
+  operation?: OperationId,
+): Problem {
   const error = platformError(body)
-  if (error === undefined) return new Problem({ message: UNREADABLE, status, traceId })
-  return new Problem({ ...error, status })
+  if (error === undefined) return new Problem({ message: UNREADABLE, status, traceId, operation })
+  return new Problem({ ...error, status, operation })
 }
 
 export function platformError(body: unknown): ProblemFacts | undefined {

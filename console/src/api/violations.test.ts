@@ -1,8 +1,15 @@
 import { expect, it } from "vitest"
 
-import { phraseOf } from "@/api/violations"
+import { phraseOf, placeOf, sentenceOf } from "@/api/violations"
 
 it("says in words what is wrong, whatever the rule", () => {
   expect(phraseOf("minLength")).toBe("is too short")
-  expect(phraseOf("unevaluatedProperties")).toBe("breaks a rule")
+  expect(sentenceOf("required")).toBe("Is required.")
+  expect(sentenceOf("unevaluatedProperties")).toBe("Is not accepted.")
+})
+
+it("names the place in words", () => {
+  expect(placeOf("/skills/0/id")).toBe("skills 1, id")
+  expect(placeOf("/input/a~1b/2/3")).toBe("input, a/b 3 4")
+  expect(placeOf("")).toBe("")
 })

@@ -1,4 +1,6 @@
-/** What a broken rule means, as the end of a sentence that begins with the place: "/name is too short". */
+/** What a broken rule means, as a sentence that stands next to its field, or after the name of the place. */
+
+import { pointerSteps } from "@/api/json"
 
 const PHRASES: Readonly<Record<string, string>> = {
   additional_member: "has an unknown member",
@@ -11,9 +13,11 @@ const PHRASES: Readonly<Record<string, string>> = {
   maximum: "is too large",
   maxItems: "has too many items",
   maxLength: "is too long",
+  maxProperties: "has too many members",
   minimum: "is too small",
   minItems: "has too few items",
   minLength: "is too short",
+  minProperties: "has too few members",
   multipleOf: "is not a multiple of the required number",
   pattern: "does not have the required form",
   required: "is required",
@@ -28,5 +32,21 @@ const PHRASES: Readonly<Record<string, string>> = {
 }
 
 export function phraseOf(rule: string): string {
-  return PHRASES[rule] ?? "breaks a rule"
+  return PHRASES[rule] ?? "is not accepted"
+}
+
+/** "Is too short.", next to the field. */
+export function sentenceOf(rule: string): string {
+  const phrase = phraseOf(rule)
+  return `${phrase.charAt(0).toUpperCase()}${phrase.slice(1)}.`
+}
+
+/** The place of a JSON Pointer in words: `/skills/0/id` is "skills 1, id". */
+export function placeOf(pointer: string): string {
+  return pointerSteps(pointer)
+    .map((step) => (/^\d+$/.test(step) ? `\0${Number(step) + 1}` : `, ${step}`))
+    .join("")
+    .replaceAll("\0", " ")
+    .replace(/^, /, "")
+    .trim()
 }

@@ -8,6 +8,7 @@ import { Brand } from "@/components/Brand"
 import { Navigation } from "@/app/Navigation"
 import { Button } from "@/components/Button"
 import { AccountName } from "@/domain/AccountName"
+import { RunBar } from "@/features/playground/RunBar"
 
 export function Shell() {
   const main = useRef<HTMLElement>(null)
@@ -51,7 +52,10 @@ export function Shell() {
         <Navigation />
       </aside>
       <main id="main" ref={main} tabIndex={-1} className="min-w-0 flex-1 outline-none">
-        <Outlet />
+        <div className="min-h-[calc(100dvh-3rem)]">
+          <Outlet />
+        </div>
+        <RunBar />
       </main>
     </div>
   )

@@ -1,13 +1,15 @@
-/** Shows a failure: code, cause, trace, violations, and the next step. */
+/** Shows a failure: a sentence for the situation and the next step; what the contract calls it is under Details. */
 
-import { CircleAlert, RotateCw } from "lucide-react"
+import { ChevronRight, CircleAlert, RotateCw } from "lucide-react"
 import type { ReactNode } from "react"
 
+import { ERROR_CODES } from "@/api/contract.gen"
 import { Problem } from "@/api/problem"
-import { recoveryOf } from "@/api/recovery"
+import { explained, nextStep, recoveryOf } from "@/api/recovery"
+import { placeOf, phraseOf } from "@/api/violations"
 import { Button } from "@/components/Button"
+import { Facts } from "@/components/Facts"
 import { Identifier } from "@/components/Identifier"
-import { ViolationText } from "@/components/ViolationText"
 
 interface ProblemNoticeProps {
   readonly problem: unknown
@@ -27,8 +29,9 @@ export function ProblemNotice({
   withoutViolations = false,
 }: ProblemNoticeProps) {
   const typed = problem instanceof Problem ? problem : undefined
+  const sentence = typed?.code === undefined ? undefined : explained(typed)
   const message = problem instanceof Error ? problem.message : "Something unexpected happened."
-  const recovery = recoveryOf(typed)
+  const next = sentence?.next ?? (typed === undefined ? undefined : nextStep(recoveryOf(typed)))
   return (
     <div role="alert" className="rounded-lg border border-bad/40 bg-bad-soft p-4 text-sm">
       <div className="flex gap-3">
@@ -36,17 +39,15 @@ export function ProblemNotice({
         <div className="flex min-w-0 flex-1 flex-col gap-2">
           <div>
             {title ? <p className="font-semibold">{title}</p> : null}
-            <p className={title ? undefined : "font-semibold"}>{message}</p>
-            {recovery?.sentence ? <p>{recovery.sentence}</p> : null}
+            <p className={title ? undefined : "font-semibold"}>{sentence?.says ?? message}</p>
           </div>
           {withoutViolations ? null : <Violations problem={typed} />}
-          {recovery ? (
+          {next === undefined ? null : (
             <p>
-              <span className="font-medium">Next step{recovery.owner ? ` (${recovery.owner})` : ""}: </span>
-              {recovery.action}
+              <span className="font-medium">Next step: </span>
+              {next}
             </p>
-          ) : null}
-          <ProblemFacts problem={typed} />
+          )}
           {onRetry || action ? (
             <div className="flex flex-wrap gap-2 pt-1 empty:hidden">
               {onRetry ? (
@@ -58,41 +59,71 @@ export function ProblemNotice({
               {action}
             </div>
           ) : null}
+          {typed === undefined ? null : <ProblemDetails problem={typed} />}
         </div>
       </div>
     </div>
   )
 }
 
-function ProblemFacts({ problem }: { readonly problem: Problem | undefined }) {
-  if (problem === undefined) return null
-  const { code, reason, status, traceId, invocationId } = problem
+/** For the provider, the operator or a search: the words of the contract, and the ids. */
+export function ProblemDetails({ problem }: { readonly problem: Problem }) {
+  const { code, reason, status, traceId, invocationId, violations } = problem
+  if (code === undefined && status === undefined && traceId === undefined) return null
   return (
-    <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-muted">
-      {code ? <span className="id-text text-ink">{code}</span> : null}
-      {reason ? <span className="id-text text-ink">{reason}</span> : null}
-      {status === undefined ? null : <span>HTTP {status}</span>}
-      {traceId ? (
-        <span className="inline-flex items-center gap-1">
-          Trace <Identifier value={traceId} what="trace id" />
-        </span>
-      ) : null}
-      {invocationId ? (
-        <span className="inline-flex items-center gap-1">
-          Invocation <Identifier value={invocationId} what="invocation id" />
-        </span>
-      ) : null}
-    </p>
+    <details className="group text-xs">
+      <summary className="inline-flex cursor-pointer list-none items-center gap-1 text-muted hover:text-ink">
+        <ChevronRight aria-hidden className="size-3.5 transition-transform group-open:rotate-90" />
+        Details
+      </summary>
+      <div className="mt-2 space-y-2 rounded-md bg-surface/60 p-3">
+        <Facts
+          facts={[
+            ["Code", code === undefined ? undefined : <Word key="">{code}</Word>],
+            ["Reason", reason === undefined ? undefined : <Word key="">{reason}</Word>],
+            ["Answer", status === undefined ? undefined : `HTTP ${status}`],
+            ["Trace", traceId ? <Identifier key="" value={traceId} what="trace id" /> : undefined],
+            [
+              "Invocation",
+              invocationId ? <Identifier key="" value={invocationId} what="invocation id" /> : undefined,
+            ],
+          ]}
+        />
+        {code === undefined ? null : <ContractWords problem={problem} />}
+        {violations.length === 0 ? null : (
+          <ul>
+            {violations.map(({ pointer, rule }, index) => (
+              <li key={index} className="id-text">
+                {pointer === "" ? "(body)" : pointer} {rule}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </details>
   )
+}
+
+/** The fixed message of the code, what the reason adds, and the recovery table's next step. */
+function ContractWords({ problem }: { readonly problem: Problem }) {
+  const recovery = recoveryOf(problem)
+  const message = problem.code === undefined ? "" : ERROR_CODES[problem.code].message
+  return (
+    <p className="text-muted">{[message, recovery.sentence, nextStep(recovery)].filter(Boolean).join(" ")}</p>
+  )
+}
+
+function Word({ children }: { readonly children: string }) {
+  return <span className="id-text">{children}</span>
 }
 
 function Violations({ problem }: { readonly problem: Problem | undefined }) {
   if (problem === undefined || problem.violations.length === 0) return null
   return (
-    <ul className="space-y-1">
-      {problem.violations.map((violation, index) => (
-        <li key={index}>
-          <ViolationText violation={violation} />
+    <ul className="list-disc space-y-1 pl-4">
+      {problem.violations.map(({ pointer, rule }, index) => (
+        <li key={index} title={`${pointer} ${rule}`}>
+          <span className="font-medium">{placeOf(pointer) || "The request"}</span> {phraseOf(rule)}.
         </li>
       ))}
     </ul>

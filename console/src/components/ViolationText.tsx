@@ -1,13 +1,23 @@
-/** One violation in words: its place, what is wrong there, and the rule. */
+/** What is wrong with the value of a field, one sentence for each broken rule. */
 
 import type { Violation } from "@/api/problem"
-import { phraseOf } from "@/api/violations"
+import { sentenceOf } from "@/api/violations"
 
-export function ViolationText({ violation: { pointer, rule } }: { readonly violation: Violation }) {
-  return (
-    <>
-      <code className="id-text font-normal">{pointer === "" ? "The body" : pointer}</code> {phraseOf(rule)} (
-      <code className="id-text font-normal">{rule}</code>)
-    </>
-  )
+/** A violation that was found here says more than its rule; one of the Gateway is named with its place as well. */
+export interface FoundViolation extends Violation {
+  readonly says?: string
+}
+
+export function ViolationTexts({ violations }: { readonly violations: ReadonlyArray<FoundViolation> }) {
+  return violations.map(({ pointer, rule, says }) => (
+    <span key={`${pointer} ${rule}`} className="block" title={`${pointer} ${rule}`}>
+      {says ?? sentenceOf(rule)}
+      {says === undefined ? (
+        <span className="font-normal text-muted">
+          {" "}
+          (<code className="id-text">{pointer}</code> <code className="id-text">{rule}</code>)
+        </span>
+      ) : null}
+    </span>
+  ))
 }

@@ -30,10 +30,10 @@ export function InvocationOutcome({ record, state }: InvocationOutcomeProps) {
       tone={state === "canceled" ? "note" : state === "timed_out" ? "warn" : "bad"}
       icon={state === "canceled" ? CircleSlash : CircleAlert}
       title={TITLES[state] ?? ""}
-      next={recovery?.action}
-      owner={recovery?.owner}
+      next={recovery.action}
+      owner={recovery.owner}
     >
-      {ERROR_CODES[code].message} {recovery?.sentence}{" "}
+      {ERROR_CODES[code].message} {recovery.sentence}{" "}
       <code className="id-text text-muted">{failureText(record)}</code>
     </Notice>
   )
@@ -84,7 +84,7 @@ function Notice({ tone, icon: Mark, title, owner, next, children }: NoticeProps)
         <p className="break-words">{children}</p>
         {next ? (
           <p className="break-words">
-            <span className="font-medium">Next step{owner ? ` (${owner})` : ""}: </span>
+            <span className="font-medium">{owner ? `Next step for ${owner}` : "Next step"}: </span>
             {next}
           </p>
         ) : null}

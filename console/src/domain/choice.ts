@@ -2,8 +2,8 @@
 
 import type { AgentCard, AgentCardSkill, Installation } from "@/api/contract.gen"
 
-export type AgentChoice =
-  | { readonly kind: "chosen"; readonly installation: Installation }
+export type AgentChoice<Kind extends Installation = Installation> =
+  | { readonly kind: "chosen"; readonly installation: Kind }
   /** Nothing in the Workspace can be invoked. */
   | { readonly kind: "nothing" }
   /** The Agent asked for cannot be invoked; `disabled` when it is installed all the same. */
@@ -15,16 +15,16 @@ export type SkillChoice =
   | { readonly kind: "forbidden"; readonly skill: AgentCardSkill; readonly missing: ReadonlyArray<string> }
 
 /** Only what is enabled can be invoked; by Agent id. */
-export function offered(installations: ReadonlyArray<Installation>): ReadonlyArray<Installation> {
+export function offered<Kind extends Installation>(installations: ReadonlyArray<Kind>): ReadonlyArray<Kind> {
   return installations
     .filter(({ status }) => status === "enabled")
     .sort((one, other) => (one.agentId < other.agentId ? -1 : 1))
 }
 
-export function agentChoice(
-  installations: ReadonlyArray<Installation>,
+export function agentChoice<Kind extends Installation>(
+  installations: ReadonlyArray<Kind>,
   requested: string | undefined,
-): AgentChoice {
+): AgentChoice<Kind> {
   const enabled = offered(installations)
   const found = requested === undefined ? enabled[0] : enabled.find(({ agentId }) => agentId === requested)
   if (found !== undefined) return { kind: "chosen", installation: found }

@@ -1,7 +1,7 @@
 /** A JSON Schema as people read it: its members with type, need, bounds and meaning. No validation happens here. */
 
 import type { Json, JsonObject } from "@/api/contract.gen"
-import { asNumber, asObject, isObject, valueAt } from "@/api/json"
+import { asNumber, asObject, isObject, ownMember, valueAt } from "@/api/json"
 import { count, plural } from "@/components/format"
 
 export interface SchemaMember {
@@ -25,6 +25,16 @@ export function schemaOutline(schema: JsonObject): ReadonlyArray<SchemaMember> {
   return found
 }
 
+/**
+ * The names of an object's members as people fill them in. A Card comes with its members sorted by name, so the list of
+ * required ones is all that still has the order of its author: they come first, in that order.
+ */
+export function memberNames(schema: JsonObject): ReadonlyArray<string> {
+  const { required } = schema
+  const first = Array.isArray(required) ? required.filter((name) => typeof name === "string") : []
+  return [...new Set([...first, ...Object.keys(asObject(schema["properties"]))])]
+}
+
 function descend(
   node: JsonObject,
   root: JsonObject,
@@ -34,7 +44,10 @@ function descend(
 ): void {
   if (depth > DEEPEST) return
   const required = Array.isArray(node["required"]) ? node["required"] : []
-  for (const [name, child] of Object.entries(asObject(node["properties"]))) {
+  const properties = asObject(node["properties"])
+  for (const name of memberNames(node)) {
+    const child = ownMember(properties, name)
+    if (child === undefined) continue
     const member = resolved(asObject(child), root)
     const place = path === "" ? name : `${path}.${name}`
     found.push(memberOf(place, member, required.includes(name)))

@@ -3,7 +3,7 @@
 import type { ReactNode } from "react"
 
 import { useInputForm } from "@/features/playground/formContext"
-import { ViolationTexts } from "@/features/playground/ViolationTexts"
+import { ViolationTexts } from "@/components/ViolationText"
 
 interface GroupHeadProps {
   readonly id: string

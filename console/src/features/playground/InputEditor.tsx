@@ -1,16 +1,19 @@
 /** The input of a Skill: a text, or a value in two views, as a form and as JSON. */
 
-import { Braces, Eraser, WandSparkles } from "lucide-react"
+import { Braces, Eraser, History, WandSparkles } from "lucide-react"
 import { useMemo } from "react"
 
 import type { JsonObject } from "@/api/contract.gen"
-import type { Violation } from "@/api/problem"
+import type { RecentInput } from "@/api/recentInputs"
 import { Button } from "@/components/Button"
 import { Field, TextArea } from "@/components/Field"
+import { Menu, MenuItem, MenuLabel } from "@/components/Menu"
 import { Tabs } from "@/components/Tabs"
+import { Time } from "@/components/Time"
+import { escaped } from "@/components/text/hidden"
 import { schemaExample } from "@/domain/schemaExample"
 import { SchemaField } from "@/features/playground/SchemaField"
-import { ViolationTexts } from "@/features/playground/ViolationTexts"
+import { ViolationTexts, type FoundViolation } from "@/components/ViolationText"
 import { FormContext } from "@/features/playground/formContext"
 import {
   emptyInput,
@@ -32,7 +35,9 @@ export interface EditedInput {
 interface InputEditorProps {
   readonly schema: JsonObject
   readonly input: EditedInput
-  readonly violations: ReadonlyArray<Violation>
+  readonly violations: ReadonlyArray<FoundViolation>
+  /** What was run before in this tab, newest first. */
+  readonly recent: ReadonlyArray<RecentInput>
   readonly view: "form" | "json"
   readonly onView: (view: "form" | "json") => void
   readonly onChange: (input: EditedInput) => void
@@ -53,6 +58,7 @@ export function InputEditor(props: InputEditorProps) {
   return (
     <div className="relative">
       <div className="absolute top-1 right-0 z-10 flex gap-1">
+        <RecentInputs recent={props.recent} onChoose={(value) => onChange({ value })} />
         <Button tone="quiet" size="small" onClick={() => onChange({ value: example(schema) })}>
           <WandSparkles aria-hidden />
           Example
@@ -70,6 +76,43 @@ export function InputEditor(props: InputEditorProps) {
       />
     </div>
   )
+}
+
+const MAX_SHOWN = 60
+
+interface RecentInputsProps {
+  readonly recent: ReadonlyArray<RecentInput>
+  readonly onChoose: (input: SkillInput) => void
+}
+
+/** Nothing until something has run. */
+function RecentInputs({ recent, onChoose }: RecentInputsProps) {
+  if (recent.length === 0) return null
+  return (
+    <Menu
+      trigger={
+        <Button tone="quiet" size="small">
+          <History aria-hidden />
+          Recent
+        </Button>
+      }
+    >
+      <MenuLabel>Kept in this tab until you sign out</MenuLabel>
+      {recent.map(({ input, at }) => (
+        <MenuItem key={at} className="flex-col items-start gap-0" onSelect={() => onChoose(input)}>
+          <span className="max-w-72 truncate id-text">{brief(input)}</span>
+          <span className="text-xs text-muted">
+            <Time at={new Date(at).toISOString()} />
+          </span>
+        </MenuItem>
+      ))}
+    </Menu>
+  )
+}
+
+function brief(input: SkillInput): string {
+  const text = typeof input === "string" ? input : JSON.stringify(input)
+  return escaped(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
 }
 
 /** Sent as it is typed, line breaks included. */

@@ -4,7 +4,7 @@ import { Plus, Trash2 } from "lucide-react"
 import { useId } from "react"
 
 import type { Json, JsonObject } from "@/api/contract.gen"
-import { childPointer, withMember } from "@/api/json"
+import { childPointer, ownMember, withMember } from "@/api/json"
 import { Button } from "@/components/Button"
 import { GroupHead, OwnViolations } from "@/features/playground/FieldGroup"
 import { SchemaField, type SchemaFieldProps } from "@/features/playground/SchemaField"
@@ -72,7 +72,7 @@ function Members({
           required={member.required}
           pointer={childPointer(pointer, member.name)}
           depth={depth + 1}
-          value={value[member.name]}
+          value={ownMember(value, member.name)}
           onChange={(next) => change(member.name, next)}
         />
       ))}

@@ -4,13 +4,14 @@ import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { FlaskConicalOff } from "lucide-react"
 
-import type { Installation } from "@/api/contract.gen"
+import type { InstallationItem } from "@/api/contract.gen"
 import { read, whole } from "@/api/queries"
+import { Combobox } from "@/components/Combobox"
 import { EmptyState } from "@/components/EmptyState"
-import { Field, Select } from "@/components/Field"
+import { Field } from "@/components/Field"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
-import { agentChoice, missingPermissions, offered, skillChoice } from "@/domain/choice"
+import { agentChoice, offered, skillChoice } from "@/domain/choice"
 import { NothingOffered } from "@/domain/NothingOffered"
 import type { PlaygroundSearch } from "@/features/playground/search"
 import { Workbench } from "@/features/playground/Workbench"
@@ -51,7 +52,7 @@ export function PlaygroundPage() {
 
 interface AgentChosenProps {
   readonly workspaceId: string
-  readonly installations: ReadonlyArray<Installation>
+  readonly installations: ReadonlyArray<InstallationItem>
 }
 
 function AgentChosen({ workspaceId, installations }: AgentChosenProps) {
@@ -73,6 +74,7 @@ function AgentChosen({ workspaceId, installations }: AgentChosenProps) {
           key={choice.installation.installationId}
           workspaceId={workspaceId}
           installation={choice.installation}
+          installations={enabled}
         />
       ) : (
         <NothingOffered {...choice} workspaceId={workspaceId} />
@@ -82,8 +84,8 @@ function AgentChosen({ workspaceId, installations }: AgentChosenProps) {
 }
 
 interface AgentFieldProps {
-  readonly enabled: ReadonlyArray<Installation>
-  readonly chosen: Installation | undefined
+  readonly enabled: ReadonlyArray<InstallationItem>
+  readonly chosen: InstallationItem | undefined
 }
 
 function AgentField({ enabled, chosen }: AgentFieldProps) {
@@ -91,69 +93,58 @@ function AgentField({ enabled, chosen }: AgentFieldProps) {
   return (
     <Field label="Agent" className="w-full sm:w-80">
       {(control) => (
-        <Select
-          {...control}
-          value={chosen?.agentId ?? ""}
-          onChange={(event) =>
-            void navigate({
-              search: (kept) => ({ ...kept, agent: event.target.value, capability: undefined }),
-            })
+        <Combobox
+          ids={control}
+          placeholder="Choose an Agent"
+          value={chosen?.agentId}
+          options={enabled.map(({ agentId, agentName, installedVersion }) => ({
+            value: agentId,
+            label: agentName,
+            detail: `${agentId} ${installedVersion}`,
+          }))}
+          onChoose={(agent) =>
+            void navigate({ search: (kept) => ({ ...kept, agent, capability: undefined }) })
           }
-        >
-          {chosen === undefined ? <option value="">Choose an Agent</option> : null}
-          {enabled.map(({ agentId, installedVersion }) => (
-            <option key={agentId} value={agentId}>
-              {agentId} {installedVersion}
-            </option>
-          ))}
-        </Select>
+        />
       )}
     </Field>
   )
 }
 
-function useCard({ agentId, installedVersion: version }: Installation) {
+function useCard({ agentId, installedVersion: version }: InstallationItem) {
   return useQuery({ ...read("readAgentCard", { path: { agentId, version } }), staleTime: Infinity })
 }
 
-/** Nothing until the Card is read; below it is said how the reading goes. */
-function SkillField({ installation }: { readonly installation: Installation }) {
-  const search = route.useSearch()
+function SkillField({ installation }: { readonly installation: InstallationItem }) {
+  const { capability } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data: card } = useCard(installation)
-  if (card === undefined) return null
-  const choice = skillChoice(card, installation, search.capability)
+  const { agentId, agentName, installedVersion, skills } = installation
+  const usable = skills.find(({ permissionsAccepted }) => permissionsAccepted) ?? skills[0]
   return (
     <>
       <Field label="Skill" className="w-full sm:w-80">
         {(control) => (
-          <Select
-            {...control}
-            value={choice.kind === "unknown" ? "" : choice.skill.id}
-            onChange={(event) =>
-              void navigate({ search: (kept) => ({ ...kept, capability: event.target.value }) })
-            }
-          >
-            {choice.kind === "unknown" ? <option value="">Choose a Skill</option> : null}
-            {card.skills.map((skill) => (
-              <option
-                key={skill.id}
-                value={skill.id}
-                disabled={missingPermissions(skill, installation).length > 0}
-              >
-                {skill.id}
-              </option>
-            ))}
-          </Select>
+          <Combobox
+            ids={control}
+            placeholder="Choose a Skill"
+            value={capability ?? usable?.id}
+            options={skills.map(({ id, name, permissionsAccepted }) => ({
+              value: id,
+              label: name,
+              detail: permissionsAccepted ? id : `${id}: a permission it needs was not accepted`,
+              disabled: !permissionsAccepted,
+            }))}
+            onChoose={(chosen) => void navigate({ search: (kept) => ({ ...kept, capability: chosen }) })}
+          />
         )}
       </Field>
       <Link
         to="/agents/$agentId"
-        params={{ agentId: card.agentId }}
-        search={{ version: card.version }}
+        params={{ agentId }}
+        search={{ version: installedVersion }}
         className="py-1.5 text-sm text-accent-strong underline underline-offset-2"
       >
-        About {card.name}
+        About {agentName}
       </Link>
     </>
   )
@@ -161,10 +152,11 @@ function SkillField({ installation }: { readonly installation: Installation }) {
 
 interface SkillChosenProps {
   readonly workspaceId: string
-  readonly installation: Installation
+  readonly installation: InstallationItem
+  readonly installations: ReadonlyArray<InstallationItem>
 }
 
-function SkillChosen({ workspaceId, installation }: SkillChosenProps) {
+function SkillChosen({ workspaceId, installation, installations }: SkillChosenProps) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const change = (changed: PlaygroundSearch) =>
@@ -179,6 +171,7 @@ function SkillChosen({ workspaceId, installation }: SkillChosenProps) {
             workspaceId={workspaceId}
             card={card}
             skill={choice.skill}
+            installations={installations}
             search={search}
             onSearch={change}
           />
@@ -193,7 +186,7 @@ function SkillChosen({ workspaceId, installation }: SkillChosenProps) {
           >
             {choice.kind === "unknown"
               ? "Choose one of its Skills above."
-              : `It needs ${choice.missing.join(", ")}, which was not accepted when the Agent was installed. Uninstall it and install it again to accept more.`}
+              : `It needs ${choice.missing.join(", ")}, which was not accepted when the Agent was installed. The owner can change that in the Workspace.`}
           </EmptyState>
         )
       }}

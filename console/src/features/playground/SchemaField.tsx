@@ -12,10 +12,11 @@ import { ListField } from "@/features/playground/ListField"
 import { NumberInput } from "@/features/playground/NumberInput"
 import { ObjectField } from "@/features/playground/ObjectField"
 import { formField, hintOf, type Control, type Option } from "@/features/playground/schemaForm"
-import { ViolationTexts } from "@/features/playground/ViolationTexts"
+import { ViolationTexts } from "@/components/ViolationText"
 
 export interface SchemaFieldProps {
   readonly schema: Json
+  /** The name of the member; its schema's title says it better. */
   readonly label: string
   readonly required: boolean
   /** One of a list: what holds for each of them is said once, at the list. */
@@ -27,9 +28,10 @@ export interface SchemaFieldProps {
   readonly onChange: (value: Json | undefined) => void
 }
 
-export function SchemaField(props: SchemaFieldProps) {
+export function SchemaField(given: SchemaFieldProps) {
   const { root, violations } = useInputForm()
-  const field = formField(props.schema, root, props.depth)
+  const field = formField(given.schema, root, given.depth)
+  const props = given.isItem === true ? given : { ...given, label: field.title ?? given.label }
   const own = violations.get(props.pointer) ?? []
   const { control } = field
   if (control.kind === "object" && (props.value === undefined || isObject(props.value)))

@@ -3,11 +3,11 @@
 import { createContext, use } from "react"
 
 import type { JsonObject } from "@/api/contract.gen"
-import type { Violation } from "@/api/problem"
+import type { FoundViolation } from "@/components/ViolationText"
 
 export interface InputForm {
   readonly root: JsonObject
-  readonly violations: ReadonlyMap<string, ReadonlyArray<Violation>>
+  readonly violations: ReadonlyMap<string, ReadonlyArray<FoundViolation>>
   /** A field holds text that is no value yet, or no longer. */
   readonly onUnfinished: (pointer: string, isUnfinished: boolean) => void
 }

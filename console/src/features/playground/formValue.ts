@@ -1,7 +1,7 @@
 /** Values of an input form: what it begins with, and which of its places have a field. */
 
 import type { InvocationRequest, Json, JsonObject } from "@/api/contract.gen"
-import { childPointer, isList, isObject } from "@/api/json"
+import { childPointer, isList, isObject, ownMember } from "@/api/json"
 import { resolved } from "@/domain/schemaOutline"
 import { formField, type FormMember } from "@/features/playground/schemaForm"
 
@@ -84,7 +84,7 @@ function collect(
   }
   if (control.kind !== "object" || !(depth === 0 || isObject(value))) return
   for (const member of control.members) {
-    const inner = isObject(value) ? value[member.name] : undefined
+    const inner = isObject(value) ? ownMember(value, member.name) : undefined
     collect(member.schema, root, inner, childPointer(pointer, member.name), depth + 1, found)
   }
 }

@@ -76,7 +76,9 @@ function ended(run: Run, outcome: Outcome, now: number): Run {
 
 function terminal(event: StreamEvent): Outcome {
   const error = platformError(event.error)
-  return error === undefined ? { state: "succeeded" } : failed(new Problem(error))
+  return error === undefined
+    ? { state: "succeeded" }
+    : failed(new Problem({ ...error, operation: "invokeAgent" }))
 }
 
 function failed(problem: Problem): Outcome {

@@ -1,8 +1,8 @@
 /** Which form a JSON Schema makes: one field for each member, and plain JSON where a schema says more than fields can. */
 
 import type { Json, JsonObject } from "@/api/contract.gen"
-import { isList, isObject, isScalar } from "@/api/json"
-import { resolved, schemaOutline } from "@/domain/schemaOutline"
+import { isList, isObject, isScalar, ownMember } from "@/api/json"
+import { memberNames, resolved, schemaOutline } from "@/domain/schemaOutline"
 
 export interface Option {
   readonly value: Json
@@ -54,8 +54,8 @@ export function formField(schema: Json, root: JsonObject, depth = 0): FormField 
 }
 
 /** What is said about a field below it. */
-export function hintOf({ title, description, hints }: FormField): string | undefined {
-  const meaning = description ?? title
+export function hintOf({ description, hints }: FormField): string | undefined {
+  const meaning = description
   // A pattern says something to people only where nothing else does.
   const bounds = hints.filter((hint) => meaning === undefined || !hint.startsWith("matches ")).join(" · ")
   if (meaning === undefined) return bounds || undefined
@@ -128,15 +128,13 @@ function objectOf(schema: JsonObject): Control {
   const required = isList(schema["required"])
     ? schema["required"].filter((name) => typeof name === "string")
     : []
-  const names = [...new Set([...Object.keys(properties), ...required])]
+  const names = memberNames(schema)
   if (names.length === 0 && schema["additionalProperties"] !== false) return { kind: "json" }
   const members = names.map((name) => ({
     name,
-    schema: properties[name] ?? true,
+    schema: ownMember(properties, name) ?? true,
     required: required.includes(name),
   }))
-  // A Card's members come in the order of their names; what must be given is asked for first.
-  members.sort((one, other) => Number(other.required) - Number(one.required))
   return { kind: "object", members }
 }
 

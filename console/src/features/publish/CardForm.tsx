@@ -5,19 +5,19 @@ import type { ReactNode } from "react"
 
 import type { JsonObject } from "@/api/contract.gen"
 import { asList, valueAt } from "@/api/json"
-import type { Violation } from "@/api/problem"
 import { Button } from "@/components/Button"
 import { Switch } from "@/components/Field"
 import { Panel } from "@/components/Panel"
-import { NumberMember, SelectMember, TextMember, type Edited } from "@/features/publish/CardMembers"
+import type { FoundViolation } from "@/components/ViolationText"
+import { errorAt, NumberMember, SelectMember, TextMember, type Edited } from "@/features/publish/CardMembers"
 import { SkillFields } from "@/features/publish/SkillFields"
-import { brokenAt, newSkill, withoutItem, withValueAt } from "@/features/publish/cardDraft"
+import { newSkill, withoutItem, withValueAt } from "@/features/publish/cardDraft"
 
 const AUTHENTICATION = ["http_bearer", "none", "api_key", "oauth2_client_credentials", "mutual_tls"]
 
 interface CardFormProps {
   readonly card: JsonObject
-  readonly violations: ReadonlyArray<Violation>
+  readonly violations: ReadonlyArray<FoundViolation>
   readonly onChange: (card: JsonObject) => void
 }
 
@@ -55,7 +55,7 @@ export function CardForm({ card, violations, onChange }: CardFormProps) {
         item="Skill"
         pointer="/skills"
         card={card}
-        problem={brokenAt(violations, "/skills")}
+        problem={errorAt(violations, "/skills")}
         fresh={newSkill()}
         onChange={onChange}
       >
@@ -66,7 +66,7 @@ export function CardForm({ card, violations, onChange }: CardFormProps) {
         item="Permission"
         pointer="/permissions"
         card={card}
-        problem={brokenAt(violations, "/permissions")}
+        problem={errorAt(violations, "/permissions")}
         fresh={{ id: "", description: "" }}
         onChange={onChange}
       >
@@ -105,7 +105,7 @@ interface ListProps {
   readonly item: string
   readonly pointer: string
   readonly card: JsonObject
-  readonly problem: string | undefined
+  readonly problem: ReactNode
   readonly fresh: JsonObject
   readonly onChange: (card: JsonObject) => void
   readonly children: (pointer: string) => ReactNode

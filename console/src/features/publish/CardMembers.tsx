@@ -4,15 +4,15 @@ import { useState } from "react"
 
 import type { Json, JsonObject } from "@/api/contract.gen"
 import { valueAt } from "@/api/json"
-import type { Violation } from "@/api/problem"
 import { Field, Select, TextArea, TextInput } from "@/components/Field"
 import { escaped } from "@/components/text/hidden"
+import { ViolationTexts, type FoundViolation } from "@/components/ViolationText"
 import { brokenAt, type Pointer } from "@/features/publish/cardDraft"
 
 /** The Card that is edited, what is wrong with it, and how to change it. */
 export interface Edited {
   readonly card: JsonObject
-  readonly violations: ReadonlyArray<Violation>
+  readonly violations: ReadonlyArray<FoundViolation>
   readonly set: (pointer: Pointer, value: Json) => void
 }
 
@@ -21,6 +21,12 @@ interface MemberProps extends Edited {
   readonly label: string
   readonly hint?: string
   readonly className?: string
+}
+
+/** Nothing where no rule is broken. */
+export function errorAt(violations: ReadonlyArray<FoundViolation>, pointer: Pointer, inside = false) {
+  const found = brokenAt(violations, pointer, inside)
+  return found.length === 0 ? undefined : <ViolationTexts violations={found} />
 }
 
 export function TextMember({
@@ -36,7 +42,7 @@ export function TextMember({
   const value = valueAt(card, pointer)
   const Control = long ? TextArea : TextInput
   return (
-    <Field label={label} hint={hint} error={brokenAt(violations, pointer)} className={className}>
+    <Field label={label} hint={hint} error={errorAt(violations, pointer)} className={className}>
       {(control) => (
         <Control
           {...control}
@@ -51,7 +57,7 @@ export function TextMember({
 export function NumberMember({ card, violations, set, pointer, label, hint, className }: MemberProps) {
   const value = valueAt(card, pointer)
   return (
-    <Field label={label} hint={hint} error={brokenAt(violations, pointer)} className={className}>
+    <Field label={label} hint={hint} error={errorAt(violations, pointer)} className={className}>
       {(control) => (
         <TextInput
           {...control}
@@ -77,7 +83,7 @@ export function SelectMember({
 }: MemberProps & { readonly options: ReadonlyArray<string> }) {
   const value = valueAt(card, pointer)
   return (
-    <Field label={label} hint={hint} error={brokenAt(violations, pointer)}>
+    <Field label={label} hint={hint} error={errorAt(violations, pointer)}>
       {(control) => (
         <Select
           {...control}
@@ -116,7 +122,7 @@ export function JsonMember({ card, violations, set, pointer, label, hint }: Memb
     <Field
       label={label}
       hint={hint}
-      error={unreadable ? "This is not JSON yet." : brokenAt(violations, pointer, true)}
+      error={unreadable ? "This is not JSON yet." : errorAt(violations, pointer, true)}
     >
       {(control) => (
         <TextArea

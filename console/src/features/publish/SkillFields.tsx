@@ -3,8 +3,7 @@
 import type { Json } from "@/api/contract.gen"
 import { asList, valueAt } from "@/api/json"
 import { Checkbox } from "@/components/Field"
-import { JsonMember, TextMember, type Edited } from "@/features/publish/CardMembers"
-import { brokenAt } from "@/features/publish/cardDraft"
+import { errorAt, JsonMember, TextMember, type Edited } from "@/features/publish/CardMembers"
 
 export function SkillFields({ edited, pointer }: { readonly edited: Edited; readonly pointer: string }) {
   return (
@@ -28,7 +27,7 @@ export function SkillFields({ edited, pointer }: { readonly edited: Edited; read
 function RequiredPermissions({ edited, pointer }: { readonly edited: Edited; readonly pointer: string }) {
   const declared = texts(valueAt(edited.card, "/permissions"), "id")
   const needed = texts(valueAt(edited.card, pointer))
-  const error = brokenAt(edited.violations, pointer, true)
+  const error = errorAt(edited.violations, pointer, true)
   const offered = [...new Set([...declared, ...needed])].filter((id) => id !== "")
   if (offered.length === 0 && error === undefined) return null
   return (

@@ -2,8 +2,7 @@
 
 import type { AgentCard, Json, JsonObject } from "@/api/contract.gen"
 import { asList, asObject, isObject, pointerSteps, valueAt } from "@/api/json"
-import type { Violation } from "@/api/problem"
-import { phraseOf } from "@/api/violations"
+import type { FoundViolation } from "@/components/ViolationText"
 
 /** A JSON Pointer, as violations have it: `/skills/0/id`. */
 export type Pointer = string
@@ -66,21 +65,15 @@ function replaced(node: Json | undefined, [step, ...rest]: ReadonlyArray<string>
   return { ...members, [step]: replaced(members[step], rest, value) }
 }
 
-/** What people read next to a field: the rules broken there, and those broken inside it when it shows them as one. */
+/** The rules broken at a field, and those broken inside it when it shows them as one. */
 export function brokenAt(
-  violations: ReadonlyArray<Violation>,
+  violations: ReadonlyArray<FoundViolation>,
   pointer: Pointer,
   inside = false,
-): string | undefined {
-  const found = violations.filter(
+): ReadonlyArray<FoundViolation> {
+  return violations.filter(
     (violation) => violation.pointer === pointer || (inside && violation.pointer.startsWith(`${pointer}/`)),
   )
-  return found.length === 0 ? undefined : found.map((violation) => describe(violation, pointer)).join("; ")
-}
-
-function describe({ pointer, rule }: Violation, at: Pointer): string {
-  const place = pointer === at ? "" : ` at ${pointer.slice(at.length)}`
-  return `${phraseOf(rule)} (${rule})${place}`
 }
 
 /** Text to a Card; the position of the fault is left to the editor, its kind is said. */

@@ -56,8 +56,8 @@ function FailureItem({ failure: { code, reason, times } }: { readonly failure: F
         {reason ? <code className="id-text">{reason}</code> : null}
         <Badge tone="bad">{plural(times, "time")}</Badge>
       </div>
-      {recovery?.sentence ? <p>{recovery.sentence}</p> : null}
-      <p className="text-muted">{recovery?.action}</p>
+      {recovery.sentence ? <p>{recovery.sentence}</p> : null}
+      <p className="text-muted">{recovery.action}</p>
     </li>
   )
 }

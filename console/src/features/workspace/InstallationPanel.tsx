@@ -7,7 +7,7 @@ import type { ReactNode } from "react"
 
 import type { InstallationItem } from "@/api/contract.gen"
 import { agentVersions } from "@/api/queries"
-import { recoveryOf } from "@/api/recovery"
+import { nextStep, recoveryOf } from "@/api/recovery"
 import { Badge } from "@/components/Badge"
 import { Button } from "@/components/Button"
 import { CopyButton } from "@/components/CopyButton"
@@ -198,8 +198,8 @@ function StateNotices({ state: { refusal, isHidden, unusable } }: { readonly sta
         <Notice tone="warn" icon={<TriangleAlert aria-hidden />}>
           <span>
             {isHidden ? "The provider no longer shows this version. " : ""}
-            Invocations are refused with <span className="id-text font-medium">{refusal}</span>. Next step (
-            {recoveryOf({ code: refusal })?.owner}): {recoveryOf({ code: refusal })?.action}
+            Invocations are refused with <span className="id-text font-medium">{refusal}</span>. Next step:{" "}
+            {nextStep(recoveryOf({ code: refusal }))}
           </span>
         </Notice>
       )}
