@@ -53,7 +53,7 @@ def _release(stack: Stack) -> str:
 
 def _refused_card(page: Page, stack: Stack) -> None:
     page.get_by_role("button", name="Register the Card").click()
-    page.get_by_text("The Card was not registered").wait_for()
+    page.get_by_text("Nothing was sent").wait_for()
 
 
 def _failed_proof(page: Page, stack: Stack) -> None:
@@ -156,8 +156,8 @@ SCREENS: tuple[Screen, ...] = (
     Screen("agent-use", "/agents/aop:summarizer?tab=use", "AOP_TOKEN"),
     Screen("agent-install", "/agents/aop:summarizer", "Rank sentences", pressed("Install")),
     Screen("agent-unknown", "/agents/no-such-agent", "Nothing is known under this address."),
-    Screen("share", _share, "Choose a version", signed_in=False),
-    Screen("share-chosen", _share, "Choose a version", lambda page, stack: page.get_by_role("radio").first.check()),
+    Screen("share", _share, "Newest version", signed_in=False),
+    Screen("share-chosen", _share, "Newest version", lambda page, stack: page.get_by_role("radio").first.check()),
     Screen("share-refused", "/a/agt_0", "not a share link", signed_in=False),
     Screen("publish", "/publish", "Register the Card"),
     Screen("publish-refused", "/publish", "Register the Card", _refused_card),

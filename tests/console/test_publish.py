@@ -65,19 +65,41 @@ def test_the_form_and_the_json_are_two_views_of_one_card(tab: Tab) -> None:
     expect(page.get_by_label("Name", exact=True)).to_have_value("Typed")
 
 
+def test_what_a_card_misses_is_said_next_to_its_fields_and_nothing_is_sent(tab: Tab) -> None:
+    page = tab.open("/publish")
+    page.get_by_label("Version", exact=True).fill("1.0")
+    page.get_by_role("button", name="Register the Card").click()
+    expect(page.get_by_role("status").filter(has_text="Nothing was sent: correct")).to_be_visible()
+    for label, said in (
+        ("Agent id", "Must not be empty."),
+        ("Name", "Must not be empty."),
+        ("Version", "Use three numbers, like 1.0.0."),
+        ("Skill id", "Must not be empty."),
+    ):
+        expect(page.get_by_label(label, exact=True)).to_have_accessible_description(re.compile(re.escape(said)))
+    expect(page.get_by_label("Agent id")).to_be_focused()
+    page.get_by_label("Name", exact=True).fill("Named")
+    expect(page.get_by_label("Name", exact=True)).not_to_have_attribute("aria-invalid", "true")
+    assert not [request for request in tab.requests if request.method == "POST"]
+
+
 @pytest.mark.rows("CON-06")
 def test_a_refused_card_shows_pointer_and_rule_next_to_the_field(tab: Tab) -> None:
-    card = a_card(tab.stack, name="", version="1.0")
+    card = a_card(tab.stack)
+    card["skills"][0]["inputSchema"] = {"type": "string", "pattern": "(?=x)x"}
     page = tab.open("/publish")
     page.get_by_label("Card as JSON").fill(json.dumps(card))
     page.get_by_role("button", name="Register the Card").click()
-    expect(page.get_by_label("Name", exact=True)).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_label("Name", exact=True)).to_have_accessible_description(re.compile("minLength"))
-    expect(page.get_by_label("Version", exact=True)).to_have_accessible_description(re.compile("pattern"))
+    schema = page.get_by_label("Input schema")
+    expect(schema).to_have_attribute("aria-invalid", "true")
+    expect(schema).to_have_accessible_description(
+        re.compile(r"Is not a schema that the platform can check safely. \(/skills/0/inputSchema\S* CARD-6\)")
+    )
     notice = page.get_by_role("alert").filter(has_text="The Card was not registered")
-    expect(notice).to_contain_text("VALIDATION_ERROR")
-    expect(notice).to_contain_text("/version pattern")
+    expect(notice).to_contain_text("The Card is not complete or not correct.")
     expect(notice).to_contain_text("Next step: Correct the marked fields")
+    notice.get_by_text("Details", exact=True).click()
+    expect(notice).to_contain_text("VALIDATION_ERROR")
 
 
 def test_a_reload_in_the_middle_goes_on_where_it_was(tab: Tab) -> None:
@@ -165,16 +187,20 @@ def test_a_suspended_release_can_be_revoked_and_the_page_of_its_version_says_it_
     page = tab.open(f"/releases/{release['releaseId']}")
     page.get_by_role("button", name="Suspend").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("You cannot resume it")
+    expect(dialog).to_contain_text("You cannot undo this")
     expect(dialog.get_by_role("region", name="What depends on it")).to_contain_text(
         "Installed in 1 Workspace: 1 enabled"
     )
-    dialog.get_by_role("button", name="Suspend").click()
+    confirm = dialog.get_by_role("button", name="Suspend permanently")
+    expect(confirm).to_be_disabled()
+    dialog.get_by_label(f"Type {release['agentId']} to confirm").fill(release["agentId"])
+    confirm.click()
     expect(dialog).to_contain_text("The Router reports the new state. It took")
     dialog.get_by_role("button", name="Close").last.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Suspended")
     expect(page.get_by_role("button", name="Suspend")).to_have_count(0)
     page.get_by_role("button", name="Revoke").click()
+    page.get_by_label(f"Type {release['agentId']} to confirm").fill(release["agentId"])
     page.get_by_role("dialog").get_by_role("button", name="Revoke permanently").click()
     page.get_by_role("dialog").get_by_role("button", name="Close").last.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Revoked")

@@ -1,5 +1,7 @@
 """Share links: one exact form, read without a token, installed through the authenticated route."""
 
+import urllib.request
+
 import pytest
 from playwright.sync_api import expect
 
@@ -17,6 +19,7 @@ def test_a_share_link_is_read_without_authorization_and_nothing_is_chosen_before
     page.goto(_shared(tab))
     expect(page.get_by_role("radio")).to_have_count(1)
     expect(page.get_by_role("radio")).not_to_be_checked()
+    expect(page.get_by_text("Choose a version first.")).to_be_visible()
     expect(page.get_by_role("button", name="Install in a Workspace")).to_be_disabled()
     (read,) = [request for request in tab.requests if "/v1/public/agents/" in request.url]
     assert "authorization" not in read.all_headers()
@@ -41,6 +44,43 @@ def test_installing_from_the_link_posts_the_exact_version_with_the_accepted_perm
         "acceptedPermissions": [],
     }
     expect(page).to_have_url(f"{tab.stack.console}/workspaces/{workspace_id}")
+
+
+def test_the_newest_version_is_described_to_anybody_and_another_one_when_it_is_chosen(tab: Tab) -> None:
+    agent = tab.stack.agent_id("described")
+    first = tab.stack.publish(agentId=agent, name="Old name", description="What it did.")
+    second = tab.stack.publish(agentId=agent, version="1.1.0", name="New name", description="What it does now.")
+    page = tab.page
+    page.goto(tab.stack.caller.get(f"/v1/agents/{agent}").json["publicUrl"])
+    expect(page.get_by_role("heading", level=1)).to_have_text("New name")
+    expect(page).to_have_title("New name · Agent Operating Platform")
+    newest = page.get_by_role("region", name="Version 1.1.0")
+    expect(newest).to_contain_text("Newest version")
+    expect(newest.get_by_role("region", name="Skill summarize")).to_contain_text("text")
+    expect(page.get_by_title(second["cardDigest"])).to_be_visible()
+    expect(page.get_by_role("region", name="install command")).to_have_text(f"aop install {agent} --version 1.1.0")
+    page.get_by_role("radio", name="1.0.0").check()
+    expect(page.get_by_role("region", name="Version 1.0.0")).to_contain_text("What it did.")
+    expect(page.get_by_title(first["cardDigest"])).to_be_visible()
+    shown = page.content()
+    for secret in (first["endpointBindingId"], tab.stack.proof_server.endpoint, first["verificationEvidenceDigest"]):
+        assert secret not in shown
+
+
+def test_a_share_link_has_a_preview_where_it_is_pasted_whatever_its_provider_wrote(tab: Tab) -> None:
+    hostile = '"><script>alert(1)</script>\u202e'
+    release = tab.stack.publish(agentId=tab.stack.agent_id("preview"), name=hostile, description=hostile)
+    link = str(tab.stack.caller.get(f"/v1/agents/{release['agentId']}").json["publicUrl"])
+    with urllib.request.urlopen(link, timeout=10) as answer:  # noqa: S310
+        page = answer.read().decode()
+        policy = answer.headers["content-security-policy"]
+    escaped = "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;\ufffd"
+    assert f"<title>{escaped} · Agent Operating Platform</title>" in page
+    assert f'<meta property="og:description" content="{escaped}" />' in page
+    assert "<script>" not in page
+    assert "script-src 'self'" in policy
+    tab.page.goto(link)
+    expect(tab.page.get_by_role("heading", level=1)).to_contain_text("alert(1)")
 
 
 def test_someone_who_is_not_signed_in_is_led_through_sign_in_back_to_the_link(tab: Tab) -> None:

@@ -1,9 +1,10 @@
 /** Asks before an important action, names the consequence, and shows why it was refused. */
 
-import type { ReactNode } from "react"
+import { useState, type ReactNode } from "react"
 
 import { Button } from "@/components/Button"
 import { Dialog } from "@/components/Dialog"
+import { Field, TextInput } from "@/components/Field"
 import { ProblemNotice } from "@/components/Problems"
 
 interface ConfirmDialogProps {
@@ -16,12 +17,16 @@ interface ConfirmDialogProps {
   readonly busy: boolean
   readonly problem?: unknown
   readonly danger?: boolean
+  /** To be typed before the action is possible: for what nobody can undo. */
+  readonly typed?: string
   /** What will happen. */
   readonly children: ReactNode
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { open, onClose, title, action, onConfirm, busy, problem, danger = true, children } = props
+  const { open, onClose, title, action, onConfirm, busy, problem, danger = true, typed, children } = props
+  const [entered, setEntered] = useState("")
+  const isConfirmed = typed === undefined || entered.trim() === typed
   return (
     <Dialog
       open={open}
@@ -30,7 +35,12 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button tone={danger ? "danger" : "primary"} busy={busy} onClick={onConfirm}>
+          <Button
+            tone={danger ? "danger" : "primary"}
+            busy={busy}
+            disabled={!isConfirmed}
+            onClick={onConfirm}
+          >
             {action}
           </Button>
         </>
@@ -38,6 +48,26 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     >
       <div className="space-y-3 text-sm">
         {children}
+        {typed === undefined ? null : (
+          <Field
+            label={
+              <>
+                Type <span className="id-text select-all">{typed}</span> to confirm
+              </>
+            }
+          >
+            {(control) => (
+              <TextInput
+                {...control}
+                value={entered}
+                onChange={({ target }) => setEntered(target.value)}
+                onKeyDown={({ key }) => {
+                  if (key === "Enter" && isConfirmed && !busy) onConfirm()
+                }}
+              />
+            )}
+          </Field>
+        )}
         {problem ? <ProblemNotice problem={problem} /> : null}
       </div>
     </Dialog>

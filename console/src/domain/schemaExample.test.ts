@@ -21,7 +21,15 @@ describe("the example of a schema", () => {
       properties,
       $defs: { tag: { const: "x" } },
     }
-    expect(schemaExample(schema)).toEqual({ text: "textxx", count: 3, tone: "calm", tags: ["x"] })
+    expect(schemaExample(schema)).toEqual({ text: "textxx", count: 10, tone: "calm", tags: ["x"] })
+  })
+
+  it("has numbers that people would give, within their bounds", () => {
+    expect(schemaExample({ type: "integer" })).toBe(10)
+    expect(schemaExample({ type: "integer", minimum: 30 })).toBe(30)
+    expect(schemaExample({ type: "integer", exclusiveMaximum: 5 })).toBe(4)
+    expect(schemaExample({ type: "integer", multipleOf: 15, maximum: 20 })).toBe(15)
+    expect(schemaExample({ type: "number", maximum: 1 })).toBe(1)
   })
 
   it("ends where a schema goes round", () => {

@@ -36,7 +36,7 @@ function byType(schema: JsonObject, root: JsonObject, depth: number): Json {
       return "text".padEnd(Math.min(asNumber(schema["minLength"]) ?? 0, 200), "x")
     case "integer":
     case "number":
-      return asNumber(schema["minimum"]) ?? Math.min(1, asNumber(schema["maximum"]) ?? 1)
+      return exampleNumber(schema, type)
     case "boolean":
       return false
     case "null":
@@ -48,6 +48,19 @@ function byType(schema: JsonObject, root: JsonObject, depth: number): Json {
     default:
       return "properties" in schema || type === "object" ? objectOf(schema, root, depth) : null
   }
+}
+
+const PLAUSIBLE = 10
+
+/** A number as people would give it, not the least one that is allowed; a multiple where one is asked for. */
+function exampleNumber(schema: JsonObject, type: "integer" | "number"): number {
+  const whole = type === "integer" ? 1 : 0
+  const least = asNumber(schema["minimum"]) ?? (asNumber(schema["exclusiveMinimum"]) ?? -Infinity) + whole
+  const most = asNumber(schema["maximum"]) ?? (asNumber(schema["exclusiveMaximum"]) ?? Infinity) - whole
+  const near = Math.min(Math.max(PLAUSIBLE, least), most)
+  const step = asNumber(schema["multipleOf"]) ?? 0
+  const multiple = step > 0 ? Math.ceil(near / step) * step : near
+  return multiple <= most ? multiple : Math.floor(most / step) * step
 }
 
 /** The required members; all of them when none is required. */

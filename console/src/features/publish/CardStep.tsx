@@ -1,7 +1,7 @@
-/** Writing the Card: a form and its JSON side by side, two views of one value; the Gateway judges it. */
+/** Writing the Card: a form and its JSON side by side, two views of one value, checked before it is sent. */
 
 import { getRouteApi } from "@tanstack/react-router"
-import { useState } from "react"
+import { useMemo, useRef, useState } from "react"
 
 import type { AgentCard, JsonObject } from "@/api/contract.gen"
 import { useAction } from "@/api/queries"
@@ -10,7 +10,9 @@ import { Field, TextArea } from "@/components/Field"
 import { ProblemNotice } from "@/components/Problems"
 import { useTell } from "@/components/Toasts"
 import { escaped } from "@/components/text/hidden"
+import { plural } from "@/components/format"
 import { CardForm } from "@/features/publish/CardForm"
+import { cardViolations } from "@/features/publish/cardCheck"
 import { parsedCard } from "@/features/publish/cardDraft"
 
 const route = getRouteApi("/console/publish")
@@ -28,7 +30,11 @@ export function CardStep({ start, ownerKnown }: CardStepProps) {
   const register = useAction("registerAgentCard", ["readAgentOverview", "listProviderAgents"])
   const parsed = parsedCard(text)
   const fault = typeof parsed === "string" ? parsed : undefined
-  const violations = register.error?.violations ?? []
+  const found = useMemo(() => cardViolations(card), [card])
+  // What is missing is said once somebody has tried, not while the form is filled in for the first time.
+  const [isChecked, setChecked] = useState(false)
+  const form = useRef<HTMLDivElement>(null)
+  const violations = isChecked && found.length > 0 ? found : (register.error?.violations ?? [])
 
   const edit = (next: JsonObject) => {
     setCard(next)
@@ -40,6 +46,13 @@ export function CardStep({ start, ownerKnown }: CardStepProps) {
     if (typeof value !== "string") setCard(value)
   }
   const submit = () => {
+    setChecked(found.length > 0)
+    if (found.length > 0) {
+      register.reset()
+      // The first field that is wrong, once it is marked.
+      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus())
+      return
+    }
     register.mutate(
       { body: card as unknown as AgentCard },
       {
@@ -51,7 +64,7 @@ export function CardStep({ start, ownerKnown }: CardStepProps) {
     )
   }
   return (
-    <div className="space-y-4">
+    <div ref={form} className="space-y-4">
       <p className="text-sm text-muted">
         A registered version never changes: a correction needs a new version number.
         {ownerKnown ? null : " The owner id must be the account you are signed in as."}
@@ -83,6 +96,11 @@ export function CardStep({ start, ownerKnown }: CardStepProps) {
       </div>
       {register.isError ? (
         <ProblemNotice title="The Card was not registered" problem={register.error} />
+      ) : null}
+      {isChecked && found.length > 0 ? (
+        <p role="status" className="text-sm font-medium text-bad">
+          Nothing was sent: correct {plural(found.length, "field")} first. Each says what is missing.
+        </p>
       ) : null}
       <Button tone="primary" busy={register.isPending} disabled={fault !== undefined} onClick={submit}>
         Register the Card

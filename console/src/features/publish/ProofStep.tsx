@@ -50,11 +50,17 @@ export function ProofStep({ entry, binding }: ProofStepProps) {
       },
     )
   }
+  const failedBefore = binding.verificationStatus === "failed" || complete.isError
+  const create = (
+    <Button tone="primary" busy={asking} onClick={issue}>
+      {failedBefore ? "Create a fresh challenge" : "Create a challenge"}
+    </Button>
+  )
   return (
     <div className="max-w-2xl space-y-4">
       <LastFailure binding={binding} shown={complete.isError} />
       {complete.isError ? (
-        <ProblemNotice title="The endpoint was not proven" problem={complete.error} />
+        <ProblemNotice title="The endpoint was not proven" problem={complete.error} action={create} />
       ) : null}
       {refused === undefined ? null : <ProblemNotice title="No challenge was created" problem={refused} />}
       {challenge === undefined ? (
@@ -62,13 +68,10 @@ export function ProofStep({ entry, binding }: ProofStepProps) {
           <p className="text-sm text-muted">
             The platform gives you a proof once. The Agent at{" "}
             <span className="id-text text-ink">{entry.card.protocol.endpoint}</span> has to serve exactly this
-            text until you press “Check now”. A challenge can be checked once.
+            text until you press “Check now”. Each challenge is checked once, and its proof is only on this
+            page: after a failed check or a reload, create a fresh one.
           </p>
-          <Button tone="primary" busy={asking} onClick={issue}>
-            {binding.verificationStatus === "failed" || complete.isError
-              ? "Create a fresh challenge"
-              : "Create a challenge"}
-          </Button>
+          {complete.isError ? null : create}
         </>
       ) : (
         <OpenChallenge
@@ -87,7 +90,8 @@ function LastFailure({ binding, shown }: { readonly binding: EndpointBinding; re
   if (code === undefined || shown) return null
   return (
     <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-      The last check failed: {FAILURES[code]} (<span className="id-text">{code}</span>).
+      The last check failed: {FAILURES[code]} (<span className="id-text">{code}</span>). Its challenge is used
+      up. Correct the Agent, then create a fresh challenge.
     </p>
   )
 }

@@ -4,8 +4,7 @@ import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 
 import type { CatalogEntry } from "@/api/contract.gen"
-import { useCurrentWorkspace } from "@/api/currentWorkspace"
-import { agentVersions } from "@/api/queries"
+import { agentVersions, me } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
@@ -47,18 +46,18 @@ export function PublishPage() {
 /** No version yet: the Card is written here, from scratch or from an earlier version. */
 function Beginning() {
   const { agent, from } = route.useSearch()
-  const { workspaces, isPending } = useCurrentWorkspace()
+  const account = useQuery(me())
   const earlier = useQuery({
     ...agentVersions(agent ?? ""),
     enabled: agent !== undefined && from !== undefined,
   })
   if (earlier.isError)
     return <ProblemNotice title="The earlier version could not be loaded" problem={earlier.error} />
-  if ((agent !== undefined && from !== undefined && earlier.data === undefined) || isPending) {
+  if ((agent !== undefined && from !== undefined && earlier.data === undefined) || account.isPending) {
     return <Loading what="the Card" rows={2} />
   }
   const base = earlier.data?.versions.find((entry) => entry.version === from)
-  const ownerId = workspaces[0]?.ownerId ?? ""
+  const ownerId = account.data?.principalId ?? ""
   return (
     <ol>
       <Step number={1} title="Card" state="current">

@@ -15,11 +15,11 @@ export type Ending = "suspend" | "revoke"
 const WORDS = {
   suspend: {
     operation: "suspendRelease",
-    action: "Suspend",
+    action: "Suspend permanently",
     done: "suspended",
     consequences: [
       "New Invocations of this version are refused everywhere, at once. Running Invocations continue.",
-      "You cannot resume it. To offer the Agent again, publish a new version. A suspended Release can still be revoked.",
+      "You cannot undo this: a suspended Release stays suspended. To offer the Agent again, publish a new version. A suspended Release can still be revoked.",
     ],
   },
   revoke: {
@@ -73,6 +73,7 @@ export function EndDialog({ release, ending, onClose }: EndDialogProps) {
       open
       onClose={onClose}
       title={`${ending === "suspend" ? "Suspend" : "Revoke"} the Release of ${name}?`}
+      typed={release.agentId}
       action={action}
       busy={end.isPending}
       problem={end.error}

@@ -122,7 +122,9 @@ function OwnerActions({ release }: { readonly release: Release }) {
         </Button>
       )}
       {state === "verified" || state === "published" ? (
-        <Button onClick={() => setEnding("suspend")}>Suspend</Button>
+        <Button tone="danger" onClick={() => setEnding("suspend")}>
+          Suspend
+        </Button>
       ) : null}
       {state === "verified" || state === "published" || state === "suspended" ? (
         <Button tone="danger" onClick={() => setEnding("revoke")}>

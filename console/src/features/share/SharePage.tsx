@@ -1,4 +1,4 @@
-/** The public page of an Agent, for everybody who has the link, with a link to install it. */
+/** The public page of an Agent, for everybody who has the link: its newest version first, then all that can be installed. */
 
 import { useInfiniteQuery, type InfiniteData } from "@tanstack/react-query"
 import { getRouteApi, Link, useLocation } from "@tanstack/react-router"
@@ -14,10 +14,11 @@ import { EmptyState } from "@/components/EmptyState"
 import { LoadMore } from "@/components/LoadMore"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
+import { date } from "@/components/format"
 import { runtimeConfig } from "@/config/runtime"
 import { openedAddress, publicAgentIdOf } from "@/config/shareLink"
 import { AccountName } from "@/domain/AccountName"
-import { SharedReleases } from "@/features/share/SharedReleases"
+import { SharedReleases, VERSIONS_ID } from "@/features/share/SharedReleases"
 
 const route = getRouteApi("/a/$publicAgentId")
 
@@ -46,14 +47,36 @@ function SharedAgent({ publicAgentId }: { readonly publicAgentId: string }) {
   return (
     <Page
       title={newest?.name ?? "Shared Agent"}
-      above="Shared Agent"
+      above={
+        newest === undefined
+          ? "Shared Agent"
+          : `Agent of ${newest.owner.displayName} · version ${newest.version} · published ${date(newest.publishedAt)}`
+      }
       description={newest?.description}
       width="narrow"
+      actions={newest === undefined ? undefined : <ToVersions />}
     >
       <Loaded query={share} what="Agent">
         {(shared) => shared && <Releases share={shared} more={<LoadMore list={share} />} />}
       </Loaded>
     </Page>
+  )
+}
+
+/** Down to where a version is chosen; the address stays the share link. */
+function ToVersions() {
+  return (
+    <Button
+      tone="primary"
+      className="lg:hidden"
+      onClick={() => {
+        const place = document.getElementById(VERSIONS_ID)
+        place?.scrollIntoView()
+        place?.querySelector("input")?.focus({ preventScroll: true })
+      }}
+    >
+      Choose a version
+    </Button>
   )
 }
 

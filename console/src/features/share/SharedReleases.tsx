@@ -1,21 +1,24 @@
-/** The Releases of a shared Agent, to choose one from; none is chosen beforehand. */
+/** One version of a shared Agent as anybody may know it: the newest until another is chosen, and the choice itself. */
 
-import { Link, useNavigate } from "@tanstack/react-router"
 import { ShieldCheck } from "lucide-react"
 import { useState, type ReactNode } from "react"
 
 import type { PublicAgentShare, PublicAgentShareRelease as Release } from "@/api/contract.gen"
-import { useSignedIn } from "@/api/useSignedIn"
 import { Badge } from "@/components/Badge"
-import { Button } from "@/components/Button"
+import { CodeBlock } from "@/components/CodeBlock"
 import { Facts } from "@/components/Facts"
 import { Identifier } from "@/components/Identifier"
 import { Panel } from "@/components/Panel"
-import { date, plural } from "@/components/format"
-import { InstallDialog } from "@/domain/InstallDialog"
+import { Time } from "@/components/Time"
+import { plural } from "@/components/format"
 import { PermissionList } from "@/domain/PermissionList"
 import { SkillPanel } from "@/domain/SkillPanel"
 import { limitFacts } from "@/domain/limitFacts"
+import { quoted } from "@/domain/snippets"
+import { InstallButton } from "@/features/share/InstallButton"
+import { VersionChoice } from "@/features/share/VersionChoice"
+
+export const VERSIONS_ID = "versions"
 
 interface SharedReleasesProps {
   readonly share: PublicAgentShare
@@ -24,136 +27,97 @@ interface SharedReleasesProps {
 }
 
 export function SharedReleases({ share, more }: SharedReleasesProps) {
+  // What is described is not what is chosen: nothing is installed that nobody has picked.
   const [chosen, setChosen] = useState<string>()
-  const release = share.releases.find(({ releaseId }) => releaseId === chosen)
+  const [newest] = share.releases
+  const picked = share.releases.find(({ releaseId }) => releaseId === chosen)
+  const shown = picked ?? newest
+  if (shown === undefined) return null
   return (
-    <div className="space-y-5">
-      <Panel
-        title="Choose a version"
-        description={`${plural(share.releases.length, "published Release")}${share.nextCursor === undefined ? "" : ", and more,"} with a proven endpoint.`}
-      >
-        <div role="radiogroup" aria-label="Version" className="space-y-2">
-          {share.releases.map((each) => (
-            <ReleaseChoice
-              key={each.releaseId}
-              release={each}
-              chosen={each.releaseId === chosen}
-              onChoose={() => setChosen(each.releaseId)}
-            />
-          ))}
+    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <section aria-label={`Version ${shown.version}`} className="min-w-0 space-y-5">
+        <Summary release={shown} isNewest={shown === newest} />
+        {shown.skills.map((skill) => (
+          <SkillPanel key={skill.id} skill={skill} />
+        ))}
+      </section>
+      <div className="min-w-0 space-y-5">
+        <div id={VERSIONS_ID} className="scroll-mt-4">
+          <Panel
+            title="Versions"
+            description={`${plural(share.releases.length, "version")}${share.nextCursor === undefined ? "" : ", and more,"} can be installed.`}
+          >
+            <VersionChoice releases={share.releases} chosen={chosen} onChoose={setChosen} />
+            {more}
+            <div className="mt-4 space-y-4">
+              <InstallButton share={share} release={picked} />
+              <InstallLine release={shown} />
+            </div>
+          </Panel>
         </div>
-        {more}
-        <div className="mt-4">
-          <InstallButton share={share} release={release} />
-        </div>
-      </Panel>
-      {release === undefined ? null : <ReleaseFacts release={release} />}
+        <Panel title="Permissions" description="Whoever installs it chooses which of them to accept.">
+          <PermissionList permissions={shown.permissions} />
+        </Panel>
+        <ReleaseFacts release={shown} />
+      </div>
     </div>
   )
 }
 
-interface ReleaseChoiceProps {
-  readonly release: Release
-  readonly chosen: boolean
-  readonly onChoose: () => void
-}
-
-function ReleaseChoice({ release, chosen, onChoose }: ReleaseChoiceProps) {
+function Summary({ release, isNewest }: { readonly release: Release; readonly isNewest: boolean }) {
   return (
-    <label className="flex cursor-pointer items-start gap-3 rounded-md border border-line p-3 hover:bg-hover has-checked:border-accent has-checked:bg-accent-soft">
-      <input
-        type="radio"
-        name="release"
-        checked={chosen}
-        onChange={onChoose}
-        className="mt-1 size-4 accent-accent"
-      />
-      <span className="min-w-0 flex-1 text-sm">
-        <span className="flex flex-wrap items-center gap-2">
-          <span className="id-text font-medium">{release.version}</span>
-          <span>{release.name}</span>
-          <Badge tone="ok" icon={<ShieldCheck aria-hidden />}>
-            Proven endpoint
-          </Badge>
-        </span>
-        <span className="text-muted">
-          published {date(release.publishedAt)} by {release.owner.displayName} ·{" "}
-          {release.permissions.length === 0
-            ? "no permission"
-            : plural(release.permissions.length, "permission")}{" "}
-          · {plural(release.skills.length, "Skill")}
-        </span>
-      </span>
-    </label>
+    <div className="space-y-1">
+      <h2 className="flex flex-wrap items-center gap-2 text-lg font-semibold">
+        Version {release.version}
+        {isNewest ? <Badge tone="accent">Newest version</Badge> : null}
+        <Badge tone="ok" icon={<ShieldCheck aria-hidden />}>
+          Proven endpoint
+        </Badge>
+      </h2>
+      <p className="text-sm text-muted">
+        {plural(release.skills.length, "Skill")}: {release.skills.map(({ name }) => name).join(", ")}
+      </p>
+      {isNewest ? null : (
+        <p className="max-w-prose text-muted">
+          {release.name}: {release.description}
+        </p>
+      )}
+    </div>
   )
 }
 
-function InstallButton({
-  share,
-  release,
-}: {
-  readonly share: PublicAgentShare
-  readonly release: Release | undefined
-}) {
-  const signedIn = useSignedIn()
-  const navigate = useNavigate()
-  const [installing, setInstalling] = useState(false)
-  if (!signedIn) {
-    return (
-      <Button asChild tone="primary">
-        <Link to="/sign-in" search={{ next: `/a/${share.publicAgentId}` }}>
-          Sign in to install
-        </Link>
-      </Button>
-    )
-  }
+/** The command line asks for the permissions one by one. */
+function InstallLine({ release }: { readonly release: Release }) {
   return (
-    <>
-      <Button tone="primary" disabled={release === undefined} onClick={() => setInstalling(true)}>
-        Install in a Workspace
-      </Button>
-      {installing && release !== undefined ? (
-        <InstallDialog
-          agent={release}
-          onClose={() => setInstalling(false)}
-          onInstalled={({ workspaceId }) =>
-            void navigate({ to: "/workspaces/$workspaceId", params: { workspaceId } })
-          }
-        />
-      ) : null}
-    </>
+    <div className="space-y-1">
+      <p className="text-sm font-medium">With the command line</p>
+      <CodeBlock
+        wrap
+        what="install command"
+        code={`aop install ${quoted(release.agentId)} --version ${quoted(release.version)}`}
+      />
+    </div>
   )
 }
 
 function ReleaseFacts({ release }: { readonly release: Release }) {
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
-      <div className="min-w-0 space-y-5">
-        {release.skills.map((skill) => (
-          <SkillPanel key={skill.id} skill={skill} />
-        ))}
-      </div>
-      <div className="min-w-0 space-y-5">
-        <Panel title="Permissions">
-          <PermissionList permissions={release.permissions} />
-        </Panel>
-        <Panel title="Facts">
-          <Facts
-            facts={[
-              [
-                "Agent",
-                <span key="" className="id-text">
-                  {release.agentId}
-                </span>,
-              ],
-              ["Owner", `${release.owner.displayName} (${release.owner.id})`],
-              ["Release", <Identifier key="" value={release.releaseId} what="Release id" />],
-              ["Card digest", <Identifier key="" value={release.cardDigest} what="Card digest" />],
-              ...limitFacts(release.limits),
-            ]}
-          />
-        </Panel>
-      </div>
-    </div>
+    <Panel title="Facts">
+      <Facts
+        facts={[
+          [
+            "Agent",
+            <span key="" className="id-text">
+              {release.agentId}
+            </span>,
+          ],
+          ["Owner", `${release.owner.displayName} (${release.owner.id})`],
+          ["Published", <Time key="" at={release.publishedAt} exact />],
+          ["Release", <Identifier key="" value={release.releaseId} what="Release id" />],
+          ["Card digest", <Identifier key="" value={release.cardDigest} what="Card digest" />],
+          ...limitFacts(release.limits),
+        ]}
+      />
+    </Panel>
   )
 }
