@@ -20,7 +20,7 @@ interface CallGraphProps {
 }
 
 /** Below this a name cannot be read; the graph scrolls instead. */
-const LEAST_SCALE = 0.5
+const LEAST_SCALE = 0.6
 const STEP = 1.25
 
 export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphProps) {
@@ -41,7 +41,7 @@ export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphP
         // A region that scrolls must be reachable with the keyboard.
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
-        className="h-full max-h-[75dvh] overflow-auto rounded-lg border border-line bg-surface lg:max-h-none"
+        className="h-full max-h-[75dvh] min-h-64 overflow-auto rounded-lg border border-line bg-surface lg:max-h-none"
       >
         <div
           className="relative mx-auto"

@@ -1,4 +1,4 @@
-/** Where nodes and edges of a call graph are drawn: layers from left to right by dagre, edges from side to side between them. */
+/** Where nodes and edges of a call graph are drawn: columns by the fewest calls from a root, the order in them and the ways of edges by dagre. */
 
 import { Graph, layout, type EdgeLabel, type NodeLabel, type Point } from "@dagrejs/dagre"
 
@@ -9,6 +9,8 @@ export const NODE_WIDTH = 216
 export const NODE_HEIGHT = 72
 /** Below a node that calls itself, for the loop and its label. */
 const LOOP_HEIGHT = 36
+/** Beside a column, for calls within it. */
+const ARC_WIDTH = 44
 const MARGIN = 20
 
 export interface Place {
@@ -47,20 +49,55 @@ function labelSize(edge: GraphEdge): EdgeLabel {
 }
 
 export function drawingOf({ nodes, edges }: CallGraph): Drawing {
+  const depths = depthsOf({ nodes, edges })
   const loops = new Set(edges.filter(({ from, to }) => from === to).map(({ from }) => from))
-  const graph = new Graph<object, NodeLabel, EdgeLabel>({ directed: true })
-  graph.setGraph({ rankdir: "LR", nodesep: 24, edgesep: 14, ranksep: 84, marginx: MARGIN, marginy: MARGIN })
+  const graph: Laid = new Graph({ directed: true, multigraph: true })
+  graph.setGraph({ rankdir: "LR", nodesep: 24, edgesep: 14, ranksep: 96, marginx: MARGIN, marginy: MARGIN })
   for (const { key } of nodes) {
     graph.setNode(key, { width: NODE_WIDTH, height: NODE_HEIGHT + (loops.has(key) ? LOOP_HEIGHT : 0) })
   }
   for (const edge of edges) {
-    if (edge.from === edge.to) continue
-    graph.setEdge(edge.from, edge.to, labelSize(edge))
+    const ends = forwards(edge, depths)
+    if (ends !== undefined) graph.setEdge(...ends, labelSize(edge), nameOf(edge))
   }
   layout(graph)
   const places = new Map(nodes.map(({ key }) => [key, cornerOf(graph.node(key))]))
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
-  return { places, edges: drawn(edges, graph, places), width, height }
+  // An arc beside the last column needs room of its own.
+  return { places, edges: drawn(edges, graph, places, depths), width: width + ARC_WIDTH, height }
+}
+
+/** The fewest calls that lead from a root to each node. Without this a graph of calls in all directions is one long chain. */
+function depthsOf({ nodes, edges }: CallGraph): ReadonlyMap<string, number> {
+  const called = new Set(edges.filter(({ from, to }) => from !== to).map(({ to }) => to))
+  const calls = grouped(edges, ({ from }) => from)
+  const depths = new Map<string, number>()
+  const from = (start: ReadonlyArray<string>) => {
+    let layer = start.filter((key) => !depths.has(key))
+    for (let depth = 0; layer.length > 0; depth += 1) {
+      for (const key of layer) depths.set(key, depth)
+      const next = layer.flatMap((key) => (calls.get(key) ?? []).map(({ to }) => to))
+      layer = [...new Set(next)].filter((key) => !depths.has(key))
+    }
+  }
+  const keys = nodes.map(({ key }) => key)
+  from([...keys.slice(0, 1), ...keys.filter((key) => !called.has(key))])
+  for (const key of keys) from([key])
+  return depths
+}
+
+/** An edge as dagre gets it, always to a later column; one within a column is drawn beside it instead. */
+function forwards(
+  { from, to }: GraphEdge,
+  depths: ReadonlyMap<string, number>,
+): [string, string] | undefined {
+  const difference = (depths.get(to) ?? 0) - (depths.get(from) ?? 0)
+  if (difference === 0) return undefined
+  return difference > 0 ? [from, to] : [to, from]
+}
+
+function nameOf({ from, to }: GraphEdge): string {
+  return `${from}\n${to}`
 }
 
 type Laid = Graph<object, NodeLabel, EdgeLabel>
@@ -73,34 +110,47 @@ function drawn(
   edges: ReadonlyArray<GraphEdge>,
   graph: Laid,
   places: ReadonlyMap<string, Place>,
+  depths: ReadonlyMap<string, number>,
 ): ReadonlyArray<DrawnEdge> {
   const columns = new Set([...places.values()].map((place) => Math.round(place.x + NODE_WIDTH / 2)))
-  const routes = edges.map((edge) => (edge.from === edge.to ? [] : insideOf(graph.edge(edge.from, edge.to))))
+  const laid = edges.map((edge) => {
+    const ends = forwards(edge, depths)
+    return ends === undefined ? undefined : graph.edge(...ends, nameOf(edge))
+  })
+  const routes = edges.map((edge, index) => routeOf(edge, laid[index], places))
   const ports = portsOf(edges, routes, places)
   return edges.map((edge, index) => {
     const place = places.get(edge.from)
     if (edge.from === edge.to && place !== undefined) return { edge, ...loopAt(place) }
-    const { x = 0, y = 0 } = graph.edge(edge.from, edge.to)
     const [start, end] = [ports.get(`${index} from`), ports.get(`${index} to`)]
-    const route = [start, ...(routes[index] ?? []).flatMap((point) => along(point, columns, start, end)), end]
-    return { edge, path: curve(route.filter((point) => point !== undefined)), label: { x, y } }
+    const label = laid[index]
+    if (start === undefined || end === undefined) return { edge, path: "", label: { x: 0, y: 0 } }
+    if (label === undefined) return { edge, ...arcBetween(start, end) }
+    const route = (routes[index] ?? []).flatMap((point) => along(point, columns, start, end))
+    return { edge, path: curve([start, ...route, end]), label: { x: label.x ?? 0, y: label.y ?? 0 } }
   })
 }
 
-/** The points between the two nodes; where an edge meets them is decided by the ports. */
-function insideOf({ points = [] }: EdgeLabel): ReadonlyArray<Point> {
-  return points.slice(1, -1)
+/** The points between the two nodes, from the caller to the called; where an edge meets them is decided by the ports. */
+function routeOf(
+  edge: GraphEdge,
+  laid: EdgeLabel | undefined,
+  places: ReadonlyMap<string, Place>,
+): ReadonlyArray<Point> {
+  if (edge.from === edge.to) return []
+  const [from, to] = [places.get(edge.from), places.get(edge.to)]
+  if (from === undefined || to === undefined) return []
+  // Beside the column, half-way between the two.
+  if (laid === undefined)
+    return [{ x: from.x + NODE_WIDTH + ARC_WIDTH, y: (from.y + to.y + NODE_HEIGHT) / 2 }]
+  const points = (laid.points ?? []).slice(1, -1)
+  return from.x < to.x ? points : points.toReversed()
 }
 
 /** In a column of nodes an edge stays level for the width of a node, so that it cuts no corner. */
-function along(
-  point: Point,
-  columns: ReadonlySet<number>,
-  start: Place | undefined,
-  end: Place | undefined,
-): ReadonlyArray<Place> {
+function along(point: Point, columns: ReadonlySet<number>, start: Place, end: Place): ReadonlyArray<Place> {
   if (!columns.has(Math.round(point.x))) return [point]
-  const step = ((start?.x ?? 0) < (end?.x ?? 0) ? NODE_WIDTH : -NODE_WIDTH) / 2
+  const step = (start.x < end.x ? NODE_WIDTH : -NODE_WIDTH) / 2
   return [
     { x: point.x - step, y: point.y },
     { x: point.x + step, y: point.y },
@@ -159,6 +209,15 @@ function curve([first, ...rest]: ReadonlyArray<Place>): string {
     from = to
   }
   return path
+}
+
+/** Out of the column and back into it, in the gap between it and the next. */
+function arcBetween(start: Place, end: Place): Pick<DrawnEdge, "path" | "label"> {
+  const right = start.x + ARC_WIDTH
+  return {
+    path: `M ${at(start)} C ${at({ x: right, y: start.y })}, ${at({ x: right, y: end.y })}, ${at(end)}`,
+    label: { x: start.x + ARC_WIDTH * 0.75, y: (start.y + end.y) / 2 },
+  }
 }
 
 /** Out at the bottom and back in beside it. */
