@@ -72,6 +72,16 @@ def invocations(stack: Stack) -> str:
     return f"/workspaces/{workspace_id}/invocations"
 
 
+def traces(stack: Stack) -> str:
+    return invocations(stack).replace("/invocations", "/traces")
+
+
+def compared(stack: Stack) -> str:
+    workspace_id = stack.workspace("compared")
+    first, second = nested(stack, workspace_id), nested(stack, workspace_id)
+    return f"{trace_path(first[0])}?with={second[0].trace_id}"
+
+
 def one(place: int) -> Any:
     """The page of one of `every_outcome`."""
     return lambda stack: invocation_path(every_outcome(stack, stack.workspace("outcome"))[place])

@@ -39,6 +39,7 @@ VISITS = {
     "/workspaces/$workspaceId/connect": _NAMED["connect"],
     "/workspaces/$workspaceId/invocations": _NAMED["invocations"],
     "/workspaces/$workspaceId/invocations/$invocationId": _NAMED["invocation"],
+    "/workspaces/$workspaceId/traces": _NAMED["traces"],
     "/workspaces/$workspaceId/traces/$traceId": _NAMED["trace"],
     "/workspaces/$workspaceId/people": _NAMED["people"],
     "/status": _NAMED["status"],

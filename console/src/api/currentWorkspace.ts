@@ -1,7 +1,7 @@
 /** The current Workspace: from the address, else the last one used, else the first one that the account owns. */
 
 import { useQuery } from "@tanstack/react-query"
-import { useParams } from "@tanstack/react-router"
+import { useParams, useSearch } from "@tanstack/react-router"
 import { useEffect } from "react"
 
 import type { WorkspaceItem } from "@/api/contract.gen"
@@ -16,7 +16,10 @@ interface CurrentWorkspace {
 }
 
 export function useCurrentWorkspace(): CurrentWorkspace {
-  const { workspaceId: addressed } = useParams({ strict: false })
+  const parameters = useParams({ strict: false })
+  const search = useSearch({ strict: false })
+  // Pages of one Workspace have it in their path, those that can show any of them in their search.
+  const addressed = parameters.workspaceId ?? search.workspace
   const { data: workspaces = [], isPending } = useQuery(whole("listWorkspaces", { query: {} }))
   useEffect(() => {
     if (addressed !== undefined) prefer("workspace", addressed)

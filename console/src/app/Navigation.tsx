@@ -11,6 +11,7 @@ import {
   Rocket,
   ScrollText,
   Users,
+  Waypoints,
 } from "lucide-react"
 import type { ComponentProps, ReactNode } from "react"
 
@@ -51,6 +52,13 @@ export function Navigation() {
             </Place>
             <Place to="/workspaces/$workspaceId/connect" params={{ workspaceId }} icon={<Plug aria-hidden />}>
               Use it from…
+            </Place>
+            <Place
+              to="/workspaces/$workspaceId/traces"
+              params={{ workspaceId }}
+              icon={<Waypoints aria-hidden />}
+            >
+              Traces
             </Place>
             <Place
               to="/workspaces/$workspaceId/invocations"

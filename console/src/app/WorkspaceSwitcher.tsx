@@ -1,6 +1,6 @@
 /** Chooses the current Workspace; links to the list, where new ones are created. */
 
-import { Link } from "@tanstack/react-router"
+import { Link, useLocation } from "@tanstack/react-router"
 import { Check, ChevronsUpDown, Plus } from "lucide-react"
 
 import { useCurrentWorkspace } from "@/api/currentWorkspace"
@@ -9,6 +9,7 @@ import { Menu, MenuItem, MenuLabel, MenuSeparator } from "@/components/Menu"
 
 export function WorkspaceSwitcher() {
   const { workspaceId, workspaces } = useCurrentWorkspace()
+  const isOnStatus = useLocation({ select: ({ pathname }) => pathname === "/status" })
   return (
     <Menu
       align="start"
@@ -25,7 +26,12 @@ export function WorkspaceSwitcher() {
       {workspaces.length > 0 ? <MenuLabel>Your Workspaces</MenuLabel> : null}
       {workspaces.map((workspace) => (
         <MenuItem key={workspace.workspaceId} asChild>
-          <Link to="/workspaces/$workspaceId" params={{ workspaceId: workspace.workspaceId }}>
+          {/* Status shows one Workspace after the other; everywhere else a choice opens it. */}
+          <Link
+            {...(isOnStatus
+              ? { to: "/status", search: (before) => ({ ...before, workspace: workspace.workspaceId }) }
+              : { to: "/workspaces/$workspaceId", params: { workspaceId: workspace.workspaceId } })}
+          >
             <span className="min-w-0 flex-1 truncate">{workspace.workspaceId}</span>
             {workspace.role === "caller" ? <span className="text-xs text-muted">caller</span> : null}
             {workspace.workspaceId === workspaceId ? <Check aria-label="current" /> : null}

@@ -16,7 +16,7 @@ import { ownPath } from "@/config/urlState"
 import { agentSearch } from "@/features/agent/search"
 import { connectSearch } from "@/features/connect/search"
 import { discoverSearch } from "@/features/discover/search"
-import { invocationsSearch } from "@/features/invocations/search"
+import { listSearch } from "@/features/invocations/search"
 import { myAgentsSearch } from "@/features/my-agents/search"
 import { playgroundSearch } from "@/features/playground/search"
 import { publishSearch } from "@/features/publish/search"
@@ -122,7 +122,7 @@ const connect = createRoute({
 const invocations = createRoute({
   getParentRoute: () => shell,
   path: "/workspaces/$workspaceId/invocations",
-  validateSearch: invocationsSearch,
+  validateSearch: listSearch,
   component: lazyRouteComponent(() => import("@/features/invocations/InvocationsPage"), "InvocationsPage"),
 })
 
@@ -136,6 +136,13 @@ const people = createRoute({
   getParentRoute: () => shell,
   path: "/workspaces/$workspaceId/people",
   component: lazyRouteComponent(() => import("@/features/people/PeoplePage"), "PeoplePage"),
+})
+
+const traces = createRoute({
+  getParentRoute: () => shell,
+  path: "/workspaces/$workspaceId/traces",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("@/features/invocations/TracesPage"), "TracesPage"),
 })
 
 const trace = createRoute({
@@ -185,6 +192,7 @@ export const routeTree = root.addChildren([
     invocations,
     invocation,
     people,
+    traces,
     trace,
     status,
     tokens,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { bytes, duration, plural, relative, shortened } from "@/components/format"
+import { bytes, duration, plural, relative, shortDateTime, shortened } from "@/components/format"
 
 describe("what people read", () => {
   it("durations and sizes in the unit that fits", () => {
@@ -15,6 +15,15 @@ describe("what people read", () => {
     expect(relative("2026-03-02T09:55:00.000000Z", now)).toBe("5 min. ago")
     expect(relative("2026-03-02T09:59:40.000000Z", now)).toBe("now")
     expect(relative("2026-03-04T10:00:00.000000Z", now)).toBe("in 2 days")
+  })
+
+  it("times in lists with the date only where it is not today's", () => {
+    const now = new Date(2026, 2, 2, 10, 0, 0).getTime()
+    const at = (...parts: [number, number, number, number, number, number]) =>
+      new Date(...parts).toISOString()
+    expect(shortDateTime(at(2026, 2, 2, 9, 5, 7), now)).toBe("09:05:07")
+    expect(shortDateTime(at(2026, 1, 27, 9, 5, 7), now)).toBe("27 Feb 09:05:07")
+    expect(shortDateTime(at(2025, 1, 27, 9, 5, 7), now)).toBe("27 Feb 2025")
   })
 
   it("long identifiers by their ends", () => {

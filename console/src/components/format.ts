@@ -1,6 +1,8 @@
 /** How times, durations, sizes and long identifiers are written. */
 
 const DATE_TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" })
+const CLOCK = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" })
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
 const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" })
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" })
 const NUMBER = new Intl.NumberFormat("en")
@@ -18,6 +20,13 @@ export function dateTime(timestamp: string): string {
 
 export function date(timestamp: string): string {
   return DATE.format(new Date(timestamp))
+}
+
+/** "14:03:07" today, "2 Mar 14:03:07" on another day of the year, and with the year before that. */
+export function shortDateTime(timestamp: string, now: number = Date.now()): string {
+  const [at, today] = [new Date(timestamp), new Date(now)]
+  if (at.toDateString() === today.toDateString()) return CLOCK.format(at)
+  return at.getFullYear() === today.getFullYear() ? `${DAY.format(at)} ${CLOCK.format(at)}` : date(timestamp)
 }
 
 /** "5 min. ago", "in 2 days"; what is less than a minute away is "now". */

@@ -1,14 +1,16 @@
-/** Whether there is room for a row on one line. */
+/** Whether the window is at least so wide: 48 rem hold a row on one line, 80 rem two things side by side. */
 
-import { useSyncExternalStore } from "react"
+import { useCallback, useSyncExternalStore } from "react"
 
-const query = matchMedia("(min-width: 48rem)")
-
-function subscribe(tell: () => void): () => void {
-  query.addEventListener("change", tell)
-  return () => query.removeEventListener("change", tell)
-}
-
-export function useWide(): boolean {
-  return useSyncExternalStore(subscribe, () => query.matches)
+export function useWide(rem: 48 | 80 = 48): boolean {
+  const query = `(min-width: ${rem}rem)`
+  const subscribe = useCallback(
+    (tell: () => void) => {
+      const list = matchMedia(query)
+      list.addEventListener("change", tell)
+      return () => list.removeEventListener("change", tell)
+    },
+    [query],
+  )
+  return useSyncExternalStore(subscribe, () => matchMedia(query).matches)
 }

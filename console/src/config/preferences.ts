@@ -1,6 +1,6 @@
 /** Choices that outlive the tab: never a secret, never needed for anything to work. */
 
-type Preference = "theme" | "workspace" | "provider"
+export type Preference = "theme" | "workspace" | "provider" | "invocationViews" | "traceViews"
 
 export function preferred(name: Preference): string | undefined {
   try {

@@ -1,4 +1,4 @@
-/** The rows of the list: one line each, two where there is little room. */
+/** The rows of the list of Invocations: two lines each, in fewer columns where there is little room. */
 
 import { Link } from "@tanstack/react-router"
 import { CornerDownRight } from "lucide-react"
@@ -6,11 +6,12 @@ import { useMemo } from "react"
 
 import type { InvocationRecord } from "@/api/contract.gen"
 import { DataTable, type Column } from "@/components/DataTable"
-import { Time } from "@/components/Time"
+import { TimeOfRow } from "@/components/Time"
 import { duration } from "@/components/format"
+import { useWide } from "@/components/useWide"
 import { StateBadge } from "@/domain/StateBadge"
 import { failureText, isEnded, stateOf } from "@/domain/invocationState"
-import { useWide } from "@/components/useWide"
+import { FULL_HEIGHT, ROW_LINK, SoFar, TwoLines } from "@/features/invocations/cells"
 
 interface InvocationTableProps {
   readonly rows: ReadonlyArray<InvocationRecord>
@@ -21,7 +22,11 @@ interface InvocationTableProps {
 
 export function InvocationTable({ rows, now, onEnd, loadingMore }: InvocationTableProps) {
   const wide = useWide()
-  const columns = useMemo(() => (wide ? wideColumns(now) : narrowColumns(now)), [wide, now])
+  const withCaller = useWide(80)
+  const columns = useMemo(
+    () => (wide ? wideColumns(now, withCaller) : narrowColumns(now)),
+    [wide, withCaller, now],
+  )
   return (
     <DataTable
       key={String(wide)}
@@ -29,52 +34,47 @@ export function InvocationTable({ rows, now, onEnd, loadingMore }: InvocationTab
       columns={columns}
       rows={rows}
       keyOf={(row) => row.invocationId}
-      rowHeight={wide ? 40 : 60}
+      rowHeight={52}
       onEnd={onEnd}
       loadingMore={loadingMore}
+      className={FULL_HEIGHT}
     />
   )
 }
 
-function wideColumns(now: number): ReadonlyArray<Column<InvocationRecord>> {
+function wideColumns(now: number, withCaller: boolean): ReadonlyArray<Column<InvocationRecord>> {
+  const caller: Column<InvocationRecord> = {
+    name: "Caller",
+    width: "minmax(0,1.2fr)",
+    cell: (row) => <CallerCell row={row} />,
+  }
   return [
     { name: "Status", width: "7rem", cell: (row) => <State row={row} now={now} /> },
-    { name: "Agent", width: "minmax(0,2fr)", cell: (row) => <AgentCell row={row} /> },
-    {
-      name: "Capability",
-      width: "minmax(0,1.5fr)",
-      cell: (row) => <span className="id-text">{row.capability}</span>,
-    },
-    { name: "Caller", width: "minmax(0,1fr)", cell: (row) => <CallerCell row={row} /> },
+    { name: "Skill, Agent", width: "minmax(0,2.2fr)", cell: (row) => <SkillCell row={row} /> },
+    { name: "Code, reason", width: "minmax(0,1.6fr)", cell: (row) => <Failure row={row} /> },
+    ...(withCaller ? [caller] : []),
     { name: "Latency", width: "5.5rem", align: "end", cell: (row) => <Latency row={row} now={now} /> },
-    { name: "Created", width: "6.5rem", align: "end", cell: (row) => <Time at={row.createdAt} /> },
+    {
+      name: "Created",
+      width: "7.5rem",
+      align: "end",
+      cell: (row) => <TimeOfRow at={row.createdAt} now={now} />,
+    },
   ]
 }
 
 function narrowColumns(now: number): ReadonlyArray<Column<InvocationRecord>> {
   return [
     { name: "Status", width: "6.5rem", cell: (row) => <State row={row} now={now} /> },
-    {
-      name: "Agent, capability",
-      width: "minmax(0,1fr)",
-      cell: (row) => (
-        <>
-          <AgentCell row={row} />
-          <p className="truncate id-text text-muted">{row.capability}</p>
-        </>
-      ),
-    },
+    { name: "Skill, Agent", width: "minmax(0,1fr)", cell: (row) => <SkillCell row={row} withFailure /> },
     {
       name: "Latency",
       width: "4.75rem",
       align: "end",
       cell: (row) => (
-        <>
-          <Latency row={row} now={now} />
-          <p className="truncate text-xs text-muted">
-            <Time at={row.createdAt} />
-          </p>
-        </>
+        <TwoLines below={<TimeOfRow at={row.createdAt} now={now} isShort />}>
+          <Latency row={row} now={now} isShort />
+        </TwoLines>
       ),
     },
   ]
@@ -89,18 +89,43 @@ function State({ row, now }: CellProps) {
   return <StateBadge state={stateOf(row, now)} title={failureText(row)} />
 }
 
+interface SkillCellProps {
+  readonly row: InvocationRecord
+  /** The code in place of the Agent, where there is no column for it. */
+  readonly withFailure?: boolean
+}
+
 /** Its link covers the whole row. */
-function AgentCell({ row }: { readonly row: InvocationRecord }) {
-  const { workspaceId, invocationId, targetAgentId, agentCardVersion } = row
+function SkillCell({ row, withFailure = false }: SkillCellProps) {
+  const { workspaceId, invocationId, targetAgentId, agentCardVersion, errorCode } = row
+  const agent = (
+    <span className="font-mono">
+      {targetAgentId} {agentCardVersion}
+    </span>
+  )
+  const code = <span className="font-mono text-bad">{errorCode}</span>
   return (
-    <Link
-      to="/workspaces/$workspaceId/invocations/$invocationId"
-      params={{ workspaceId, invocationId }}
-      preload={false}
-      className="block truncate id-text font-medium after:absolute after:inset-0 hover:text-accent-strong focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
-    >
-      {targetAgentId} <span className="font-normal text-muted">{agentCardVersion}</span>
-    </Link>
+    <TwoLines below={withFailure && errorCode !== undefined && errorCode !== "CANCELED" ? code : agent}>
+      <Link
+        to="/workspaces/$workspaceId/invocations/$invocationId"
+        params={{ workspaceId, invocationId }}
+        preload={false}
+        className={ROW_LINK}
+      >
+        {row.capability}
+      </Link>
+    </TwoLines>
+  )
+}
+
+function Failure({ row: { errorCode, reason } }: { readonly row: InvocationRecord }) {
+  if (errorCode === undefined) return null
+  return (
+    <TwoLines below={<span className="font-mono">{reason}</span>}>
+      <span className={errorCode === "CANCELED" ? "id-text text-muted" : "id-text text-bad"}>
+        {errorCode}
+      </span>
+    </TwoLines>
   )
 }
 
@@ -115,8 +140,8 @@ function CallerCell({ row }: { readonly row: InvocationRecord }) {
   )
 }
 
-function Latency({ row, now }: CellProps) {
+function Latency({ row, now, isShort = false }: CellProps & { readonly isShort?: boolean }) {
   if (row.latencyMs !== undefined) return <>{duration(row.latencyMs)}</>
   if (isEnded(row.status) || stateOf(row, now) === "interrupted") return <>–</>
-  return <span className="text-muted">{duration(Math.max(0, now - Date.parse(row.createdAt)))} so far</span>
+  return <SoFar since={row.createdAt} now={now} isShort={isShort} />
 }

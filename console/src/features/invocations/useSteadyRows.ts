@@ -2,12 +2,12 @@
 
 import { useCallback, useMemo, useRef, useState, type FocusEvent, type UIEvent } from "react"
 
-import type { InvocationRecord } from "@/api/contract.gen"
-import { order } from "@/api/invocationFeed"
+import { newestFirst, type Placed } from "@/api/feed"
 
-export function useSteadyRows(rows: ReadonlyArray<InvocationRecord>) {
+/** Of a list whose order is not that of time every row is shown at once. */
+export function useSteadyRows<Row extends Placed>(rows: ReadonlyArray<Row>, isByTime: boolean) {
   /** The newest row that is shown, while new ones wait. */
-  const [mark, setMark] = useState<InvocationRecord>()
+  const [mark, setMark] = useState<Row>()
   const presence = useRef({ pointer: false, focus: false, scrolled: false })
   const scroller = useRef<HTMLElement>(null)
   const newest = rows[0]
@@ -21,8 +21,8 @@ export function useSteadyRows(rows: ReadonlyArray<InvocationRecord>) {
     [newest],
   )
   const shown = useMemo(
-    () => (mark === undefined ? rows : rows.filter((row) => order(row, mark) >= 0)),
-    [rows, mark],
+    () => (mark === undefined || !isByTime ? rows : rows.filter((row) => newestFirst(row, mark) >= 0)),
+    [rows, mark, isByTime],
   )
   const showWaiting = () => {
     scroller.current?.scrollTo({ top: 0 })

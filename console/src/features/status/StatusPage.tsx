@@ -1,74 +1,56 @@
-/** The state of the platform: its units, and the last hour of one Workspace. */
+/** The state of the platform: its units, and the figures of the current Workspace. */
 
-import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { Boxes } from "lucide-react"
 
-import { whole } from "@/api/queries"
+import { useCurrentWorkspace } from "@/api/currentWorkspace"
 import { Button } from "@/components/Button"
 import { EmptyState } from "@/components/EmptyState"
-import { Field, Select } from "@/components/Field"
-import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
-import { preferred } from "@/config/preferences"
-import { HourFigures } from "@/features/status/HourFigures"
+import { Loading } from "@/components/Skeleton"
+import { RangeChoice } from "@/domain/RangeChoice"
+import { RANGES } from "@/domain/range"
+import { USUAL } from "@/features/status/search"
 import { UnitStates } from "@/features/status/UnitStates"
+import { WorkspaceFigures } from "@/features/status/WorkspaceFigures"
 
 const route = getRouteApi("/console/status")
 
 export function StatusPage() {
+  const { last = USUAL } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { workspaceId, isPending } = useCurrentWorkspace()
   return (
     <Page title="Status" description="The services of the platform, checked every few seconds.">
       <UnitStates />
-      <WorkspaceHour />
+      <section aria-labelledby="figures" className="mt-8">
+        <div className="mb-3 flex flex-wrap items-end justify-between gap-3">
+          <div>
+            <h2 id="figures" className="text-lg font-semibold break-words">
+              {workspaceId === undefined ? "Figures" : `Workspace ${workspaceId}`}
+            </h2>
+            <p className="text-sm text-muted">Calls that began in {RANGES[last].words}.</p>
+          </div>
+          <RangeChoice
+            value={last}
+            onChange={(next) =>
+              void navigate({
+                search: (before) => ({ ...before, last: next === USUAL ? undefined : next }),
+                replace: true,
+                resetScroll: false,
+              })
+            }
+          />
+        </div>
+        {workspaceId !== undefined ? (
+          <WorkspaceFigures workspaceId={workspaceId} range={last} />
+        ) : isPending ? (
+          <Loading what="Figures" />
+        ) : (
+          <NoWorkspace />
+        )}
+      </section>
     </Page>
-  )
-}
-
-function WorkspaceHour() {
-  const workspaces = useQuery(whole("listWorkspaces", { query: {} }))
-  const { workspace } = route.useSearch()
-  const navigate = route.useNavigate()
-  return (
-    <section aria-labelledby="hour" className="mt-8">
-      <Loaded query={workspaces} what="Workspaces">
-        {(all) => {
-          const ids = all.map((each) => each.workspaceId)
-          const chosen = [workspace, preferred("workspace"), ids[0]].find((id) => id && ids.includes(id))
-          return (
-            <>
-              <div className="mb-3 flex flex-wrap items-end justify-between gap-3">
-                <h2 id="hour" className="text-lg font-semibold">
-                  The last hour
-                </h2>
-                {chosen === undefined ? null : (
-                  <Field label="Workspace" className="w-full sm:w-64">
-                    {(control) => (
-                      <Select
-                        {...control}
-                        value={chosen}
-                        onChange={(event) =>
-                          void navigate({
-                            search: { workspace: event.target.value },
-                            replace: true,
-                            resetScroll: false,
-                          })
-                        }
-                      >
-                        {ids.map((id) => (
-                          <option key={id}>{id}</option>
-                        ))}
-                      </Select>
-                    )}
-                  </Field>
-                )}
-              </div>
-              {chosen === undefined ? <NoWorkspace /> : <HourFigures key={chosen} workspaceId={chosen} />}
-            </>
-          )
-        }}
-      </Loaded>
-    </section>
   )
 }
 

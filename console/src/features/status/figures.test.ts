@@ -1,93 +1,67 @@
 import { describe, expect, it } from "vitest"
 
-import type { InvocationRecord } from "@/api/contract.gen"
-import { figuresOf, MINUTES, percentile } from "@/features/status/figures"
+import type { FiguresCounts } from "@/api/contract.gen"
+import { byFailures, failuresOf, perMinute, successOf, windowOf } from "@/features/status/figures"
 
-const NOW = Date.parse("2026-03-02T10:30:30Z")
+const counts = (members: Partial<FiguresCounts>): FiguresCounts => ({
+  ...{ calls: 0, running: 0, succeeded: 0, failed: 0, canceled: 0, timedOut: 0 },
+  ...members,
+})
 
-const record = (minutesAgo: number, fields: Partial<InvocationRecord> = {}) =>
-  ({
-    targetAgentId: "acme:agent",
-    capability: "work",
-    status: "succeeded",
-    latencyMs: 10,
-    createdAt: new Date(NOW - minutesAgo * 60_000).toISOString(),
-    deadlineAt: new Date(NOW - minutesAgo * 60_000 + 30_000).toISOString(),
-    ...fields,
-  }) as InvocationRecord
-
-describe("percentiles", () => {
-  it.each([
-    [0.5, 5],
-    [0.9, 9],
-    [0.95, 10],
-    [0.99, 10],
-    [0, 1],
-  ])("the share %d of one to ten is %d", (share, value) => {
-    expect(percentile([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], share)).toBe(value)
+describe("the window that is asked for", () => {
+  it("is whole minutes up to the end of this one", () => {
+    expect(windowOf("1h", Date.parse("2026-03-02T10:00:42.123Z"))).toEqual({
+      since: "2026-03-02T09:01:00.000Z",
+      until: "2026-03-02T10:01:00.000Z",
+      step: 60,
+    })
   })
 
-  it("of nothing are nothing", () => {
-    expect(percentile([], 0.5)).toBeUndefined()
+  it.each(["15m", "1h", "24h", "7d"] as const)("of %s has as many steps as the Gateway allows", (preset) => {
+    const { since, until, step } = windowOf(preset, Date.parse("2026-03-02T10:00:00Z"))
+    const steps = (Date.parse(until) - Date.parse(since)) / 1000 / step
+    expect(Number.isInteger(steps)).toBe(true)
+    expect(steps).toBeLessThanOrEqual(400)
   })
 })
 
-describe("the numbers of an hour", () => {
-  it("count each Invocation in its minute and leave older ones out", () => {
-    const { minutes, calls } = figuresOf([record(0), record(0.2), record(1), record(59), record(61)], NOW)
-    expect(minutes).toHaveLength(MINUTES)
-    expect(minutes.at(-1)?.succeeded).toBe(2)
-    expect(minutes.at(-2)?.succeeded).toBe(1)
-    expect(minutes[0]?.succeeded).toBe(1)
-    expect(calls).toBe(4)
+describe("the share of success", () => {
+  it("leaves out what runs and what the caller canceled, and counts timeouts as failures", () => {
+    expect(successOf(counts({ succeeded: 89, failed: 10, timedOut: 1, canceled: 5, running: 3 }))).toBe(0.89)
+    expect(successOf(counts({ running: 3, canceled: 1 }))).toBeUndefined()
   })
 
-  it("judge success without the canceled and the running, and with the interrupted", () => {
-    const figures = figuresOf(
-      [
-        record(5),
-        record(5),
-        record(5),
-        record(5, { status: "failed", errorCode: "AGENT_UNAVAILABLE", reason: "connect_failed" }),
-        record(5, { status: "canceled", errorCode: "CANCELED", latencyMs: 9000 }),
-        record(5, { status: "running", latencyMs: undefined }),
-        record(0, { status: "running", latencyMs: undefined }),
-      ],
-      NOW,
-    )
-    expect(figures).toMatchObject({ calls: 7, failed: 2, success: 3 / 5, running: 1, canceled: 1 })
-    expect(figures.latency?.p99).toBe(10)
-    expect(figures.failures).toEqual([{ code: "AGENT_UNAVAILABLE", reason: "connect_failed", times: 1 }])
+  it("and the rate are those of the whole window", () => {
+    const window = { since: "2026-03-02T09:00:00Z", until: "2026-03-02T10:00:00Z" }
+    expect(perMinute(counts({ calls: 90 }), window)).toBe(1.5)
   })
+})
 
-  it("count each reason of a code by itself, the most frequent first", () => {
-    const failed = (reason?: InvocationRecord["reason"]) =>
-      record(1, { status: "failed", errorCode: "AGENT_UNAVAILABLE", reason })
-    const { failures } = figuresOf([failed(), failed("tls_failed"), failed("tls_failed")], NOW)
-    expect(failures.map(({ reason, times }) => [reason, times])).toEqual([
-      ["tls_failed", 2],
-      [undefined, 1],
+describe("failures", () => {
+  it("are by code and reason, the most frequent first, without cancellations", () => {
+    const errors = [
+      { code: "CANCELED" as const, calls: 50, reasons: [] },
+      {
+        code: "AGENT_UNAVAILABLE" as const,
+        calls: 10,
+        reasons: [{ reason: "connect_failed" as const, calls: 7 }],
+      },
+      { code: "TIMEOUT" as const, calls: 4, reasons: [] },
+    ]
+    const total = { counts: counts({}), agents: [], skills: [], errors }
+    expect(failuresOf({ total })).toEqual([
+      { code: "AGENT_UNAVAILABLE", reason: "connect_failed", calls: 7 },
+      { code: "TIMEOUT", calls: 4 },
+      { code: "AGENT_UNAVAILABLE", calls: 3 },
     ])
   })
 
-  it("name the failed Skills first", () => {
-    const { skills } = figuresOf(
-      [
-        record(1, { capability: "busy" }),
-        record(1, { capability: "busy" }),
-        record(1, { capability: "broken", status: "timed_out", errorCode: "TIMEOUT", latencyMs: 70 }),
-      ],
-      NOW,
-    )
-    expect(skills.map((skill) => [skill.capability, skill.success, skill.p95])).toEqual([
-      ["broken", 0, 70],
-      ["busy", 1, 10],
-    ])
-  })
-
-  it("say nothing about success and latency where nothing ended", () => {
-    const figures = figuresOf([], NOW)
-    expect(figures.success).toBeUndefined()
-    expect(figures.latency).toBeUndefined()
+  it("come first in a list of Skills", () => {
+    const entries = [
+      { name: "busy", counts: counts({ calls: 90 }) },
+      { name: "late", counts: counts({ calls: 2, timedOut: 1 }) },
+      { name: "quiet", counts: counts({ calls: 1 }) },
+    ]
+    expect(byFailures(entries).map(({ name }) => name)).toEqual(["late", "busy", "quiet"])
   })
 })

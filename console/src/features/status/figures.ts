@@ -1,126 +1,74 @@
-/** The numbers of one hour of Invocations: calls, success, latency and failures. */
+/** What is asked of the server for a range of time, and what its figures say in the words of the page. */
 
-import type { ErrorCode, InvocationRecord, PlatformErrorReason } from "@/api/contract.gen"
-import { grouped } from "@/components/groups"
-import { isEnded, isFailure, stateOf } from "@/domain/invocationState"
-
-export interface Minute {
-  /** Milliseconds since 1970. */
-  readonly start: number
-  readonly succeeded: number
-  readonly failed: number
-  /** Running or canceled. */
-  readonly other: number
-}
-
-export interface Share {
-  readonly calls: number
-  readonly failed: number
-  /** Of those that ended, were interrupted, and were not canceled by their caller; absent when there are none. */
-  readonly success?: number
-}
-
-export interface SkillShare extends Share {
-  readonly agentId: string
-  readonly capability: string
-  readonly p95?: number
-}
-
-export interface FailureShare {
-  readonly code: ErrorCode
-  readonly reason?: PlatformErrorReason
-  readonly times: number
-}
-
-export interface Figures extends Share {
-  readonly minutes: ReadonlyArray<Minute>
-  readonly running: number
-  readonly canceled: number
-  /** Milliseconds, of those that ended and were not canceled; absent when there are none. */
-  readonly latency?: Readonly<Record<"p50" | "p90" | "p95" | "p99", number>>
-  /** Those with failures first, then the busiest. */
-  readonly skills: ReadonlyArray<SkillShare>
-  /** The most frequent first. */
-  readonly failures: ReadonlyArray<FailureShare>
-}
+import type {
+  Figures,
+  FiguresCounts,
+  InvocationRecordErrorCode,
+  PlatformErrorReason,
+} from "@/api/contract.gen"
+import { RANGES, type Preset } from "@/domain/range"
 
 const MINUTE = 60_000
-export const MINUTES = 60
 
-export function figuresOf(all: ReadonlyArray<InvocationRecord>, now: number): Figures {
-  const minutes = emptyMinutes(now)
-  const first = minutes[0]?.start ?? now
-  const records = all.filter((record) => Date.parse(record.createdAt) >= first)
-  for (const record of records) {
-    const minute = minutes[Math.min(MINUTES - 1, Math.floor((Date.parse(record.createdAt) - first) / MINUTE))]
-    if (minute !== undefined) minute[kindOf(record, now)] += 1
-  }
-  const latencies = latenciesOf(records)
-  const of = (share: number) => percentile(latencies, share) ?? 0
+/** Seconds of one step: between 15 and 96 of them fill a range. */
+const STEPS: Readonly<Record<Preset, number>> = { "15m": 60, "1h": 60, "24h": 900, "7d": 7200 }
+
+interface Window {
+  readonly since: string
+  readonly until: string
+  readonly step: number
+}
+
+/** Whole minutes up to the end of this one: the same for every moment of a minute. */
+export function windowOf(preset: Preset, now: number): Window {
+  const until = Math.floor(now / MINUTE) * MINUTE + MINUTE
   return {
-    ...shareOf(records, now),
-    minutes,
-    running: records.filter((record) => !isEnded(record.status) && stateOf(record, now) !== "interrupted")
-      .length,
-    canceled: records.filter((record) => record.status === "canceled").length,
-    latency:
-      latencies.length === 0 ? undefined : { p50: of(0.5), p90: of(0.9), p95: of(0.95), p99: of(0.99) },
-    skills: skillsOf(records, now),
-    failures: failuresOf(records),
+    since: new Date(until - RANGES[preset].milliseconds).toISOString(),
+    until: new Date(until).toISOString(),
+    step: STEPS[preset],
   }
 }
 
-/** The smallest value that at least this share of all values does not exceed; the values are sorted. */
-export function percentile(sorted: ReadonlyArray<number>, share: number): number | undefined {
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]
+/** Failed and timed out; a cancellation is a choice of the caller. */
+export function failedOf({ failed, timedOut }: FiguresCounts): number {
+  return failed + timedOut
 }
 
-function emptyMinutes(now: number): Array<{ -readonly [Member in keyof Minute]: Minute[Member] }> {
-  const last = Math.floor(now / MINUTE) * MINUTE
-  return Array.from({ length: MINUTES }, (_, index) => ({
-    start: last - (MINUTES - 1 - index) * MINUTE,
-    succeeded: 0,
-    failed: 0,
-    other: 0,
-  }))
+/** Of those that ended and were not canceled; absent when there are none. */
+export function successOf(counts: FiguresCounts): number | undefined {
+  const judged = counts.succeeded + failedOf(counts)
+  return judged === 0 ? undefined : counts.succeeded / judged
 }
 
-function kindOf(record: InvocationRecord, now: number): "succeeded" | "failed" | "other" {
-  const state = stateOf(record, now)
-  if (state === "succeeded") return "succeeded"
-  return isFailure(state) ? "failed" : "other"
+export function perMinute(
+  { calls }: FiguresCounts,
+  { since, until }: Pick<Figures, "since" | "until">,
+): number {
+  return calls / ((Date.parse(until) - Date.parse(since)) / MINUTE)
 }
 
-function shareOf(records: ReadonlyArray<InvocationRecord>, now: number): Share {
-  const kinds = grouped(records, (record) => kindOf(record, now))
-  const [succeeded, failed] = [kinds.get("succeeded")?.length ?? 0, kinds.get("failed")?.length ?? 0]
-  const judged = succeeded + failed
-  return { calls: records.length, failed, success: judged === 0 ? undefined : succeeded / judged }
+/** Calls that ended with one code and, where there is one, one reason. */
+export interface Failure {
+  readonly code: InvocationRecordErrorCode
+  readonly reason?: PlatformErrorReason
+  readonly calls: number
 }
 
-function latenciesOf(records: ReadonlyArray<InvocationRecord>): ReadonlyArray<number> {
-  return records
-    .filter((record) => record.status !== "canceled")
-    .flatMap((record) => record.latencyMs ?? [])
-    .sort((a, b) => a - b)
-}
-
-function skillsOf(records: ReadonlyArray<InvocationRecord>, now: number): ReadonlyArray<SkillShare> {
-  const groups = grouped(records, (record) => `${record.targetAgentId} ${record.capability}`)
-  const skills = [...groups].map(([key, group]) => {
-    const [agentId = "", capability = ""] = key.split(" ")
-    return { agentId, capability, ...shareOf(group, now), p95: percentile(latenciesOf(group), 0.95) }
+/** The most frequent first; calls of a code without a reason are an entry of their own. */
+export function failuresOf({ total: { errors } }: Pick<Figures, "total">): ReadonlyArray<Failure> {
+  const failures = errors.flatMap(({ code, calls, reasons }): ReadonlyArray<Failure> => {
+    const known = reasons.reduce((sum, each) => sum + each.calls, 0)
+    const named = reasons.map((each) => ({ code, ...each }))
+    return known < calls ? [...named, { code, calls: calls - known }] : named
   })
-  return skills.sort((a, b) => b.failed - a.failed || b.calls - a.calls)
+  return failures.filter(({ code }) => code !== "CANCELED").sort((a, b) => b.calls - a.calls)
 }
 
-function failuresOf(records: ReadonlyArray<InvocationRecord>): Figures["failures"] {
-  const failed = records.flatMap(({ status, errorCode: code, reason }) =>
-    status === "canceled" || code === undefined ? [] : [{ code, reason }],
+/** Those with most failures first, then the busiest. */
+export function byFailures<Entry extends { readonly counts: FiguresCounts }>(
+  entries: ReadonlyArray<Entry>,
+): ReadonlyArray<Entry> {
+  return [...entries].sort(
+    (a, b) => failedOf(b.counts) - failedOf(a.counts) || b.counts.calls - a.counts.calls,
   )
-  const groups = grouped(failed, ({ code, reason }) => `${code} ${reason ?? ""}`)
-  const shares = [...groups.values()].flatMap((group) =>
-    group.slice(0, 1).map((one) => ({ ...one, times: group.length })),
-  )
-  return shares.sort((a, b) => b.times - a.times)
 }

@@ -3,14 +3,15 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 
-import { PATTERNS, type InvocationRecord, type Trace } from "@/api/contract.gen"
+import { PATTERNS, type InvocationRecord, type Trace, type TraceItem } from "@/api/contract.gen"
 import { read } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { Dialog } from "@/components/Dialog"
 import { Field, TextInput } from "@/components/Field"
 import { Loaded } from "@/components/Loaded"
 import { Time } from "@/components/Time"
-import { duration, shortened } from "@/components/format"
+import { duration, plural, shortened } from "@/components/format"
+import { useNow } from "@/components/useNow"
 import { StateBadge } from "@/domain/StateBadge"
 import { stateOf } from "@/domain/invocationState"
 
@@ -74,37 +75,47 @@ interface OthersProps {
 function Others({ root, onChoose }: OthersProps) {
   const { workspaceId, targetAgentId: agentId, capability, traceId } = root
   const others = useQuery(
-    read("listInvocations", { path: { workspaceId }, query: { agentId, capability, limit: 20 } }),
+    read("listTraces", { path: { workspaceId }, query: { agentId, capability, limit: 20 } }),
   )
   return (
     <Loaded query={others} what="Traces">
       {({ items }) => {
-        const roots = items.filter(
-          (item) => item.parentInvocationId === undefined && item.traceId !== traceId,
-        )
-        if (roots.length === 0)
+        const found = items.filter((item) => item.traceId !== traceId)
+        if (found.length === 0)
           return <p className="text-sm text-muted">There is no other one of this Skill.</p>
         return (
           <ul className="divide-y divide-line rounded-lg border border-line">
-            {roots.map((each) => (
-              <li key={each.invocationId}>
-                <button
-                  type="button"
-                  className="flex w-full cursor-pointer items-center gap-3 px-3 py-2 text-left text-sm hover:bg-hover"
-                  onClick={() => onChoose(each.traceId)}
-                >
-                  <StateBadge state={stateOf(each, Date.now())} />
-                  <span className="id-text">{shortened(each.traceId)}</span>
-                  <span className="ml-auto text-muted tabular-nums">
-                    {each.latencyMs === undefined ? "" : duration(each.latencyMs)}
-                  </span>
-                  <Time at={each.createdAt} />
-                </button>
-              </li>
+            {found.map((item) => (
+              <Other key={item.traceId} item={item} onChoose={onChoose} />
             ))}
           </ul>
         )
       }}
     </Loaded>
+  )
+}
+
+interface OtherProps {
+  readonly item: TraceItem
+  readonly onChoose: (traceId: string) => void
+}
+
+function Other({ item: { traceId, root, invocations, durationMs }, onChoose }: OtherProps) {
+  const now = useNow(undefined)
+  return (
+    <li>
+      <button
+        type="button"
+        className="flex w-full cursor-pointer flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-left text-sm hover:bg-hover"
+        onClick={() => onChoose(traceId)}
+      >
+        <StateBadge state={stateOf(root, now)} />
+        <span className="id-text">{shortened(traceId)}</span>
+        <span className="ml-auto text-muted tabular-nums">
+          {plural(invocations, "call")}, {duration(durationMs)}
+        </span>
+        <Time at={root.createdAt} />
+      </button>
+    </li>
   )
 }

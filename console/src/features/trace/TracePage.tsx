@@ -33,8 +33,8 @@ export function TracePage() {
         </span>
       }
       above={
-        <Link to="/workspaces/$workspaceId/invocations" params={{ workspaceId }} className="hover:text-ink">
-          Invocations
+        <Link to="/workspaces/$workspaceId/traces" params={{ workspaceId }} className="hover:text-ink">
+          Traces
         </Link>
       }
       description={trace.data && search.with === undefined ? <TraceSummary trace={trace.data} /> : undefined}
@@ -49,7 +49,17 @@ export function TracePage() {
           )
         }
       </Loaded>
+      {trace.error?.status === 404 ? <NoSuchTrace /> : null}
     </Page>
+  )
+}
+
+function NoSuchTrace() {
+  return (
+    <p className="mt-3 max-w-prose text-sm text-muted">
+      No Invocation in this Workspace has this Trace id. A request that was refused before it ran has an id as
+      well: it is for the logs of the platform and has no Trace.
+    </p>
   )
 }
 

@@ -10,7 +10,7 @@ export const NODE_HEIGHT = 72
 /** Below a node that calls itself, for the loop and its label. */
 const LOOP_HEIGHT = 36
 /** Beside a column, for calls within it. */
-const ARC_WIDTH = 44
+const ARC_WIDTH = 56
 const MARGIN = 20
 
 export interface Place {
@@ -213,10 +213,12 @@ function curve([first, ...rest]: ReadonlyArray<Place>): string {
 
 /** Out of the column and back into it, in the gap between it and the next. */
 function arcBetween(start: Place, end: Place): Pick<DrawnEdge, "path" | "label"> {
-  const right = start.x + ARC_WIDTH
+  // The farther apart, the farther out: arcs of many calls stay distinct.
+  const width = ARC_WIDTH * Math.min(1, 0.3 + Math.abs(end.y - start.y) / 1500)
+  const right = start.x + width
   return {
     path: `M ${at(start)} C ${at({ x: right, y: start.y })}, ${at({ x: right, y: end.y })}, ${at(end)}`,
-    label: { x: start.x + ARC_WIDTH * 0.75, y: (start.y + end.y) / 2 },
+    label: { x: start.x + width * 0.75, y: (start.y + end.y) / 2 },
   }
 }
 

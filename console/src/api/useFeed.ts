@@ -1,29 +1,28 @@
-/** The live list of Invocations, with a function that loads older rows. */
+/** A live list, with a function that loads older rows. */
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useCallback } from "react"
 
-import { extended, invocationFeed, readOlder, type Feed, type InvocationFilters } from "@/api/invocationFeed"
+import { extended, readFeed, readOlder, type Feed, type Placed, type Source } from "@/api/feed"
 import type { Problem } from "@/api/problem"
 
-export function useInvocationFeed(
-  workspaceId: string,
-  filters: InvocationFilters,
-  refreshMilliseconds: number | false,
-) {
+export function useFeed<Row extends Placed>(source: Source<Row>, refreshMilliseconds: number | false) {
   const client = useQueryClient()
-  const options = invocationFeed(workspaceId, filters)
-  const query = useQuery({
-    ...options,
+  const queryKey = source.key
+  const query = useQuery<Feed<Row>, Problem>({
+    queryKey,
+    queryFn: ({ signal }) => readFeed(source, () => client.getQueryData<Feed<Row>>(queryKey), signal),
+    // Rows keep their identity; comparing ten thousand of them in depth would take longer than reading them.
+    structuralSharing: false,
     placeholderData: keepPreviousData,
     refetchInterval: refreshMilliseconds,
   })
-  const older = useMutation<Feed, Problem, string>({
-    mutationFn: (cursor) => readOlder(workspaceId, filters, cursor),
+  const older = useMutation<Feed<Row>, Problem, string>({
+    mutationFn: (cursor) => readOlder(source, cursor),
     onSuccess: (page, cursor) =>
-      client.setQueryData<Feed>(options.queryKey, (feed) =>
+      client.setQueryData<Feed<Row>>(queryKey, (feed) =>
         // A list that started over meanwhile continues elsewhere.
-        feed?.nextCursor === cursor ? extended(feed, page) : feed,
+        feed?.nextCursor === cursor ? extended(feed, page, source.order) : feed,
       ),
   })
   const nextCursor = query.isPlaceholderData ? undefined : query.data?.nextCursor
