@@ -160,7 +160,7 @@ interface DurationProps extends CellProps {
 }
 
 function Duration({ item: { root, running, durationMs }, now, isShort = false }: DurationProps) {
-  const isRunning = running > 0 && !isEnded(root.status) && stateOf(root, now) !== "interrupted"
-  if (!isRunning) return <>{duration(durationMs)}</>
+  if (stateOf(root, now) === "interrupted") return <>–</>
+  if (running === 0 || isEnded(root.status)) return <>{duration(durationMs)}</>
   return <SoFar since={root.createdAt} now={now} isShort={isShort} />
 }
