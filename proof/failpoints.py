@@ -142,6 +142,7 @@ _BACKGROUND = {
     "loop parents",
     "loop changes",
     "loop ledger settle",
+    "loop sequencer",
 }
 
 

@@ -73,6 +73,7 @@ def test_the_ledger_is_checked_and_counted(aop: Aop, stack: Stack) -> None:
     assert (counts["broken"], counts["checked"] >= 1) == (0, True)
     assert "every invariant holds" in aop("ledger", "check", "--data", str(stack.platform.data)).out
     assert aop("ledger", "check", "--since", "yesterday", "--data", str(stack.platform.data)).code == 2
+    assert "too little" in aop("ledger", "recount", "--data", str(stack.platform.data)).out
 
 
 def test_a_router_that_never_was_cannot_be_closed(aop: Aop, stack: Stack) -> None:

@@ -116,6 +116,7 @@ def _calls_of_operators(data: tuple[str, str]) -> dict[str, list[tuple[str, ...]
         "token list": [data, ("--mine",)],
         "token revoke": [(EVIL, *data), (EVIL, "--mine")],
         "ledger check": [("--since", EVIL, *data), data],
+        "ledger recount": [data],
         "router close": [("--router-id", EVIL, *data)],
     }
 

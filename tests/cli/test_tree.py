@@ -110,7 +110,17 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
         "    except Exception as ended: print(entry.name)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
-    needing = {"up", "migrate", "control-plane", "console", "front", "door", "router close", "ledger check"}
+    needing = {
+        "up",
+        "migrate",
+        "control-plane",
+        "console",
+        "front",
+        "door",
+        "router close",
+        "ledger check",
+        "ledger recount",
+    }
     assert set(done.stdout.splitlines()) == needing | {"token create", "token list", "token revoke"}
     assert "aop migrate needs the package asyncpg: pip install 'aop[platform]'" in done.stderr
     assert "pip install 'aop[front]'" in done.stderr

@@ -84,14 +84,15 @@ async def test_no_column_of_the_ledger_can_hold_a_payload(target: Target) -> Non
     connection = await asyncpg.connect(target.superuser)
     try:
         columns = await connection.fetch(
-            "SELECT table_name, column_name, data_type FROM information_schema.columns"
+            "SELECT table_name, column_name, CASE data_type WHEN 'ARRAY' THEN udt_name ELSE data_type END AS data_type"
+            " FROM information_schema.columns"
             " WHERE table_schema = 'ledger' AND table_name <> 'schema_version'"
         )
         texts = {(row["table_name"], row["column_name"]) for row in columns if row["data_type"] == "text"}
     finally:
         await connection.close()
     assert {row["data_type"] for row in columns} == {
-        "uuid", "text", "bigint", "integer", "timestamp with time zone", "bytea",
+        "uuid", "text", "bigint", "integer", "timestamp with time zone", "bytea", "smallint", "boolean", "_int4",
     }  # fmt: skip
     assert {name for _, name in texts} == {
         "router_id", "parent_opening", "caller_type", "caller_id", "workspace_id", "target_agent_id",

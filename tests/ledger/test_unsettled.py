@@ -12,7 +12,7 @@ from aop.ledger.entries import Writer
 from aop.ledger.epochs import close_earlier, open_epoch
 from aop.ledger.group_commit import MAX_IN_BATCH
 from aop.ledger.journal import MAX_UNSETTLED_SECONDS, AcceptanceFailed, AcceptanceUnknown, Journal, LedgerBehind
-from aop.ledger.model import LOST, SUCCEEDED
+from aop.ledger.model import LOST, SUCCEEDED, TIMED_OUT, Opening
 from aop.ledger.open_invocations import MAX_UNCONFIRMED
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
@@ -165,3 +165,29 @@ async def test_a_terminal_the_store_denies_leaves_its_position_open_for_the_next
     await connection.close()
     assert await written.terminals(place.context.lineage.invocation) == [(LOST.type, LOST.error)]
     assert await breaches(stores.router) == []
+
+
+def test_no_checkpoint_passes_a_call_that_ends_at_its_acceptance_while_its_write_may_still_come(
+    loop: SimulatedLoop,
+) -> None:
+    """With a store that answers nobody: what it committed meanwhile is found there later."""
+
+    async def play() -> None:
+        store = Store(StorePlan(stalled_from=0.1, stalled_until=AWAY_SECONDS), 1, History(loop))
+        await open_epoch(await connect_simulated(store), ROUTER)
+        journal = simulated_journal(store, [])
+        journal.start(Loops(lambda _: lambda _: None))
+        await journal.accept_ended(an_acceptance(opening=Opening.CREATED), TIMED_OUT)
+        assert journal.settled_before == 2
+        await asyncio.sleep(0.1)
+        ending = asyncio.create_task(journal.accept_ended(an_acceptance(opening=Opening.CREATED), TIMED_OUT))
+        await asyncio.sleep(1)
+        assert journal.settled_before == 2  # it is being written
+        with pytest.raises(AcceptanceUnknown):
+            await ending
+        assert journal.settled_before == 2  # nobody knows
+        await asyncio.sleep(AWAY_SECONDS)
+        assert journal.settled_before == 3
+        await journal.close()
+
+    loop.run_until_complete(play())

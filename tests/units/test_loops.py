@@ -22,6 +22,7 @@ from aop.ledger.epochs import EpochWatch
 from aop.ledger.group_commit import GroupCommit, Statements
 from aop.ledger.journal import Journal
 from aop.ledger.results import UNKNOWN
+from aop.ledger.sequence.sequencer import Sequencer
 from aop.local.state import DatabaseUrls
 from aop.router.invocation.parents import ParentWatch
 from aop.router.targets.topology import Topology
@@ -70,6 +71,10 @@ def checkpoints(loops: Loops, broken: Broken) -> None:
 def epoch_watch(loops: Loops, broken: Broken) -> None:
     database = SimpleNamespace(connection=broken.fail)
     loops.start("epoch watch", EpochWatch(cast("Any", database), "router-1", 1, lambda: None).turn)
+
+
+def sequencer(loops: Loops, broken: Broken) -> None:
+    loops.start("sequencer", Sequencer(broken.fail_later, Writer("router-1", 1)).turn, needed=False)
 
 
 def topology_watch(loops: Loops, broken: Broken) -> None:
@@ -128,10 +133,11 @@ LOOPS: dict[str, Callable[[Loops, Broken], None]] = {
     **{f"ledger {kind}": ledger(kind) for kind in ("acceptances", "cancels", "endings", "facts")},
     "ledger settle": ledger_settle,
     "parents": parents,
+    "sequencer": sequencer,
     "telemetry traces": telemetry,
     "topology watch": topology_watch,
 }
-OPTIONAL = {"changes", "checkpoints", "telemetry traces"}
+OPTIONAL = {"changes", "checkpoints", "sequencer", "telemetry traces"}
 """A unit is ready without them: each only makes something sooner or cheaper, or is nothing a caller needs."""
 
 

@@ -108,6 +108,7 @@ COMMANDS = (
         "aop.cli.ledger:check",
         "Read the Ledger, or a range of it, and report every broken invariant.",
     ),
+    Entry("ledger recount", "aop.cli.ledger_recount:recount", "Count the figures again from the rows of the Ledger."),
     Entry("control-plane", "aop.cli.units:control_plane", "Serve the Control Plane.", UNITS, serves=True),
     Entry("console", "aop.cli.units:console", "Serve the Console to browsers.", UNITS, serves=True),
     Entry(

@@ -9,6 +9,7 @@ from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import STATUS_OF_EVENT, TERMINAL_STATUSES, TRANSITIONS, EventType
 from aop.ledger import check_rows
 from aop.ledger.check_rows import CheckedEvent, CheckedInvocation, OpeningRow
+from aop.ledger.figures.check import sequence_problems
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening, Terminal
 from aop.store.database import Connection, translated_failures
 
@@ -21,7 +22,7 @@ _STRAYS = {
 
 @dataclass(frozen=True)
 class Breach:
-    """One broken invariant: what it is about (an Invocation or an epoch) and what is wrong. Ids and numbers only."""
+    """One broken invariant: what it is about and what is wrong. Ids and numbers only."""
 
     about: str
     problem: str
@@ -58,6 +59,8 @@ class LedgerCheck:
             for table, problem in _STRAYS.items():
                 async for name in check_rows.strays(self.connection, table):
                     yield Breach(name, problem)
+            async for about, problem in sequence_problems(self.connection, self.span.since, self.span.until):
+                yield Breach(about, problem)
 
     async def _epochs(self) -> AsyncGenerator[Breach, None]:
         async for row in check_rows.epochs(self.connection):

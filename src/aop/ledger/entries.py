@@ -9,12 +9,11 @@ from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.ledger import store
 from aop.ledger.group_commit import Statements
-from aop.ledger.model import Acceptance, Place, Terminal, terminal_fact
-from aop.ledger.open_invocations import Facts
+from aop.ledger.model import Acceptance, Place, terminal_fact
+from aop.ledger.open_invocations import AcceptedEnded, Facts
 from aop.store.database import Connection
 
 Accepted = tuple[int, Acceptance]
-AcceptedEnded = tuple[int, Acceptance, Terminal]
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.base.loops import Loop, Loops
 from aop.ledger import store
-from aop.ledger.entries import Accepted, AcceptedEnded, Entries, Writer
+from aop.ledger.entries import Accepted, Entries, Writer
 from aop.ledger.group_commit import MAX_IN_BATCH, EpochFenced, GroupCommit
 from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, terminal_fact
-from aop.ledger.open_invocations import Facts, OpenInvocations, Step, Unsettled
+from aop.ledger.open_invocations import AcceptedEnded, Facts, OpenInvocations, Step, Unsettled
 from aop.ledger.release_calls import settle
 from aop.ledger.results import Absent, Found, NotWritten, Refused, Unknown, Written
 from aop.ledger.writer_connection import Connect, prepared_by
@@ -137,17 +137,17 @@ class Journal:
                 raise AcceptanceUnknown
 
     async def accept_ended(self, acceptance: Acceptance, terminal: Terminal) -> None:
-        """Accepts and ends an Invocation in one transaction: its target was refused or its deadline is past. It cannot
-        stay open, so it is not tracked."""
-        match await self._endings.write((self._open.take_position(), acceptance, terminal)):
-            case Written() | Found():
-                return
-            case Refused():
-                raise AcceptanceRefused
-            case NotWritten():
-                raise AcceptanceFailed
-            case Unknown():
-                raise AcceptanceUnknown
+        """Accepts and ends an Invocation in one transaction: its target was refused or its deadline is past."""
+        if self._open.is_full:
+            raise AcceptanceFailed
+        entry = (self._open.begin_ending(), acceptance, terminal)
+        result = await self._endings.write(entry)
+        if isinstance(result, Unknown):
+            self._open.leave_ending(entry)
+            raise AcceptanceUnknown
+        self._open.settle_ending(entry[0])
+        if isinstance(result, Refused | NotWritten):
+            raise AcceptanceRefused if isinstance(result, Refused) else AcceptanceFailed
 
     async def request_cancel(self, invocation: str) -> None:
         """Notes that the caller left, before the work is stopped. A failing store changes nothing."""
@@ -205,6 +205,7 @@ class Journal:
         self._watch_unsettled()
         try:
             await self._probe_unconfirmed()
+            await self._probe_endings()
             await self._write_deferred()
         except EpochFenced:
             await asyncio.Event().wait()  # what is left belongs to the newer epoch
@@ -231,6 +232,13 @@ class Journal:
                         pass  # it stays unconfirmed
             if any(isinstance(result, Unknown) for result in results):
                 return  # the store is still out of reach; the next round goes on
+
+    async def _probe_endings(self) -> None:
+        """An unanswered one is there with its terminal, or it is not there; checkpoints may pass it either way."""
+        for batch in _batches(self._open.unanswered_endings()):
+            for entry, result in zip(batch, await asyncio.gather(*map(self._endings.probe, batch)), strict=True):
+                if not isinstance(result, Unknown):
+                    self._open.settle_ending(entry[0])
 
     async def _write_deferred(self) -> None:
         for batch in _batches(self._open.deferred()):

@@ -7,9 +7,11 @@ from enum import StrEnum
 
 import msgspec
 
-from aop.ledger.model import Acceptance, Fact
+from aop.ledger.model import Acceptance, Fact, Terminal
 
 Facts = tuple[Fact, ...]
+AcceptedEnded = tuple[int, Acceptance, Terminal]
+"""An Invocation that is accepted and ends in one write, and its position."""
 
 MAX_UNCONFIRMED = 2_000
 """With so many, the store has not answered for several batches, and another call would fail too."""
@@ -77,29 +79,50 @@ class OpenInvocations:
 
     def __init__(self) -> None:
         self._open: dict[str, _Open] = {}
+        self._endings: dict[int, AcceptedEnded | None] = {}
+        self._unanswered_endings = 0
         self._counts = dict.fromkeys(State, 0)
         self._next_position = 1
 
     @property
     def settled_before(self) -> int:
-        """Everything accepted at a lower position has its terminal in the store."""
+        """Everything accepted at a lower position has its terminal in the store, and nothing more will be."""
         first = next(iter(self._open.values()), None)
-        return self._next_position if first is None else first.position
+        position = self._next_position if first is None else first.position
+        return min(position, next(iter(self._endings), position))
 
     @property
     def is_full(self) -> bool:
         """No further acceptance may be sent, because it could become unconfirmed too."""
-        return self._counts[State.UNCONFIRMED] >= MAX_UNCONFIRMED
+        return self._counts[State.UNCONFIRMED] + self._unanswered_endings >= MAX_UNCONFIRMED
 
     def __contains__(self, invocation: str) -> bool:
         return invocation in self._open
 
-    def take_position(self) -> int:
+    def begin_ending(self) -> int:
+        """For an Invocation that is accepted and ends in one write. No checkpoint passes it before it was written or
+        never will be."""
+        position = self._take_position()
+        self._endings[position] = None
+        return position
+
+    def leave_ending(self, entry: AcceptedEnded) -> None:
+        """Nobody knows whether it was written."""
+        self._endings[entry[0]] = entry
+        self._unanswered_endings += 1
+
+    def settle_ending(self, position: int) -> None:
+        self._unanswered_endings -= self._endings.pop(position) is not None
+
+    def unanswered_endings(self) -> Sequence[AcceptedEnded]:
+        return [entry for entry in self._endings.values() if entry is not None] if self._unanswered_endings else ()
+
+    def _take_position(self) -> int:
         position, self._next_position = self._next_position, self._next_position + 1
         return position
 
     def begin(self, acceptance: Acceptance) -> int:
-        position = self.take_position()
+        position = self._take_position()
         self._open[acceptance.context.lineage.invocation] = _Open(position, acceptance)
         self._counts[State.ACCEPTING] += 1
         return position

@@ -8,10 +8,12 @@ from aop.base.clock import Clock, utc_now
 from aop.cards.checks import SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from aop.ledger.checkpoints import Checkpoints
+from aop.ledger.entries import Writer
 from aop.ledger.epochs import EpochWatch
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.journal import Journal
 from aop.ledger.reader import LedgerReader
+from aop.ledger.sequence.sequencer import Sequencer
 from aop.net.http import HttpClient
 from aop.net.peer import Peer
 from aop.net.policy import Lookup, NetworkPolicy, system_lookup
@@ -27,7 +29,7 @@ from aop.router.api.topology_status import topology_status_routes
 from aop.router.invocation.acceptance import AcceptanceBoundary, CallLimits
 from aop.router.invocation.execution import Execution
 from aop.router.invocation.parents import ParentWatch
-from aop.router.invocation.recording import FENCED, Fence, open_journal
+from aop.router.invocation.recording import FENCED, Fence, ledger_connect, open_journal
 from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import RouterMetrics
 from aop.router.settings import RouterSettings
@@ -118,6 +120,9 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     epochs = EpochWatch(database, settings.router_id, fence.epoch, fence.fall)
     loops.start("epoch watch", epochs.turn)
     loops.start("checkpoints", Checkpoints(database, parts.journal).turn, needed=False)
+    sequencer = Sequencer(ledger_connect(settings), Writer(settings.router_id, fence.epoch))
+    parts.counts.numbering(sequencer)
+    loops.start("sequencer", sequencer.turn, needed=False)
 
     readiness = Readiness(_checks(parts, topology, epochs), log, metrics)
     tracing = start_telemetry(settings.unit.telemetry, foundation, opened)

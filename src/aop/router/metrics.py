@@ -9,6 +9,7 @@ from prometheus_client.registry import Collector
 
 from aop.ledger.model import Terminal
 from aop.ledger.open_invocations import Unsettled
+from aop.ledger.sequence.sequencer import Sequencer
 from aop.router.targets.topology import Topology
 from aop.serving.metrics import BUCKETS, Counts, Durations, Observe, UnitMetrics
 from aop.telemetry.phases import PhaseKind
@@ -92,6 +93,18 @@ class RouterMetrics(Collector):
             "aop_ledger_unsettled_seconds",
             "How long the oldest unconfirmed acceptance or deferred terminal has waited.",
             lambda: facts().seconds,
+        )
+
+    def numbering(self, sequencer: Sequencer) -> None:
+        self._gauge(
+            "aop_ledger_sequencer",
+            "1 in the Router that gives events their numbers, 0 in the others.",
+            lambda: sequencer.is_holder,
+        )
+        self._gauge(
+            "aop_ledger_sequence_lag_seconds",
+            "Time since all events that were found had their numbers; 0 where another Router numbers.",
+            lambda: sequencer.lag_seconds,
         )
 
     def collect(self) -> Iterator[Metric]:

@@ -1,9 +1,8 @@
-"""Makes the document of figures from the rows that the store counted."""
+"""Makes the document of figures from the sums of a window."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from enum import StrEnum
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -23,166 +22,142 @@ from aop.contracts.figures import (
 )
 from aop.contracts.lineage import EventType
 from aop.ledger.figures.latency_buckets import latency_of
-from aop.store.rows import Row
+from aop.ledger.figures.tally import Key, Latencies, Tally
 
 NAMED_IN_TOTAL: Final = 200
 NAMED_IN_BUCKET: Final = 10
+# The places in a list of counts: accepted calls, then ended ones.
+_PLACES: Final = {
+    None: 0,
+    EventType.SUCCEEDED: 1,
+    EventType.FAILED: 2,
+    EventType.CANCELED: 3,
+    EventType.TIMED_OUT: 4,
+}
+
+N = TypeVar("N", str, tuple[str, str])
+Codes = Mapping[ErrorCode, Counter[Reason | None]]
 
 
-class Counted(StrEnum):
-    """What a row counts. The rank of an Agent or a Skill is its place among all of the window, by calls."""
-
-    AGENT_NAME = "agent_name"
-    SKILL_NAME = "skill_name"
-    AGENT = "agent"
-    SKILL = "skill"
-    CODE = "code"
-    LATENCY = "latency"
-    FOUND = "found"
-
-
-class FigureRow(Row, frozen=True):
-    """`bucket` is None in a row of the total; `outcome` is None where calls are counted that were accepted."""
-
-    kind: Counted
-    bucket: int | None = None
-    rank: int | None = None
-    outcome: EventType | None = None
-    error_code: ErrorCode | None = None
-    reason: Reason | None = None
-    calls: int | None = None
-    agent_id: str | None = None
-    capability: str | None = None
-    latencies: list[int] | None = None
-    latency_calls: list[int] | None = None
-
-
-Outcomes = Counter[EventType | None]
-
-
-class _Part:
-    """The total, or one bucket, while it is counted."""
-
-    def __init__(self) -> None:
-        self.agents: dict[int, Outcomes] = defaultdict(Outcomes)
-        self.skills: dict[int, Outcomes] = defaultdict(Outcomes)
-        self.codes: dict[ErrorCode, Counter[Reason | None]] = defaultdict(Counter)
-        self.latencies: Counter[int] = Counter()
-        self.max_latency = 0
-
-    def add(self, row: FigureRow) -> None:
-        calls = row.calls or 0
-        match row.kind:
-            case Counted.AGENT:
-                self.agents[row.rank or 0][row.outcome] += calls
-            case Counted.SKILL:
-                self.skills[row.rank or 0][row.outcome] += calls
-            case Counted.CODE if row.error_code is not None:
-                self.codes[row.error_code][row.reason] += calls
-            case _:
-                raise ValueError(f"no part of a window: {row.kind}")
-
-    def took(self, latencies: Mapping[int, int], max_latency: int) -> None:
-        self.latencies.update(latencies)
-        self.max_latency = max(self.max_latency, max_latency)
+def figures_of(tally: Tally, workspace_id: str, window: Window) -> Figures:
+    whole, latencies = Counter[Key](), Latencies()
+    for calls in tally.calls.values():
+        for key, number in calls.items():
+            whole[key] += number
+    for each in tally.latencies.values():
+        latencies.merge(each)
+    agents = _ranked(whole, lambda key: key.agent_id)
+    skills = _ranked(whole, lambda key: (key.agent_id, key.capability))
+    total, part = _Entries(whole, agents, skills, NAMED_IN_TOTAL), _Entries(whole, agents, skills, NAMED_IN_BUCKET)
+    return Figures(
+        workspace_id=workspace_id,
+        since=window.start(0),
+        until=window.query["until"],
+        step=window.step,
+        latency_error=LATENCY_ERROR,
+        left_out=LeftOut(
+            agents=max(0, len(agents) - NAMED_IN_TOTAL),
+            skills=max(0, len(skills) - NAMED_IN_TOTAL),
+        ),
+        total=total.figures(whole, latencies),
+        buckets=tuple(
+            FigureBucket(
+                start=window.start(number),
+                **msgspec.structs.asdict(part.figures(tally.calls.get(number, {}), tally.latencies.get(number))),
+            )
+            for number in range(window.buckets)
+        ),
+    )
 
 
-class Tally:
-    """All rows of one read, in any order."""
+def _ranked(calls: Mapping[Key, int], name: Callable[[Key], N]) -> Sequence[N]:
+    """The most calls first, then by name."""
+    sums = Counter[N]()
+    for key, number in calls.items():
+        sums[name(key)] += number if key.outcome is None else 0
+    return sorted(sums, key=lambda each: (-sums[each], each))
 
-    def __init__(self, rows: Iterable[FigureRow]) -> None:
-        self._agents: dict[int, str] = {}
-        self._skills: dict[int, tuple[str, str]] = {}
-        self._left_out = LeftOut(agents=0, skills=0)
-        self._total, self._buckets = _Part(), defaultdict[int, _Part](_Part)
-        for row in rows:
-            self._take(row)
 
-    def _take(self, row: FigureRow) -> None:
-        match row:
-            case FigureRow(kind=Counted.AGENT_NAME, rank=int(rank), agent_id=str(agent)):
-                self._agents[rank] = agent
-            case FigureRow(kind=Counted.SKILL_NAME, rank=int(rank), agent_id=str(agent), capability=str(capability)):
-                self._skills[rank] = agent, capability
-            case FigureRow(kind=Counted.FOUND, rank=int(agents), calls=int(skills)):
-                self._left_out = LeftOut(agents=max(0, agents - NAMED_IN_TOTAL), skills=max(0, skills - NAMED_IN_TOTAL))
-            case FigureRow(kind=Counted.LATENCY, bucket=int(bucket), latencies=list(keys), latency_calls=list(calls)):
-                latencies, max_latency = dict(zip(keys, calls, strict=True)), row.calls or 0
-                self._buckets[bucket].took(latencies, max_latency)
-                self._total.took(latencies, max_latency)
-            case FigureRow(bucket=None):
-                self._total.add(row)
-            case FigureRow(bucket=int(bucket)):
-                self._buckets[bucket].add(row)
+class _Entries:
+    """Which Agents and Skills have entries of their own, and the place of each key among them."""
 
-    def figures(self, workspace_id: str, window: Window) -> Figures:
-        empty = self._members(_Part(), NAMED_IN_BUCKET)
-        return Figures(
-            workspace_id=workspace_id,
-            since=window.start(0),
-            until=window.query["until"],
-            step=window.step,
-            latency_error=LATENCY_ERROR,
-            left_out=self._left_out,
-            total=self._members(self._total, NAMED_IN_TOTAL),
-            buckets=tuple(
-                FigureBucket(
-                    start=window.start(number),
-                    **msgspec.structs.asdict(
-                        self._members(self._buckets[number], NAMED_IN_BUCKET) if number in self._buckets else empty
-                    ),
-                )
-                for number in range(window.buckets)
-            ),
-        )
+    def __init__(
+        self, keys: Mapping[Key, int], agents: Sequence[str], skills: Sequence[tuple[str, str]], limit: int
+    ) -> None:
+        self._agents, self._skills = agents[:limit], skills[:limit]
+        agent_places = {agent: place for place, agent in enumerate(self._agents)}
+        skill_places = {skill: place for place, skill in enumerate(self._skills)}
+        self._places = {
+            key: (
+                agent_places.get(key.agent_id, limit),
+                skill_places.get((key.agent_id, key.capability), limit),
+                _PLACES[key.outcome],
+            )
+            for key in keys
+        }
 
-    def _members(self, part: _Part, named: int) -> WindowFigures:
-        agents, skills = sorted(part.agents.items()), sorted(part.skills.items())
+    def figures(self, calls: Mapping[Key, int], latencies: Latencies | None) -> WindowFigures:
+        whole, codes = _zeros(), defaultdict[ErrorCode, Counter[Reason | None]](Counter)
+        agents, skills = defaultdict[int, list[int]](_zeros), defaultdict[int, list[int]](_zeros)
+        for key, number in calls.items():
+            agent, skill, place = self._places[key]
+            whole[place] += number
+            agents[agent][place] += number
+            skills[skill][place] += number
+            if key.error_code is not None:
+                codes[key.error_code][key.reason] += number
+        named_agents = [
+            AgentCounts(agent_id=name, counts=_counts(agents.pop(place)))
+            for place, name in enumerate(self._agents)
+            if place in agents
+        ]
+        named_skills = [
+            SkillCounts(agent_id=name[0], capability=name[1], counts=_counts(skills.pop(place)))
+            for place, name in enumerate(self._skills)
+            if place in skills
+        ]
         return WindowFigures(
-            counts=_counts(*part.agents.values()),
-            latency=latency_of(part.latencies, part.max_latency) if part.latencies else msgspec.UNSET,
-            agents=tuple(
-                AgentCounts(agent_id=self._agents[rank], counts=_counts(outcomes))
-                for rank, outcomes in agents
-                if rank <= named
-            ),
-            other_agents=_others(part.agents, named),
-            skills=tuple(
-                SkillCounts(agent_id=self._skills[rank][0], capability=self._skills[rank][1], counts=_counts(outcomes))
-                for rank, outcomes in skills
-                if rank <= named
-            ),
-            other_skills=_others(part.skills, named),
-            errors=tuple(_code(code, reasons) for code, reasons in sorted(part.codes.items(), key=_by_calls)),
+            counts=_counts(whole),
+            latency=msgspec.UNSET if latencies is None or latencies.is_empty else latency_of(latencies),
+            agents=tuple(named_agents),
+            other_agents=_others(agents),
+            skills=tuple(named_skills),
+            other_skills=_others(skills),
+            errors=_errors(codes),
         )
 
 
-def _counts(*all_outcomes: Outcomes) -> CallCounts:
-    summed = sum(all_outcomes, Outcomes())
-    calls = summed[None]
+def _zeros() -> list[int]:
+    return [0] * len(_PLACES)
+
+
+def _counts(numbers: Sequence[int]) -> CallCounts:
+    calls, succeeded, failed, canceled, timed_out = numbers
     return CallCounts(
         calls=calls,
-        running=2 * calls - summed.total(),
-        succeeded=summed[EventType.SUCCEEDED],
-        failed=summed[EventType.FAILED],
-        canceled=summed[EventType.CANCELED],
-        timed_out=summed[EventType.TIMED_OUT],
+        running=calls - succeeded - failed - canceled - timed_out,
+        succeeded=succeeded,
+        failed=failed,
+        canceled=canceled,
+        timed_out=timed_out,
     )
 
 
-def _others(ranked: Mapping[int, Outcomes], named: int) -> CallCounts | msgspec.UnsetType:
-    others = [outcomes for rank, outcomes in ranked.items() if rank > named]
-    return _counts(*others) if others else msgspec.UNSET
+def _others(left: Mapping[int, Sequence[int]]) -> CallCounts | msgspec.UnsetType:
+    """What has no entry of its own is all at one place."""
+    return next(map(_counts, left.values()), msgspec.UNSET)
 
 
-def _code(code: ErrorCode, reasons: Counter[Reason | None]) -> CodeCalls:
-    said = sorted((-calls, reason) for reason, calls in reasons.items() if reason is not None)
-    return CodeCalls(
-        code=code,
-        calls=reasons.total(),
-        reasons=tuple(ReasonCalls(reason=reason, calls=-calls) for calls, reason in said),
+def _errors(codes: Codes) -> tuple[CodeCalls, ...]:
+    ordered = sorted(codes.items(), key=lambda item: (-item[1].total(), item[0]))
+    return tuple(
+        CodeCalls(
+            code=code,
+            calls=reasons.total(),
+            reasons=tuple(
+                ReasonCalls(reason=reason, calls=-less)
+                for less, reason in sorted((-number, one) for one, number in reasons.items() if one is not None)
+            ),
+        )
+        for code, reasons in ordered
     )
-
-
-def _by_calls(item: tuple[ErrorCode, Counter[Reason | None]]) -> tuple[int, ErrorCode]:
-    return -item[1].total(), item[0]

@@ -1,9 +1,10 @@
 """Fixed logarithmic buckets of latencies. The store has their numbers, so that they never change."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from aop.contracts.figures import LATENCY_ERROR, Latency
+from aop.ledger.figures.tally import Latencies
 
 _PERCENT: Final = round(LATENCY_ERROR * 100)
 # Beyond what a clock will ever measure; what is longer belongs to the last bucket.
@@ -24,14 +25,15 @@ LOWER_BOUNDS: Final = [lowest for lowest, _ in _BUCKETS]
 """What `width_bucket` of PostgreSQL takes: the first bucket is its 1."""
 
 
-def latency_of(buckets: Mapping[int, int], max_latency: int) -> Latency:
-    """Percentiles of so many latencies in each bucket, by nearest rank. There must be one."""
-    total = sum(buckets.values())
+def latency_of(latencies: Latencies) -> Latency:
+    """Percentiles by nearest rank. There must be one."""
+    counts, max_ms = latencies.counts(), latencies.max_ms
+    total = sum(calls for _, calls in counts)
     ranks = [-(-total * percent // 100) for percent in (50, 90, 99)]
     values, seen = list[int](), 0
-    for bucket, calls in sorted(buckets.items()):
+    for bucket, calls in counts:
         seen += calls
         while len(values) < len(ranks) and ranks[len(values)] <= seen:
-            values.append(min(_BUCKETS[bucket - 1][1], max_latency))
+            values.append(min(_BUCKETS[bucket - 1][1], max_ms))
     p50, p90, p99 = values
-    return Latency(p50=p50, p90=p90, p99=p99, max=max_latency)
+    return Latency(p50=p50, p90=p90, p99=p99, max=max_ms)

@@ -7,6 +7,7 @@ from aop.base.clock import Clock
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import close_earlier, open_epoch
 from aop.ledger.journal import Journal
+from aop.ledger.writer_connection import Connect
 from aop.router.metrics import RouterMetrics
 from aop.router.settings import ROUTER_ID, RouterSettings
 from aop.serving.request_log import Level, UnitLog
@@ -29,14 +30,20 @@ class Fence:
             self.fallen.set()
 
 
-async def open_journal(
-    settings: RouterSettings, clock: Clock, log: UnitLog, counts: RouterMetrics
-) -> tuple[Journal, Fence]:
-    """Opens the epoch of this process and ends what earlier ones left open, before anything is served."""
+def ledger_connect(settings: RouterSettings) -> Connect:
+    """Opens connections of this Router to its Ledger, each for one writer."""
 
     async def connected() -> Connection:
         return await connect(settings.database_url.reveal(), application="aop router ledger")
 
+    return connected
+
+
+async def open_journal(
+    settings: RouterSettings, clock: Clock, log: UnitLog, counts: RouterMetrics
+) -> tuple[Journal, Fence]:
+    """Opens the epoch of this process and ends what earlier ones left open, before anything is served."""
+    connected = ledger_connect(settings)
     connection = await connected()
     try:
         epoch = await open_epoch(connection, settings.router_id)

@@ -1,0 +1,169 @@
+"""What the sequence costs for each event, and how long the figures of a Workspace with a million Invocations take."""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import asyncpg
+import msgspec
+import uvloop
+
+from aop.base.clock import utc_now
+from aop.contracts.figures import Window
+from aop.ledger.entries import Writer
+from aop.ledger.epochs import open_epoch
+from aop.ledger.figures.reader import FiguresReader
+from aop.ledger.sequence.sequencer import Sequencer
+from aop.local.postgres import EmbeddedPostgres
+from aop.store.database import Connection, Database, connect
+from aop.store.migrations import migrate
+from benchmarks.measure import Figure, Report, store_cpu_nanos
+
+CALLS = 1_000_000
+HOURS = 24
+EVENTS_PER_CALL = 4
+"""created, routing, started and the terminal."""
+WINDOWS = 200
+LIMIT_MILLIS = 50.0
+SPACE = "space"
+_SERVER = {"shared_buffers": "1GB"}
+"""A part of the memory as operators give it to a store of this size; the local platform's own takes 128 MB."""
+_TABLES = ("numbering", "number", "numbered_position", "figure_key", "figure_tile", "figure")
+
+_SEED = """
+INSERT INTO ledger.invocation SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), NULL, NULL, NULL, 'user',
+       'alice', 'space', 'acme:agent-' || number % 10, '1.0.0', gen_random_uuid(), sha256('card'),
+       'skill-' || number / 10 % 2, 'seed', 1, number, 'started', gen_random_uuid(), at, at + interval '60 s'
+  FROM (SELECT number, $3::timestamptz + number * $4::interval AS at
+          FROM generate_series($1::bigint, $2::bigint) AS number) AS given
+"""
+_SEED_ENDS = """
+INSERT INTO ledger.event (invocation_id, sequence, event_id, occurred_at, type, previous_status, opening, trace_id,
+       root_task_id, workspace_id, created_at, latency_ms, error_code, reason, router_id, epoch)
+SELECT invocation_id, 3, gen_random_uuid(), created_at + latency * interval '1 ms',
+       CASE position % 25 WHEN 0 THEN 'failed' WHEN 1 THEN 'failed' WHEN 2 THEN 'timed_out' ELSE 'succeeded' END,
+       'running', opening, trace_id, root_task_id, workspace_id, created_at, latency,
+       CASE position % 25 WHEN 0 THEN 'AGENT_UNAVAILABLE' WHEN 1 THEN 'AGENT_EXECUTION_FAILED'
+                          WHEN 2 THEN 'TIMEOUT' END,
+       CASE position % 25 WHEN 0 THEN 'connect_failed' WHEN 1 THEN 'task_failed' END, 'seed', 1
+  FROM (SELECT *, floor(exp(5 + 1.2 * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())))::bigint AS latency
+          FROM ledger.invocation WHERE router_id = 'seed' AND position BETWEEN $1 AND $2 OFFSET 0) AS opened
+"""
+
+
+@dataclass(frozen=True)
+class _Sequenced:
+    """Of each event: CPU in microseconds, and bytes in the store."""
+
+    sequencer: float
+    store: float
+    bytes: float
+
+
+def run() -> Report:
+    return uvloop.run(_run())
+
+
+async def _run() -> Report:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        async with EmbeddedPostgres(home / "postgres", home / "postgres.log", settings=_SERVER) as server:
+            url = server.url(database="postgres")
+            await migrate(url)
+            begin = utc_now().replace(second=0, microsecond=0) - timedelta(hours=HOURS)
+            await _seed(url, begin)
+            sequenced = await _sequence(url, server.pid)
+            millis = await _reads(url, begin)
+    rows: list[Mapping[str, Figure]] = [
+        {"read": name, "p50, ms": statistics.median(taken), "p95, ms": _p95(taken)} for name, taken in millis.items()
+    ]
+    slowest = max(_p95(taken) for taken in millis.values())
+    return Report(
+        "figures",
+        f"{CALLS:,} Invocations of one Workspace in {HOURS} h; an event's number took {sequenced.sequencer:.1f} µs of"
+        f" the sequencer, {sequenced.store:.1f} µs of PostgreSQL and {sequenced.bytes:.0f} bytes",
+        rows,
+        {f"every read takes at most {LIMIT_MILLIS:.0f} ms at p95": slowest <= LIMIT_MILLIS},
+    )
+
+
+async def _seed(url: str, begin: datetime) -> None:
+    """Past the foreign keys and the fence, which would only make it slower."""
+    connection = await asyncpg.connect(url)
+    await open_epoch(connection, "seed")
+    await connection.execute("SET session_replication_role = replica")
+    for table in ("invocation", "event"):
+        await connection.execute(f"ALTER TABLE ledger.{table} DISABLE TRIGGER {table}_fenced")
+    await connection.execute(_SEED, 1, CALLS, begin, timedelta(hours=HOURS) / (CALLS + 1))
+    await connection.execute(_SEED_ENDS, 1, CALLS)
+    for table in ("invocation", "event"):
+        await connection.execute(f"ALTER TABLE ledger.{table} ENABLE ALWAYS TRIGGER {table}_fenced")
+    await connection.execute("VACUUM ANALYZE")
+    await connection.execute("CHECKPOINT")
+    await connection.close()
+
+
+async def _sequence(url: str, postmaster: int) -> _Sequenced:
+    """An old Ledger without numbers, until all of it has them."""
+
+    async def connected() -> Connection:
+        return await connect(url, application="benchmark")
+
+    connection, events = await connected(), CALLS * EVENTS_PER_CALL
+    sequencer = Sequencer(connected, Writer("benchmark", await open_epoch(connection, "benchmark")), pause_seconds=0)
+    own, store = time.process_time_ns(), store_cpu_nanos(postmaster)
+    while (await connection.fetchval("SELECT max(past) FROM ledger.numbering") or 0) < events:
+        await sequencer.turn()
+    for _ in range(5):
+        await sequencer.turn()  # the last tiles
+    own, store = time.process_time_ns() - own, store_cpu_nanos(postmaster) - store
+    sizes = [await connection.fetchval(f"SELECT pg_total_relation_size('ledger.{table}')") for table in _TABLES]
+    await connection.close()
+    return _Sequenced(own / 1000 / events, store / 1000 / events, sum(sizes) / events)
+
+
+async def _reads(url: str, begin: datetime) -> dict[str, list[float]]:
+    random, hour, day = Random(1), timedelta(hours=1), timedelta(hours=HOURS)
+    named = {
+        "an hour by minutes": [_window(random, begin, hour, 60) for _ in range(WINDOWS)],
+        "a day by 5 minutes": [Window(begin, begin + day, 300)] * (WINDOWS // 4),
+        "a day by hours": [Window(begin, begin + day, 3600)] * (WINDOWS // 4),
+        "random windows": [_any_window(random, begin) for _ in range(WINDOWS)],
+    }
+    database = await Database.open(url, size=2, application="benchmark")
+    try:
+        reader = FiguresReader(database)
+        return {name: await _millis(reader, windows) for name, windows in named.items()}
+    finally:
+        await database.close()
+
+
+def _window(random: Random, begin: datetime, length: timedelta, step: int) -> Window:
+    room = HOURS * 60 - length // timedelta(minutes=1)
+    since = begin + timedelta(minutes=random.randrange(room + 1))
+    return Window(since, since + length, step)
+
+
+def _any_window(random: Random, begin: datetime) -> Window:
+    minutes = random.randrange(1, HOURS * 60)
+    least = -(-minutes // 400)
+    return _window(random, begin, timedelta(minutes=minutes), 60 * random.randrange(least, least + 60))
+
+
+async def _millis(reader: FiguresReader, windows: Sequence[Window]) -> list[float]:
+    """With the bytes of the answer."""
+    taken = []
+    for window in (*windows[:5], *windows):
+        begun = time.perf_counter()
+        msgspec.json.encode(await reader.read(SPACE, window))
+        taken.append((time.perf_counter() - begun) * 1000)
+    return taken[5:]
+
+
+def _p95(seen: list[float]) -> float:
+    return statistics.quantiles(seen, n=20)[-1]

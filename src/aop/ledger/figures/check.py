@@ -1,0 +1,94 @@
+"""Reads the sequence and its figures again: numbers without a gap, in the right order, and tiles that count right."""
+
+from collections.abc import AsyncGenerator
+from datetime import datetime
+from typing import Final
+
+from aop.ledger.figures.latency_buckets import LOWER_BOUNDS
+from aop.ledger.figures.tiles import CELLS, NEWEST_TILE, NUMBERS_IN_TILE
+from aop.store.database import Connection
+
+_BATCH: Final = 500
+# The numbers of Invocations that were created in a span.
+_SPAN: Final = """
+SELECT min(number), max(number) FROM ledger.number JOIN ledger.invocation USING (invocation_id)
+ WHERE ($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)
+"""
+_NUMBERS: Final = """
+SELECT number.number, number.number <> number.expected AS has_gap, invocation.invocation_id IS NULL
+       OR number.workspace_id <> invocation.workspace_id
+       OR CASE WHEN number.sequence = 0
+               THEN number.events <> CASE invocation.opening WHEN 'started' THEN 3 WHEN 'routing' THEN 2 ELSE 1 END
+               ELSE event.type IS NULL OR number.is_terminal <> (event.type <> 'stream') END AS is_wrong,
+       number.sequence > 0 AND NOT EXISTS (
+           SELECT FROM ledger.number AS before WHERE before.invocation_id = number.invocation_id
+              AND before.sequence + before.events = number.sequence AND before.number < number.number)
+       OR number.sequence = 0 AND invocation.parent_invocation_id IS NOT NULL AND NOT EXISTS (
+           SELECT FROM ledger.number AS parent WHERE parent.invocation_id = invocation.parent_invocation_id
+              AND parent.sequence = 0 AND parent.number < number.number) AS is_early
+  FROM (SELECT *, lag(number + events, 1, number) OVER (ORDER BY number) AS expected
+          FROM ledger.number WHERE number BETWEEN $1 AND $2) AS number
+  LEFT JOIN ledger.invocation USING (invocation_id)
+  LEFT JOIN ledger.event ON event.invocation_id = number.invocation_id AND event.sequence = number.sequence
+ ORDER BY number.number
+"""
+_BELOW_MARK: Final = """
+SELECT invocation.invocation_id FROM ledger.invocation
+ WHERE ($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)
+   AND position < (SELECT max(position) FROM ledger.numbered_position AS mark
+                    WHERE mark.router_id = invocation.router_id AND mark.epoch = invocation.epoch)
+   AND NOT EXISTS (SELECT FROM ledger.number
+                    WHERE number.invocation_id = invocation.invocation_id AND number.sequence = 0)
+"""
+_UNENDED: Final = """
+SELECT opened.number FROM ledger.number AS opened
+ WHERE opened.number BETWEEN $1 AND $2 AND opened.sequence = 0
+   AND opened.number < (SELECT settled FROM ledger.numbering ORDER BY first DESC LIMIT 1)
+   AND NOT EXISTS (SELECT FROM ledger.number AS ended
+                    WHERE ended.invocation_id = opened.invocation_id AND ended.is_terminal)
+"""
+_CELLS_THERE: Final = (
+    "SELECT workspace_id, edition, minute, tile, keys, calls, first_latency, latency_calls, max_latency_ms"
+    " FROM ledger.figure WHERE edition = $1 AND tile = $2"
+)
+_DIFFERING: Final = f"""
+WITH there AS ({_CELLS_THERE}), right_ones AS ({CELLS})
+SELECT DISTINCT workspace_id, minute FROM (
+    (TABLE there EXCEPT TABLE right_ones) UNION ALL (TABLE right_ones EXCEPT TABLE there)) AS differing
+"""  # noqa: S608  parts of our own
+
+Problem = tuple[str, str]
+"""What it is about, and what is wrong."""
+
+
+async def sequence_problems(
+    connection: Connection, since: datetime | None, until: datetime | None
+) -> AsyncGenerator[Problem, None]:
+    """Of the Invocations that were created in a span. What has no number yet is no problem."""
+    async for row in connection.cursor(_BELOW_MARK, since, until, prefetch=_BATCH):
+        yield f"inv_{row[0].hex}", "has no number although its position counts as numbered"
+    first, last = await connection.fetchrow(_SPAN, since, until)
+    if first is None:
+        return
+    async for row in connection.cursor(_NUMBERS, first, last, prefetch=_BATCH):
+        number, has_gap, is_wrong, is_early = row
+        if has_gap:
+            yield f"number {number}", "does not follow the one before it"
+        if is_wrong:
+            yield f"number {number}", "is not of the row that it names"
+        if is_early:
+            yield f"number {number}", "stands before its parent's or its own earlier event"
+    async for row in connection.cursor(_UNENDED, first, last, prefetch=_BATCH):
+        yield f"number {row[0]}", "counts as settled, and its terminal has no number"
+    async for problem in _tile_problems(connection, first, last):
+        yield problem
+
+
+async def _tile_problems(connection: Connection, first: int, last: int) -> AsyncGenerator[Problem, None]:
+    newest = await connection.fetchrow(NEWEST_TILE)
+    if newest is None:
+        return
+    for tile in range(first // NUMBERS_IN_TILE, min(newest["tile"], last // NUMBERS_IN_TILE) + 1):
+        for row in await connection.fetch(_DIFFERING, newest["edition"], tile, LOWER_BOUNDS):
+            minute = row["minute"].isoformat()
+            yield f"tile {tile}", f"does not count the calls of Workspace {row['workspace_id']} at {minute} as they are"

@@ -1,0 +1,68 @@
+"""The statements that count a window: tiles, numbered rows behind them, and rows that have no number yet.
+
+Of one snapshot, each acceptance and each end is in exactly one of the three.
+"""
+
+from typing import Final
+
+from aop.ledger.figures.tiles import NEWEST_TILE, NUMBERED, NUMBERS_IN_TILE, OPENING
+
+_BUCKET: Final = "floor(extract(epoch FROM {} - $2) / $4)::integer"
+_IN_WINDOW: Final = "invocation.created_at >= $2 AND invocation.created_at < $3"
+_ROW: Final = "invocation.created_at, invocation.target_agent_id, invocation.capability"
+_ENDED: Final = "ended.type, ended.error_code, ended.reason, ended.latency_ms"
+_LAST: Final = """
+CROSS JOIN LATERAL (SELECT type, error_code, reason, latency_ms FROM ledger.event AS one
+                     WHERE one.invocation_id = {}.invocation_id AND one.type <> 'stream' OFFSET 0) AS ended
+"""
+# OFFSET 0 and LIMIT keep a look-up one scan of the index on positions, from a known position on, or one by key.
+_UNNUMBERED: Final = f"""
+SELECT invocation.invocation_id, {_ROW}
+  FROM ledger.epoch AS life
+ CROSS JOIN LATERAL (SELECT coalesce(max(position), 1) AS position FROM ledger.numbered_position AS one
+                      WHERE one.router_id = life.router_id AND one.epoch = life.epoch) AS numbered
+ CROSS JOIN LATERAL (SELECT * FROM ledger.invocation AS one
+                      WHERE one.router_id = life.router_id AND one.epoch = life.epoch
+                        AND one.position >= numbered.position AND one.workspace_id = $1 OFFSET 0) AS invocation
+ WHERE {_IN_WINDOW} AND (
+       SELECT number FROM ledger.number
+        WHERE number.invocation_id = invocation.invocation_id AND number.sequence = 0 LIMIT 1) IS NULL
+"""  # noqa: S608  parts of our own, here and below
+_LATE: Final = f"""
+SELECT created_at, target_agent_id, capability, outcome, error_code, reason, latency_ms
+  FROM ({NUMBERED} AND number.workspace_id = $1 AND number.number >= (SELECT counted FROM extent)
+        AND {_IN_WINDOW}) AS row
+ UNION ALL
+SELECT created_at, target_agent_id, capability, NULL, NULL, NULL, NULL FROM unnumbered
+ UNION ALL
+SELECT {_ROW}, {_ENDED} FROM unnumbered AS invocation {_LAST.format("invocation")}
+ UNION ALL
+SELECT {_ROW}, {_ENDED}
+  FROM ledger.number {OPENING} {_LAST.format("number")}
+ WHERE number.workspace_id = $1 AND number.number >= (SELECT settled FROM extent) AND number.sequence = 0
+   AND {_IN_WINDOW} AND (
+       SELECT ended.number FROM ledger.number AS ended
+        WHERE ended.invocation_id = number.invocation_id AND ended.is_terminal LIMIT 1) IS NULL
+"""  # noqa: S608
+LATE: Final = f"""
+WITH newest AS ({NEWEST_TILE}),
+extent AS MATERIALIZED (
+    SELECT coalesce((SELECT tile + 1 FROM newest), 0) * {NUMBERS_IN_TILE} AS counted,
+           coalesce((SELECT settled FROM ledger.numbering ORDER BY first DESC LIMIT 1), 0) AS settled),
+unnumbered AS MATERIALIZED ({_UNNUMBERED})
+SELECT {_BUCKET.format("created_at")} AS bucket, target_agent_id, capability, outcome, error_code, reason,
+       width_bucket(latency_ms, $5::bigint[]) AS latency, max(latency_ms) AS max_latency_ms, count(*) AS calls
+  FROM ({_LATE}) AS row GROUP BY 1, 2, 3, 4, 5, 6, 7
+"""  # noqa: S608
+"""What no tile counts, of a Workspace ($1), a window ($2, $3), a step in seconds ($4), the bounds of latencies ($5)."""
+# The latencies in the form in which the server sends an array: after a head, a length and a number for each.
+CELLS_IN_WINDOW: Final = f"""
+SELECT {_BUCKET.format("minute")} AS bucket, keys, calls, first_latency, array_send(latency_calls) AS latencies,
+       max_latency_ms
+  FROM ledger.figure
+ WHERE workspace_id = $1 AND minute >= $2 AND minute < $3
+   AND edition = (SELECT max(edition) FROM ledger.figure_tile)
+"""  # noqa: S608
+KEYS: Final = (
+    "SELECT key, target_agent_id, capability, outcome, error_code, reason FROM ledger.figure_key WHERE key = ANY($1)"
+)
