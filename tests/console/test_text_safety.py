@@ -52,6 +52,7 @@ def places(stack: Stack, release: Json) -> Iterator[tuple[str, str]]:
     yield "/workspaces/$workspaceId/connect", f"{space}/connect?agent={agent_id}"
     yield "/workspaces/$workspaceId/invocations", f"{space}/invocations"
     yield "/workspaces/$workspaceId/invocations/$invocationId", f"{space}/invocations/{done['invocationId']}"
+    yield "/workspaces/$workspaceId/traces", f"{space}/traces"
     yield "/workspaces/$workspaceId/traces/$traceId", f"{space}/traces/{done['traceId']}"
     yield "/workspaces/$workspaceId/people", f"{space}/people"
     yield "/status", "/status"

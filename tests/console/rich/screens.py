@@ -131,6 +131,9 @@ SCREENS: dict[str, Callable[[Rich], Screens]] = {
         Screen("invocations", f"{_SPACE}/invocations", "acme:"),
         Screen("invocations-failed", f"{_SPACE}/invocations?status=failed", "acme:"),
     ),
+    "/workspaces/$workspaceId/traces": _always(
+        Screen("traces", f"{_SPACE}/traces", "acme:"),
+    ),
     "/workspaces/$workspaceId/invocations/$invocationId": _invocation,
     "/workspaces/$workspaceId/traces/$traceId": _trace,
     "/workspaces/$workspaceId/people": _always(

@@ -4,7 +4,9 @@ import type { Json, JsonObject } from "@/api/contract.gen"
 import { asList, isObject } from "@/api/json"
 import type { FoundViolation } from "@/components/ViolationText"
 import { brokenRules } from "@/domain/schemaCheck"
+// oxlint-disable-next-line no-restricted-imports -- the contract is outside of this folder
 import cardSchema from "../../../../contracts/agent-card/0.2/schema.json?raw"
+// oxlint-disable-next-line no-restricted-imports -- the contract is outside of this folder
 import definitions from "../../../../contracts/definitions/1/schema.json?raw"
 
 const SHARED = "urn:aop:contract:definitions:1#/$defs/"
