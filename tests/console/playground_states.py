@@ -98,6 +98,16 @@ def run_to_its_end(page: Page, stack: Stack) -> None:
     expect_state(page, "Succeeded")
 
 
+def open_choice(page: Page, stack: Stack) -> None:
+    offered(page, "Agent").first.wait_for()
+
+
+def run_and_go_elsewhere(page: Page, stack: Stack) -> None:
+    run_to_its_end(page, stack)
+    page.get_by_role("link", name="Trace").click()
+    page.get_by_role("complementary", name="Runs of the Playground").wait_for()
+
+
 def read_aloud_and_stop(page: Page, stack: Stack) -> None:
     fill_in(page, "text", "one two three four five six seven eight nine ten " * 20)
     fill_in(page, "wordsPerMinute", "600")

@@ -86,6 +86,8 @@ def test_a_second_installation_is_refused_with_code_trace_and_next_step(tab: Tab
     dialog.get_by_label("Workspace", exact=True).select_option("demo")
     dialog.get_by_role("button", name="Install").click()
     notice = dialog.get_by_role("alert")
+    expect(notice).to_contain_text("This Agent is already installed in the Workspace.")
+    notice.get_by_text("Details", exact=True).click()
     expect(notice).to_contain_text("CONFLICT")
     expect(notice).to_contain_text("HTTP 409")
     expect(notice).to_contain_text("Next step")

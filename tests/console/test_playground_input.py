@@ -1,6 +1,5 @@
 """The input of the Playground: a form and JSON as two views, checked before it is sent, kept for another run."""
 
-import json
 import re
 
 import pytest
@@ -71,28 +70,21 @@ def test_what_only_the_gateway_can_tell_stands_next_to_its_field_with_pointer_an
     expect(box).not_to_have_attribute("aria-invalid", "true")
 
 
-def test_a_member_with_an_odd_name_is_empty_until_it_is_filled_in(tab: Tab) -> None:
-    schema = json.loads('{"type": "object", "properties": {"__proto__": {"type": "string"}, "constructor": {}}}')
-    page = tab.open(with_input(tab.stack, "Odd names", schema))
-    expect(page.get_by_role("textbox", name="__proto__")).to_have_value("")
-    expect(page.get_by_role("textbox", name="constructor")).to_have_value("")
-    fill_in(page, "__proto__", "own")
-    run(page)
-    expect_state(page, "Failed")
-    assert sent(tab)[0]["input"] == {"__proto__": "own"}
-
-
-def test_fields_come_in_the_order_in_which_the_schema_requires_them(tab: Tab) -> None:
-    members = {name: {"type": "string"} for name in ("alpha", "minutes", "topics")}
+def test_fields_come_in_the_order_the_schema_requires_them_and_odd_names_are_names(tab: Tab) -> None:
+    names = ("alpha", "minutes", "topics", "__proto__", "constructor")
+    members = {name: {"type": "string"} for name in names}
     schema = {"type": "object", "required": ["topics", "minutes"], "properties": members}
     page = tab.open(with_input(tab.stack, "Ordered", schema))
     page.get_by_role("textbox", name="topics").wait_for()
-    labels = (
-        page.get_by_role("form", name="Invocation")
-        .get_by_role("textbox")
-        .evaluate_all("(boxes) => boxes.map((box) => box.labels[0].firstChild.textContent)")
-    )
-    assert labels == ["topics", "minutes", "alpha"]
+    boxes = page.get_by_role("form", name="Invocation").get_by_role("textbox")
+    labels = boxes.evaluate_all("(boxes) => boxes.map((box) => box.labels[0].firstChild.textContent)")
+    assert labels == ["topics", "minutes", "__proto__", "alpha", "constructor"]
+    assert boxes.evaluate_all("(boxes) => boxes.map((box) => box.value)") == [""] * 5
+    for name in ("topics", "minutes", "__proto__"):
+        fill_in(page, name, name)
+    run(page)
+    expect_state(page, "Failed")
+    assert sent(tab)[0]["input"] == {"topics": "topics", "minutes": "minutes", "__proto__": "__proto__"}
 
 
 def test_what_was_run_in_this_tab_can_be_filled_in_again_until_the_session_ends(tab: Tab) -> None:
@@ -112,26 +104,23 @@ def test_what_was_run_in_this_tab_can_be_filled_in_again_until_the_session_ends(
     assert "First sentence" not in page.evaluate(kept)
 
 
-@pytest.mark.parametrize(
-    ("form", "part"),
-    [
-        ("curl", '"input":{"text":"Copied \'"\'"\'text."}'),
-        ("CLI", "aop invoke aop:summarizer summarize"),
-        ("Python", 'client.stream("'),
-        ("TypeScript", "await fetch("),
-        ("MCP", '"name": "aop_summarizer__summarize_fbc28cbc"'),
-    ],
-)
-def test_the_call_can_be_copied_for_other_programs(tab: Tab, form: str, part: str) -> None:
+def test_the_call_can_be_copied_for_other_programs(tab: Tab) -> None:
     page = tab.open(summarizer(tab))
     fill_in(page, "text", "Copied 'text.")
     fill_in(page, "sentences", "")
-    page.get_by_role("button", name="Copy as").click()
-    page.get_by_role("menuitem", name=form).click()
-    expect(page.get_by_text(f"Copied for {form}.")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert part in copied
-    assert tab.stack.token not in copied
+    for form, part in {
+        "curl": '"input":{"text":"Copied \'"\'"\'text."}',
+        "CLI": "aop invoke aop:summarizer summarize",
+        "Python": 'client.stream("',
+        "TypeScript": "await fetch(",
+        "MCP": '"name": "aop_summarizer__summarize_fbc28cbc"',
+    }.items():
+        page.get_by_role("button", name="Copy as").click()
+        page.get_by_role("menuitem", name=form).click()
+        expect(page.get_by_text(f"Copied for {form}.")).to_be_visible()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert part in copied
+        assert tab.stack.token not in copied
 
 
 def test_what_is_wrong_is_listed_at_the_json_view_too(tab: Tab) -> None:

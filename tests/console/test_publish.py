@@ -127,7 +127,7 @@ def test_a_wrong_proof_is_shown_with_its_recovery_and_a_fresh_challenge_repairs_
     page.get_by_role("button", name="Check now").click()
     notice = page.get_by_role("alert").filter(has_text="The endpoint was not proven")
     expect(notice).to_contain_text("WRONG_PROOF")
-    expect(notice).to_contain_text("Next step: Let the Agent serve exactly the shown text")
+    expect(notice).to_contain_text("Next step: Create a fresh challenge, because each is checked once.")
     assert proof not in page.content()
     page.reload()
     expect(page.get_by_text("The last check failed")).to_contain_text("wrong_proof")

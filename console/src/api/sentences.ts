@@ -61,7 +61,7 @@ const ENDED_VERSION = "Ask the provider for another version and upgrade to it."
 const CHECKED: Situation = {
   WRONG_PROOF: say(
     "The endpoint answered, but not with the proof.",
-    "Let the Agent serve exactly the shown text, without a newline. Then create a fresh challenge: each is checked once.",
+    "Create a fresh challenge, because each is checked once. Let the Agent serve exactly its text, without a newline.",
   ),
   REDIRECT_NOT_ALLOWED: say("The proof's address answered with a redirect, which is not followed.", FRESH),
   DISALLOWED_NETWORK: say(

@@ -61,11 +61,11 @@ export function InputEditor(props: InputEditorProps) {
         <RecentInputs recent={props.recent} onChoose={(value) => onChange({ value })} />
         <Button tone="quiet" size="small" onClick={() => onChange({ value: example(schema) })}>
           <WandSparkles aria-hidden />
-          Example
+          <Label text="Example" />
         </Button>
         <Button tone="quiet" size="small" onClick={() => onChange({ value: emptyInput(schema) })}>
           <Eraser aria-hidden />
-          Clear
+          <Label text="Clear" />
         </Button>
       </div>
       <Tabs
@@ -76,6 +76,11 @@ export function InputEditor(props: InputEditorProps) {
       />
     </div>
   )
+}
+
+/** Where there is no room beside the tabs, the icon stands for it. */
+function Label({ text }: { readonly text: string }) {
+  return <span className="max-sm:sr-only">{text}</span>
 }
 
 const MAX_SHOWN = 60
@@ -93,7 +98,7 @@ function RecentInputs({ recent, onChoose }: RecentInputsProps) {
       trigger={
         <Button tone="quiet" size="small">
           <History aria-hidden />
-          Recent
+          <Label text="Recent" />
         </Button>
       }
     >

@@ -113,7 +113,7 @@ export function Workbench({ workspaceId, card, skill, installations, search, onS
                 offersStream={card.limits.streaming}
                 onChange={(asStream) => onSearch({ mode: asStream ? undefined : "json" })}
               />
-              <div className="flex flex-wrap items-center gap-2">
+              <div className="ml-auto flex flex-wrap items-center gap-2">
                 <CopyAs
                   call={{ ...tried, schema: skill.inputSchema, input: input.value, stream, installations }}
                   disabled={!isReady}

@@ -37,7 +37,7 @@ export function CardForm({ card, violations, onChange }: CardFormProps) {
             label="Agent id"
             hint="Permanent; for example acme:summarizer"
           />
-          <TextMember {...edited} pointer="/version" label="Version" hint="SemVer, like 1.0.0" />
+          <TextMember {...edited} pointer="/version" label="Version" hint="Three numbers, like 1.0.0" />
           <TextMember {...edited} pointer="/name" label="Name" />
           <TextMember
             {...edited}

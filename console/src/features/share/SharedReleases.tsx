@@ -92,9 +92,8 @@ function InstallLine({ release }: { readonly release: Release }) {
     <div className="space-y-1">
       <p className="text-sm font-medium">With the command line</p>
       <CodeBlock
-        wrap
         what="install command"
-        code={`aop install ${quoted(release.agentId)} --version ${quoted(release.version)}`}
+        code={`aop install ${quoted(release.agentId)} \\\n  --version ${quoted(release.version)}`}
       />
     </div>
   )
