@@ -97,7 +97,7 @@ export function Checkbox({ label, description, className, ...rest }: CheckProps)
 export function Switch({ label, className, ...rest }: Omit<CheckProps, "description">) {
   const id = useId()
   return (
-    <div className={cn("inline-flex items-center gap-2", className)}>
+    <div className={cn("inline-flex min-h-6 items-center gap-2", className)}>
       <input
         id={id}
         type="checkbox"

@@ -40,7 +40,7 @@ export function Page(props: PageProps) {
       >
         <div className="min-w-0 flex-1 basis-72">
           {above ? <div className="mb-1 text-sm text-muted">{above}</div> : null}
-          <h1 className="text-xl font-semibold tracking-tight break-words">{heading ?? title}</h1>
+          <h1 className="text-xl font-semibold tracking-tight wrap-anywhere">{heading ?? title}</h1>
           {description ? (
             <div className={cn("mt-1 text-muted", isFull || "max-w-prose")}>{description}</div>
           ) : null}

@@ -29,7 +29,7 @@ export function Panel({
     <section
       aria-label={label}
       aria-labelledby={title && label === undefined ? heading : undefined}
-      className={cn("overflow-clip rounded-lg border border-line bg-surface", className)}
+      className={cn("min-w-0 overflow-clip rounded-lg border border-line bg-surface", className)}
     >
       {title ? (
         <div className="flex flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-2.5">
@@ -37,7 +37,7 @@ export function Panel({
             <h2 id={heading} className="text-base font-semibold">
               {title}
             </h2>
-            {description ? <p className="text-sm text-muted">{description}</p> : null}
+            {description ? <p className="text-sm wrap-anywhere text-muted">{description}</p> : null}
           </div>
           {actions ? <div className="flex flex-wrap items-center gap-2">{actions}</div> : null}
         </div>

@@ -142,7 +142,7 @@ function SkillField({ installation }: { readonly installation: InstallationItem 
         to="/agents/$agentId"
         params={{ agentId }}
         search={{ version: installedVersion }}
-        className="py-1.5 text-sm text-accent-strong underline underline-offset-2"
+        className="py-1.5 text-sm wrap-anywhere text-accent-strong underline underline-offset-2"
       >
         About {agentName}
       </Link>

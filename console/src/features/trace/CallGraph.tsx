@@ -7,7 +7,14 @@ import type { InvocationRecord } from "@/api/contract.gen"
 import { Button } from "@/components/Button"
 import { cn } from "@/components/classes"
 import { duration, plural } from "@/components/format"
-import { callGraph, neighboursOf, nodeKeyOf, shapeOf, type GraphNode } from "@/features/trace/graph"
+import {
+  callGraph,
+  mainEdges,
+  neighboursOf,
+  nodeKeyOf,
+  shapeOf,
+  type GraphNode,
+} from "@/features/trace/graph"
 import { GraphEdges } from "@/features/trace/GraphEdges"
 import { drawingOf, NODE_HEIGHT, NODE_WIDTH, type Drawing, type Place } from "@/features/trace/graphLayout"
 
@@ -24,14 +31,16 @@ const LEAST_SCALE = 0.6
 const STEP = 1.25
 
 export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphProps) {
-  const graph = useMemo(() => callGraph(records, now), [records, now])
+  const whole = useMemo(() => callGraph(records, now), [records, now])
+  const graph = useMemo(() => ({ nodes: whole.nodes, edges: mainEdges(whole) }), [whole])
   const shape = shapeOf(graph)
   // oxlint-disable-next-line react/exhaustive-deps -- places depend on the shape alone; laying out again each second would cost for nothing
   const drawing = useMemo(() => drawingOf(graph), [shape])
   const [pointed, setPointed] = useState<string>()
   const chosenKey = nodeKeyOf(chosen)
   const { region, scale, setScale } = useFittingScale(drawing, drawing.places.get(chosenKey))
-  const lit = pointed === undefined ? undefined : neighboursOf(pointed, graph.edges)
+  const lit = pointed === undefined ? undefined : neighboursOf(pointed, whole.edges)
+  const left = whole.edges.length - graph.edges.length
   return (
     <div className="relative h-full min-h-64">
       <div
@@ -67,6 +76,12 @@ export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphP
           </div>
         </div>
       </div>
+      {left === 0 ? null : (
+        <p className="absolute bottom-2 left-2 rounded-md bg-raised px-2 py-1 text-xs text-muted">
+          {plural(left, "connection is", "connections are")} not drawn. Point at an Agent to see all that it
+          calls.
+        </p>
+      )}
       <Zoom scale={scale} onChange={setScale} />
     </div>
   )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { callGraph, neighboursOf, shapeOf } from "@/features/trace/graph"
+import { callGraph, mainEdges, neighboursOf, shapeOf, type GraphEdge } from "@/features/trace/graph"
 import { aRecord, MOMENT } from "@/features/trace/records.fixture"
 
 const NOW = MOMENT + 60_000
@@ -50,5 +50,24 @@ describe("the call graph", () => {
     const edge = (from: string, to: string) => ({ from, to, calls: 1, failed: 0 })
     const edges = [edge("a", "b"), edge("b", "c"), edge("c", "d")]
     expect([...neighboursOf("b", edges)].sort()).toEqual(["a", "b", "c"])
+  })
+})
+
+describe("the edges that are drawn", () => {
+  const names = Array.from({ length: 30 }, (_, place) => `n${place}`)
+  const everybody = names.flatMap((from) =>
+    names.map((to): GraphEdge => ({ from, to, calls: 1, failed: from === "n7" && to === "n3" ? 2 : 0 })),
+  )
+
+  it("are all of them in a graph that can be read", () => {
+    const few = everybody.filter(({ from }) => from === "n0")
+    expect(mainEdges({ edges: few })).toEqual(few)
+  })
+
+  it("are few where everybody calls everybody, and still lead to each node and to what failed", () => {
+    const drawn = mainEdges({ edges: everybody })
+    expect(drawn.length).toBeLessThanOrEqual(100)
+    expect(new Set(drawn.filter(({ from, to }) => from !== to).map(({ to }) => to)).size).toBe(30)
+    expect(drawn.some(({ from, to }) => from === "n7" && to === "n3")).toBe(true)
   })
 })

@@ -43,6 +43,23 @@ export function shapeOf({ nodes, edges }: CallGraph): string {
   return [...nodes.map((node) => node.key), ...pairs].join("\n\n")
 }
 
+/** So many edges are drawn beside the one that first leads to each node. */
+const FURTHER_EDGES = 40
+
+/**
+ * The edges worth drawing: the first to each node, calls of a Skill by itself, and of the others those that failed most and are used most.
+ * A Trace can join everybody with everybody; nobody could read that, and its layout would hold up the page for seconds.
+ */
+export function mainEdges({ edges }: Pick<CallGraph, "edges">): ReadonlyArray<GraphEdge> {
+  const reached = new Set<string>()
+  const isFirst = ({ from, to }: GraphEdge) => from === to || (!reached.has(to) && reached.add(to).size > 0)
+  const first = new Set(edges.filter(isFirst))
+  const others = edges.filter((edge) => !first.has(edge))
+  others.sort((a, b) => b.failed - a.failed || b.calls - a.calls)
+  const kept = new Set([...first, ...others.slice(0, FURTHER_EDGES)])
+  return edges.filter((edge) => kept.has(edge))
+}
+
 /** The keys of a node's callers, of those it calls, and its own. */
 export function neighboursOf(key: string, edges: ReadonlyArray<GraphEdge>): ReadonlySet<string> {
   const touching = edges.filter((edge) => edge.from === key || edge.to === key)
