@@ -9,7 +9,7 @@ import benchmarks
 from benchmarks import _pages
 from benchmarks.measure import Report
 
-_LONG = frozenset({"open_streams", "discovery", "figures", "ledger"})
+_LONG = frozenset({"open_streams", "discovery", "figures", "ledger", "lists"})
 """Those that take minutes."""
 
 

@@ -78,8 +78,8 @@ def run() -> Report:
 
 
 async def _run() -> Report:
-    async with _ledger() as (server, url), _journal(url) as journal:
-        await _load(journal, server.pid)
+    async with stored_ledger() as (server, url), open_journal(url) as journal:
+        await load(journal, server.pid)
         costs, reads = [(0, await _median(journal, server.pid))], [(0, await _reads(journal, url))]
         for size in SIZES:
             await _seed(url, costs[-1][0], size)
@@ -128,7 +128,7 @@ def _row(size: int, cost: Cost, millis: Mapping[str, float]) -> Mapping[str, Fig
 
 
 @asynccontextmanager
-async def _ledger() -> AsyncIterator[tuple[EmbeddedPostgres, str]]:
+async def stored_ledger() -> AsyncIterator[tuple[EmbeddedPostgres, str]]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         async with EmbeddedPostgres(home / "postgres", home / "postgres.log") as server:
@@ -138,7 +138,7 @@ async def _ledger() -> AsyncIterator[tuple[EmbeddedPostgres, str]]:
 
 
 @asynccontextmanager
-async def _journal(url: str) -> AsyncIterator[Journal]:
+async def open_journal(url: str) -> AsyncIterator[Journal]:
     async def connected() -> Connection:
         return await connect(url, application="benchmark")
 
@@ -178,7 +178,7 @@ async def _invocation(journal: Journal, context: InvocationContext) -> None:
     assert await journal.end(terminal_fact(place, new_hex_id(), utc_now(), SUCCEEDED))
 
 
-async def _load(journal: Journal, postmaster: int) -> Cost:
+async def load(journal: Journal, postmaster: int) -> Cost:
     async def caller() -> None:
         for _ in range(EACH):
             await _invocation(journal, _context())
@@ -195,7 +195,7 @@ async def _load(journal: Journal, postmaster: int) -> Cost:
 
 
 async def _median(journal: Journal, postmaster: int) -> Cost:
-    costs = [await _load(journal, postmaster) for _ in range(ROUNDS)]
+    costs = [await load(journal, postmaster) for _ in range(ROUNDS)]
     return Cost(
         max(cost.events_per_second for cost in costs),
         statistics.median(cost.writer for cost in costs),

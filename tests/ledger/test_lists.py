@@ -1,11 +1,13 @@
 """The lists of Invocations: filters that combine, two orders, pages that read a limited number of rows."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import product
 
+import asyncpg
 import pytest
 import pytest_asyncio
 from msgspec import UNSET
@@ -18,6 +20,7 @@ from aop.contracts.lineage import EventType, InvocationOrder, InvocationStatus, 
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Terminal, terminal_fact
 from aop.ledger.record_filter import ListRead, RecordFilter
 from aop.local.state import DatabaseUrls
+from aop.store.problems import StoreUnavailable
 from tests.ledger.writing import SPACE, Writing, a_context, an_acceptance, listed_ids, new_epoch, reading, writing
 from tests.support.postgres import PostgresForTests
 
@@ -197,3 +200,17 @@ async def test_a_list_of_traces_has_one_row_for_each_however_many_calls_it_made(
     assert item.agent_count == len(agents)
     ends = max(fact.created_at + timedelta(milliseconds=fact.latency_ms if fact.end else 0) for fact in members)
     assert item.duration_ms == (ends - members[0].created_at) // timedelta(milliseconds=1)
+
+
+async def test_a_store_that_does_not_answer_in_time_is_never_an_empty_list(
+    seeded: Seeded, postgres: PostgresForTests
+) -> None:
+    blocking = await asyncpg.connect(postgres.url(seeded.url.rpartition("/")[2]))
+    async with reading(seeded.url) as ledger, blocking.transaction():
+        await blocking.execute("LOCK TABLE ledger.event")
+        read = ListRead(SPACE, 5)
+        found = await asyncio.gather(
+            ledger.page(read), ledger.page(replace(read, order=SLOWEST)), ledger.traces(read), return_exceptions=True
+        )
+    await blocking.close()
+    assert [type(answer) for answer in found] == [StoreUnavailable] * 3

@@ -43,6 +43,8 @@ class _Ranking:
     column: str
     direction: str
     follows: str
+    read_as: str
+    """The column of the rank in candidates that are read in this order."""
 
     def rank(self, table: str = "") -> str:
         return f"{self.sign}{table}{self.column}"
@@ -63,8 +65,8 @@ class _Ranking:
         return (-rank if isinstance(rank, int) else rank, invocation)
 
 
-_NEWEST_FIRST = _Ranking("", "created_at", " DESC", "<")
-_SLOWEST_FIRST = _Ranking("-", "latency_ms", "", ">")
+_NEWEST_FIRST = _Ranking("", "created_at", " DESC", "<", "created_at")
+_SLOWEST_FIRST = _Ranking("-", "latency_ms", "", ">", "rank")
 
 
 _Bound = tuple[str, Sequence[Any]]
@@ -117,12 +119,13 @@ class _Search:
         other = self._source.other if len(self._tables) > 1 else ""
         matches, more = _joined(self._matches, len(values) + 1)
         table = f"{'ended' if shown_by is _SLOWEST_FIRST else self._source.table}."
+        rank, down = f"{table}{shown_by.read_as}" if read_by is shown_by else shown_by.rank(table), shown_by.direction
         statement = (
-            f"SELECT {_RECORD} FROM (SELECT {shown_by.rank(table)} AS rank, {table}invocation_id"  # noqa: S608
+            f"SELECT {_RECORD} FROM (SELECT {rank} AS rank, {table}invocation_id"  # noqa: S608
             f"  FROM ({rows}) AS {self._source.table}{other} WHERE {matches or 'true'}"
-            f"  ORDER BY {shown_by.order(table)} LIMIT {limit}) AS found"
+            f"  ORDER BY {rank}{down}, {table}invocation_id{down} LIMIT {limit}) AS found"
             " JOIN LATERAL (SELECT * FROM ledger.record WHERE record.invocation_id = found.invocation_id OFFSET 0)"
-            f"  AS record ON true ORDER BY found.rank{shown_by.direction}, found.invocation_id{shown_by.direction}"
+            f"  AS record ON true ORDER BY found.rank{down}, found.invocation_id{down}"
         )
         return statement, [*values, *more]
 
@@ -144,11 +147,12 @@ async def search(connection: Connection, read: ListRead, max_read: int) -> Found
     found = _Search(source, read.workspace_id, read.filters)
     if read.order is InvocationOrder.NEWEST:
         return await _walked(connection, found, _NEWEST_FIRST, read, max_read)
-    # The slowest of few are sorted. The slowest of many are met soon among the slowest of all.
+    # The slowest of few are sorted. The slowest of many are met soon among the slowest of all, which lie apart from
+    # each other in the table: each costs several times as much as one in the order of time.
     statement, values = found.counted(max_read + 1)
     if source.in_order and await connection.fetchval(statement, *values) > max_read:
         by_latency = _Search(BY_LATENCY, read.workspace_id, read.filters)
-        return await _walked(connection, by_latency, _SLOWEST_FIRST, read, max_read)
+        return await _walked(connection, by_latency, _SLOWEST_FIRST, read, max_read // 4)
     found.keep_matches("ended", "ended.latency_ms IS NOT NULL")
     if read.after is not None:
         found.keep_matches("ended", _SLOWEST_FIRST.behind("ended."), *_SLOWEST_FIRST.values(read.after))
@@ -160,6 +164,7 @@ async def _walked(
     connection: Connection, found: _Search, ranking: _Ranking, read: ListRead, max_read: int
 ) -> FoundRows:
     """Candidates in the order of the list, until the page is full or enough was read."""
+    max_read = max(max_read, read.limit + 1)
     if read.after is not None:
         found.keep_candidates(ranking.behind(), *ranking.values(read.after))
     statement, values = found.page(ranking, max_read, ranking, read.limit + 1)
