@@ -9,13 +9,14 @@ from aop.ledger.model import STATUS_AFTER
 from aop.ledger.record_filter import RecordFilter
 
 _OPENING_OF = {status: opening for opening, status in STATUS_AFTER.items()}
-# What has no terminal belongs to an epoch that is not closed, at or behind its last checkpoint.
+# What has no terminal belongs to an epoch that is not closed, at or behind its last checkpoint. OFFSET 0 keeps the
+# look-up in ledger.invocation a scan of its index on positions; as a join, the whole Workspace may be read instead.
 _OPEN = (
     "SELECT invocation.* FROM ledger.epoch AS life"
     " CROSS JOIN LATERAL (SELECT coalesce(max(position), 1) AS position FROM ledger.checkpoint"
     "  WHERE checkpoint.router_id = life.router_id AND checkpoint.epoch = life.epoch) AS settled"
-    " JOIN ledger.invocation ON invocation.router_id = life.router_id AND invocation.epoch = life.epoch"
-    "  AND invocation.position >= settled.position"
+    " CROSS JOIN LATERAL (SELECT * FROM ledger.invocation WHERE invocation.router_id = life.router_id"
+    "  AND invocation.epoch = life.epoch AND invocation.position >= settled.position OFFSET 0) AS invocation"
     " WHERE NOT EXISTS (SELECT FROM ledger.epoch_closed AS closed"
     "  WHERE closed.router_id = life.router_id AND closed.epoch = life.epoch)"
 )
