@@ -1443,6 +1443,13 @@ export interface components {
             limits: components["schemas"]["AgentCardLimits"];
             /** @description Every Skill of the pinned Card, in its order. */
             skills: components["schemas"]["InstallationItemSkill"][];
+            /**
+             * @description Why every call is refused now because of the pinned version, whatever the Installation's own state; absent when none is.
+             * @enum {unknown}
+             */
+            refusedWith?: "AGENT_RELEASE_UNPUBLISHED" | "AGENT_RELEASE_SUSPENDED" | "AGENT_RELEASE_REVOKED" | "AGENT_DISABLED";
+            /** @description The highest installable version above the pinned one, among the 50 highest; a pre-release only when the pinned version is one. */
+            newerVersion?: components["schemas"]["AgentVersion"];
         };
         /** @description One Skill, and whether calls of it are permitted. */
         InstallationItemSkill: {

@@ -2,6 +2,7 @@
 
 import pytest
 
+from aop.contracts.publication import ReleaseState
 from tests.support.cards import a_card, a_skill, some_permissions
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error
@@ -81,9 +82,36 @@ async def test_a_list_tells_of_each_agent_its_name_its_limits_and_which_skills_a
     }
     await catalog.disable(card)
     for _ in range(2):  # read from the store, then from memory
-        assert (await owner.page("/space/installations"))["items"] == [installed | told]
+        assert (await owner.page("/space/installations"))["items"] == [
+            installed | told | {"refusedWith": "AGENT_DISABLED"}
+        ]
     ended = taken(await owner.uninstall(installed["installationId"]), 200, "installation/2")
     assert (await owner.page("/space/installations"))["items"] == [ended | told]
+
+
+async def test_a_list_tells_which_versions_are_refused_and_which_have_a_newer_one(
+    owner: Owner, catalog: Catalog, rows: Rows
+) -> None:
+    for version in ("1.0.0", "1.1.0", "2.0.0-rc.1"):
+        await a_release(catalog, version)
+    await catalog.register(a_card(version="3.0.0"))
+    await a_release(catalog, "2.0.0", ReleaseState.SUSPENDED)
+    newer_than = {"1.0.0": "1.1.0", "1.1.0": None, "2.0.0-rc.1": None}
+    for version, newer in newer_than.items():
+        installed = await owner.install(constraint=version)
+        (told,) = [each for each in (await owner.page("/space/installations"))["items"] if each["status"] == "enabled"]
+        assert (told.get("newerVersion"), "refusedWith" in told) == (newer, False)
+        await owner.uninstall(installed["installationId"])
+    assert all("newerVersion" not in each for each in (await owner.page("/space/installations"))["items"])
+    await owner.install(constraint="1.0.0")
+    await rows.execute(
+        "INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name,"
+        " folded_text, grams, skill_ids, status, registered_at)"
+        " SELECT agent_id, '9.0.' || n, document, digest, owner_id, '9' || n, folded_name, folded_text, grams, skill_ids, 'draft', registered_at"
+        " FROM registry.card, generate_series(1, 200) AS n WHERE version = '1.0.0'"
+    )
+    (told,) = [each for each in (await owner.page("/space/installations"))["items"] if each["status"] == "enabled"]
+    assert "newerVersion" not in told, "however many versions there are, only the highest are looked at"
 
 
 @pytest.mark.rows("WS-21")

@@ -473,6 +473,10 @@ export type InstallationItem = {
   readonly limits: AgentCardLimits
   /** Every Skill of the pinned Card, in its order. */
   readonly skills: ReadonlyArray<InstallationItemSkill>
+  /** Why every call is refused now because of the pinned version, whatever the Installation's own state; absent when none is. */
+  readonly refusedWith?: "AGENT_RELEASE_UNPUBLISHED" | "AGENT_RELEASE_SUSPENDED" | "AGENT_RELEASE_REVOKED" | "AGENT_DISABLED"
+  /** The highest installable version above the pinned one, among the 50 highest; a pre-release only when the pinned version is one. */
+  readonly newerVersion?: AgentVersion
 }
 
 /** One Skill, and whether calls of it are permitted. */

@@ -84,12 +84,21 @@ class InstalledSkill(Wire, frozen=True, kw_only=True):
     permissions_accepted: bool
 
 
+VersionRefusal = Literal[
+    "AGENT_RELEASE_UNPUBLISHED", "AGENT_RELEASE_SUSPENDED", "AGENT_RELEASE_REVOKED", "AGENT_DISABLED"
+]
+"""Why no call of an exact version is accepted."""
+
+
 class InstallationItem(Installation, frozen=True, kw_only=True):
     """An Installation as a list shows it: with what its Card says in short."""
 
     agent_name: str
     limits: Limits
     skills: tuple[InstalledSkill, ...]
+    refused_with: VersionRefusal | msgspec.UnsetType = msgspec.UNSET
+    """Why every call is refused now, whatever the Installation's own state."""
+    newer_version: str | msgspec.UnsetType = msgspec.UNSET
 
 
 READERS: dict[str, type] = {

@@ -13,6 +13,7 @@ from aop.cards.summary import CardSummary, SummariesByDigest, read_summary
 from aop.contracts.catalog import PublicationStatus
 from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal
 from aop.contracts.publication import ReleaseState
+from aop.contracts.workspace import VersionRefusal
 from aop.control_plane.registry.index_keys import precedence_text
 from aop.control_plane.registry.store import cards, pins
 from aop.control_plane.registry.store.pins import Candidate
@@ -86,6 +87,29 @@ class PinnedVersion(msgspec.Struct, frozen=True):
         return self.release
 
 
+_VERSION_REFUSALS: Mapping[ErrorCode, VersionRefusal] = {
+    ErrorCode.AGENT_RELEASE_UNPUBLISHED: "AGENT_RELEASE_UNPUBLISHED",
+    ErrorCode.AGENT_RELEASE_SUSPENDED: "AGENT_RELEASE_SUSPENDED",
+    ErrorCode.AGENT_RELEASE_REVOKED: "AGENT_RELEASE_REVOKED",
+    ErrorCode.AGENT_DISABLED: "AGENT_DISABLED",
+}
+
+
+class Outlook(msgspec.Struct, frozen=True):
+    """What becomes of calls of an installed version: why all are refused, and which installable version is newer."""
+
+    refused_with: VersionRefusal | None
+    newer_version: str | None
+
+    @classmethod
+    def of(cls, row: pins.OutlookRow) -> Self:
+        try:
+            PinnedVersion.of(row).require_usable()
+        except Refusal as refusal:
+            return cls(_VERSION_REFUSALS[refusal.code], row.newer_version)
+        return cls(None, row.newer_version)
+
+
 @dataclass(frozen=True, slots=True)
 class Walk:
     """A walk through an Agent's versions from the highest to the lowest: the next ones are lower than `upper`."""
@@ -155,6 +179,14 @@ class Pins:
             found[digest] = self._read(_checked(documents.get((card.agent_id, card.version)), digest), digest)
             await asyncio.sleep(0)  # a large Card takes milliseconds; others have their turn
         return {digest: summary for digest, summary in found.items() if summary is not None}
+
+    async def outlooks(self, cards: Sequence[PinnedCard]) -> Mapping[tuple[str, str], Outlook]:
+        """By Agent and version, all in one statement."""
+        if not cards:
+            return {}
+        async with self._database.connection() as connection:
+            rows = await pins.outlooks(connection, cards)
+        return {(row.agent_id, row.version): Outlook.of(row) for row in rows}
 
     def _read(self, document: bytes, digest: str) -> CardSummary:
         summary = read_summary(document)

@@ -17,7 +17,7 @@ from aop.contracts.workspace import (
     InstalledSkill,
     InstallRequest,
 )
-from aop.control_plane.registry.pins import PinnedCard, PinnedVersion, Pins
+from aop.control_plane.registry.pins import Outlook, PinnedCard, PinnedVersion, Pins
 from aop.control_plane.workspace.roles import require_caller, require_owner
 from aop.control_plane.workspace.selection import highest_version, read_constraint
 from aop.control_plane.workspace.store import installations, workspaces
@@ -39,6 +39,8 @@ _SOURCES = {
     InstallationStatus.UNINSTALLED: (InstallationStatus.ENABLED, InstallationStatus.DISABLED),
 }
 """For each state, the states from which an Installation may move to it."""
+_NO_OUTLOOK = Outlook(None, None)
+"""Of one that is uninstalled: nothing is called, and nothing is upgraded."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,15 @@ class Installations:
             require_caller(await workspaces.workspace(connection, workspace_id, caller))
             page = await installations.installations_of(connection, workspace_id, after, size)
         cards = await self._pins.summaries([_pinned_card(row) for row in page.rows])
+        current = [_pinned_card(row) for row in page.rows if row.status is not InstallationStatus.UNINSTALLED]
+        outlooks = await self._pins.outlooks(current)
         last = None if page.is_last else page.rows[-1]
         position = None if last is None else (last.installed_at, last.installation_id)
-        return InstallationPage([_item(row, cards[row.installed_card_digest]) for row in page.rows], position)
+        items = [
+            _item(row, cards[row.installed_card_digest], outlooks.get((row.agent_id, row.installed_version)))
+            for row in page.rows
+        ]
+        return InstallationPage(items, position)
 
     async def count(self, release_id: str) -> InstallationCounts:
         """How many Workspaces have it installed now, for a caller who may know this."""
@@ -177,8 +185,10 @@ def _pinned_card(row: InstallationItemRow) -> PinnedCard:
     return PinnedCard(row.agent_id, row.installed_version, row.installed_card_digest)
 
 
-def _item(row: InstallationItemRow, card: CardSummary) -> InstallationItem:
+def _item(row: InstallationItemRow, card: CardSummary, outlook: Outlook | None) -> InstallationItem:
     accepted = frozenset(row.accepted_permissions)
+    if row.status is InstallationStatus.UNINSTALLED or outlook is None:
+        outlook = _NO_OUTLOOK
     return InstallationItem(
         **msgspec.structs.asdict(_installation(row)),
         agent_name=card.name,
@@ -187,4 +197,6 @@ def _item(row: InstallationItemRow, card: CardSummary) -> InstallationItem:
             InstalledSkill(id=skill_id, name=skill.name, permissions_accepted=skill.required <= accepted)
             for skill_id, skill in card.skills.items()
         ),
+        refused_with=msgspec.UNSET if outlook.refused_with is None else outlook.refused_with,
+        newer_version=msgspec.UNSET if outlook.newer_version is None else outlook.newer_version,
     )

@@ -22,6 +22,23 @@ _CANDIDATES = (
     " AND ($4 OR right(card.precedence, 1) <> '!')"
     " ORDER BY card.precedence DESC, card.version DESC LIMIT $5"
 )
+# Of the versions above a pinned one only so many are looked at: a provider may have any number of them.
+_MAX_HIGHER = 50
+_OUTLOOKS = (
+    "SELECT pinned.*, newer.version AS newer_version"  # noqa: S608
+    " FROM unnest($1::text[], $2::text[]) AS pin (agent_id, version)"
+    f" JOIN ({PINNED_VERSION}) AS pinned"
+    ' ON pinned.agent_id = pin.agent_id COLLATE "C" AND pinned.version = pin.version COLLATE "C"'
+    " JOIN registry.card ON card.agent_id = pinned.agent_id AND card.version = pinned.version"
+    " LEFT JOIN LATERAL (SELECT higher.version FROM"
+    " (SELECT * FROM registry.card AS above WHERE above.agent_id = card.agent_id"
+    " AND (above.precedence, above.version) > (card.precedence, card.version)"
+    " AND (right(above.precedence, 1) <> '!' OR right(card.precedence, 1) = '!')"
+    f" ORDER BY above.precedence DESC, above.version DESC LIMIT {_MAX_HIGHER}) AS higher"
+    " JOIN registry.release ON release.agent_id = higher.agent_id AND release.version = higher.version"
+    " WHERE higher.status = 'published' AND release.state = 'published'"
+    " ORDER BY higher.precedence DESC, higher.version DESC LIMIT 1) AS newer ON true"
+)
 
 
 class PinRow(Row, frozen=True):
@@ -34,6 +51,12 @@ class PinRow(Row, frozen=True):
     release_id: str | None
     release_state: ReleaseState | None
     release_digest: str | None
+
+
+class OutlookRow(PinRow, frozen=True):
+    """A pinned version as it is now, and the installable one that somebody on it could go to."""
+
+    newer_version: str | None
 
 
 class PinnedCard(Row, frozen=True):
@@ -83,3 +106,9 @@ async def documents(connection: Connection, cards: Sequence[PinnedCard]) -> dict
         [card.version for card in cards],
     )
     return {(agent_id, version): document for agent_id, version, document in records}
+
+
+async def outlooks(connection: Connection, cards: Sequence[PinnedCard]) -> Sequence[OutlookRow]:
+    """A pre-release is newer only for a pin that is one."""
+    pinned_ids = [card.agent_id for card in cards], [card.version for card in cards]
+    return to_rows(OutlookRow, await connection.fetch(_OUTLOOKS, *pinned_ids))
