@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page
 
-from tests.console import lineage_states, people, playground_states, workspace_states
+from tests.console import find_states, lineage_states, people, playground_states, workspace_states
 from tests.console.stack import Stack, a_card
 
 Place = Callable[[Stack], str]
@@ -62,13 +62,6 @@ def _failed_proof(page: Page, stack: Stack) -> None:
     page.get_by_text("The endpoint was not proven").wait_for()
 
 
-def _without_agents(page: Page, stack: Stack) -> None:
-    answer: dict[str, list[str]] = {"items": []}
-    page.route("**/v1/providers/*/agents*", lambda route: route.fulfill(json=answer, headers=_granted(stack)))
-    page.reload()
-    page.get_by_text("You have no Agent").wait_for()
-
-
 def _loading(what: str, request: str) -> Act:
     """The answer is on its way for as long as one looks."""
 
@@ -78,18 +71,6 @@ def _loading(what: str, request: str) -> Act:
         page.get_by_role("status", name=f"Loading {what}").wait_for()
 
     return act
-
-
-def _store_is_down(page: Page, stack: Stack) -> None:
-    refusal = {"code": "DEPENDENCY_ERROR", "message": "", "traceId": "5" * 32}
-    page.route("**/v1/agents?*", lambda route: route.fulfill(status=503, json=refusal, headers=_granted(stack)))
-    page.reload()
-    page.get_by_role("alert").wait_for()
-
-
-def _granted(stack: Stack) -> dict[str, str]:
-    """What lets the browser read an answer that a test makes up."""
-    return {"access-control-allow-origin": stack.console}
 
 
 def two_versions(stack: Stack) -> str:
@@ -148,13 +129,22 @@ SCREENS: tuple[Screen, ...] = (
     Screen("discover", "/discover", "Proven endpoint"),
     Screen("discover-empty", "/discover?query=no+such+agent+anywhere", "No published Agent matches."),
     Screen("discover-loading", "/discover", "Proven endpoint", _loading("Agents", "**/v1/agents?*")),
-    Screen("discover-failed", "/discover", "Proven endpoint", _store_is_down),
+    Screen("discover-failed", "/discover", "Proven endpoint", find_states.store_is_down),
+    Screen("discover-find", "/discover", "Proven endpoint", find_states.searched("summarizer")),
+    Screen("discover-find-nothing", "/discover", "Proven endpoint", find_states.searched("5" * 32)),
+    Screen("discover-shortcuts", "/discover", "Proven endpoint", lambda page, stack: page.keyboard.press("?")),
     Screen("discover-share-link", "/discover", "Proven endpoint", pressed("Open a share link")),
     Screen("agent", "/agents/aop:summarizer", "Rank sentences"),
     Screen("agent-versions", "/agents/aop:summarizer?tab=versions", "1.0.0"),
     Screen("agent-difference", two_versions, "changes to review"),
     Screen("agent-use", "/agents/aop:summarizer?tab=use", "AOP_TOKEN"),
-    Screen("agent-install", "/agents/aop:summarizer", "Rank sentences", pressed("Install")),
+    Screen(
+        "agent-install",
+        "/agents/aop:meeting-brief?open=install",
+        "Already installed",
+        find_states.into_a_new_workspace,
+    ),
+    Screen("agent-installed", "/agents/aop:summarizer?open=install", "Already installed"),
     Screen("agent-unknown", "/agents/no-such-agent", "Nothing is known under this address."),
     Screen("share", _share, "Newest version", signed_in=False),
     Screen("share-chosen", _share, "Newest version", lambda page, stack: page.get_by_role("radio").first.check()),
@@ -165,17 +155,28 @@ SCREENS: tuple[Screen, ...] = (
     Screen("publish-proof", bound, "Create a challenge", pressed("Create a challenge")),
     Screen("publish-proof-failed", bound, "Create a challenge", _failed_proof),
     Screen("publish-done", _published, "Open the Agent page"),
-    Screen("my-agents", "/my-agents?provider=aop", "New version"),
-    Screen("my-agents-empty", "/my-agents?provider=aop", "New version", _without_agents),
+    Screen("my-agents", "/my-agents", "New version"),
+    Screen("my-agents-empty", "/my-agents", "New version", find_states.without_agents),
     Screen("release", _release, "These facts never change."),
     Screen("release-revoke", _release, "These facts never change.", pressed("Revoke")),
     Screen("workspaces", "/workspaces", "created"),
     Screen("workspace", _busy(), "is available"),
     Screen("workspace-empty", lambda stack: f"/workspaces/{stack.workspace()}", "Nothing is installed here."),
     Screen("workspace-history", _busy("?view=history"), "Uninstalled"),
-    Screen("workspace-disable", _busy(), "is available", lambda page, stack: first_button(page, "Disable")),
-    Screen("workspace-uninstall", _busy(), "is available", lambda page, stack: first_button(page, "Uninstall")),
-    Screen("workspace-upgrade", _busy(), "is available", pressed("See what changes")),
+    Screen("workspace-opened", _busy("?agent=aop:summarizer"), "Change version or permissions"),
+    Screen(
+        "workspace-disable",
+        _busy("?agent=aop:summarizer"),
+        "is available",
+        lambda page, stack: first_button(page, "Disable"),
+    ),
+    Screen(
+        "workspace-uninstall",
+        _busy("?agent=aop:summarizer"),
+        "is available",
+        lambda page, stack: first_button(page, "Uninstall"),
+    ),
+    Screen("workspace-upgrade", _busy(), "is available", pressed("Upgrade to 1.1.0")),
     Screen("people", people.shared, "Former callers"),
     Screen("people-caller", people.shared, "Former callers", people.as_a_caller),
     Screen("workspace-unknown", "/workspaces/no-such-workspace", "Nothing is known under this address."),

@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 
 from tests.console.browser import Tab
 from tests.console.screens import two_versions
+from tests.console.workspace_states import an_agent_with_a_newer_version
 
 
 def test_the_page_names_the_release_and_the_digest_and_the_command_verifies_it(tab: Tab) -> None:
@@ -62,37 +63,80 @@ def test_the_difference_between_two_versions_is_readable_and_in_the_address(tab:
     expect(page.get_by_role("region", name="Limits")).to_contain_text("10 s → 30 s")
 
 
-def test_installing_asks_for_every_permission_and_pins_the_shown_version(tab: Tab) -> None:
+def test_installing_asks_for_every_permission_and_leads_to_where_the_agent_can_be_tried(tab: Tab) -> None:
     workspace_id = tab.stack.workspace("install")
-    page = tab.open("/agents/aop:summarizer")
-    page.get_by_role("button", name="Install", exact=True).click()
+    page = tab.open("/agents/aop:summarizer?open=install")
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("checkbox", name="text.read")).not_to_be_checked()
-    expect(dialog).to_contain_text("You cannot use these Skills with this choice")
     dialog.get_by_label("Workspace", exact=True).select_option(workspace_id)
-    dialog.get_by_role("checkbox", name="text.read").check()
-    dialog.get_by_role("button", name="Install").click()
-    expect(page).to_have_url(f"{tab.stack.console}/workspaces/{workspace_id}")
+    expect(dialog.get_by_role("checkbox", name="text.read")).not_to_be_checked()
+    expect(dialog).to_contain_text("Every Skill needs it.")
+    expect(dialog).to_contain_text("You cannot use any Skill with this choice")
+    expect(dialog.get_by_role("button", name="Install anyway")).to_be_visible()
+    dialog.get_by_role("button", name="Accept all").click()
+    expect(dialog).to_contain_text("You can use every Skill with this choice.")
+    dialog.get_by_role("button", name="Accept none").click()
+    dialog.get_by_role("checkbox", name="Rank sentences").check()
+    expect(dialog.get_by_role("checkbox", name="text.read")).to_be_checked()
+    dialog.get_by_role("button", name="Install", exact=True).click()
+    expect(page).to_have_url(f"{tab.stack.console}/workspaces/{workspace_id}/playground?agent=aop%3Asummarizer")
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
     (installation,) = tab.stack.caller.get(f"/v1/workspaces/{workspace_id}/installations").json["items"]
     assert (installation["installedVersion"], installation["versionConstraint"]) == ("1.0.0", "1.0.0")
     assert installation["acceptedPermissions"] == ["text.read"]
 
 
+def test_what_makes_no_skill_usable_leads_to_the_workspace_where_more_can_be_accepted(tab: Tab) -> None:
+    workspace_id = tab.stack.workspace("unusable")
+    page = tab.open("/agents/aop:summarizer?open=install")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Workspace", exact=True).select_option(workspace_id)
+    dialog.get_by_role("button", name="Install anyway").click()
+    expect(page).to_have_url(f"{tab.stack.console}/workspaces/{workspace_id}?agent=aop%3Asummarizer")
+    row = page.get_by_role("article", name="Summarizer")
+    expect(row).to_contain_text("No Skill permitted")
+    expect(row.get_by_role("button", name="Change version or permissions")).to_be_visible()
+
+
+def test_the_page_knows_what_the_open_workspace_has_installed(tab: Tab) -> None:
+    agent_id = an_agent_with_a_newer_version(tab.stack)
+    workspace_id = tab.stack.workspace("knows")
+    page = tab.open(f"/workspaces/{workspace_id}")
+    page.get_by_text("Nothing is installed here.").wait_for()
+    tab.open(f"/agents/{agent_id}")
+    expect(page.get_by_role("button", name="Install", exact=True)).to_be_enabled()
+    tab.stack.install(workspace_id, agent_id, ["text.read"], "1.0.0")
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Installed in {workspace_id}: 1.0.0")
+    expect(page.get_by_role("button", name="Install", exact=True)).to_have_count(0)
+    expect(page.get_by_role("link", name="Try it")).to_be_visible()
+    page.get_by_role("button", name="Upgrade to 1.1.0").click()
+    expect(page.get_by_role("dialog").get_by_role("checkbox", name="mail.send")).not_to_be_checked()
+    page.get_by_role("dialog").get_by_role("button", name="Change to 1.1.0").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Installed in {workspace_id}: 1.1.0")
+
+
 @pytest.mark.rows("CON-06")
-def test_a_second_installation_is_refused_with_code_trace_and_next_step(tab: Tab) -> None:
-    page = tab.open("/agents/aop:summarizer")
-    page.get_by_role("button", name="Install", exact=True).click()
+def test_a_second_installation_is_shown_as_such_and_a_late_one_is_refused_with_code_and_trace(tab: Tab) -> None:
+    page = tab.open("/agents/aop:summarizer?open=install")
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Workspace", exact=True).select_option("demo")
-    dialog.get_by_role("button", name="Install").click()
+    note = dialog.get_by_role("note")
+    expect(note).to_contain_text("Already installed in demo: version 1.0.0")
+    expect(note.get_by_role("link", name="Try it")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Install")).to_have_count(0)
+    workspace_id = tab.stack.workspace("late")
+    page.reload()
+    dialog.get_by_label("Workspace", exact=True).select_option(workspace_id)
+    dialog.get_by_role("button", name="Accept all").click()
+    expect(dialog.get_by_role("button", name="Install", exact=True)).to_be_enabled()
+    tab.stack.install(workspace_id, "aop:summarizer", [])
+    dialog.get_by_role("button", name="Install", exact=True).click()
     notice = dialog.get_by_role("alert")
     expect(notice).to_contain_text("This Agent is already installed in the Workspace.")
     notice.get_by_text("Details", exact=True).click()
     expect(notice).to_contain_text("CONFLICT")
-    expect(notice).to_contain_text("HTTP 409")
-    expect(notice).to_contain_text("Next step")
     expect(notice.get_by_role("button", name="Copy trace id")).to_be_visible()
-    expect(notice.get_by_role("link", name="Open demo")).to_be_visible()
+    expect(note).to_contain_text(f"Already installed in {workspace_id}")
 
 
 def test_a_version_without_a_published_release_cannot_be_installed(tab: Tab) -> None:

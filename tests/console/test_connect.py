@@ -25,8 +25,8 @@ def test_each_snippet_is_that_of_the_command_line(tab: Tab) -> None:
 
 
 def test_it_is_reached_from_an_installation_and_from_the_workspace(tab: Tab) -> None:
-    page = tab.open("/workspaces/demo")
-    panel = page.get_by_role("region").filter(has_text=AGENT).filter(has_text="Pinned to")
+    page = tab.open(f"/workspaces/demo?agent={AGENT}")
+    panel = page.get_by_role("article").filter(has_text=AGENT).filter(has_text="Pinned to")
     panel.get_by_role("link", name="Use it from…").click()
     expect(page.get_by_label("Agent", exact=True)).to_have_value(AGENT)
     page.get_by_role("link", name="curl", exact=True).click()

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.console.browser import Tab
+from tests.console.workspace_states import an_agent_with_a_newer_version
 
 
 def test_search_as_one_types_is_kept_in_the_address_and_survives_a_reload(tab: Tab) -> None:
@@ -18,11 +19,13 @@ def test_search_as_one_types_is_kept_in_the_address_and_survives_a_reload(tab: T
 
 def test_a_capability_filters_to_the_agents_that_have_it(tab: Tab) -> None:
     page = tab.open("/discover")
-    page.get_by_label("Capability", exact=True).fill("extract-action-items")
+    page.get_by_role("button", name="Exact filters").click()
+    page.get_by_label("Skill", exact=True).fill("extract-action-items")
     expect(page).to_have_url(f"{tab.stack.console}/discover?capability=extract-action-items")
     expect(page.get_by_role("article")).to_have_count(1)
+    expect(page.get_by_role("button", name="Remove the filter Skill extract-action-items")).to_be_visible()
     page.get_by_role("button", name="Clear").click()
-    expect(page.get_by_label("Capability", exact=True)).to_have_value("")
+    expect(page.get_by_label("Skill", exact=True)).to_have_value("")
     expect(page).to_have_url(f"{tab.stack.console}/discover")
 
 
@@ -35,6 +38,21 @@ def test_older_versions_are_shown_when_latest_is_switched_off(tab: Tab) -> None:
     expect(page.get_by_text("1.1.0")).to_be_visible()
     page.get_by_role("switch", name="Latest version only").uncheck()
     expect(page.get_by_role("article")).to_have_count(2)
+
+
+def test_a_card_says_what_the_open_workspace_has_of_it_and_what_is_next(tab: Tab) -> None:
+    agent_id = an_agent_with_a_newer_version(tab.stack)
+    workspace_id = tab.stack.workspace("cards")
+    tab.open(f"/workspaces/{workspace_id}").get_by_text("Nothing is installed here.").wait_for()
+    page = tab.open("/discover?query=Mailer")
+    card = page.get_by_role("article").filter(has_text=agent_id)
+    expect(card.get_by_role("link", name="Install Mailer")).to_be_visible()
+    tab.stack.install(workspace_id, agent_id, ["text.read"], "1.0.0")
+    page.reload()
+    expect(card).to_contain_text("Installed: 1.0.0")
+    expect(card.get_by_role("link", name="Try it")).to_be_visible()
+    card.get_by_role("link", name="Upgrade to 1.1.0").click()
+    expect(page.get_by_role("dialog")).to_contain_text(f"{agent_id} is on 1.0.0 in {workspace_id}.")
 
 
 @pytest.mark.rows("CON-11")

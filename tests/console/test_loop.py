@@ -22,7 +22,6 @@ def test_the_whole_loop(tab: Tab, hand: Callable[[Page], Hand]) -> None:
     by.press(page.get_by_role("link", name="Open the Agent page"))
     workspace_id = tab.stack.agent_id("loop").replace("test:", "")
     _install(page, by, workspace_id)
-    by.press(page.get_by_role("link", name="Playground").first)
     by.press(page.get_by_role("button", name="Run", exact=True))
     expect(page.get_by_role("region", name="Output")).to_contain_text("harbour")
     by.press(page.get_by_role("link", name=re.compile("[Tt]race")).first)
@@ -73,4 +72,4 @@ def _install(page: Page, by: Hand, workspace_id: str) -> None:
     by.write(dialog.get_by_label("Id of the new Workspace"), workspace_id)
     by.press(dialog.get_by_role("checkbox", name="text.read"))
     by.press(dialog.get_by_role("button", name="Install"))
-    expect(page).to_have_url(re.compile(f"/workspaces/{workspace_id}$"))
+    expect(page).to_have_url(re.compile(f"/workspaces/{workspace_id}/playground"))

@@ -222,7 +222,7 @@ def test_the_page_of_a_release_says_that_the_operator_suspended_it(tab: Tab) -> 
 def test_disabling_a_version_is_confirmed_with_its_consequence(tab: Tab) -> None:
     agent_id = tab.stack.agent_id("disabled")
     tab.stack.register(agentId=agent_id, name="To be disabled")
-    page = tab.open("/my-agents?provider=aop")
+    page = tab.open("/my-agents")
     page.get_by_role("button", name=f"Disable {agent_id} 1.0.0").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("You cannot undo this")

@@ -35,16 +35,16 @@ def test_installing_from_the_link_posts_the_exact_version_with_the_accepted_perm
     page.get_by_role("radio").check()
     page.get_by_role("button", name="Install in a Workspace").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("checkbox", name="text.read")).not_to_be_checked()
     dialog.get_by_label("Workspace", exact=True).select_option(workspace_id)
+    expect(dialog.get_by_role("checkbox", name="text.read")).not_to_be_checked()
     with page.expect_request(f"**/v1/workspaces/{workspace_id}/installations") as asked:
-        dialog.get_by_role("button", name="Install").click()
+        dialog.get_by_role("button", name="Install anyway").click()
     assert asked.value.post_data_json == {
         "agentId": "aop:summarizer",
         "versionConstraint": "1.0.0",
         "acceptedPermissions": [],
     }
-    expect(page).to_have_url(f"{tab.stack.console}/workspaces/{workspace_id}")
+    expect(page).to_have_url(f"{tab.stack.console}/workspaces/{workspace_id}?agent=aop%3Asummarizer")
 
 
 def test_the_newest_version_is_described_to_anybody_and_another_one_when_it_is_chosen(tab: Tab) -> None:

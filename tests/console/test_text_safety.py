@@ -43,7 +43,7 @@ def places(stack: Stack, release: Json) -> Iterator[tuple[str, str]]:
         yield "/agents/$agentId", f"/agents/{agent_id}?version=1.1.0&from=1.0.0&tab={tab}"
     yield "/a/$publicAgentId", f"/a/{overview['publicAgentId']}"
     yield "/publish", f"/publish?agent={agent_id}&version=1.1.0&provider=aop"
-    yield "/my-agents", "/my-agents?provider=aop"
+    yield "/my-agents", "/my-agents"
     yield "/releases/$releaseId", f"/releases/{release['releaseId']}"
     yield "/workspaces", "/workspaces"
     yield "/workspaces/$workspaceId", space
@@ -131,7 +131,7 @@ def test_the_agent_page_and_the_consent_warn_of_an_imitation(tab: Tab, imitation
 
 
 def test_an_honest_agent_has_no_warning(tab: Tab) -> None:
-    page = tab.open("/agents/aop:summarizer")
-    page.get_by_role("button", name="Install", exact=True).click()
+    page = tab.open("/agents/aop:summarizer?open=install")
+    page.get_by_role("dialog").get_by_label("Workspace", exact=True).select_option("New Workspace…")
     expect(page.get_by_role("dialog")).to_contain_text("It may call any Skill that this Workspace may use.")
     assert page.get_by_label("Warnings about the name").count() == 0

@@ -62,42 +62,46 @@ def test_an_installation_is_shown_with_its_pin_permissions_and_state(tab: Tab) -
     workspace_id = tab.stack.workspace()
     installation = tab.stack.install(workspace_id, "aop:summarizer", ["text.read"], "^1.0.0")
     page = tab.open(f"/workspaces/{workspace_id}")
-    panel = page.get_by_role("region", name="Summarizer")
-    expect(panel).to_contain_text("Enabled")
-    expect(panel).to_contain_text("1.0.0")
-    expect(panel).to_contain_text("chosen for ^1.0.0")
-    expect(panel).to_contain_text("text.read")
-    expect(panel.get_by_role("list")).to_have_text("SummarizeRank sentencesRead aloud")
-    release = panel.get_by_role("link", name=installation["installedReleaseId"][:10])
+    row = _opened(page, "Summarizer")
+    expect(row).to_contain_text("1.0.0")
+    expect(row).to_contain_text("chosen for ^1.0.0")
+    expect(row).to_contain_text("text.read")
+    expect(row.get_by_role("list")).to_have_text("SummarizeRank sentencesRead aloud")
+    release = row.get_by_role("link", name=installation["installedReleaseId"][:10])
     expect(release).to_have_attribute("href", f"/releases/{installation['installedReleaseId']}")
 
 
-def test_what_stands_in_the_way_of_an_installation_is_said(tab: Tab) -> None:
-    page = tab.open(f"/workspaces/{a_busy_workspace(tab.stack)}")
-    brief = page.get_by_role("region", name="Meeting brief")
-    expect(brief).to_contain_text("notes.read was not accepted")
-    expect(brief).to_contain_text(": not permitted")
-    suspended = page.get_by_role("region", name="Suspended Agent")
+def test_what_stands_in_the_way_of_an_installation_is_said_without_a_request_for_each(tab: Tab) -> None:
+    workspace_id = a_busy_workspace(tab.stack)
+    page = tab.open(f"/workspaces/{workspace_id}")
+    expect(page.get_by_role("article", name="Meeting brief")).to_contain_text("2 of 3 Skills not permitted")
+    expect(page.get_by_role("article", name="Mailer")).to_contain_text("1.1.0 is available")
+    expect(page.get_by_role("article", name="Action items")).to_contain_text("Disabled")
+    expect(page.get_by_role("article", name="Action items").get_by_role("link", name="Try it")).to_have_count(0)
+    suspended = _opened(page, "Suspended Agent")
+    expect(suspended).to_contain_text("Suspended by its provider")
     expect(suspended).to_contain_text("AGENT_RELEASE_SUSPENDED")
     expect(suspended.get_by_role("link", name="Try it")).to_have_count(0)
-    expect(page.get_by_role("region", name="Action items").get_by_role("link", name="Try it")).to_have_count(0)
+    asked = [request.url for request in tab.requests if request.url.startswith(f"{tab.stack.gateway}/v1/")]
+    assert not [url for url in asked if "/v1/agents/" in url]
+    assert len([url for url in asked if "/installations" in url]) == 1
 
 
 def test_disabling_says_what_will_be_refused_and_enabling_brings_it_back(tab: Tab) -> None:
     workspace_id = tab.stack.workspace()
     tab.stack.install(workspace_id, "aop:summarizer", ["text.read"])
-    page = tab.open(f"/workspaces/{workspace_id}")
-    panel = page.get_by_role("region", name="Summarizer")
-    panel.get_by_role("button", name="Disable").click()
+    page = tab.open(f"/workspaces/{workspace_id}?agent=aop:summarizer")
+    row = page.get_by_role("article", name="Summarizer")
+    row.get_by_role("button", name="Disable").click()
     expect(page.get_by_role("dialog")).to_contain_text("INSTALLATION_DISABLED")
     assert installations(tab.stack, workspace_id)[0]["status"] == "enabled"
     page.get_by_role("dialog").get_by_role("button", name="Disable").click()
-    expect(panel).to_contain_text("Disabled")
+    expect(row).to_contain_text("Disabled")
     assert installations(tab.stack, workspace_id)[0]["status"] == "disabled"
-    panel.get_by_role("button", name="Enable").click()
+    row.get_by_role("button", name="Enable").click()
     expect(page.get_by_role("dialog")).to_contain_text("are accepted again")
     page.get_by_role("dialog").get_by_role("button", name="Enable").click()
-    expect(panel).to_contain_text("Enabled")
+    expect(row).not_to_contain_text("Disabled")
     assert installations(tab.stack, workspace_id)[0]["status"] == "enabled"
 
 
@@ -105,7 +109,7 @@ def test_uninstalling_keeps_the_record_in_the_history(tab: Tab) -> None:
     workspace_id = tab.stack.workspace()
     tab.stack.install(workspace_id, "aop:summarizer", ["text.read"])
     page = tab.open(f"/workspaces/{workspace_id}")
-    page.get_by_role("button", name="Uninstall Summarizer").click()
+    _opened(page, "Summarizer").get_by_role("button", name="Uninstall Summarizer").click()
     expect(page.get_by_role("dialog")).to_contain_text("AGENT_NOT_INSTALLED")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -121,7 +125,7 @@ def test_an_action_the_state_no_longer_permits_is_refused_in_the_dialog(tab: Tab
     workspace_id = tab.stack.workspace()
     installation = tab.stack.install(workspace_id, "aop:summarizer", ["text.read"])
     page = tab.open(f"/workspaces/{workspace_id}")
-    page.get_by_role("button", name="Disable").click()
+    _opened(page, "Summarizer").get_by_role("button", name="Disable").click()
     update(tab.stack, installation, "disabled")
     page.get_by_role("dialog").get_by_role("button", name="Disable").click()
     expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("CONFLICT")
@@ -150,17 +154,18 @@ def test_an_upgrade_shows_what_changes_and_replaces_in_one_step(tab: Tab) -> Non
     dialog.get_by_role("checkbox", name="mail.send").check()
     dialog.get_by_role("button", name="Change to 1.1.0").click()
     expect(dialog).to_have_count(0)
-    expect(page.get_by_role("region", name="Mailer")).to_contain_text("1.1.0")
+    row = page.get_by_role("article", name="Mailer")
+    expect(row).to_contain_text("1.1.0")
     old, new = installations(tab.stack, workspace_id)
     assert (old["installedVersion"], old["status"]) == ("1.0.0", "uninstalled")
     assert old["replacedBy"] == new["installationId"]
     assert (new["installedVersion"], new["status"]) == ("1.1.0", "enabled")
     assert new["acceptedPermissions"] == ["mail.send", "text.read"]
 
-    page.get_by_role("region", name="Mailer").get_by_role("button", name="Change").click()
+    _opened(page, "Mailer").get_by_role("button", name="Change version or permissions").click()
     dialog.get_by_role("checkbox", name="mail.send").uncheck()
     dialog.get_by_role("button", name="Change the permissions").click()
-    expect(page.get_by_role("region", name="Mailer")).to_contain_text("mail.send was not accepted")
+    expect(row).to_contain_text("No Skill permitted")
     assert installations(tab.stack, workspace_id)[-1]["acceptedPermissions"] == ["text.read"]
 
 
@@ -176,7 +181,7 @@ def test_an_upgrade_that_comes_too_late_is_refused_and_changes_nothing(tab: Tab)
     expect(dialog.get_by_role("alert")).to_contain_text("state_changed")
     assert [each["status"] for each in installations(tab.stack, workspace_id)] == ["disabled"]
     page.keyboard.press("Escape")
-    expect(page.get_by_text("Enable the Installation to upgrade it.")).to_be_visible()
+    expect(_opened(page, "Mailer")).to_contain_text("Enable the Installation to change its version or permissions.")
 
 
 def _with_an_older_version(tab: Tab) -> str:
@@ -186,5 +191,12 @@ def _with_an_older_version(tab: Tab) -> str:
 
 
 def _preview(page: Page) -> Locator:
-    page.get_by_role("button", name="See what changes").click()
+    page.get_by_role("button", name="Upgrade to 1.1.0").click()
     return page.get_by_role("dialog")
+
+
+def _opened(page: Page, name: str) -> Locator:
+    """The line of an Installation with its details."""
+    row = page.get_by_role("article", name=name)
+    row.get_by_role("button", name=f"Details of {name}").click()
+    return row

@@ -107,7 +107,8 @@ async def test_a_list_tells_which_versions_are_refused_and_which_have_a_newer_on
     await rows.execute(
         "INSERT INTO registry.card (agent_id, version, document, digest, owner_id, precedence, folded_name,"
         " folded_text, grams, skill_ids, status, registered_at)"
-        " SELECT agent_id, '9.0.' || n, document, digest, owner_id, '9' || n, folded_name, folded_text, grams, skill_ids, 'draft', registered_at"
+        " SELECT agent_id, '9.0.' || n, document, digest, owner_id, '9' || n, folded_name,"
+        " folded_text, grams, skill_ids, 'draft', registered_at"
         " FROM registry.card, generate_series(1, 200) AS n WHERE version = '1.0.0'"
     )
     (told,) = [each for each in (await owner.page("/space/installations"))["items"] if each["status"] == "enabled"]

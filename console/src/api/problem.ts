@@ -50,6 +50,11 @@ export class Problem extends Error implements ProblemFacts {
   }
 }
 
+/** Whether the Gateway said that there is no such thing for this account; any other failure leaves it open. */
+export function isAbsent(problem: unknown): boolean {
+  return problem instanceof Problem && (problem.code === "NOT_FOUND" || problem.code === "FORBIDDEN")
+}
+
 export const UNREACHABLE = "The Gateway could not be reached from this browser."
 export const UNREADABLE = "The Gateway's answer could not be read."
 

@@ -30,6 +30,19 @@ export function me() {
   return queryOptions({ ...read("readMe", {}), staleTime: Infinity })
 }
 
+/** One page of the Workspaces in this role: a list that grows by what strangers do is never read whole. */
+export function workspacesAs(role: "owner" | "caller") {
+  return queryOptions({
+    ...read("listWorkspaces", { query: { role, limit: 100 } }),
+    select: ({ items, nextCursor }) => ({ items, isWhole: nextCursor === undefined }),
+  })
+}
+
+/** Everything the account owns, over all providers. */
+export function ownAgents() {
+  return whole("listMyAgents", { query: {} })
+}
+
 /** `useInfiniteQuery(pages("listInstallations", { path: { workspaceId }, query: {} }))` */
 export function pages<Id extends ListId>(id: Id, input: Input<Id>) {
   return infiniteQueryOptions({

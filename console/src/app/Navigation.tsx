@@ -19,7 +19,7 @@ import { useCurrentWorkspace } from "@/api/currentWorkspace"
 import { SessionMenu } from "@/app/SessionMenu"
 import { WorkspaceSwitcher } from "@/app/WorkspaceSwitcher"
 
-export function Navigation() {
+export function Navigation({ onShortcuts }: { readonly onShortcuts: () => void }) {
   const { workspaceId } = useCurrentWorkspace()
   return (
     <nav aria-label="Main" className="flex flex-1 flex-col gap-5 overflow-y-auto px-3 pb-3 max-lg:pt-3">
@@ -82,7 +82,7 @@ export function Navigation() {
         </Place>
       </Group>
       <div className="mt-auto border-t border-line pt-3">
-        <SessionMenu />
+        <SessionMenu onShortcuts={onShortcuts} />
       </div>
     </nav>
   )

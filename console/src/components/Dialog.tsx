@@ -1,7 +1,7 @@
 /** A modal dialog on the browser's own <dialog>: focus is kept inside, Escape closes, the page behind is inert. */
 
 import { X } from "lucide-react"
-import { useEffect, useId, useRef, type ReactNode } from "react"
+import { useEffect, useId, useRef, type ReactNode, type RefObject } from "react"
 
 import { Button } from "@/components/Button"
 import { cn } from "@/components/classes"
@@ -16,6 +16,17 @@ interface DialogProps {
   readonly children?: ReactNode
 }
 
+/** For a <dialog> that is modal for as long as it is rendered. */
+export function useModal(): RefObject<HTMLDialogElement | null> {
+  const element = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = element.current
+    dialog?.showModal()
+    return () => dialog?.close()
+  }, [])
+  return element
+}
+
 export function Dialog({ open, ...rest }: DialogProps) {
   return open ? <OpenDialog {...rest} /> : null
 }
@@ -28,13 +39,8 @@ function OpenDialog({
   width = "normal",
   children,
 }: Omit<DialogProps, "open">) {
-  const element = useRef<HTMLDialogElement>(null)
+  const element = useModal()
   const id = useId()
-  useEffect(() => {
-    const dialog = element.current
-    dialog?.showModal()
-    return () => dialog?.close()
-  }, [])
   return (
     // A click on the backdrop closes; Escape, which the browser handles, is the same for the keyboard.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events

@@ -1,20 +1,23 @@
-/** Installs one exact version into a Workspace, with the permissions its owner accepts, one by one. */
+/** Installs one exact version into a Workspace, with the permissions its owner accepts; then leads to where it can be tried. */
 
 import { useQuery } from "@tanstack/react-query"
-import { Link } from "@tanstack/react-router"
+import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 
 import { PATTERNS, type Installation } from "@/api/contract.gen"
-import { read, useAction, whole } from "@/api/queries"
+import { useCurrentWorkspace } from "@/api/currentWorkspace"
+import { read, useAction } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { Dialog } from "@/components/Dialog"
 import { Facts } from "@/components/Facts"
-import { Field, Select, TextInput } from "@/components/Field"
 import { ProblemNotice } from "@/components/Problems"
 import { useTell } from "@/components/Toasts"
-import { preferred } from "@/config/preferences"
+import { AlreadyInstalled } from "@/domain/AlreadyInstalled"
+import { InstallTarget, NEW, type Target } from "@/domain/InstallTarget"
 import { NameWarnings, type Named } from "@/domain/NameWarnings"
-import { PermissionChoice, type Permitted } from "@/domain/PermissionChoice"
+import { PermissionChoice } from "@/domain/PermissionChoice"
+import { outlook, type Permitted } from "@/domain/consent"
+import { current, useInstallations } from "@/domain/installed"
 
 export interface Installable extends Permitted, Named {
   readonly agentId: string
@@ -23,47 +26,30 @@ export interface Installable extends Permitted, Named {
 
 interface InstallDialogProps {
   readonly agent: Installable
-  /** The Workspace to begin with; the one used last when absent. */
-  readonly workspaceId?: string
   readonly onClose: () => void
-  readonly onInstalled?: (installation: Installation) => void
 }
 
-const NEW = ""
-
 /** Rendered while open. No permission is accepted beforehand. */
-export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: InstallDialogProps) {
+export function InstallDialog({ agent, onClose }: InstallDialogProps) {
   const overview = useQuery(
     read("readAgentOverview", { path: { agentId: agent.agentId }, query: { limit: 1 } }),
   )
-  const workspaces = useQuery(whole("listWorkspaces", { query: {} }))
-  // Callers cannot install; the choice has the Workspaces where this account can.
-  const known =
-    workspaces.data?.filter(({ role }) => role === "owner").map((workspace) => workspace.workspaceId) ?? []
-  const [chosen, setChosen] = useState(workspaceId ?? preferred("workspace"))
-  const [named, setNamed] = useState("")
+  const open = useCurrentWorkspace()
+  const [chosen, setChosen] = useState<Target>()
   const [accepted, setAccepted] = useState<ReadonlySet<string>>(new Set())
-  const create = useAction("createWorkspace", ["listWorkspaces"])
-  const install = useAction("installAgent", ["listInstallations"])
-  const tell = useTell()
-  const target =
-    chosen !== undefined && known.includes(chosen) ? chosen : chosen === NEW ? NEW : (known[0] ?? NEW)
-
+  const known = open.role === "owner" ? open.workspaceId : open.workspaces[0]?.workspaceId
+  const target = chosen ?? { workspaceId: known ?? NEW, name: "" }
+  const installations = useInstallations(target.workspaceId === NEW ? undefined : target.workspaceId)
+  const installed = current(installations.data ?? [], agent.agentId)
+  const land = useLanding(agent, accepted)
+  const install = useInstall(agent, accepted)
+  const isNamed = target.workspaceId !== NEW || PATTERNS.safeIdentifier.test(target.name)
+  const isKnown = !open.isPending && !overview.isPending && !installations.isLoading
+  const isUnusable = outlook(agent, accepted) === "none"
   const submit = async () => {
-    const destination =
-      target === NEW ? (await create.mutateAsync({ body: { workspaceId: named } })).workspaceId : target
-    setChosen(destination)
-    const body = {
-      agentId: agent.agentId,
-      versionConstraint: agent.version,
-      acceptedPermissions: [...accepted],
-    }
-    const installation = await install.mutateAsync({ path: { workspaceId: destination }, body })
-    tell(`${agent.name} ${agent.version} is installed in ${destination}.`)
-    onInstalled?.(installation)
+    const { workspaceId } = await install.into(target, (made) => setChosen({ workspaceId: made, name: "" }))
+    land(workspaceId)
   }
-  const problem = install.error ?? create.error
-  const ready = target !== NEW || PATTERNS.safeIdentifier.test(named)
   return (
     <Dialog
       open
@@ -72,15 +58,17 @@ export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: Inst
       description="The Installation is pinned to exactly this version."
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            tone="primary"
-            busy={create.isPending || install.isPending}
-            disabled={!ready || workspaces.data === undefined || overview.isPending}
-            onClick={() => void submit().catch(() => undefined)}
-          >
-            Install
-          </Button>
+          <Button onClick={onClose}>{installed ? "Close" : "Cancel"}</Button>
+          {installed ? null : (
+            <Button
+              tone={isUnusable ? "plain" : "primary"}
+              busy={install.isPending}
+              disabled={!isNamed || !isKnown}
+              onClick={() => void submit().catch(() => undefined)}
+            >
+              {isUnusable ? "Install anyway" : "Install"}
+            </Button>
+          )}
         </>
       }
     >
@@ -90,57 +78,57 @@ export function InstallDialog({ agent, workspaceId, onClose, onInstalled }: Inst
         {overview.isError ? (
           <ProblemNotice title="The check for imitated names failed" problem={overview.error} />
         ) : null}
-        <div className="grid gap-3 sm:grid-cols-2">
-          <Field
-            label="Workspace"
-            hint={
-              known.length < (workspaces.data?.length ?? 0)
-                ? "Only Workspaces that you own are listed."
-                : undefined
-            }
-          >
-            {(control) => (
-              <Select {...control} value={target} onChange={(event) => setChosen(event.target.value)}>
-                {known.map((id) => (
-                  <option key={id} value={id}>
-                    {id}
-                  </option>
-                ))}
-                <option value={NEW}>New Workspace…</option>
-              </Select>
-            )}
-          </Field>
-          {target === NEW ? (
-            <Field label="Id of the new Workspace" hint="Letters, digits and . _ : -">
-              {(control) => (
-                <TextInput {...control} value={named} onChange={(event) => setNamed(event.target.value)} />
-              )}
-            </Field>
-          ) : null}
-        </div>
-        <PermissionChoice agent={agent} accepted={accepted} onChange={setAccepted} />
-        <p className="text-sm">It may call any Skill that this Workspace may use.</p>
-        {workspaces.isError ? (
-          <ProblemNotice title="Your Workspaces could not be loaded" problem={workspaces.error} />
-        ) : null}
-        {problem ? (
-          <ProblemNotice
-            title="The Agent was not installed"
-            problem={problem}
-            action={
-              problem.code === "CONFLICT" && target !== NEW ? (
-                <Button asChild size="small">
-                  <Link to="/workspaces/$workspaceId" params={{ workspaceId: target }}>
-                    Open {target}
-                  </Link>
-                </Button>
-              ) : undefined
-            }
-          />
+        <InstallTarget open={open} target={target} onChange={setChosen} />
+        {installed ? (
+          <AlreadyInstalled installation={installed} />
+        ) : (
+          <>
+            <PermissionChoice agent={agent} accepted={accepted} onChange={setAccepted} />
+            <p className="text-sm">It may call any Skill that this Workspace may use.</p>
+          </>
+        )}
+        {install.problem ? (
+          <ProblemNotice title="The Agent was not installed" problem={install.problem} />
         ) : null}
       </div>
     </Dialog>
   )
+}
+
+function useInstall(agent: Installable, accepted: ReadonlySet<string>) {
+  const create = useAction("createWorkspace", ["listWorkspaces"])
+  const install = useAction("installAgent", ["listInstallations"])
+  const tell = useTell()
+  /** A new Workspace is made first; it stays when the Installation fails. */
+  const into = async (target: Target, onMade: (workspaceId: string) => void): Promise<Installation> => {
+    let { workspaceId } = target
+    if (workspaceId === NEW) {
+      workspaceId = (await create.mutateAsync({ body: { workspaceId: target.name } })).workspaceId
+      onMade(workspaceId)
+    }
+    const body = {
+      agentId: agent.agentId,
+      versionConstraint: agent.version,
+      acceptedPermissions: [...accepted],
+    }
+    const installation = await install.mutateAsync({ path: { workspaceId }, body })
+    tell(`${agent.name} ${agent.version} is installed in ${workspaceId}.`)
+    return installation
+  }
+  return { into, isPending: create.isPending || install.isPending, problem: install.error ?? create.error }
+}
+
+/** To the Playground when a Skill can be used, else to the Workspace, where more can be accepted. */
+function useLanding({ agentId, ...agent }: Installable, accepted: ReadonlySet<string>) {
+  const navigate = useNavigate()
+  return (workspaceId: string) =>
+    outlook(agent, accepted) === "none"
+      ? void navigate({ to: "/workspaces/$workspaceId", params: { workspaceId }, search: { agent: agentId } })
+      : void navigate({
+          to: "/workspaces/$workspaceId/playground",
+          params: { workspaceId },
+          search: { agent: agentId },
+        })
 }
 
 /** The exact ids, which nobody else can have, beside the names, which anybody can. */

@@ -1,24 +1,24 @@
 /** One Agent like a package page: what a version can do and asks for, all versions, their difference, how to use it. */
 
 import { useQuery } from "@tanstack/react-query"
-import { getRouteApi } from "@tanstack/react-router"
-import { useState } from "react"
+import { getRouteApi, Link } from "@tanstack/react-router"
 
-import type { AgentOverview as Overview, CatalogEntry } from "@/api/contract.gen"
+import type { AgentOverview as Overview, CatalogEntry, InstallationItem } from "@/api/contract.gen"
 import { agentVersions } from "@/api/queries"
-import { Button } from "@/components/Button"
+import { Badge } from "@/components/Badge"
+import { Breadcrumbs } from "@/components/Breadcrumbs"
 import { CopyButton } from "@/components/CopyButton"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
 import { Tabs } from "@/components/Tabs"
-import { InstallDialog } from "@/domain/InstallDialog"
 import { NameWarnings } from "@/domain/NameWarnings"
 import { StateBadge } from "@/domain/StateBadge"
 import { TrustBadge } from "@/domain/TrustBadge"
+import { useOpenWorkspace } from "@/domain/installed"
+import { AgentActions } from "@/features/agent/AgentActions"
 import { DifferenceTab } from "@/features/agent/DifferenceTab"
 import { OverviewTab } from "@/features/agent/OverviewTab"
 import { UseTab } from "@/features/agent/UseTab"
-import { VersionPicker } from "@/features/agent/VersionPicker"
 import { VersionsTab } from "@/features/agent/VersionsTab"
 import { shownVersion } from "@/features/agent/shownVersion"
 
@@ -42,7 +42,8 @@ export function AgentPage() {
 function KnownAgent({ agent }: { readonly agent: Overview }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const [installing, setInstalling] = useState(false)
+  const workspace = useOpenWorkspace()
+  const installation = workspace.installationOf(agent.agentId)
   const entry = shownVersion(agent.versions, search.version)
   const { card } = entry
   return (
@@ -51,39 +52,23 @@ function KnownAgent({ agent }: { readonly agent: Overview }) {
       heading={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
           {card.name}
-          <Badges entry={entry} />
+          <Badges entry={entry} installation={installation} />
         </span>
       }
       above={
-        <span className="inline-flex items-center gap-1">
-          <span className="id-text">{agent.agentId}</span>
-          <CopyButton text={agent.agentId} what="Agent id" className="size-6 [&_svg]:size-3.5" />
-          <span>
-            of <span className="id-text">{card.owner.id}</span>
+        <Breadcrumbs>
+          <Link to="/discover">Discover</Link>
+          <span className="inline-flex items-center gap-1">
+            <span className="id-text">{agent.agentId}</span>
+            <CopyButton text={agent.agentId} what="Agent id" className="size-6 [&_svg]:size-3.5" />
+            <span>
+              of <span className="id-text">{card.owner.id}</span>
+            </span>
           </span>
-        </span>
+        </Breadcrumbs>
       }
       description={card.description}
-      actions={
-        <>
-          <VersionPicker
-            label="Version"
-            versions={agent.versions}
-            value={entry.version}
-            onChange={(version) => void navigate({ search: (kept) => ({ ...kept, version }), replace: true })}
-          />
-          <Button
-            tone="primary"
-            disabled={!entry.installable}
-            title={
-              entry.installable ? undefined : "Only a version with a published Release can be installed."
-            }
-            onClick={() => setInstalling(true)}
-          >
-            Install
-          </Button>
-        </>
-      }
+      actions={<AgentActions agent={agent} entry={entry} workspace={workspace} />}
     >
       <div className="mb-4 empty:hidden">
         <NameWarnings agent={card} resembles={agent.resembles} />
@@ -109,24 +94,26 @@ function KnownAgent({ agent }: { readonly agent: Overview }) {
           { name: "use", label: "Use in code", content: <UseTab entry={entry} /> },
         ]}
       />
-      {installing ? (
-        <InstallDialog
-          agent={{ ...card, agentId: agent.agentId, version: entry.version }}
-          onClose={() => setInstalling(false)}
-          onInstalled={({ workspaceId }) =>
-            void navigate({ to: "/workspaces/$workspaceId", params: { workspaceId } })
-          }
-        />
-      ) : null}
     </Page>
   )
 }
 
-function Badges({ entry }: { readonly entry: CatalogEntry }) {
+interface BadgesProps {
+  readonly entry: CatalogEntry
+  readonly installation: InstallationItem | undefined
+}
+
+function Badges({ entry, installation }: BadgesProps) {
   return (
     <>
       {entry.publicationStatus === "published" ? null : <StateBadge state={entry.publicationStatus} />}
       <TrustBadge release={entry.release} publishedAt={entry.publishedAt} />
+      {installation === undefined ? null : (
+        <Badge tone={installation.status === "enabled" ? "accent" : "warn"}>
+          {installation.status === "enabled" ? "Installed" : "Disabled"} in {installation.workspaceId}:{" "}
+          {installation.installedVersion}
+        </Badge>
+      )}
     </>
   )
 }

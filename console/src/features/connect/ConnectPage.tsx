@@ -5,6 +5,7 @@ import { getRouteApi, Link } from "@tanstack/react-router"
 
 import type { AgentCard, Installation } from "@/api/contract.gen"
 import { read, whole } from "@/api/queries"
+import { Breadcrumbs } from "@/components/Breadcrumbs"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
 import { runtimeConfig } from "@/config/runtime"
@@ -26,9 +27,13 @@ export function ConnectPage() {
     <Page
       title="Use it from…"
       above={
-        <Link to="/workspaces/$workspaceId" params={{ workspaceId }} className="id-text">
-          {workspaceId}
-        </Link>
+        <Breadcrumbs>
+          <Link to="/workspaces">Workspaces</Link>
+          <Link to="/workspaces/$workspaceId" params={{ workspaceId }} className="id-text">
+            {workspaceId}
+          </Link>
+          <span>Use it from…</span>
+        </Breadcrumbs>
       }
       description="Call what is installed in this Workspace from the program you have. Every call is permitted and recorded like any other."
     >

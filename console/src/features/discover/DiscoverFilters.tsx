@@ -1,11 +1,13 @@
-/** The search box and the filters. */
+/** One search box over everything; the filters, which are exact, stand below it. */
 
-import { Search, X } from "lucide-react"
+import { Search, SlidersHorizontal, X } from "lucide-react"
+import { useState } from "react"
 
 import { PATTERNS } from "@/api/contract.gen"
 import { Button } from "@/components/Button"
 import { DebouncedInput } from "@/components/DebouncedInput"
 import { Field, Switch } from "@/components/Field"
+import { OpenShareLink } from "@/features/discover/OpenShareLink"
 import { isFiltered, type DiscoverSearch } from "@/features/discover/search"
 
 interface DiscoverFiltersProps {
@@ -14,58 +16,120 @@ interface DiscoverFiltersProps {
 }
 
 export function DiscoverFilters({ search, onChange }: DiscoverFiltersProps) {
+  const [isOpen, setIsOpen] = useState(false)
   return (
     <div role="search" className="mb-5 space-y-3">
       <div className="relative">
-        <Search aria-hidden className="pointer-events-none absolute top-2.5 left-3 size-4 text-muted" />
+        <Search aria-hidden className="pointer-events-none absolute top-3 left-3 size-4 text-muted" />
         <DebouncedInput
           label="Search Agents"
-          placeholder="Search names and descriptions"
+          placeholder="Search by name, Skill, id or owner"
           value={search.query}
-          className="h-9 pl-9"
+          className="h-10 pl-9"
           accepts={(text) => text.trim() !== ""}
           onChange={(query) => onChange({ ...search, query })}
         />
       </div>
-      <div className="grid grid-cols-2 items-end gap-x-4 gap-y-3 sm:flex sm:flex-wrap">
-        <FilterText
-          label="Capability"
-          placeholder="Skill id"
-          value={search.capability}
-          onChange={(capability) => onChange({ ...search, capability })}
+      <div className="flex flex-wrap items-center gap-x-5 gap-y-2.5">
+        <Switch
+          label="Latest version only"
+          checked={search.latest !== false}
+          onChange={(event) => onChange({ ...search, latest: event.target.checked ? undefined : false })}
         />
-        <FilterText
-          label="Owner"
-          placeholder="Owner id"
-          value={search.owner}
-          onChange={(owner) => onChange({ ...search, owner })}
+        <Switch
+          label="Installable only"
+          checked={search.installable === true}
+          onChange={(event) => onChange({ ...search, installable: event.target.checked ? true : undefined })}
         />
-        <div className="col-span-2 flex min-h-8 flex-wrap items-center gap-x-6 gap-y-3">
-          <Switch
-            label="Latest version only"
-            checked={search.latest !== false}
-            onChange={(event) => onChange({ ...search, latest: event.target.checked ? undefined : false })}
-          />
-          <Switch
-            label="Installable only"
-            checked={search.installable === true}
-            onChange={(event) =>
-              onChange({ ...search, installable: event.target.checked ? true : undefined })
-            }
-          />
+        <Button
+          size="small"
+          tone="quiet"
+          aria-expanded={isOpen}
+          aria-controls="exact-filters"
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          <SlidersHorizontal aria-hidden />
+          Exact filters
+        </Button>
+        <div className="ml-auto">
+          <OpenShareLink />
         </div>
-        {isFiltered(search) ? (
-          <Button
-            tone="quiet"
-            className="justify-self-start"
-            onClick={() => onChange({ latest: search.latest })}
-          >
-            <X aria-hidden />
-            Clear
-          </Button>
-        ) : null}
       </div>
+      <ExactFilters isOpen={isOpen} search={search} onChange={onChange} />
+      <ChosenFilters search={search} onChange={onChange} />
     </div>
+  )
+}
+
+function ExactFilters({ isOpen, search, onChange }: DiscoverFiltersProps & { readonly isOpen: boolean }) {
+  return (
+    <div id="exact-filters" className="grid grid-cols-2 gap-4 empty:hidden sm:flex">
+      {isOpen ? (
+        <>
+          <FilterText
+            label="Skill"
+            placeholder="Skill id"
+            value={search.capability}
+            onChange={(capability) => onChange({ ...search, capability })}
+          />
+          <FilterText
+            label="Owner"
+            placeholder="Owner id"
+            value={search.owner}
+            onChange={(owner) => onChange({ ...search, owner })}
+          />
+        </>
+      ) : null}
+    </div>
+  )
+}
+
+/** Visible whether the fields are shown or not: nothing narrows the list unseen. */
+function ChosenFilters({ search, onChange }: DiscoverFiltersProps) {
+  if (!isFiltered(search)) return null
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {search.capability ? (
+        <Chosen
+          name="Skill"
+          value={search.capability}
+          onRemove={() => onChange({ ...search, capability: undefined })}
+        />
+      ) : null}
+      {search.owner ? (
+        <Chosen
+          name="Owner"
+          value={search.owner}
+          onRemove={() => onChange({ ...search, owner: undefined })}
+        />
+      ) : null}
+      <Button size="small" tone="quiet" onClick={() => onChange({ latest: search.latest })}>
+        <X aria-hidden />
+        Clear
+      </Button>
+    </div>
+  )
+}
+
+interface ChosenProps {
+  readonly name: string
+  readonly value: string
+  readonly onRemove: () => void
+}
+
+function Chosen({ name, value, onRemove }: ChosenProps) {
+  return (
+    <Button
+      size="small"
+      className="max-w-full"
+      aria-label={`Remove the filter ${name} ${value}`}
+      onClick={onRemove}
+    >
+      <span className="truncate">
+        {name}: <span className="id-text">{value}</span>
+      </span>
+      <X aria-hidden />
+    </Button>
   )
 }
 
@@ -78,7 +142,7 @@ interface FilterTextProps {
 
 function FilterText({ label, ...rest }: FilterTextProps) {
   return (
-    <Field label={label} className="sm:w-44">
+    <Field label={label} className="sm:w-56">
       {(control) => (
         <DebouncedInput {...control} {...rest} accepts={(text) => PATTERNS.safeIdentifier.test(text)} />
       )}

@@ -7,14 +7,15 @@ import { PackageSearch } from "lucide-react"
 import { itemsOf, pages } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { EmptyState } from "@/components/EmptyState"
+import { Select } from "@/components/Field"
 import { LoadMore } from "@/components/LoadMore"
 import { Page } from "@/components/Page"
 import { ProblemNotice } from "@/components/Problems"
 import { Loading } from "@/components/Skeleton"
 import { plural } from "@/components/format"
+import { useOpenWorkspace } from "@/domain/installed"
 import { AgentResult } from "@/features/discover/AgentResult"
 import { DiscoverFilters } from "@/features/discover/DiscoverFilters"
-import { OpenShareLink } from "@/features/discover/OpenShareLink"
 import { isFiltered, type DiscoverSearch } from "@/features/discover/search"
 
 const route = getRouteApi("/console/discover")
@@ -27,7 +28,6 @@ export function DiscoverPage() {
     <Page
       title="Discover"
       description="Find published Agents. You can install an Agent when its endpoint is proven."
-      actions={<OpenShareLink />}
     >
       <DiscoverFilters search={search} onChange={change} />
       <Results search={search} onChange={change} />
@@ -45,6 +45,7 @@ function Results({ search, onChange }: ResultsProps) {
     ...pages("discoverAgents", { query: queryOf(search) }),
     placeholderData: keepPreviousData,
   })
+  const workspace = useOpenWorkspace()
   if (list.isError && list.data === undefined) {
     return (
       <ProblemNotice
@@ -59,14 +60,22 @@ function Results({ search, onChange }: ResultsProps) {
   if (items.length === 0) return <NothingFound search={search} onChange={onChange} />
   return (
     <div aria-busy={list.isPlaceholderData} className={list.isPlaceholderData ? "opacity-60" : undefined}>
-      <p role="status" className="mb-2 text-sm text-muted">
-        {plural(items.length, search.latest === false ? "version" : "Agent")}
-        {list.hasNextPage ? " so far" : ""}
-      </p>
+      <div className="mb-2 flex flex-wrap items-center justify-between gap-2">
+        <p role="status" className="text-sm text-muted">
+          {list.hasNextPage ? "The first " : ""}
+          {plural(items.length, search.latest === false ? "version" : "Agent")}
+          {list.hasNextPage ? "; there are more" : ""}
+        </p>
+        <Order search={search} onChange={onChange} />
+      </div>
       <ul className="space-y-3">
         {items.map((item) => (
           <li key={`${item.agentId} ${item.version}`}>
-            <AgentResult item={item} onCapability={(capability) => onChange({ ...search, capability })} />
+            <AgentResult
+              item={item}
+              workspace={workspace}
+              onCapability={(capability) => onChange({ ...search, capability })}
+            />
           </li>
         ))}
       </ul>
@@ -75,8 +84,27 @@ function Results({ search, onChange }: ResultsProps) {
   )
 }
 
-function queryOf({ query, capability, owner, latest, installable }: DiscoverSearch) {
-  return { query, capability, ownerId: owner, latest: latest ?? true, installable }
+/** There is something to choose only with a text: without one nothing matches better than another. */
+function Order({ search, onChange }: ResultsProps) {
+  if (search.query === undefined) return <p className="text-sm text-muted">Newest first</p>
+  return (
+    <Select
+      aria-label="Order"
+      className="w-auto"
+      value={search.order ?? "relevance"}
+      onChange={(event) =>
+        onChange({ ...search, order: event.target.value === "newest" ? "newest" : undefined })
+      }
+    >
+      <option value="relevance">Best match first</option>
+      <option value="newest">Newest first</option>
+    </Select>
+  )
+}
+
+function queryOf({ query, capability, owner, latest, installable, order }: DiscoverSearch) {
+  const sorted = query === undefined ? undefined : order
+  return { query, capability, ownerId: owner, latest: latest ?? true, installable, order: sorted }
 }
 
 function NothingFound({ search, onChange }: ResultsProps) {
@@ -93,7 +121,8 @@ function NothingFound({ search, onChange }: ResultsProps) {
       title="No published Agent matches."
       action={<Button onClick={() => onChange({ latest: search.latest })}>Clear search and filters</Button>}
     >
-      Search looks for the exact text in names and descriptions; a capability is the exact id of a Skill.
+      Every word must be in the name, the description, the id, a Skill or the owner; one or two wrong letters
+      in a longer word are forgiven. Filters are exact.
     </EmptyState>
   )
 }

@@ -14,7 +14,7 @@ export function OpenShareLink() {
   const [open, setOpen] = useState(false)
   return (
     <>
-      <Button onClick={() => setOpen(true)}>
+      <Button size="small" tone="quiet" onClick={() => setOpen(true)}>
         <Link2 aria-hidden />
         Open a share link
       </Button>

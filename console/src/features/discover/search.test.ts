@@ -10,6 +10,7 @@ describe("the address of Discover", () => {
         capability: "summarize",
         owner: "alice",
         latest: "false",
+        order: "newest",
         other: "x",
       }),
     ).toEqual({
@@ -18,11 +19,18 @@ describe("the address of Discover", () => {
       owner: "alice",
       latest: false,
       installable: undefined,
+      order: "newest",
     })
   })
 
   it("counts a parameter the Gateway would refuse as absent", () => {
-    const search = discoverSearch({ query: "   ", capability: "not an id", owner: "", latest: "yes" })
+    const search = discoverSearch({
+      query: "   ",
+      capability: "not an id",
+      owner: "",
+      latest: "yes",
+      order: "best",
+    })
     expect(Object.values(search).every((value) => value === undefined)).toBe(true)
     expect(isFiltered(search)).toBe(false)
   })

@@ -1,7 +1,7 @@
-/** What the address of Discover says: the search text and the filters. */
+/** What the address of Discover says: the search text, the filters and the order. */
 
 import { PATTERNS } from "@/api/contract.gen"
-import { flag, matching, text, type RawSearch } from "@/config/urlState"
+import { flag, matching, oneOf, text, type RawSearch } from "@/config/urlState"
 
 export interface DiscoverSearch {
   readonly query?: string
@@ -10,6 +10,8 @@ export interface DiscoverSearch {
   /** Absent means true: the newest version of each Agent. */
   readonly latest?: boolean
   readonly installable?: boolean
+  /** Absent: the best match first when there is a text, else the newest. */
+  readonly order?: "newest"
 }
 
 export function discoverSearch(search: RawSearch): DiscoverSearch {
@@ -19,6 +21,7 @@ export function discoverSearch(search: RawSearch): DiscoverSearch {
     owner: matching(search["owner"], PATTERNS.safeIdentifier),
     latest: flag(search["latest"]) === false ? false : undefined,
     installable: flag(search["installable"]) === true ? true : undefined,
+    order: oneOf(search["order"], ["newest"]),
   }
 }
 

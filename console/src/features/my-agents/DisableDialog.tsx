@@ -1,25 +1,24 @@
 /** Disabling a Card version, which cannot be undone. */
 
-import type { CatalogEntry } from "@/api/contract.gen"
 import { useAction } from "@/api/queries"
 import { ConfirmDialog } from "@/components/ConfirmDialog"
 import { useTell } from "@/components/Toasts"
 
-export function DisableDialog({
-  entry,
-  onClose,
-}: {
-  readonly entry: CatalogEntry
+interface DisableDialogProps {
+  readonly agentId: string
+  readonly name: string
+  readonly version: string
   readonly onClose: () => void
-}) {
-  const disable = useAction("disableAgentCard", ["listProviderAgents", "readAgentOverview", "discoverAgents"])
+}
+
+export function DisableDialog({ agentId, name, version, onClose }: DisableDialogProps) {
+  const disable = useAction("disableAgentCard", ["listMyAgents", "readAgentOverview", "discoverAgents"])
   const tell = useTell()
-  const { agentId, version } = entry
   return (
     <ConfirmDialog
       open
       onClose={onClose}
-      title={`Disable ${entry.card.name} ${version}?`}
+      title={`Disable ${name} ${version}?`}
       action="Disable permanently"
       busy={disable.isPending}
       problem={disable.error}

@@ -1,8 +1,10 @@
-/** What the address of My Agents says: the provider. */
+/** What the address of My Agents says: the provider whose Agents are shown. */
 
 import { PATTERNS } from "@/api/contract.gen"
-import { matching, type RawSearch } from "@/config/urlState"
+import { matching, oneOf, type RawSearch } from "@/config/urlState"
+import { NO_PROVIDER } from "@/features/my-agents/ownAgents"
 
 export function myAgentsSearch(search: RawSearch): { provider?: string } {
-  return { provider: matching(search["provider"], PATTERNS.safeIdentifier) }
+  const { provider } = search
+  return { provider: matching(provider, PATTERNS.safeIdentifier) ?? oneOf(provider, [NO_PROVIDER]) }
 }

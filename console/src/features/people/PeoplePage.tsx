@@ -5,6 +5,7 @@ import { getRouteApi, Link } from "@tanstack/react-router"
 
 import type { Workspace } from "@/api/contract.gen"
 import { read, whole } from "@/api/queries"
+import { Breadcrumbs } from "@/components/Breadcrumbs"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
 import { Panel } from "@/components/Panel"
@@ -22,9 +23,13 @@ export function PeoplePage() {
       title={`People of ${workspaceId}`}
       heading="People"
       above={
-        <Link to="/workspaces/$workspaceId" params={{ workspaceId }} className="id-text">
-          {workspaceId}
-        </Link>
+        <Breadcrumbs>
+          <Link to="/workspaces">Workspaces</Link>
+          <Link to="/workspaces/$workspaceId" params={{ workspaceId }} className="id-text">
+            {workspaceId}
+          </Link>
+          <span>People</span>
+        </Breadcrumbs>
       }
       description="A caller calls the Agents of this Workspace and reads everything that is recorded here. Only the owner installs, changes and removes Agents and people."
     >

@@ -27,7 +27,7 @@ export function CardStep({ start, ownerKnown }: CardStepProps) {
   const tell = useTell()
   const [card, setCard] = useState(start)
   const [text, setText] = useState(() => written(start))
-  const register = useAction("registerAgentCard", ["readAgentOverview", "listProviderAgents"])
+  const register = useAction("registerAgentCard", ["readAgentOverview", "listMyAgents"])
   const parsed = parsedCard(text)
   const fault = typeof parsed === "string" ? parsed : undefined
   const found = useMemo(() => cardViolations(card), [card])

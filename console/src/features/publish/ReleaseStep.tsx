@@ -6,13 +6,7 @@ import { Button } from "@/components/Button"
 import { ProblemNotice } from "@/components/Problems"
 import { useTell } from "@/components/Toasts"
 
-const STALE = [
-  "readAgentOverview",
-  "readRelease",
-  "listReleases",
-  "listProviderAgents",
-  "discoverAgents",
-] as const
+const STALE = ["readAgentOverview", "readRelease", "listReleases", "listMyAgents", "discoverAgents"] as const
 
 interface ReleaseStepProps {
   readonly binding: EndpointBinding

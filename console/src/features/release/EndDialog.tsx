@@ -45,7 +45,7 @@ export function EndDialog({ release, ending, onClose }: EndDialogProps) {
     "readRelease",
     "listReleases",
     "readAgentOverview",
-    "listProviderAgents",
+    "listMyAgents",
     "discoverAgents",
   ])
   const [answeredAt, setAnsweredAt] = useState<number>()

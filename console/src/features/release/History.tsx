@@ -3,6 +3,7 @@
 import type { Release } from "@/api/contract.gen"
 import { Panel } from "@/components/Panel"
 import { Time } from "@/components/Time"
+import { micros } from "@/components/instants"
 
 export function History({ release }: { readonly release: Release }) {
   const moments = (
@@ -13,7 +14,10 @@ export function History({ release }: { readonly release: Release }) {
       ["Suspended", release.suspendedAt, release.suspendedBy],
       ["Revoked", release.revokedAt],
     ] as const
-  ).flatMap(([name, at, by]) => (at === undefined ? [] : [{ name, at, by }]))
+  )
+    .flatMap(([name, at, by]) => (at === undefined ? [] : [{ name, at, by }]))
+    // The endpoint may have been proven before the Release was made of it.
+    .sort((one, other) => micros(one.at) - micros(other.at))
   return (
     <Panel title="History">
       <ol className="space-y-3 text-sm">

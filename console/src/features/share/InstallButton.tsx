@@ -1,6 +1,6 @@
 /** Leads from the chosen version, through sign-in where needed, to its installation. */
 
-import { Link, useNavigate } from "@tanstack/react-router"
+import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 
 import type { PublicAgentShare, PublicAgentShareRelease as Release } from "@/api/contract.gen"
@@ -16,7 +16,6 @@ interface InstallButtonProps {
 
 export function InstallButton({ share, release }: InstallButtonProps) {
   const signedIn = useSignedIn()
-  const navigate = useNavigate()
   const [installing, setInstalling] = useState(false)
   if (!signedIn) {
     return (
@@ -34,13 +33,7 @@ export function InstallButton({ share, release }: InstallButtonProps) {
       </Button>
       {release === undefined ? <p className="text-sm text-muted">Choose a version first.</p> : null}
       {installing && release !== undefined ? (
-        <InstallDialog
-          agent={release}
-          onClose={() => setInstalling(false)}
-          onInstalled={({ workspaceId }) =>
-            void navigate({ to: "/workspaces/$workspaceId", params: { workspaceId } })
-          }
-        />
+        <InstallDialog agent={release} onClose={() => setInstalling(false)} />
       ) : null}
     </>
   )

@@ -2,21 +2,21 @@
 
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { Boxes, FlaskConical, Plug, Plus } from "lucide-react"
+import { FlaskConical, Plug, Plus } from "lucide-react"
 import { useState } from "react"
 
 import type { InstallationItem, Workspace } from "@/api/contract.gen"
 import { read, whole } from "@/api/queries"
+import { Breadcrumbs } from "@/components/Breadcrumbs"
 import { Button } from "@/components/Button"
-import { EmptyState } from "@/components/EmptyState"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
 import { Tabs } from "@/components/Tabs"
 import { Time } from "@/components/Time"
+import { ChangeInstallation } from "@/domain/ChangeInstallation"
 import { CallerNotice, useIsOwner } from "@/domain/ownership"
+import { CurrentInstallations } from "@/features/workspace/CurrentInstallations"
 import { History } from "@/features/workspace/History"
-import { InstallationPanel } from "@/features/workspace/InstallationPanel"
-import { UpgradeDialog, type PlannedUpgrade } from "@/features/workspace/UpgradeDialog"
 
 const route = getRouteApi("/console/workspaces/$workspaceId")
 
@@ -43,10 +43,16 @@ function KnownWorkspace({ workspace }: { readonly workspace: Workspace }) {
     <Page
       title={workspaceId}
       heading={<span className="id-text">{workspaceId}</span>}
-      above={<Link to="/workspaces">Workspaces</Link>}
+      above={
+        <Breadcrumbs>
+          <Link to="/workspaces">Workspaces</Link>
+          <span className="id-text">{workspaceId}</span>
+        </Breadcrumbs>
+      }
       description={
         <>
-          Owned by <span className="id-text">{ownerId}</span>, created <Time at={workspace.createdAt} />.
+          Owned by <span className="id-text">{ownerId}</span>
+          {isOwner === true ? ", which is you" : ""}. Created <Time at={workspace.createdAt} />.
         </>
       }
       actions={
@@ -92,12 +98,12 @@ interface InstallationsProps {
 }
 
 function Installations({ records, isOwner }: InstallationsProps) {
-  const { view } = route.useSearch()
+  const { view, agent } = route.useSearch()
   const navigate = route.useNavigate()
   const current = records.filter(({ status }) => status !== "uninstalled")
   const past = records.filter(({ status }) => status === "uninstalled").reverse()
-  // Held here, because after the upgrade its Installation is no longer a current one.
-  const [plan, setPlan] = useState<PlannedUpgrade>()
+  // Held here, because after the change its Installation is no longer a current one.
+  const [changing, setChanging] = useState<InstallationItem>()
   return (
     <>
       <Tabs
@@ -114,51 +120,20 @@ function Installations({ records, isOwner }: InstallationsProps) {
           {
             name: "current",
             label: `Installed (${current.length})`,
-            content: <Current installations={current} onUpgrade={isOwner ? setPlan : undefined} />,
+            content: (
+              <CurrentInstallations
+                installations={current}
+                marked={agent}
+                onUpgrade={isOwner ? setChanging : undefined}
+              />
+            ),
           },
           { name: "history", label: `History (${past.length})`, content: <History records={past} /> },
         ]}
       />
-      {plan === undefined ? null : <UpgradeDialog plan={plan} onClose={() => setPlan(undefined)} />}
+      {changing === undefined ? null : (
+        <ChangeInstallation installation={changing} onClose={() => setChanging(undefined)} />
+      )}
     </>
-  )
-}
-
-interface CurrentProps {
-  readonly installations: ReadonlyArray<InstallationItem>
-  /** Absent for callers. */
-  readonly onUpgrade: ((plan: PlannedUpgrade) => void) | undefined
-}
-
-function Current({ installations, onUpgrade }: CurrentProps) {
-  if (installations.length === 0) {
-    return (
-      <EmptyState
-        icon={<Boxes aria-hidden />}
-        title="Nothing is installed here."
-        action={
-          onUpgrade === undefined ? undefined : (
-            <Button asChild tone="primary">
-              <Link to="/discover" search={{ installable: true }}>
-                Find an Agent
-              </Link>
-            </Button>
-          )
-        }
-      >
-        {onUpgrade === undefined
-          ? "Its owner installs Agents; then you can call them."
-          : "Find an Agent that can do what you need, look at what it asks for, and install it into this Workspace."}
-      </EmptyState>
-    )
-  }
-  return (
-    <ul className="space-y-4">
-      {installations.map((installation) => (
-        <li key={installation.installationId}>
-          <InstallationPanel installation={installation} onUpgrade={onUpgrade} />
-        </li>
-      ))}
-    </ul>
   )
 }

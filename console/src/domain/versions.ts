@@ -12,8 +12,13 @@ export function compareVersions(one: string, other: string): number {
   return comparePreReleases(left.preRelease, right.preRelease) || compareTexts(one, other)
 }
 
-export function isPreRelease(version: string): boolean {
+function isPreRelease(version: string): boolean {
   return parsed(version).preRelease.length > 0
+}
+
+/** Whether somebody on the one version is told of the other; of a pre-release only those who are on one. */
+export function isUpgrade(installed: string, offered: string): boolean {
+  return compareVersions(offered, installed) > 0 && (isPreRelease(installed) || !isPreRelease(offered))
 }
 
 export interface OtherVersions {
@@ -27,10 +32,7 @@ export function otherVersions(versions: ReadonlyArray<CatalogEntry>, installed: 
   const all = versions
     .filter((entry) => entry.installable && entry.version !== installed)
     .sort((one, other) => compareVersions(other.version, one.version))
-  const newer = all.find(
-    ({ version }) =>
-      compareVersions(version, installed) > 0 && (isPreRelease(installed) || !isPreRelease(version)),
-  )
+  const newer = all.find(({ version }) => isUpgrade(installed, version))
   return { all, newer }
 }
 

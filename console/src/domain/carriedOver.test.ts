@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 
 import type { AgentCard, Installation } from "@/api/contract.gen"
-import { carriedOver } from "@/features/workspace/carriedOver"
+import { carriedOver } from "@/domain/carriedOver"
 
 const INSTALLATION = { acceptedPermissions: ["read", "list"] } as unknown as Installation
 

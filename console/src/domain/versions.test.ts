@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 
 import type { CatalogEntry } from "@/api/contract.gen"
-import { compareVersions, otherVersions } from "@/features/workspace/versions"
+import { compareVersions, otherVersions } from "@/domain/versions"
 
 function entry(version: string, installable = true): CatalogEntry {
   return { version, installable } as unknown as CatalogEntry

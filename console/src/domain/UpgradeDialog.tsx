@@ -3,7 +3,7 @@
 import { Info } from "lucide-react"
 import { useState } from "react"
 
-import type { AgentCard, CatalogEntry, Installation } from "@/api/contract.gen"
+import type { AgentCard } from "@/api/contract.gen"
 import { useAction } from "@/api/queries"
 import { Button } from "@/components/Button"
 import { Dialog } from "@/components/Dialog"
@@ -12,16 +12,8 @@ import { ProblemNotice } from "@/components/Problems"
 import { useTell } from "@/components/Toasts"
 import { PermissionChoice } from "@/domain/PermissionChoice"
 import { VersionDifference } from "@/domain/VersionDifference"
-import { carriedOver } from "@/features/workspace/carriedOver"
-
-/** An Installation and where it could go. */
-export interface PlannedUpgrade {
-  readonly installation: Installation
-  /** The pinned version; absent when its provider no longer shows it. */
-  readonly installed: CatalogEntry | undefined
-  readonly choices: ReadonlyArray<CatalogEntry>
-  readonly suggested: CatalogEntry | undefined
-}
+import { carriedOver } from "@/domain/carriedOver"
+import type { PlannedUpgrade } from "@/domain/upgrade"
 
 interface UpgradeDialogProps {
   readonly plan: PlannedUpgrade
