@@ -41,3 +41,14 @@ def store_is_down(page: Page, stack: Stack) -> None:
 def _granted(stack: Stack) -> dict[str, str]:
     """What lets the browser read an answer that a test makes up."""
     return {"access-control-allow-origin": stack.console}
+
+
+def loading(what: str, request: str) -> Callable[[Page, Stack], None]:
+    """The answer is on its way for as long as one looks."""
+
+    def act(page: Page, stack: Stack) -> None:
+        page.route(request, lambda route: None)
+        page.reload()
+        page.get_by_role("status", name=f"Loading {what}").wait_for()
+
+    return act

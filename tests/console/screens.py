@@ -62,17 +62,6 @@ def _failed_proof(page: Page, stack: Stack) -> None:
     page.get_by_text("The endpoint was not proven").wait_for()
 
 
-def _loading(what: str, request: str) -> Act:
-    """The answer is on its way for as long as one looks."""
-
-    def act(page: Page, stack: Stack) -> None:
-        page.route(request, lambda route: None)
-        page.reload()
-        page.get_by_role("status", name=f"Loading {what}").wait_for()
-
-    return act
-
-
 def two_versions(stack: Stack) -> str:
     """An Agent of which nearly everything changed with its second version."""
     agent_id = stack.agent_id("changed")
@@ -128,7 +117,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen("sign-in-switch", "/discover", "Proven endpoint", people.with_a_link_of_another),
     Screen("discover", "/discover", "Proven endpoint"),
     Screen("discover-empty", "/discover?query=no+such+agent+anywhere", "No published Agent matches."),
-    Screen("discover-loading", "/discover", "Proven endpoint", _loading("Agents", "**/v1/agents?*")),
+    Screen("discover-loading", "/discover", "Proven endpoint", find_states.loading("Agents", "**/v1/agents?*")),
     Screen("discover-failed", "/discover", "Proven endpoint", find_states.store_is_down),
     Screen("discover-find", "/discover", "Proven endpoint", find_states.searched("summarizer")),
     Screen("discover-find-nothing", "/discover", "Proven endpoint", find_states.searched("5" * 32)),
@@ -230,7 +219,10 @@ SCREENS: tuple[Screen, ...] = (
     Screen("connect-empty", lambda stack: f"/workspaces/{stack.workspace()}/connect", "No Agent can be"),
     Screen("invocations", lineage_states.invocations, "Interrupted"),
     Screen(
-        "invocations-loading", lineage_states.invocations, "Interrupted", _loading("Invocations", "**/invocations?*")
+        "invocations-loading",
+        lineage_states.invocations,
+        "Interrupted",
+        find_states.loading("Invocations", "**/invocations?*"),
     ),
     Screen(
         "invocations-empty", lambda stack: f"/workspaces/{stack.workspace()}/invocations", "Nothing has been invoked"
