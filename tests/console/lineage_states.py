@@ -73,7 +73,7 @@ def invocations(stack: Stack) -> str:
 
 
 def traces(stack: Stack) -> str:
-    return invocations(stack).replace("/invocations", "/traces")
+    return f"{invocations(stack).removesuffix('/invocations')}/traces"
 
 
 def compared(stack: Stack) -> str:

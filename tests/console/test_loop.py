@@ -24,7 +24,7 @@ def test_the_whole_loop(tab: Tab, hand: Callable[[Page], Hand]) -> None:
     _install(page, by, workspace_id)
     by.press(page.get_by_role("button", name="Run", exact=True))
     expect(page.get_by_role("region", name="Output")).to_contain_text("harbour")
-    by.press(page.get_by_role("link", name=re.compile("[Tt]race")).first)
+    by.press(page.get_by_role("main").get_by_role("link", name=re.compile("[Tt]race")).first)
     expect(page.get_by_role("treeitem")).to_have_count(1)
     entry = tab.stack.caller.get(f"/v1/agents/{card['agentId']}").json["versions"][0]
     (record,) = tab.stack.caller.get(f"/v1/workspaces/{workspace_id}/invocations").json["items"]

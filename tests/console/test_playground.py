@@ -120,7 +120,7 @@ def test_a_run_goes_on_while_its_trace_is_open_and_can_be_returned_to(tab: Tab) 
     fill_in(page, "wordsPerMinute", "300")
     run(page)
     expect(_output(page)).to_contain_text("two")
-    page.get_by_role("link", name="Trace").click()
+    page.get_by_role("link", name="Trace", exact=True).click()
     runs = page.get_by_role("complementary", name="Runs of the Playground")
     expect(runs).to_contain_text("Running")
     expect(runs).to_contain_text("Succeeded")
@@ -160,7 +160,7 @@ def test_stop_also_ends_a_run_that_waits_for_one_result(tab: Tab) -> None:
     page.get_by_role("button", name="Stop").click()
     expect_state(page, "Stopped by you")
     page.get_by_role("link", name="Find it among the Invocations").click()
-    expect(page.get_by_role("table").get_by_text("Canceled")).to_be_visible()
+    expect(page.get_by_role("table").get_by_text("Canceled", exact=True)).to_be_visible()
 
 
 def test_thousands_of_chunks_are_shown_without_falling_behind(tab: Tab) -> None:
@@ -184,7 +184,7 @@ def test_the_trace_of_a_run_is_one_step_away(tab: Tab) -> None:
     page = tab.open(summarizer(tab))
     run(page)
     expect_state(page, "Succeeded")
-    page.get_by_role("link", name="Trace").click()
+    page.get_by_role("link", name="Trace", exact=True).click()
     expect(page).to_have_url(re.compile(r"/workspaces/play-\w+/traces/[0-9a-f]{32}$"))
 
 
