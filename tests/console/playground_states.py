@@ -105,7 +105,7 @@ def open_choice(page: Page, stack: Stack) -> None:
 def run_and_go_elsewhere(page: Page, stack: Stack) -> None:
     run_to_its_end(page, stack)
     page.get_by_role("link", name="Trace", exact=True).click()
-    page.get_by_role("complementary", name="Runs of the Playground").wait_for()
+    page.get_by_role("region", name="Runs of the Playground").wait_for()
 
 
 def read_aloud_and_stop(page: Page, stack: Stack) -> None:

@@ -210,7 +210,6 @@ SCREENS: tuple[Screen, ...] = (
         playground_states.run_what_fails,
     ),
     Screen("playground-agents", _playground(), "Nothing has run yet.", playground_states.open_choice),
-    Screen("playground-copy", _playground(), "Nothing has run yet.", pressed("Copy as")),
     Screen("playground-elsewhere", _playground(), "Nothing has run yet.", playground_states.run_and_go_elsewhere),
     Screen("playground-disabled", _playground(agent="aop:action-items"), "is disabled in this Workspace."),
     Screen("playground-empty", lambda stack: playground_states.playground(stack.workspace()), "No Agent can be"),

@@ -14,7 +14,7 @@ export function RunBar() {
   const runs = useTabRuns()
   if (runs.length === 0 || path.endsWith("/playground")) return null
   return (
-    <aside
+    <section
       aria-label="Runs of the Playground"
       className="sticky bottom-0 z-20 border-t border-line bg-surface px-4 sm:px-6 lg:px-8"
     >
@@ -23,7 +23,7 @@ export function RunBar() {
           <RunItem key={`${each.workspaceId} ${each.agentId} ${each.capability}`} tabRun={each} />
         ))}
       </ul>
-    </aside>
+    </section>
   )
 }
 
