@@ -13,6 +13,7 @@ import asyncpg
 from aop.base.canonical import canonical, digest
 from aop.base.semver import Version
 from aop.control_plane.registry.index_keys import folded, grams, precedence_text
+from benchmarks._catalog_words import fill_words
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 RARE_WORD = "zyxquartz"
@@ -101,6 +102,7 @@ async def _fill(connection: Any, size: Size) -> None:
             batch = []
     await connection.execute("UPDATE registry.counter SET value = $1 WHERE name = 'publication'", size.versions)
     await _release(connection, published, chance)
+    await fill_words(connection, (agent.document for agent in agents))
 
 
 def _agent(number: int, language: _Language, chance: random.Random) -> _Agent:

@@ -2479,7 +2479,7 @@ export interface operations {
     discoverAgents: {
         parameters: {
             query?: {
-                /** @description Words in any order and case; at least one non-space character. Every word must match a word of the name, description, agentId, owner id or owner name, or of a Skill's id or name: wholly, as its start, or with wrong letters, of which one is forgiven in words of 4 or 5 letters and two in longer ones. A word is a row of letters, digits and marks; every other character separates words. A query without letters and digits is a literal part of the name or description. Of a word that is used very often only the best and newest 20,000 places are ranked. */
+                /** @description Words in any order and case; at least one non-space character. Every word must match a word of the name, description, agentId, owner id or owner name, or of a Skill's id or name: wholly, as its start, or with wrong letters, of which one is forgiven in words of 4 or 5 letters and two in longer ones. A word is a row of letters, digits and marks; every other character separates words. A query without letters and digits is a literal part of the name or description. Of a query whose rarest word is used more than 5,000 times, the 5,000 best and newest uses are ranked; of a Card, its first 1,000 words are searched. */
                 query?: string;
                 /** @description Equals the id of a Skill. */
                 capability?: components["schemas"]["SafeIdentifier"];

@@ -6,6 +6,10 @@ from tests.cli.conftest import Aop, Greeter, Stack
 def test_search_finds_by_words_capability_and_owner(aop: Aop) -> None:
     found = aop("search", "MEETING", "--json").json["items"]
     assert {item["agentId"] for item in found} == {"aop:meeting-brief", "aop:action-items"}
+    assert aop("search", "brief meetng", "--json").json["items"][0]["agentId"] == "aop:meeting-brief"
+    assert {item["agentId"] for item in aop("search", "MEETING", "--newest", "--json").json["items"]} == {
+        item["agentId"] for item in found
+    }
     assert "aop:summarizer" in aop("search", "--capability", "read-aloud").out
     assert aop("search", "--owner", "nobody", "--json").json == {"items": []}
     assert aop("search", "--owner", "nobody").out == "nothing found\n"

@@ -137,7 +137,7 @@ async def test_discovery_takes_every_filter(client: Client) -> None:
     found = [
         item.agent_id
         async for item in client.discover_agents(
-            "dd", capability=CAPABILITY, owner_id="alice", latest=True, installable=True
+            "ad", order="newest", capability=CAPABILITY, owner_id="alice", latest=True, installable=True
         )
     ]
     assert found == [AGENT]

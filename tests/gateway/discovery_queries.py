@@ -1,4 +1,7 @@
-"""Queries of the discovery: names, what each query finds among them, and parameters that are faulty."""
+"""Queries of the discovery: names, what each query finds among them, and parameters that are faulty.
+
+A query without letters and digits is a literal part of a text. Every other query is words.
+"""
 
 NAMES = {
     "percent": "100% Sure",
@@ -15,26 +18,34 @@ FOUND = {
     "_": "underscore",
     "100%": "percent",
     "50_a": "underscore",
-    "50%": None,
-    "50 a": None,
+    "50%": "underscore",
+    "a 50": "underscore",
+    "50 b": None,
+    "% %": None,
     "\\": "backslash",
+    "slash back": "backslash",
+    "lash": "backslash",
     "strasse": "german",
     "STRASSE": "german",
     "straße": "german",
     "STRAẞE": "german",
-    "ß": "german",
+    "ß": None,
     "ΣΊΣΥΦΟΣ": "greek",
     "σίσυφος": "greek",
     "i\u0307stanbul": "turkish",
     "İSTANBUL": "turkish",
-    "istanbul": None,
-    "\u00e9": "composed",
-    "e\u0301": "decomposed",
+    "istanbul": "turkish",
+    "\u00e9": None,
     "quick brown": "described",
     "QUICK": "described",
     "quickbrown": None,
-    "fox jumps": None,
-    "n f": "described",
+    "fox jumps": "described",
+    "Jumps the BROWN": "described",
+    "n f": None,
+    "brwon": "described",
+    "brow": "described",
+    "bworn": None,
+    "foz": None,
     "🦊": "described",
 }
 

@@ -20,18 +20,20 @@ FILTERS = ("", "&query=summar", "&capability=summarize", "&ownerId=alice", "&ins
 
 
 IMPOSSIBLE: list[object] = [
-    [1, 2, "a", "1.0.0", 5],
-    [1, 2, "a"],
-    [-1, 2, "a", "1.0.0"],
-    [2**63, 2, "a", "1.0.0"],
-    [1, 10**18, "a", "1.0.0"],
-    [1, -1, "a", "1.0.0"],
-    [1, 2.5, "a", "1.0.0"],
-    [1, 2, "a\0", "1.0.0"],
-    [1, 2, "a", "\0"],
-    [1, 2, "", ""],
-    [1, 2, "a\n", "1.0.0"],
-    [None, None, None, None],
+    [1, 0, 2, "a", "1.0.0", 5],
+    [1, 2, "a", "1.0.0"],
+    [-1, 0, 2, "a", "1.0.0"],
+    [2**63, 0, 2, "a", "1.0.0"],
+    [1, -1, 2, "a", "1.0.0"],
+    [1, 2**31, 2, "a", "1.0.0"],
+    [1, 0, 10**18, "a", "1.0.0"],
+    [1, 0, -1, "a", "1.0.0"],
+    [1, 0, 2.5, "a", "1.0.0"],
+    [1, 0, 2, "a\0", "1.0.0"],
+    [1, 0, 2, "a", "\0"],
+    [1, 0, 2, "", ""],
+    [1, 0, 2, "a\n", "1.0.0"],
+    [None, None, None, None, None],
     {},
     "text",
 ]
@@ -186,7 +188,7 @@ async def test_a_page_is_the_same_whichever_way_it_is_found(
 
     for way in (store.walk, store.gather):
         monkeypatch.setattr(store, way.__name__, noted(way))
-    query, seen, cursor = "limit=4&capability=summarize&query=mail&latest=true", [], None
+    query, seen, cursor = "limit=4&capability=summarize&query=.&latest=true", [], None
     for number in range(3):
         answer = await page(gateway, bob, query, cursor)
         seen += keys(answer)

@@ -1,6 +1,8 @@
 """Discovery against a plain reading of its rules: every combination of filters, and what lies behind many versions."""
 
+import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from urllib.parse import urlencode
 
@@ -33,13 +35,33 @@ class Listed:
 
     def fits(self, filters: dict[str, str]) -> bool:
         card = self.card
-        text = filters.get("query", "").casefold()
         return (
-            (text in card["name"].casefold() or text in card["description"].casefold())
+            all(any(_alike(asked, word) for word in _words(card)) for asked in filters.get("query", "").lower().split())
             and filters.get("capability") in {None, *(skill["id"] for skill in card["skills"])}
             and filters.get("ownerId") in {None, card["owner"]["id"]}
             and filters.get("installable") in {None, "true" if self.installable else "false"}
         )
+
+
+def _words(card: Card) -> set[str]:
+    texts = [card["name"], card["description"], card["agentId"], *card["owner"].values()]
+    texts += [text for skill in card["skills"] for text in (skill["id"], skill["name"])]
+    return set(re.findall("[a-z0-9]+", " ".join(texts).lower()))
+
+
+def _alike(typed: str, word: str) -> bool:
+    return word.startswith(typed) or _distance(typed, word) <= (0 if len(typed) < 4 else 1 if len(typed) < 6 else 2)
+
+
+@cache
+def _distance(one: str, other: str) -> int:
+    if not one or not other:
+        return max(len(one), len(other))
+    ends = [_distance(one[1:], other) + 1, _distance(one, other[1:]) + 1]
+    ends.append(_distance(one[1:], other[1:]) + (one[0] != other[0]))
+    if one[:2] == other[1::-1] and len(one) > 1 and len(other) > 1:
+        ends.append(_distance(one[2:], other[2:]) + 1)
+    return min(ends)
 
 
 def expected(catalog: list[Listed], filters: dict[str, str]) -> list[str]:
@@ -89,7 +111,7 @@ async def test_every_combination_of_filters_gives_what_the_rules_say(
         if state in {None, ReleaseState.PUBLISHED}:
             model.append(Listed(card, state is not None))
     choices: dict[str, tuple[str | None, ...]] = {
-        "query": (None, "ALPHA", "beta", "a", "mm"),
+        "query": (None, "ALPHA", "beta read", "a", "gamna"),
         "capability": (None, "write"),
         "ownerId": (None, "alice"),
         "latest": (None, "true"),
@@ -97,7 +119,11 @@ async def test_every_combination_of_filters_gives_what_the_rules_say(
     }
     for number, values in enumerate(product(*choices.values())):
         filters = {name: value for name, value in zip(choices, values, strict=True) if value is not None}
-        assert await pages(gateway, bob, filters, (3, 100)[number % 2]) == expected(model, filters), filters
+        found = await pages(gateway, bob, {**filters, "order": "newest"}, (3, 100)[number % 2])
+        assert found == expected(model, filters), filters
+        if "query" in filters and number % 4 == 0:
+            ranked = await pages(gateway, bob, filters, (100, 3)[number % 2])
+            assert sorted(ranked) == sorted(found), filters
 
 
 @pytest.mark.parametrize("crowd", [None, ReleaseState.PUBLISHED, ReleaseState.REVOKED])
@@ -120,14 +146,14 @@ async def test_what_lies_behind_thousands_of_other_versions_is_found_in_time_and
     await postgres.execute(CROWD, stores.migration.rpartition("/")[2])
     newest_first = ["rare 1.2.0", "rare 1.1.0", "rare 1.0.0"]
     kind = {"installable": "false" if crowd is ReleaseState.PUBLISHED else "true"}
-    for filters in ({"query": "zebra"}, {"query": "eb"}, {"capability": "gallop"}, kind):
+    for filters in ({"query": "zebra"}, {"query": "zeb"}, {"query": "zebar"}, {"capability": "gallop"}, kind):
         for limit in (1, 25):
             assert await pages(gateway, bob, filters, limit) == newest_first, filters
         assert await pages(gateway, bob, {**filters, "latest": "true"}, 25) == newest_first[:1], filters
     every = {"query": "zebra", "capability": "gallop", "ownerId": "alice", **kind}
     assert await pages(gateway, bob, every, 2) == newest_first
     shown = [] if crowd is ReleaseState.REVOKED else ["crowd 1.0.2500"]
-    for filters in ({}, {"query": "e"}, {"ownerId": "alice"}):
+    for filters in ({}, {"query": "alice texts", "order": "newest"}, {"ownerId": "alice"}):
         assert await pages(gateway, bob, {**filters, "latest": "true"}, 1) == [*shown, "rare 1.2.0"], filters
 
 
@@ -142,5 +168,12 @@ SELECT 'rel_' || lpad(number::text, 32, '0'), provider_id, agent_id, '1.0.' || n
        endpoint_origin, endpoint_path, method, evidence_digest, state, created_at, updated_at, verified_at,
        published_at, suspended_at, revoked_at
   FROM registry.release, generate_series(1, 2500) AS number WHERE agent_id = 'crowd';
-ANALYZE registry.card, registry.release;
+INSERT INTO registry.indexed_version (agent_id, version, published_at, publication)
+SELECT agent_id, version, published_at, publication FROM registry.eligible_version
+ WHERE agent_id = 'crowd' AND version <> '1.0.0' ORDER BY published_at;
+INSERT INTO registry.word_use
+SELECT version.version_id, word_id, places FROM registry.indexed_version AS version, registry.word_use
+  JOIN registry.indexed_version AS first USING (version_id)
+ WHERE version.agent_id = 'crowd' AND first.agent_id = 'crowd' AND version.version <> '1.0.0';
+ANALYZE;
 """

@@ -42,7 +42,7 @@ SLOWEST = Listed("invocations", ("workspaceId",), (7, "0" * 32), (("order", "slo
 TRACES = Listed("traces", ("workspaceId",), (NOW, "f" * 32))
 TRACE = Listed("trace", ("workspaceId", "traceId"), (NOW, 0, "0" * 32), limit=None)
 LISTS = {
-    "/v1/agents": Listed("agents", (), (1, MICROS, "acme:agent", "1.0.0")),
+    "/v1/agents": Listed("agents", (), (1, 1, MICROS, "acme:agent", "1.0.0")),
     "/v1/agents/{agentId}": Listed("agent-overview", ("agentId",), (NOW, "1.0.0")),
     "/v1/me/agents": Listed("my-agents", (), ("acme:agent",)),
     "/v1/me/tokens": Listed("tokens", (), (NOW, "tok_1")),

@@ -13,24 +13,29 @@ from aop.contracts.catalog import Availability
 _PUBLIC_ID = re.compile(r"(?:.*/a/)?(agt_[0-9a-f]{32})")
 
 
-@click.argument("query", metavar="[WORDS]", required=False, help="Part of a name or description.")
+@click.argument(
+    "query", metavar="[WORDS]", required=False, help="Words of names, ids, owner or description, in any order."
+)
 @click.option("--capability", "-c", metavar="SKILL", help="With this Skill.")
 @click.option("--owner", metavar="ID", help="Of this owner.")
 @click.option("--all-versions", is_flag=True, help="Every version, not just the latest.")
+@click.option("--newest", is_flag=True, help="The newest first, not the best match.")
 @click.option("--any", "any_state", is_flag=True, help="Also those without a published Release.")
 @options.limit(50)
-async def search(
+async def search(  # noqa: PLR0913, PLR0917  a command's options are its parameters
     platform: Platform,
     query: str | None,
     capability: str | None,
     owner: str | None,
     all_versions: bool,
+    newest: bool,
     any_state: bool,
     limit: int,
 ) -> None:
-    """Without words or filters it lists everything that can be installed, newest first.
+    """The best match first; small mistakes are forgiven. Without words it lists what can be installed, newest first.
 
     Example: aop search meeting --capability extract-action-items
+    Example: aop search "notes sumarize"
     """
     listing = platform.client.discover_agents(
         query,
@@ -38,6 +43,7 @@ async def search(
         owner_id=owner,
         latest=None if all_versions else True,
         installable=None if any_state else True,
+        order="newest" if newest else None,
     )
     found, more = await platform.waiting("searching", first(listing, limit))
     rows = [(one.agent_id, one.version, ", ".join(skill.id for skill in one.skills), one.description) for one in found]

@@ -1,6 +1,7 @@
 """Calls of the Catalog, of Discovery and of the public share."""
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import msgspec
 
@@ -51,11 +52,15 @@ class CatalogCalls:
         owner_id: str | None = None,
         latest: bool | None = None,
         installable: bool | None = None,
+        order: Literal["relevance", "newest"] | None = None,
     ) -> Call[Page[DiscoveryItem]]:
-        """Eligible published versions, newest first; filters combine with AND.
+        """Eligible published versions; filters combine with AND. Without a query the newest come first.
 
-        `query` is a part of the name or of the description, in any case.
+        `query` is words in any order, of names, ids, owner or description; small mistakes are forgiven,
+        and the best match comes first unless `order` says otherwise.
 
+        >>> [item.agent_id for item in client.discover_agents("ader acme", latest=True)]
+        ['acme:adder']
         >>> [(item.agent_id, item.version) for item in client.discover_agents(capability="add")]
         [('acme:adder', '1.0.0')]
         """
@@ -65,6 +70,7 @@ class CatalogCalls:
             "ownerId": owner_id,
             "latest": latest,
             "installable": installable,
+            "order": order,
         }
         return Call(page_of(DiscoveryItem), query=filters)
 

@@ -35,6 +35,7 @@ class SearchPosition:
     """The last item of a page, and the highest publication number when the first page was read."""
 
     boundary: int
+    score: int
     published_at: datetime
     agent_id: str
     version: str
@@ -56,15 +57,15 @@ class Conditions:
         self._after = page.after
         self._placeholders: dict[str, str] = {}
         self.values: list[Any] = []
-        self.rows = self._bound("rows", page.size.rows, "bigint")
+        self.rows = self.bound("rows", page.size.rows, "bigint")
 
     def placed(self) -> list[str]:
         """Where an index in the order of publication starts: at the owner, and at the end of the page before."""
         after = self._after
         if after is None:
             return self._visible("item")
-        moment = self._bound("moment", after.published_at, "timestamptz")
-        agent_id, version = self._bound("agent", after.agent_id, "text"), self._bound("version", after.version, "text")
+        moment = self.bound("moment", after.published_at, "timestamptz")
+        agent_id, version = self.bound("agent", after.agent_id, "text"), self.bound("version", after.version, "text")
         return [
             *self._visible("item"),
             f"item.published_at <= {moment}",
@@ -81,16 +82,16 @@ class Conditions:
         """The filters on the Card itself."""
         filters, conditions = self._filters, []
         if filters.capability is not None:
-            conditions.append(f"{name}.skill_ids @> ARRAY[{self._bound('capability', filters.capability, 'text')}]")
+            conditions.append(f"{name}.skill_ids @> ARRAY[{self.bound('capability', filters.capability, 'text')}]")
         if filters.text is not None:
-            text = self._bound("text", filters.text, "text")
+            text = self.bound("text", filters.text, "text")
             conditions.append(f"(strpos({name}.folded_name, {text}) > 0 OR strpos({name}.folded_text, {text}) > 0)")
         return conditions
 
     def indexed(self) -> list[str]:
         """Follows from `fitting`, in the form that the index on text can use."""
         grams = self._filters.grams
-        return [f"item.grams @> {self._bound('grams', grams, 'integer[]')}"] if grams else []
+        return [f"item.grams @> {self.bound('grams', grams, 'integer[]')}"] if grams else []
 
     def latest(self, name: str) -> list[str]:
         """No higher version of the Agent meets the other filters. `name` is the relation with the Release of `item`."""
@@ -113,21 +114,36 @@ class Conditions:
         nearest = "ORDER BY higher.precedence, higher.version LIMIT 1 OFFSET 0"
         return [f"NOT EXISTS (SELECT FROM registry.eligible_version AS higher WHERE {others} {nearest})"]
 
+    def behind_score(self) -> list[str]:
+        """Behind the end of the page before in the order of relevance, for a relation with the column `score`."""
+        after = self._after
+        if after is None:
+            return []
+        score, moment = (
+            self.bound("score", after.score, "bigint"),
+            self.bound("moment", after.published_at, "timestamptz"),
+        )
+        agent_id, version = self.bound("agent", after.agent_id, "text"), self.bound("version", after.version, "text")
+        later = f"(published_at = {moment} AND (agent_id, version) > ({agent_id}, {version}))"
+        return [f"(score < {score} OR (score = {score} AND (published_at < {moment} OR {later})))"]
+
+    def of_owner(self, name: str) -> list[str]:
+        owner = self._filters.owner_id
+        return [] if owner is None else [f"{name}.owner_id = {self.bound('owner', owner, 'text')}"]
+
     def boundary(self) -> str:
         if self._after is None:
             return "(SELECT number FROM registry.last_publication)"
-        return self._bound("boundary", self._after.boundary, "bigint")
+        return self.bound("boundary", self._after.boundary, "bigint")
 
     def _visible(self, name: str) -> list[str]:
         """Of the owner in the filters, and not published after the first page was read."""
-        owner, conditions = self._filters.owner_id, []
-        if owner is not None:
-            conditions.append(f"{name}.owner_id = {self._bound('owner', owner, 'text')}")
+        conditions = self.of_owner(name)
         if self._after is not None:
             conditions.append(f"{name}.publication <= {self.boundary()}")
         return conditions
 
-    def _bound(self, name: str, value: Any, kind: str) -> str:
+    def bound(self, name: str, value: Any, kind: str) -> str:
         """A parameter in a subselect, where the planner does not see its value: so each statement has one plan, which
         the store keeps. That costs half as much as a new plan, and none of the values would change the plan."""
         if name not in self._placeholders:

@@ -1,11 +1,15 @@
-"""Discovery: eligible versions in the order of publication, in pages that repeat no version and leave none out."""
+"""Discovery: eligible versions by relevance or newest first, in pages that repeat no version and leave none out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aop.contracts.catalog import DiscoveryOrder
 from aop.control_plane.discovery import store
 from aop.control_plane.discovery.conditions import FoldedFilters, PageRequest, SearchPosition
 from aop.control_plane.discovery.items import RawDiscoveryItem, discovery_item
+from aop.control_plane.discovery.query import WordQuery, word_query
+from aop.control_plane.discovery.ranked_store import Ranking, rank
+from aop.control_plane.discovery.relevance import NO_POINTS, POINTS
 from aop.control_plane.discovery.store import EligibleVersion
 from aop.control_plane.registry.index_keys import folded, query_grams
 from aop.store.database import Connection, Database
@@ -26,6 +30,7 @@ class Filters:
     owner_id: str | None = None
     latest: bool = False
     installable: bool | None = None
+    order: DiscoveryOrder = DiscoveryOrder.RELEVANCE
 
 
 @dataclass(frozen=True)
@@ -42,10 +47,26 @@ class Search:
         self._public_origin = public_origin
 
     async def page(self, filters: Filters, size: PageSize, after: SearchPosition | None) -> FoundPage:
-        async with self._database.connection() as connection:
-            page = await _find(connection, _folded(filters), PageRequest(size, after))
+        words, request = None if filters.query is None else word_query(filters.query), PageRequest(size, after)
+        if words is None:
+            async with self._database.connection() as connection:
+                page = await _find(connection, _folded(filters, filters.query), request)
+        else:
+            # One snapshot: what a word may mean, and where it stands.
+            async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
+                page = await _ranked(connection, words, filters, request)
         items = [discovery_item(row, self._public_origin) for row in page.rows]
         return FoundPage(items, None if page.is_last else _position(page.rows[-1]))
+
+
+async def _ranked(
+    connection: Connection, words: WordQuery, filters: Filters, request: PageRequest
+) -> RowPage[EligibleVersion]:
+    meanings = await words.meanings(connection)
+    if meanings is None:
+        return RowPage((), 0)
+    points = POINTS if filters.order is DiscoveryOrder.RELEVANCE else NO_POINTS
+    return await rank(connection, Ranking(meanings, len(words.words), points), _folded(filters, None), request)
 
 
 async def _find(connection: Connection, filters: FoldedFilters, request: PageRequest) -> RowPage[EligibleVersion]:
@@ -69,8 +90,8 @@ def _is_walk_faster(short: RowPage[EligibleVersion], request: PageRequest) -> bo
     return to_walk * _LIKELY <= store.LONG_WALK and to_walk < to_gather * _GATHERING
 
 
-def _folded(filters: Filters) -> FoldedFilters:
-    text = None if filters.query is None else folded(filters.query)
+def _folded(filters: Filters, literal: str | None) -> FoldedFilters:
+    text = None if literal is None else folded(literal)
     return FoldedFilters(
         text=text,
         grams=() if text is None else query_grams(text),
@@ -82,4 +103,4 @@ def _folded(filters: Filters) -> FoldedFilters:
 
 
 def _position(row: EligibleVersion) -> SearchPosition:
-    return SearchPosition(row.boundary, row.published_at, row.agent_id, row.version)
+    return SearchPosition(row.boundary, row.score, row.published_at, row.agent_id, row.version)

@@ -18,7 +18,7 @@ SHORT_WALK = 3_000
 LONG_WALK = 24_000
 
 _ORDER = "published_at DESC, agent_id, version"
-_KEYS = "agent_id, version, precedence, published_at"
+_KEYS = "agent_id, version, precedence, published_at, 0 AS score"
 _SHARED_ORDER = "published_at DESC, release_id"
 _SHARED_DOCUMENTS = (
     "SELECT release_id, agent_id, version, card_digest, published_at, document FROM registry.shared_release"  # noqa: S608
@@ -39,6 +39,7 @@ class EligibleVersion(Row, frozen=True):
     release_state: ReleaseState | None
     public_agent_id: str
     boundary: int
+    score: int
 
 
 class ReleaseOfShare(Row, frozen=True):
@@ -71,10 +72,10 @@ async def follow(connection: Connection, filters: FoldedFilters, page: PageReque
     conditions = Conditions(filters, page)
     kept = [*conditions.placed(), *conditions.installable("item"), *conditions.latest("item")]
     found = (
-        f"SELECT {_KEYS} FROM registry.eligible_version AS item{_where(kept)}"  # noqa: S608
+        f"SELECT {_KEYS} FROM registry.eligible_version AS item{where(kept)}"  # noqa: S608
         f" ORDER BY {_ORDER} LIMIT {_MAX_ROWS}"
     )
-    return await _page(connection, conditions, page.size, found)
+    return await page_of(connection, conditions, page.size, found)
 
 
 async def walk(
@@ -84,11 +85,11 @@ async def walk(
     does not mean that there are no more."""
     conditions = Conditions(filters, page)
     near = (
-        f"SELECT * FROM registry.published_version AS item{_where(conditions.placed())}"  # noqa: S608
+        f"SELECT * FROM registry.published_version AS item{where(conditions.placed())}"  # noqa: S608
         f" ORDER BY {_ORDER} LIMIT {max_versions}"
     )
-    found = f"SELECT {_KEYS} FROM ({near}) AS item{_where(conditions.fitting('item'))} ORDER BY {_ORDER}"  # noqa: S608
-    return await _page(connection, conditions, page.size, _eligible(conditions, found))
+    found = f"SELECT {_KEYS} FROM ({near}) AS item{where(conditions.fitting('item'))} ORDER BY {_ORDER}"  # noqa: S608
+    return await page_of(connection, conditions, page.size, _eligible(conditions, found))
 
 
 async def gather(connection: Connection, filters: FoldedFilters, page: PageRequest) -> RowPage[EligibleVersion]:
@@ -96,9 +97,9 @@ async def gather(connection: Connection, filters: FoldedFilters, page: PageReque
     conditions = Conditions(filters, page)
     kept = [*conditions.placed(), *conditions.fitting("item"), *conditions.indexed()]
     # OFFSET 0 keeps the planner from walking the order of publication after all.
-    fits = f"SELECT {_KEYS} FROM registry.published_version AS item{_where(kept)} OFFSET 0"  # noqa: S608
+    fits = f"SELECT {_KEYS} FROM registry.published_version AS item{where(kept)} OFFSET 0"  # noqa: S608
     found = f"SELECT * FROM ({fits}) AS item ORDER BY {_ORDER}"  # noqa: S608
-    return await _page(connection, conditions, page.size, _eligible(conditions, found))
+    return await page_of(connection, conditions, page.size, _eligible(conditions, found))
 
 
 async def shared_releases(
@@ -138,21 +139,24 @@ def _eligible(conditions: Conditions, found: str) -> str:
     return (
         f"SELECT item.* FROM ({found}) AS item CROSS JOIN LATERAL (SELECT installable FROM registry.eligible_version"  # noqa: S608
         f" AS version WHERE (version.agent_id, version.version) = (item.agent_id, item.version) LIMIT 1) AS eligible"
-        f"{_where(kept)} ORDER BY {_ORDER}"
+        f"{where(kept)} ORDER BY {_ORDER}"
     )
 
 
-async def _page(connection: Connection, conditions: Conditions, size: PageSize, found: str) -> RowPage[EligibleVersion]:
+async def page_of(
+    connection: Connection, conditions: Conditions, size: PageSize, found: str, order: str = _ORDER
+) -> RowPage[EligibleVersion]:
     """Reads all columns of the few rows found. The boundary is of the same snapshot as they are."""
     query = (
         f"SELECT version.agent_id, version.version, digest, document, registered_at, version.published_at, release_id,"  # noqa: S608
-        f" release_state, public_agent_id, {conditions.boundary()} AS boundary, octet_length(document) AS weight"
-        f" FROM (SELECT agent_id, version FROM ({found}) AS found ORDER BY {_ORDER} LIMIT {conditions.rows}) AS item"
+        f" release_state, public_agent_id, {conditions.boundary()} AS boundary, score, octet_length(document) AS weight"
+        f" FROM (SELECT agent_id, version, score FROM ({found}) AS found"
+        f" ORDER BY {order} LIMIT {conditions.rows}) AS item"
         f" JOIN registry.eligible_version AS version USING (agent_id, version)"
         f" JOIN registry.public_agent USING (agent_id)"
     )
-    return await fetch_page(connection, EligibleVersion, query, conditions.values, size=size, order=_ORDER)
+    return await fetch_page(connection, EligibleVersion, query, conditions.values, size=size, order=order)
 
 
-def _where(conditions: Sequence[str]) -> str:
+def where(conditions: Sequence[str]) -> str:
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -29,6 +29,7 @@ _LAST_MICROS = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 class _CursorPosition(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     boundary: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+    score: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
     published_micros: Annotated[int, msgspec.Meta(ge=0, le=_LAST_MICROS)]
     agent_id: SafeIdentifier
     version: VersionText
@@ -37,6 +38,7 @@ class _CursorPosition(msgspec.Struct, frozen=True, array_like=True, forbid_unkno
     def of(cls, position: SearchPosition) -> Self:
         return cls(
             position.boundary,
+            position.score,
             (position.published_at - _EPOCH) // _MICROSECOND,
             position.agent_id,
             position.version,
@@ -44,7 +46,7 @@ class _CursorPosition(msgspec.Struct, frozen=True, array_like=True, forbid_unkno
 
     def position(self) -> SearchPosition:
         moment = _EPOCH + self.published_micros * _MICROSECOND
-        return SearchPosition(self.boundary, moment, self.agent_id, self.version)
+        return SearchPosition(self.boundary, self.score, moment, self.agent_id, self.version)
 
 
 def _text(text: str) -> str:
@@ -113,4 +115,5 @@ def _filters(request: Request) -> Filters:
         owner_id=query.get("ownerId"),
         latest=query.get("latest", False),
         installable=query.get("installable"),
+        order=query.get("order", DiscoveryOrder.RELEVANCE),
     )

@@ -13,8 +13,9 @@ from aop.contracts.errors import Conflict, Forbidden, NotFound, Reason
 from aop.control_plane.registry.entries import catalog_entry, draft_entry
 from aop.control_plane.registry.index_keys import folded, grams, precedence_text
 from aop.control_plane.registry.lifecycle import DISABLE_CARD, PUBLISH_CARD
-from aop.control_plane.registry.names import record_published, resemblances
-from aop.control_plane.registry.store import bindings, cards, releases
+from aop.control_plane.registry.names import resemblances
+from aop.control_plane.registry.publishing import publish_version
+from aop.control_plane.registry.store import bindings, cards, releases, words
 from aop.control_plane.registry.store.cards import CardRow, NewCard
 from aop.store.database import Connection, Database
 from aop.store.rows import PageSize, RowPage
@@ -71,10 +72,7 @@ class Cards:
             status = await _lock_own(connection, caller, agent_id, version)
             if status not in PUBLISH_CARD.sources:
                 raise Conflict(f"the version is {status}", reason=Reason.CARD_STATE)
-            now = self._clock()
-            await cards.set_published(connection, agent_id, version, now)
-            row = await cards.read(connection, agent_id, version)
-            await record_published(connection, row, now)
+            row = await publish_version(connection, agent_id, version, self._clock())
         return catalog_entry(row, self._public_origin)
 
     async def disable(self, caller: str, agent_id: str, version: str) -> CatalogEntry:
@@ -83,6 +81,7 @@ class Cards:
             status = await _lock_own(connection, caller, agent_id, version)
             if status in DISABLE_CARD.sources:
                 await cards.set_disabled(connection, agent_id, version, self._clock())
+                await words.remove(connection, agent_id, version)
                 release_id = await releases.lock_of_version(connection, agent_id, version)
                 if release_id is not None:
                     await releases.record_change(connection, release_id)

@@ -19,8 +19,8 @@ from aop.control_plane.registry.lifecycle import (
     VERIFY_RELEASE,
     Transition,
 )
-from aop.control_plane.registry.names import record_published
-from aop.control_plane.registry.store import bindings, cards, releases
+from aop.control_plane.registry.publishing import publish_version
+from aop.control_plane.registry.store import bindings, cards, releases, words
 from aop.control_plane.registry.store.bindings import BindingRow
 from aop.control_plane.registry.store.releases import NewRelease, ReleaseRow
 from aop.store.database import Connection, Database
@@ -75,8 +75,7 @@ class Releases:
                 raise Conflict("the Binding no longer bears the evidence", reason=Reason.BINDING_EVIDENCE_CHANGED)
             now = self._clock()
             published = await releases.move(connection, release_id, PUBLISH_RELEASE.target, now)
-            await cards.set_published(connection, row.agent_id, row.version, now)
-            await record_published(connection, await cards.read(connection, row.agent_id, row.version), now)
+            await publish_version(connection, row.agent_id, row.version, now)
             await releases.record_change(connection, release_id)
         return release(published)
 
@@ -95,6 +94,7 @@ class Releases:
         async with self._database.transaction() as connection:
             await _lock_own(connection, caller, release_id, REVOKE_RELEASE)
             row = await releases.move(connection, release_id, REVOKE_RELEASE.target, self._clock())
+            await words.remove(connection, row.agent_id, row.version)
             await releases.record_change(connection, release_id)
         return release(row)
 
@@ -120,6 +120,7 @@ class Releases:
 
     async def _suspend(self, connection: Connection, release_id: str, suspended_by: SuspendedBy) -> Release:
         row = await releases.suspend(connection, release_id, self._clock(), suspended_by)
+        await words.remove(connection, row.agent_id, row.version)
         await releases.record_change(connection, release_id)
         return release(row)
 
