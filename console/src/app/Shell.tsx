@@ -60,11 +60,8 @@ export function Shell() {
             onClick={() => setOpened("find")}
           >
             <Search aria-hidden className="size-4" />
-            Search or paste an id
-            <kbd
-              aria-hidden
-              className="ml-auto rounded border border-line-strong px-1.5 font-mono text-xs leading-4"
-            >
+            <span className="min-w-0 flex-1 truncate text-left">Find or paste an id</span>
+            <kbd aria-hidden className="rounded border border-line-strong px-1.5 font-mono text-xs leading-4">
               /
             </kbd>
           </button>
