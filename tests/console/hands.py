@@ -48,8 +48,8 @@ def mouse(page: Page) -> Hand:
     )
 
 
-def keyboard(page: Page, at_stop: Callable[[Page], object] = lambda page: None) -> Hand:
-    """Tab, Enter, Space and letters; the mouse is never touched. `at_stop` looks at each place the Tab key leads to."""
+def keyboard(page: Page) -> Hand:
+    """Tab, Enter, Space and letters; the mouse is never touched, and the focus is seen wherever it goes."""
 
     def reach(target: Locator) -> None:
         target.wait_for()
@@ -58,7 +58,7 @@ def keyboard(page: Page, at_stop: Callable[[Page], object] = lambda page: None) 
             if target.evaluate("(element) => element === document.activeElement"):
                 return
             page.keyboard.press("Tab")
-            at_stop(page)
+            require_visible_focus(page)
         raise AssertionError(f"the Tab key does not lead to {target}")
 
     def press(target: Locator) -> None:

@@ -33,9 +33,7 @@ def main(arguments: list[str]) -> int:
             running_browser() as browser,
         ):
             for screen in screens:
-                path = chosen.to / f"{screen.name}-{variant}.png"
-                take(browser, stack, screen, *LOOKS[variant], path)
-                sys.stdout.write(f"{path}\n")
+                take(browser, stack, screen, {chosen.to / f"{screen.name}-{variant}.png": LOOKS[variant]})
     return 0
 
 

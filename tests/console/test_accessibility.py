@@ -4,12 +4,10 @@ import pytest
 
 from tests.console.browser import LookedAt, Tab
 from tests.console.screens import SCREENS, Screen
-from tests.console.shot import LOOKS
+from tests.console.shot import DRAWN, LOOKS
 
 # Dark is another set of colours and nothing else; narrow is another layout in the colours of light.
 DIFFERS_IN: dict[str, LookedAt] = {"light": "everything", "dark": "colours", "narrow": "everything but colours"}
-
-_DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
 
 def _is_further_state(screen: Screen) -> bool:
@@ -29,5 +27,5 @@ def test_every_screen_is_accessible(tab: Tab, screen: Screen) -> None:
         (width, height), scheme = LOOKS[look]
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.evaluate(_DRAWN)  # until then Chromium may tell colours of the look before
+        page.evaluate(DRAWN)
         tab.require_accessible(looked_at)

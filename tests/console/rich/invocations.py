@@ -70,13 +70,15 @@ class Recording:
         return traces
 
     def _long(self) -> Call:
-        """Each call makes up to ten others."""
+        """Each call makes up to ten others, of three Agents that depend on its own."""
         root = self._add(self._root(ago(minutes=12), "acme:tree-walker", latency=timedelta(seconds=20)))
         calls = [root]
         for place in range(1, LONG_TRACE):
             parent = calls[(place - 1) // 10]
             room = parent.latency / _MILLISECOND
-            calls.append(self._called(parent, room * (place % 10) / 11, room / 13))
+            nearest = 3 * INSTALLED.index(parent.agent_id) + 1 + place % 3
+            agent_id = INSTALLED[nearest % len(INSTALLED)]
+            calls.append(self._called(parent, agent_id, room * (place % 10) / 11, room / 13))
         return root
 
     def _recursive(self) -> Call:
@@ -125,14 +127,13 @@ class Recording:
         root = self._add(self._root(at, dice.choice(INSTALLED), latency=took, **self._outcome()))
         for place in range(min(dice.choice((0, 0, 0, 1, 2, 5)), COUNT - len(self.calls))):
             if root.opening == "started":
-                self._called(root, 1 + place, took / _MILLISECOND / 2)
+                self._called(root, dice.choice(INSTALLED), 1 + place, took / _MILLISECOND / 2)
 
     def _root(self, at: datetime, agent_id: str, **members: Any) -> Call:
         caller = self._random.choice(("local", "local", "local", *CALLERS[:1]))
         return Call(LARGE, at, caller_id=caller, **self._target(agent_id), **members)
 
-    def _called(self, parent: Call, started: float, took: float) -> Call:
-        agent_id = self._random.choice(INSTALLED)
+    def _called(self, parent: Call, agent_id: str, started: float, took: float) -> Call:
         outcome = self._outcome(openings=("started",))
         return self._add(child(parent, started, max(1, took), **self._target(agent_id), **outcome))
 

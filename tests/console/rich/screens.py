@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 
+from playwright.sync_api import Page
+
+from tests.console.browser import Tab
 from tests.console.lineage_states import invocation_path, trace_path
 from tests.console.recorded import Call
 from tests.console.rich.published import DRAFTS
@@ -12,6 +15,14 @@ from tests.console.screens import Screen, pressed
 _SPACE = f"/workspaces/{LARGE}"
 _HOSTILE = ("mallory:markup", "mallory:long-words", "mallory:turned", "aop:summarlzer")
 Screens = tuple[Screen, ...]
+
+
+def opened(tab: Tab, screen: Screen) -> Page:
+    """The screen once it is complete."""
+    page = tab.open(screen.address(tab.stack), signed_in=screen.signed_in)
+    page.get_by_text(screen.shows).filter(visible=True).first.wait_for()
+    screen.act(page, tab.stack)
+    return page
 
 
 def _agent(rich: Rich) -> Screens:
@@ -106,12 +117,12 @@ def _always(*screens: Screen) -> Callable[[Rich], Screens]:
 SCREENS: dict[str, Callable[[Rich], Screens]] = {
     "/sign-in": _always(Screen("sign-in", "/sign-in", "Access token", signed_in=False)),
     "/a/$publicAgentId": _share,
-    "/": _always(Screen("home", "/", "Translator")),
+    "/": _always(Screen("home", "/", "Proven endpoint")),
     "/discover": _always(
         Screen("discover", "/discover", "Proven endpoint"),
         Screen("discover-found", "/discover?query=translator", "acme:translator"),
         Screen("discover-hostile", "/discover?owner=mallory", "Markup"),
-        Screen("discover-nothing", "/discover?query=zzzzzzzz", "zzzzzzzz"),
+        Screen("discover-nothing", "/discover?query=zzzzzzzz", "No published Agent matches"),
     ),
     "/agents/$agentId": _agent,
     "/publish": _publish,
@@ -129,10 +140,13 @@ SCREENS: dict[str, Callable[[Rich], Screens]] = {
     ),
     "/workspaces/$workspaceId/invocations": _always(
         Screen("invocations", f"{_SPACE}/invocations", "acme:"),
-        Screen("invocations-failed", f"{_SPACE}/invocations?status=failed", "acme:"),
+        Screen("invocations-failed", f"{_SPACE}/invocations?status=failed&code=AGENT_UNAVAILABLE", "acme:"),
+        Screen("invocations-slowest", f"{_SPACE}/invocations?order=slowest", "walk-tree"),
     ),
     "/workspaces/$workspaceId/traces": _always(
         Screen("traces", f"{_SPACE}/traces", "acme:"),
+        Screen("traces-failed", f"{_SPACE}/traces?status=failed&last=1h", "acme:"),
+        Screen("traces-empty", f"/workspaces/{EMPTY}/traces", "Nothing"),
     ),
     "/workspaces/$workspaceId/invocations/$invocationId": _invocation,
     "/workspaces/$workspaceId/traces/$traceId": _trace,
@@ -140,7 +154,10 @@ SCREENS: dict[str, Callable[[Rich], Screens]] = {
         Screen("people", f"{_SPACE}/people", "dora"),
         Screen("people-as-caller", f"/workspaces/{SHARED_BY_OTHERS}/people", "dora"),
     ),
-    "/status": _always(Screen("status", f"/status?workspace={LARGE}", "AGENT_UNAVAILABLE")),
+    "/status": _always(
+        Screen("status", f"/status?workspace={LARGE}", "AGENT_UNAVAILABLE"),
+        Screen("status-day", f"/status?workspace={LARGE}&last=24h", "AGENT_UNAVAILABLE"),
+    ),
     "/tokens": _always(Screen("tokens", "/tokens", "Sessions")),
     "/sign-in-code": _always(Screen("sign-in-code", "/sign-in-code", "Show a code")),
     "$": _always(Screen("not-found", "/no/such/page", "This page does not exist.")),

@@ -12,7 +12,7 @@ from tests.console.rich.screens import SCREENS
 from tests.console.rich.stack import running_rich_stack
 from tests.console.shot import LOOKS, take
 
-WIDER = (1440, 900)
+_LOOKS = {look: ((1440, 900) if size == WIDE else size, scheme) for look, (size, scheme) in LOOKS.items()}
 
 
 def take_rich(folder: Path, names: Collection[str], looks: Collection[str]) -> int:
@@ -24,15 +24,12 @@ def take_rich(folder: Path, names: Collection[str], looks: Collection[str]) -> i
         running_browser() as browser,
     ):
         screens = [screen for route in SCREENS.values() for screen in route(rich)]
-        for screen in screens:
-            for look in looks if not names or screen.name in names else ():
-                size, scheme = LOOKS[look]
-                path = folder / f"{screen.name}-{look}.png"
-                try:
-                    take(browser, rich.stack, screen, WIDER if size == WIDE else size, scheme, path)
-                except TimeoutError:
-                    missed += 1
-                    sys.stderr.write(f"{screen.name} does not show {screen.shows!r}\n")
-                else:
-                    sys.stdout.write(f"{path}\n")
+        for screen in screens if not names else [screen for screen in screens if screen.name in names]:
+            try:
+                take(
+                    browser, rich.stack, screen, {folder / f"{screen.name}-{look}.png": _LOOKS[look] for look in looks}
+                )
+            except TimeoutError:
+                missed += 1
+                sys.stderr.write(f"{screen.name} does not show {screen.shows!r}\n")
     return missed
