@@ -13,7 +13,7 @@ from aop.cli.profiles import Profiles
 from aop.client import AnswerLost, BrokenAnswer, Client, ClientError, PlatformError, StreamInterrupted
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.recovery import Situation
-from aop.contracts.workspace import WorkspaceItem, WorkspaceRole
+from aop.contracts.workspace import WorkspaceItem
 
 T = TypeVar("T")
 
@@ -124,7 +124,7 @@ class InWorkspace(Platform):
 
 async def owned_workspaces(client: Client) -> AsyncIterator[WorkspaceItem]:
     """No command chooses a shared Workspace by itself: its owner decides which Agents get the input."""
-    async for workspace in client.list_workspaces(WorkspaceRole.OWNER):
+    async for workspace in client.list_workspaces("owner"):
         yield workspace
 
 
