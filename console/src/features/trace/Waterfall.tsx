@@ -60,7 +60,7 @@ function Rows(props: WaterfallProps & { readonly rowHeight: number }) {
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => props.rowHeight,
-    overscan: 12,
+    overscan: 8,
     scrollPaddingStart: 2 * props.rowHeight,
     scrollPaddingEnd: props.rowHeight,
   })

@@ -1,6 +1,7 @@
 /** One Invocation in the waterfall: its name, indented below its caller, and its bar on the time axis; one above the other where there is little room. */
 
 import { ChevronDown, ChevronRight, CircleAlert, CircleSlash } from "lucide-react"
+import { memo } from "react"
 
 import type { InvocationEvent } from "@/api/contract.gen"
 import { cn } from "@/components/classes"
@@ -33,7 +34,15 @@ interface WaterfallRowProps {
   readonly height: number
 }
 
-export function WaterfallRow(props: WaterfallRowProps) {
+/** Drawn again only when it shows something else, which keeps scrolling smooth; what its functions do depends on nothing more. */
+export const WaterfallRow = memo(Row, (before, after) => SHOWN.every((name) => before[name] === after[name]))
+
+const SHOWN = [
+  ...(["id", "branch", "drawn", "events", "top", "height"] as const),
+  ...(["isClosed", "isActive", "isChosen", "isFound"] as const),
+]
+
+function Row(props: WaterfallRowProps) {
   const {
     id,
     branch,
