@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from tests.console.browser import Tab
 from tests.console.lineage_states import invocation_path, trace_path
@@ -12,13 +12,15 @@ from tests.console.rich.stack import Rich
 from tests.console.rich.workspaces import EMPTY, LARGE, SHARED_BY_OTHERS
 from tests.console.screens import Screen, pressed
 
+WIDER: ViewportSize = {"width": 1440, "height": 900}
 _SPACE = f"/workspaces/{LARGE}"
 _HOSTILE = ("mallory:markup", "mallory:long-words", "mallory:turned", "aop:summarlzer")
 Screens = tuple[Screen, ...]
 
 
 def opened(tab: Tab, screen: Screen) -> Page:
-    """The screen once it is complete."""
+    """The screen once it is complete, with room for all that it shows."""
+    tab.page.set_viewport_size(WIDER)
     page = tab.open(screen.address(tab.stack), signed_in=screen.signed_in)
     page.get_by_text(screen.shows).filter(visible=True).first.wait_for()
     screen.act(page, tab.stack)

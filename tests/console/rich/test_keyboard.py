@@ -31,7 +31,7 @@ def test_somebody_signs_in_finds_installs_and_tries_an_agent(tab: Tab, rich: Ric
     by.write(page.get_by_role("textbox", name="text"), "Ships wait in the harbour. Ships leave. Tea is hot.")
     by.press(page.get_by_role("button", name="Run", exact=True))
     expect(page.get_by_role("region", name="Output")).to_contain_text("harbour")
-    by.press(page.get_by_role("link", name=re.compile("[Tt]race")).first)
+    by.press(page.get_by_role("main").get_by_role("link", name=re.compile("[Tt]race")).first)
     by.pick_first(page.get_by_role("tree", name="Waterfall"))
     expect(page.get_by_role("treeitem", selected=True)).to_have_count(1)
 
