@@ -52,6 +52,7 @@ def called(finder: Stack) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 def test_any_id_opens_its_page_wherever_it_is(tab: Tab, finder: Stack, called: dict[str, str]) -> None:
     space = f"/workspaces/{called['workspace']}"
     pages = {
@@ -100,6 +101,7 @@ def test_words_find_agents_and_workspaces_and_actions_by_keyboard(tab: Tab) -> N
         expect(page).to_have_url(tab.stack.console + address)
 
 
+@pytest.mark.long
 def test_an_id_is_looked_for_in_twenty_workspaces_at_most_and_a_failure_is_not_an_absence(tab: Tab) -> None:
     rich = another_account(tab.stack, "rich")
     for number in range(22):

@@ -69,6 +69,7 @@ def test_an_installation_disabled_meanwhile_is_refused_with_the_way_on(tab: Tab)
     expect_state(page, "Not accepted")
     expect(page.get_by_role("alert")).to_contain_text("INSTALLATION_DISABLED")
     page.get_by_role("alert").get_by_role("link", name="Open the Workspace").click()
+    page.get_by_role("button", name="Details of Summarizer").click()
     expect(page.get_by_role("button", name="Enable")).to_be_visible()
 
 

@@ -88,6 +88,7 @@ async def pages(gateway: RunningUnit, token: str, filters: dict[str, str], limit
         query["cursor"] = reply.json["nextCursor"]
 
 
+@pytest.mark.long
 @pytest.mark.rows("CAT-19", "CAT-21", "CAT-23")
 async def test_every_combination_of_filters_gives_what_the_rules_say(
     catalog: Catalog, gateway: RunningUnit, bob: str

@@ -127,8 +127,9 @@ async def test_acts_sent_at_once_have_a_result_that_some_order_of_them_explains(
         card = (await scene.alice.card(release["agentId"]))["publicationStatus"]
         return tuple(reply.status for reply in replies), state, card, await feed_of(scene.stores, release)
 
-    outcomes = await asyncio.gather(*(outcome(release) for release in releases))
-    assert set(outcomes) <= possible
+    # Some at a time: all of them wait for one lock, and a busy machine may not serve the last in the time it has.
+    for first in range(0, len(releases), 4):
+        assert set(await asyncio.gather(*map(outcome, releases[first : first + 4]))) <= possible
 
 
 async def test_a_release_created_while_its_card_is_disabled_leaves_a_feed_that_says_disabled(scene: Scene) -> None:

@@ -144,6 +144,7 @@ async def some(written: Writing, random: Random, begin: datetime, number: int) -
     return [place for place in await asyncio.gather(*(call(written, random, begin) for _ in range(number))) if place]
 
 
+@pytest.mark.long
 @pytest.mark.rows("FIND-03")
 async def test_figures_equal_the_lists_before_and_after_numbers_tiles_and_late_ends(
     stores: DatabaseUrls, postgres: PostgresForTests

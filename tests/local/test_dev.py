@@ -46,6 +46,7 @@ def test_an_unknown_command_is_refused_and_the_known_ones_are_shown(tmp_path: Pa
     assert "usage: ./dev" in answer.stdout
 
 
+@pytest.mark.long
 def test_failed_tests_are_named_so_that_each_can_be_run_alone(script: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "test_sample.py").write_text(
         "import pytest\n"

@@ -1,6 +1,6 @@
 /**
  * Patterns of strangers, as far as this browser can try them without danger. Its engine goes back and forth, so that a few
- * signs can keep it busy for ever; the Gateway's does not.
+ * signs can keep it busy without end; the Gateway's does not.
  */
 
 const ATOM = String.raw`(?:\\[dDwWsS.^$|?*+()[\]{}\\/-]|\[\^?(?:\\.|[^\]\\[])+\]|[^\\^$.|?*+()[\]{}]|\.)`

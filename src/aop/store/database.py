@@ -41,7 +41,7 @@ def session_settings(application: str) -> dict[str, str]:
         "search_path": "pg_catalog",
         "timezone": "UTC",
         "statement_timeout": "2s",
-        "lock_timeout": "1s",
+        "lock_timeout": "2s",
         "idle_in_transaction_session_timeout": "10s",
         "jit": "off",
     }
