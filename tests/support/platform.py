@@ -56,8 +56,11 @@ class LocalPlatform:
 
 def seed_ports(data: Path) -> Ports:
     """Ports nobody uses, so that platforms of tests that run at the same time do not meet."""
-    gateway, router, console, door = (any_free_port() for _ in range(4))
-    ports = Ports(gateway, router, console, (any_free_port(), any_free_port(), any_free_port()), door)
+    free: set[int] = set()
+    while len(free) < 7:  # a port that nobody has taken yet may be given a second time
+        free.add(any_free_port())
+    gateway, router, console, door, *agents = free
+    ports = Ports(gateway, router, console, (agents[0], agents[1], agents[2]), door)
     data.mkdir(parents=True, exist_ok=True)
     (data / "ports.json").write_text(json.dumps({name: getattr(ports, name) for name in ports.__struct_fields__}))
     return ports
