@@ -47,6 +47,7 @@ def test_the_failures_of_a_long_trace_are_reached_one_by_one(tab: Tab, rich: Ric
         seen.add(chosen.get_attribute("id"))
         page.wait_for_url(re.compile("invocation=inv_"))
     assert len(seen) == 3
-    by.press(page.get_by_role("tab", name="Call graph"))
+    by.press(page.get_by_role("tab", name="Waterfall"))
+    page.keyboard.press("ArrowRight")
     graph = page.get_by_role("group", name="Call graph")
     expect(graph.get_by_role("button").first).to_be_visible()

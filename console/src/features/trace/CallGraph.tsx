@@ -39,7 +39,7 @@ export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphP
   const [pointed, setPointed] = useState<string>()
   const chosenKey = nodeKeyOf(chosen)
   const { region, scale, setScale } = useFittingScale(drawing, drawing.places.get(chosenKey))
-  const lit = pointed === undefined ? undefined : neighboursOf(pointed, whole.edges)
+  const lit = pointed === undefined ? undefined : neighboursOf(pointed, graph.edges)
   const left = whole.edges.length - graph.edges.length
   return (
     <div className="relative h-full min-h-64">
@@ -77,9 +77,8 @@ export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphP
         </div>
       </div>
       {left === 0 ? null : (
-        <p className="absolute bottom-2 left-2 rounded-md bg-raised px-2 py-1 text-xs text-muted">
-          {plural(left, "connection is", "connections are")} not drawn. Point at an Agent to see all that it
-          calls.
+        <p className="absolute bottom-2 left-2 max-w-[calc(100%-9rem)] rounded-md bg-raised px-2 py-1 text-xs text-muted">
+          {plural(left, "connection with few calls is", "connections with few calls are")} not drawn.
         </p>
       )}
       <Zoom scale={scale} onChange={setScale} />

@@ -83,7 +83,7 @@ function Rows(props: WaterfallProps & { readonly rowHeight: number }) {
   return (
     <div
       ref={scroller}
-      className={cn("overflow-y-auto rounded-lg border border-line bg-surface", props.className)}
+      className={cn("scroll-pt-8 overflow-y-auto rounded-lg border border-line bg-surface", props.className)}
     >
       <AxisRow drawn={drawn} />
       <div
@@ -95,6 +95,10 @@ function Rows(props: WaterfallProps & { readonly rowHeight: number }) {
         className="group/tree relative outline-none"
         style={{ height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
+        // Whoever comes with the Tab key sees where they are: the row may be scrolled away, or be behind the axis.
+        onFocus={({ currentTarget }) => {
+          if (currentTarget.matches(":focus-visible")) virtual.scrollToIndex(activeIndex)
+        }}
       >
         {shown.map((item) => {
           const branch = rows[item.index]
