@@ -40,7 +40,7 @@ async def test_the_deadline_ends_a_stream_in_band_whatever_bytes_still_come(plat
     async with streaming(platform, agentId=card["agentId"]) as caller:
         await caller.whole()  # the Card is in the Router's cache now
     behaviour, cancels = HOLDING[holding]
-    platform.agent.script(behaviour)
+    platform.agent.script_alone(behaviour)
     async with streaming(platform, agentId=card["agentId"]) as caller:
         terminal = await caller.whole()
     assert terminal["type"] == "timed_out"

@@ -91,6 +91,11 @@ class ScriptedAgent:
         """What the next Invocation meets."""
         self._scripts.append(behaviours)
 
+    def script_alone(self, *behaviours: Behaviour) -> None:
+        """As `script`, also if an earlier Invocation ended on its way here and left its behaviour behind."""
+        self._scripts.clear()
+        self.script(*behaviours)
+
     def serve(self, challenge_id: str, proof: str) -> None:
         self.proofs[PROOF_PATH + challenge_id] = proof
 
