@@ -40,10 +40,11 @@ async def test_one_more_call_than_there_are_slots_is_refused_and_harms_nobody(st
 
 @asynccontextmanager
 async def locked(postgres: PostgresForTests, stores: DatabaseUrls, table: str) -> AsyncIterator[None]:
+    """Whoever writes to the table waits; whoever reads it does not."""
     connection = await asyncpg.connect(postgres.url(stores.migration.rpartition("/")[2]))
     transaction = connection.transaction()
     await transaction.start()
-    await connection.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+    await connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
     try:
         yield
     finally:
