@@ -1,13 +1,14 @@
 """Endpoint Bindings: who may bind which endpoint of which Card version, and what becomes claimed by it."""
 
-import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 
 import asyncpg
 import pytest
 import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
+from tests.support.at_once import all_answered
 from tests.support.errors import require_error
 from tests.support.publication import Provider, Scene, document_of, provider, publication_scene
 
@@ -218,7 +219,7 @@ async def test_of_many_principals_who_claim_one_provider_id_at_once_exactly_one_
     rivals = [await provider(scene.unit, scene.stores, f"rival-{number}", "wanted") for number in range(20)]
     for rival in rivals:
         await rival.register(CARD_ENDPOINT, f"{rival.principal}:agent")
-    replies = await asyncio.gather(*(rival.bind(CARD_ENDPOINT, f"{rival.principal}:agent") for rival in rivals))
+    replies = await all_answered(partial(rival.bind, CARD_ENDPOINT, f"{rival.principal}:agent") for rival in rivals)
     won = [rival.principal for rival, reply in zip(rivals, replies, strict=True) if reply.status == 201]
     assert len(won) == 1
     for reply in replies:
@@ -232,7 +233,7 @@ async def test_of_many_principals_who_claim_one_provider_id_at_once_exactly_one_
 async def test_of_many_providers_that_bind_one_agent_at_once_exactly_one_gets_it(scene: Scene) -> None:
     await scene.alice.register(CARD_ENDPOINT)
     own = [Provider(scene.unit, scene.alice.token, "alice", f"own-{number}") for number in range(20)]
-    replies = await asyncio.gather(*(each.bind(CARD_ENDPOINT) for each in own for _ in range(2)))
+    replies = await all_answered(partial(each.bind, CARD_ENDPOINT) for each in own for _ in range(2))
     won = {reply.json["providerId"] for reply in replies if reply.status == 201}
     assert len(won) == 1
     assert [reply.status for reply in replies].count(201) == 2

@@ -1,8 +1,8 @@
 """Callers: the owner shares a Workspace with principals, who may then read and invoke, and takes it back."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ import pytest_asyncio
 from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.workspace.callers import MAX_CALLERS
 from aop.local.state import DatabaseUrls
+from tests.support.at_once import all_answered
 from tests.support.errors import require_error
 from tests.support.units import RunningUnit
 from tests.support.workspaces import Owner, Rows, crowd_of_callers, taken
@@ -140,7 +141,7 @@ async def test_a_workspace_has_at_most_a_thousand_current_callers_however_they_a
     owner: Owner, rows: Rows
 ) -> None:
     await rows.execute(crowd_of_callers("space", MAX_CALLERS - 1))
-    replies = await asyncio.gather(*(owner.ask("PUT", f"/space/callers/new-{number}") for number in range(20)))
+    replies = await all_answered(partial(owner.ask, "PUT", f"/space/callers/new-{number}") for number in range(20))
     assert Counter(reply.status for reply in replies) == {201: 1, 409: 19}
     for refused in (reply for reply in replies if reply.status == 409):
         require_error(refused, 409, "CONFLICT", "3", "caller_limit")
@@ -152,9 +153,9 @@ async def test_a_workspace_has_at_most_a_thousand_current_callers_however_they_a
 
 
 async def test_of_many_additions_and_removals_at_once_one_has_the_effect(owner: Owner) -> None:
-    added = await asyncio.gather(*(owner.ask("PUT", "/space/callers/bob") for _ in range(30)))
+    added = await all_answered([partial(owner.ask, "PUT", "/space/callers/bob")] * 30)
     assert Counter(reply.status for reply in added) == {201: 1, 200: 29}
     assert len({reply.body for reply in added}) == 1
-    removed = await asyncio.gather(*(owner.ask("DELETE", "/space/callers/bob") for _ in range(30)))
+    removed = await all_answered([partial(owner.ask, "DELETE", "/space/callers/bob")] * 30)
     assert Counter(reply.status for reply in removed) == {200: 1, 404: 29}
     assert len(await records(owner)) == 1

@@ -2,17 +2,17 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from functools import partial
 
 import asyncpg
 import pytest
 
 from aop.contracts.documents import document
 from aop.local.state import DatabaseUrls
+from tests.support.at_once import Call, all_answered
 from tests.support.cards import a_card, count_cards
 from tests.support.errors import require_error
-from tests.support.units import Reply, RunningUnit
-from tests.support.waiting import patience
+from tests.support.units import RunningUnit
 
 VERSION = "/v1/agents/acme:summarizer/versions/1.0.0"
 
@@ -162,7 +162,7 @@ async def test_publication_numbers_are_taken_once_each_under_concurrency(
     paths = [f"/v1/agents/acme:{number}/versions/1.0.0" for number in range(50)]
     for number in range(50):
         await gateway.post("/v1/agents", a_card(agent_id=f"acme:{number}"), token=alice)
-    assert await _at_once(*(_publishing(gateway, path, alice) for path in paths)) == {200: 50}
+    assert await _at_once(*(partial(gateway.post, f"{path}/publish", token=alice) for path in paths)) == {200: 50}
     connection = await asyncpg.connect(stores.control_plane)
     try:
         numbers = await connection.fetch("SELECT publication FROM registry.card ORDER BY publication")
@@ -173,17 +173,5 @@ async def test_publication_numbers_are_taken_once_each_under_concurrency(
     assert counter == 50
 
 
-def _publishing(gateway: RunningUnit, path: str, token: str) -> Callable[[], Awaitable[Reply]]:
-    """On a busy machine the store may be too slow for one of many; that changed nothing, and is asked again."""
-
-    async def publish() -> Reply:
-        async with patience():
-            while (reply := await gateway.post(f"{path}/publish", token=token)).status == 503:
-                require_error(reply, 503, "DEPENDENCY_ERROR", "2")
-        return reply
-
-    return publish
-
-
-async def _at_once(*calls: Callable[[], Awaitable[Reply]]) -> Counter[int]:
-    return Counter(reply.status for reply in await asyncio.gather(*(call() for call in calls)))
+async def _at_once(*calls: Call) -> Counter[int]:
+    return Counter(reply.status for reply in await all_answered(calls))

@@ -1,6 +1,5 @@
 """How an Installation is disabled, enabled, uninstalled and installed again, one call at a time and all at once."""
 
-import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ import pytest
 from aop.control_plane.app import ControlPlaneEnvironment, build
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
+from tests.support.at_once import all_answered
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error
 from tests.support.settings import control_plane_environment
@@ -133,7 +133,7 @@ async def test_a_hundred_mixed_calls_leave_one_current_record_at_most_and_all_hi
             partial(owner.set_status, installation_id, "enabled"),
             partial(owner.uninstall, installation_id),
         ]
-        replies = await asyncio.gather(*(chance.choice(acts)() for _ in range(25)))
+        replies = await all_answered(chance.choice(acts) for _ in range(25))
         assert {reply.status for reply in replies} <= {200, 201, 409}
         made.update(reply.json["installationId"] for reply in replies if reply.status == 201)
         stored = {row["installation_id"]: row["status"] for row in await rows.installations()}

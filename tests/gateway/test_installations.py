@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.at_once import all_answered
 from tests.support.cards import a_skill, some_permissions
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error
@@ -117,7 +118,7 @@ async def test_a_current_installation_is_told_before_the_version_is_chosen(owner
 @pytest.mark.rows("WS-14")
 async def test_of_a_hundred_installs_at_once_one_succeeds(owner: Owner, catalog: Catalog, rows: Rows) -> None:
     await a_release(catalog)
-    replies = await asyncio.gather(*(owner.try_install() for _ in range(100)))
+    replies = await all_answered([owner.try_install] * 100)
     assert sorted(reply.status for reply in replies) == [201] + [409] * 99
     assert len(await rows.installations()) == 1
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import permutations
 
 import asyncpg
@@ -10,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
+from tests.support.at_once import all_answered, answered
 from tests.support.errors import require_error
 from tests.support.publication import Json, Scene, document_of, publication_scene
 from tests.support.units import Reply
@@ -78,14 +80,14 @@ async def feed_of(stores: DatabaseUrls, release: Json) -> tuple[str, ...]:
 
 async def act(scene: Scene, act: str, release: Json) -> Reply:
     if act == "disable":
-        return await scene.alice.post(f"/v1/agents/{release['agentId']}/versions/1.0.0/disable")
-    return await scene.alice.act(act, release)
+        return await answered(partial(scene.alice.post, f"/v1/agents/{release['agentId']}/versions/1.0.0/disable"))
+    return await answered(partial(scene.alice.act, act, release))
 
 
 @pytest.mark.rows("PUB-25")
 async def test_of_sixty_publishes_at_once_one_wins(scene: Scene) -> None:
     release = await scene.new_release()
-    replies = await asyncio.gather(*(scene.alice.act("publish", release) for _ in range(60)))
+    replies = await all_answered([partial(scene.alice.act, "publish", release)] * 60)
     assert sorted(reply.status for reply in replies) == [200] + [409] * 59
     for reply in replies:
         if reply.status == 200:
@@ -99,7 +101,7 @@ async def test_of_sixty_publishes_at_once_one_wins(scene: Scene) -> None:
 async def test_of_fifty_creations_of_one_release_at_once_one_wins(scene: Scene) -> None:
     first = await scene.alice.new_verified_binding(scene.agent)
     second = document_of(await scene.alice.bind(scene.agent.url), 201, "endpoint-binding/1")
-    replies = await asyncio.gather(*(scene.alice.request_release(each) for each in [first, second] * 25))
+    replies = await all_answered(partial(scene.alice.request_release, each) for each in [first, second] * 25)
     assert sorted(reply.status for reply in replies) == [201] + [409] * 49
 
 
@@ -137,7 +139,9 @@ async def test_a_release_created_while_its_card_is_disabled_leaves_a_feed_that_s
 
     async def create_and_disable(binding: Json) -> Json:
         path = f"/v1/agents/{binding['agentId']}/versions/1.0.0/disable"
-        created, disabled = await asyncio.gather(scene.alice.request_release(binding), scene.alice.post(path))
+        created, disabled = await all_answered(
+            [partial(scene.alice.request_release, binding), partial(scene.alice.post, path)]
+        )
         assert disabled.status == 200
         return document_of(created, 201, "release/2")
 

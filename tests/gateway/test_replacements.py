@@ -1,6 +1,5 @@
 """An Installation is replaced in one step: the order of checks, races, and calls that were authorized before."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,6 +15,7 @@ from aop.contracts.publication import ReleaseState
 from aop.control_plane.app import ControlPlaneEnvironment, build
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
+from tests.support.at_once import all_answered
 from tests.support.cards import a_skill
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error
@@ -140,7 +140,7 @@ async def test_of_changes_at_once_one_succeeds_and_the_others_are_conflicts(repl
             acts.append(partial(owner.uninstall, current))
         if number % 3 == 2:
             acts += [owner.try_install, partial(owner.set_status, current, "disabled")]
-        replies = await asyncio.gather(*(act() for act in acts))
+        replies = await all_answered(acts)
         ended = [reply for reply in replies[:3] if reply.status in {200, 201}]
         assert {reply.status for reply in replies} <= {200, 201, 409}
         for reply in replies:

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import asyncpg
 import pytest
@@ -12,6 +13,7 @@ from aop.control_plane.gateway.sign_in import make_operators_code
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
 from tests.gateway.identities import Holder, redeem, signed_in
+from tests.support.at_once import all_answered
 from tests.support.errors import require_error
 from tests.support.openid import Issuer, gateway_with
 from tests.support.settings import control_plane_environment
@@ -69,7 +71,7 @@ async def test_of_fifty_redemptions_at_once_one_wins(gateway: RunningUnit, alice
     holder = Holder(gateway, alice)
     for _ in range(3):
         before, code = len(await holder.tokens()), await holder.code()
-        replies = await asyncio.gather(*(redeem(gateway, code) for _ in range(50)))
+        replies = await all_answered([partial(redeem, gateway, code)] * 50)
         assert [reply.status for reply in replies].count(201) == 1
         for reply in replies:
             if reply.status == 503:

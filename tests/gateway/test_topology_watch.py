@@ -3,15 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 
 import pytest
 import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
-from tests.support.errors import require_error
+from tests.support.at_once import all_answered
 from tests.support.publication import Json, Scene, publication_scene
-from tests.support.units import Reply
-from tests.support.waiting import generous, patience
+from tests.support.waiting import generous
 from tests.support.watch import seed_releases, watching
 
 EMPTY = {"schemaVersion": "1", "kind": "snapshot", "revision": 0, "releases": [], "complete": True}
@@ -145,23 +145,15 @@ async def test_changes_come_in_commit_order_under_fifty_concurrent_transitions(s
         early = [await open_watches.enter_async_context(watching(scene.unit.port)) for _ in range(3)]
         for watch in early:
             assert (await watch.snapshot())[0]["revision"] == 25
-        acts = [_done(scene, "suspend", release) for release in releases[:25]]
-        acts += [_done(scene, "publish", release) for release in releases[25:]]
+        acts = [partial(scene.alice.act, "suspend", release) for release in releases[:25]]
+        acts += [partial(scene.alice.act, "publish", release) for release in releases[25:]]
         late = asyncio.create_task(_opened_in_between(open_watches, scene))
-        assert {reply.status for reply in await asyncio.gather(*acts)} == {200}
+        assert {reply.status for reply in await all_answered(acts)} == {200}
         for watch in early:
             changes = [await watch.change() for _ in range(50)]
             assert [change["revision"] for change in changes] == list(range(26, 76))
             assert _states(changes) == _expected(releases)
         assert sorted((await late).values()) == ["published"] * 25 + ["suspended"] * 25
-
-
-async def _done(scene: Scene, act: str, release: Json) -> Reply:
-    """All wait for one lock, on a busy machine the last perhaps longer than a statement may; nothing changed then."""
-    async with patience():
-        while (reply := await scene.alice.act(act, release)).status == 503:
-            require_error(reply, 503, "DEPENDENCY_ERROR", "2")
-    return reply
 
 
 async def _opened_in_between(stack: AsyncExitStack, scene: Scene) -> dict[str, str]:
