@@ -75,7 +75,7 @@ async def test_a_stall_of_many_write_timeouts_leaves_every_accepted_invocation_w
         async def settled() -> bool:
             return journal.unsettled().count == 0
 
-        await becomes_true(settled, 30)
+        await becomes_true(settled)
         assert await call(journal) == "succeeded"
         # Before any checkpoint could hide it, and without the help of a next epoch.
         assert await open_rows(written) == 0
@@ -87,7 +87,7 @@ async def test_a_stall_of_many_write_timeouts_leaves_every_accepted_invocation_w
     async def nobody_left() -> bool:
         return not await written.rows("SELECT FROM pg_stat_activity WHERE application_name = $1", APPLICATION)
 
-    await becomes_true(nobody_left, 10)
+    await becomes_true(nobody_left)
     epoch = await new_epoch(stores.router)
     connection = await connect(stores.router, application="test")
     assert (await close_earlier(connection, ROUTER, epoch, utc_now)).ended == 0

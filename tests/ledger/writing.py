@@ -26,6 +26,7 @@ from aop.ledger.record_filter import ListRead, RecordFilter
 from aop.ledger.search import MAX_READ
 from aop.ledger.writer_connection import Connect
 from aop.store.database import Connection, Database, connect
+from tests.support.waiting import PATIENCE_SECONDS
 
 SPACE = "space"
 ROUTER = "router-1"
@@ -101,7 +102,7 @@ async def new_epoch(url: str, router_id: str = ROUTER) -> int:
 
 @asynccontextmanager
 async def writing(
-    url: str, *, connect_by: Connect | None = None, seconds: float = 5.0, router_id: str = ROUTER
+    url: str, *, connect_by: Connect | None = None, seconds: float = PATIENCE_SECONDS, router_id: str = ROUTER
 ) -> AsyncIterator[Writing]:
     """`url` is what tests look at; `connect_by` is how the journal gets its connections, if not by that."""
 

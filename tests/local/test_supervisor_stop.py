@@ -94,15 +94,22 @@ def test_hurry_while_a_unit_is_being_started_leaves_no_process_behind(tmp_path: 
 
 
 async def test_what_begins_together_is_stopped_together(tmp_path: Path) -> None:
-    slow = "import signal, sys, time; signal.signal(15, lambda *_: (time.sleep(0.6), sys.exit())); time.sleep(60)"
+    slow = (
+        "import pathlib, signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (time.sleep(0.6), sys.exit()))\n"
+        "pathlib.Path(sys.argv[1]).touch()\n"
+        "time.sleep(60)\n"
+    )
 
-    async def answers(_: int) -> bool:
-        await asyncio.sleep(0.3)  # until the signal is prepared for
-        return True
+    def unit(name: str) -> SupervisedUnit:
+        async def prepared(_: int) -> bool:
+            return (tmp_path / name).exists()
+
+        return SupervisedUnit(name, python(tmp_path, slow, str(tmp_path / name)), prepared)
 
     async with UnitSupervisor(logs(tmp_path)) as supervisor:
         supervisor.begin(http_unit(tmp_path, "first"))
-        supervisor.begin(*(SupervisedUnit(f"slow-{number}", python(tmp_path, slow), answers) for number in range(3)))
+        supervisor.begin(*map(unit, ("slow-1", "slow-2", "slow-3")))
         await supervisor.ready()
         began = time.monotonic()
     assert 0.5 < time.monotonic() - began < generous(1.5)

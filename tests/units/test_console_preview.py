@@ -48,10 +48,9 @@ async def _gateway(answer: bytes | None) -> AsyncIterator[tuple[str, list[bytes]
             await writer.drain()
         writer.close()
 
-    port = any_free_port()
-    server = await asyncio.start_server(serve, "127.0.0.1", port)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
     try:
-        yield f"http://127.0.0.1:{port}", asked
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
     finally:
         over.set()
         server.close()

@@ -23,7 +23,7 @@ from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, router_environment
 from tests.support.stream import EVENT_STREAM, StreamCaller, calling
 from tests.support.streaming_agent import a_whole_stream, piece, status, streamed, task
-from tests.support.waiting import generous, patience
+from tests.support.waiting import becomes_true, generous, patience
 from tests.units.processes import free_port, status_of
 
 PATH = "/internal/v1/invocations"
@@ -42,9 +42,9 @@ class RouterProcess:
     async def streaming(self) -> AsyncIterator[StreamCaller]:
         body = json.dumps(self.plane.dispatch(stream=True)).encode()
         async with calling(self.port, PATH, body, (TOKEN, EVENT_STREAM)) as caller:
-            await caller.head(20)
+            await caller.head()
             assert caller.status == 200, await caller.text()
-            await caller.event("accepted", 20)
+            await caller.event("accepted")
             yield caller
 
     async def outcomes(self) -> dict[str, tuple[str | None, str | None]]:
@@ -54,6 +54,9 @@ class RouterProcess:
         finally:
             await connection.close()
         return {f"inv_{row['invocation_id'].hex}": (row["outcome"], row["error_code"]) for row in rows}
+
+    async def is_draining(self) -> bool:
+        return await asyncio.to_thread(status_of, f"http://127.0.0.1:{self.port}/readyz") == 503
 
     async def refusal(self) -> tuple[int, Any]:
         body = json.dumps(self.plane.dispatch(stream=True)).encode()
@@ -101,9 +104,9 @@ async def test_sigterm_with_two_hundred_open_streams_ends_each_of_them_once(stor
         router.agent.usual = (streamed(task(), piece(0, 0, 2), end="open"),)
         callers = [await opened.enter_async_context(router.streaming()) for _ in range(200)]
         for caller in callers:
-            await caller.event("chunk", 20)
+            await caller.event("chunk")
         router.process.send_signal(signal.SIGTERM)
-        terminals = await asyncio.gather(*(caller.whole(15) for caller in callers))
+        terminals = await asyncio.gather(*(caller.whole() for caller in callers))
         said = await router.ended(generous(10))
         assert router.process.returncode == 0, said
         assert {terminal["error"]["code"] for terminal in terminals} == {"DEPENDENCY_ERROR"}
@@ -119,7 +122,7 @@ async def test_sigterm_with_two_hundred_open_streams_ends_each_of_them_once(stor
 
 @pytest.mark.rows("OPS-11")
 async def test_a_drain_refuses_new_work_lets_calls_end_in_time_and_records_the_rest(stores: DatabaseUrls) -> None:
-    async with router_process(stores, 2) as router:
+    async with router_process(stores, round(generous(0.6))) as router:
         go_on = asyncio.Event()
         whole = a_whole_stream(2)
         router.agent.script(streamed(*whole[:2], go_on, *whole[2:]))
@@ -127,10 +130,9 @@ async def test_a_drain_refuses_new_work_lets_calls_end_in_time_and_records_the_r
         async with router.streaming() as timely, router.streaming() as late:
             await timely.event("chunk")
             router.process.send_signal(signal.SIGTERM)
-            await asyncio.sleep(0.2)
+            await becomes_true(router.is_draining)
             code, error = await router.refusal()
             assert (code, error["code"]) == (503, "OVERLOADED")
-            assert await asyncio.to_thread(status_of, f"http://127.0.0.1:{router.port}/readyz") == 503
             go_on.set()
             assert (await timely.whole())["type"] == "completed"
             assert (await late.whole())["error"]["code"] == "DEPENDENCY_ERROR"
@@ -170,7 +172,7 @@ async def test_an_acceptance_under_way_when_the_grace_is_over_ends_at_once(
             caller = await opened.enter_async_context(calling(router.port, PATH, body, (TOKEN, EVENT_STREAM)))
             await waiting_for_a_lock(postgres, stores)
             router.process.send_signal(signal.SIGTERM)
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(generous(0.1))
         await caller.head()
         assert (await caller.whole())["error"]["code"] == "DEPENDENCY_ERROR"
         await router.ended(generous(10))
