@@ -21,7 +21,7 @@ from tools.agent_env import AGENTS, agent_python, names
 
 SAMPLES = names()
 SEED = bytes(range(32))
-_READY_SECONDS = 30.0
+_READY_SECONDS = 60.0
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_READY_SECONDS = 30.0
+_READY_SECONDS = 60.0
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def program(*arguments: str, data: Path, log: Path) -> Iterator["subprocess.Pope
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-        process.wait(10)
+        process.wait(_READY_SECONDS)
 
 
 def wait_serving(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CTRL_C = "\x03"
-_SECONDS = 30.0
+_SECONDS = 60.0
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from tests.support.agent import rpc_error
 from tests.support.loop import Platform
 from tests.support.peers import hold
 from tests.support.streaming_agent import artifact, streamed, task
-from tests.support.waiting import becomes_true, patience
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -197,7 +197,7 @@ async def test_closing_ends_the_calls_of_all_threads_at_once_with_an_error(holds
                 time.sleep(0.01)
             closing = threading.Thread(target=client.close)
             closing.start()
-            errors = [call.result(timeout=30) for call in calls]
+            errors = [call.result(timeout=PATIENCE_SECONDS) for call in calls]
             answered.set()
             closing.join()
         return errors
@@ -220,9 +220,9 @@ async def test_closing_interrupts_a_stream_that_another_thread_reads(platform: P
 
         with ThreadPoolExecutor(1) as pool:
             reading = pool.submit(error_of, read)
-            begun.wait(10)
+            begun.wait(PATIENCE_SECONDS)
             client.close()
-            return reading.result(timeout=5)
+            return reading.result(timeout=PATIENCE_SECONDS)
 
     error = await asyncio.to_thread(act)
     assert isinstance(error, StreamInterrupted)
@@ -239,7 +239,7 @@ async def test_calls_that_meet_the_closing_end_all_the_same() -> None:
             with ThreadPoolExecutor(4) as pool:
                 calls = [pool.submit(error_of, client.read_platform_status) for _ in range(4)]
                 client.close()
-                kinds |= {type(call.result(timeout=10)) for call in calls}
+                kinds |= {type(call.result(timeout=PATIENCE_SECONDS)) for call in calls}
         return kinds
 
     assert await asyncio.to_thread(act) <= {AnswerLost, RuntimeError}

@@ -94,7 +94,7 @@ async def test_every_change_arrives_within_2_seconds_although_the_wake_up_connec
             killed = await superuser.fetch(LISTENERS)
             assert len(killed) <= 1
             await scene.alice.move("publish", release)
-            assert (await watch.change(2))["revision"] == number
+            assert (await watch.change(generous(0.7)))["revision"] == number  # 2 s where nothing else runs
             await asyncio.sleep(0.3 * (number % 2))
 
         async def listens_again() -> bool:
@@ -134,9 +134,9 @@ async def test_slow_readers_harm_neither_other_watchers_nor_calls(stores: Databa
         calls = [scene.alice.get(f"/v1/releases/{release['releaseId']}") for _ in range(40)]
         assert {reply.status for reply in await asyncio.gather(*calls)} == {200}
         await scene.alice.move("publish", release)
-        assert (await watch.change(2))["revision"] == 5001
+        assert (await watch.change(generous(0.7)))["revision"] == 5001
         async with watching(scene.unit.port, 5000) as resumed:
-            assert (await resumed.change(2))["revision"] == 5001
+            assert (await resumed.change(generous(0.7)))["revision"] == 5001
         await stack.aclose()
         await becomes_true(lambda: _has_room(scene))
 

@@ -22,7 +22,7 @@ from tests.local.units_alone import EXTERNAL, started_units
 from tests.support.platform import LocalPlatform, get, seed_ports
 from tests.support.postgres import running_postgres
 from tests.support.processes import is_alive, require_none_left
-from tests.support.waiting import generous
+from tests.support.waiting import PATIENCE_SECONDS, generous
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +210,7 @@ def test_with_an_external_database_none_is_started(tmp_path: Path) -> None:
             assert platform.stop() == 0
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def eventually(condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

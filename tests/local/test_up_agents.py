@@ -27,6 +27,7 @@ from tests.local.caller import Caller, Reply
 from tests.local.sample_cards import CARDS, Json
 from tests.support.platform import LocalPlatform, seed_ports, started_up
 from tests.support.processes import is_alive, require_none_left
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.agent_env import agent_python
 
 
@@ -196,7 +197,7 @@ def test_a_sample_agent_that_dies_is_started_again_and_answers(restarted: Restar
     before = restarted.run
     key = f"agent:{CARDS['action-items']['agentId']}"
     os.kill(before["pids"][key], signal.SIGKILL)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while (
         restarted.run["pids"].get(key) in {None, before["pids"][key]}
         or invoke(restarted.caller, "action-items").status != 200

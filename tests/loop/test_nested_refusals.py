@@ -190,7 +190,7 @@ async def test_a_delegation_that_disagrees_with_its_invocation_is_unauthenticate
         ((a_message(data(1)),), 60_000, "succeeded"),
         ((rpc_error(-1),), 60_000, "failed"),
         ((a_task("canceled"),), 60_000, "canceled"),
-        ((hold,), 500, "timed_out"),
+        ((hold,), 1_500, "timed_out"),
     ],
 )
 async def test_a_parent_that_ended_in_any_way_gets_no_child(

@@ -13,8 +13,12 @@ from tests.support.errors import require_error
 from tests.support.loop import SPACE, Changes, running_platform
 from tests.support.peers import after
 from tests.support.postgres import PostgresForTests
+from tests.support.waiting import generous_ms
 
-HASTY = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "500"})
+
+def hasty() -> Changes:
+    """A Router that gives up a write soon, but not one that a busy machine only delays."""
+    return Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": str(generous_ms(0.2))})
 
 
 @pytest.mark.rows("INV-30")
@@ -56,7 +60,7 @@ async def locked(postgres: PostgresForTests, stores: DatabaseUrls, table: str) -
 async def test_a_result_whose_terminal_is_not_written_is_not_given_away(
     postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:
-    async with running_platform(stores, HASTY) as platform:
+    async with running_platform(stores, hasty()) as platform:
         release = asyncio.Event()
         platform.agent.script(after(release, a_message(data("canary-result"))))
         call = asyncio.create_task(platform.invoke())
@@ -77,7 +81,7 @@ async def test_a_result_whose_terminal_is_not_written_is_not_given_away(
 async def test_without_its_first_write_an_invocation_never_was(
     postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:
-    async with running_platform(stores, HASTY) as platform:
+    async with running_platform(stores, hasty()) as platform:
         async with locked(postgres, stores, "ledger.invocation"):
             reply = await platform.invoke()
         await platform.require_refused(reply, 503, "DEPENDENCY_ERROR", 0)

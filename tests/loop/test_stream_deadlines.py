@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from aop.base.clock import from_text
 from tests.support.cards import some_limits
 from tests.support.loop import Changes, Platform, running_platform
 from tests.support.peers import Behaviour, Received, hold
@@ -18,7 +21,7 @@ from tests.support.streaming_agent import (
     streamed,
     task,
 )
-from tests.support.waiting import becomes_true, generous
+from tests.support.waiting import becomes_true, generous, generous_ms
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -32,10 +35,17 @@ HOLDING: dict[str, tuple[Behaviour, bool]] = {
 }
 
 
+def require_ended_at_its_deadline(record: dict[str, Any]) -> None:
+    """Which is counted from receipt, so that a busy machine leaves less of it for the Invocation."""
+    granted = from_text(record["deadlineAt"]) - from_text(record["createdAt"])
+    taken = timedelta(milliseconds=record["latencyMs"])
+    assert granted - timedelta(milliseconds=5) <= taken < granted + timedelta(seconds=generous(1))
+
+
 @pytest.mark.rows("TMO-01", "TMO-04")
 @pytest.mark.parametrize("holding", HOLDING)
 async def test_the_deadline_ends_a_stream_in_band_whatever_bytes_still_come(platform: Platform, holding: str) -> None:
-    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=250))
+    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=generous_ms(0.1)))
     platform.agent.script(streamed(*a_whole_stream(1)))
     async with streaming(platform, agentId=card["agentId"]) as caller:
         await caller.whole()  # the Card is in the Router's cache now
@@ -45,29 +55,30 @@ async def test_the_deadline_ends_a_stream_in_band_whatever_bytes_still_come(plat
         terminal = await caller.whole()
     assert terminal["type"] == "timed_out"
     detail = await require_agreement(platform, caller)
-    assert 200 <= detail["invocation"]["latencyMs"] < generous(1000)
+    require_ended_at_its_deadline(detail["invocation"])
     await require_sent(platform, caller, cancels=cancels)
 
 
 @pytest.mark.rows("TMO-05")
 async def test_a_terminal_event_after_the_deadline_is_too_late(platform: Platform) -> None:
-    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=200))
-    platform.agent.script(streamed(task(), piece(0, 0, 1), 0.5, status("completed")))
+    milliseconds = generous_ms(0.1)
+    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=milliseconds))
+    platform.agent.script(streamed(task(), piece(0, 0, 1), 0.002 * milliseconds, status("completed")))
     async with streaming(platform, agentId=card["agentId"]) as caller:
         assert (await caller.whole())["type"] == "timed_out"
-    await asyncio.sleep(0.3)
+    await asyncio.sleep(0.0012 * milliseconds)
     await require_agreement(platform, caller)
 
 
 @pytest.mark.rows("TMO-02")
 async def test_the_platforms_maximum_bounds_a_stream_too(postgres: PostgresForTests) -> None:
-    changes = Changes(router={"PLATFORM_INVOCATION_DEADLINE_MS": "200"})
+    changes = Changes(router={"PLATFORM_INVOCATION_DEADLINE_MS": str(generous_ms(0.1))})
     async with running_platform(await postgres.new_platform(), changes) as platform:
         platform.agent.script(streamed(task(), end="open"))
         async with streaming(platform) as caller:
             assert (await caller.whole())["type"] == "timed_out"
         detail = await require_agreement(platform, caller)
-        assert 150 <= detail["invocation"]["latencyMs"] < generous(1000)
+        require_ended_at_its_deadline(detail["invocation"])
 
 
 @pytest.mark.rows("TMO-03")
@@ -83,7 +94,7 @@ async def test_a_deadline_past_before_acceptance_is_an_error_with_ids_and_no_wor
 
 
 async def test_a_stalled_reader_is_bounded_by_the_deadline(platform: Platform) -> None:
-    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=700, maxOutputBytes=2**31 - 1))
+    card, _, _ = await platform.installed(limits=some_limits(timeoutMs=generous_ms(0.25), maxOutputBytes=2**31 - 1))
     platform.agent.script(endless("x" * 4000))
     async with streaming(platform, agentId=card["agentId"], window=4096) as caller:
         detail = await platform.ended(caller.invocation_id)

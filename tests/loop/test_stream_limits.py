@@ -6,7 +6,7 @@ import json
 import pytest
 
 from aop.local.state import DatabaseUrls
-from tests.loop.test_overload import HASTY, locked
+from tests.loop.test_overload import hasty, locked
 from tests.support.cards import some_limits
 from tests.support.loop import Changes, Platform, running_platform
 from tests.support.peers import Received
@@ -162,7 +162,7 @@ async def test_the_terminal_does_not_wait_for_the_next_progress(platform: Platfo
 async def test_a_failed_progress_write_ends_the_stream_and_the_task(
     postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:
-    async with running_platform(stores, HASTY) as platform:
+    async with running_platform(stores, hasty()) as platform:
         platform.agent.script(streamed(task(), piece(0, 0, 2), end="open"))
         async with streaming(platform) as caller:
             async with locked(postgres, stores, "ledger.event"):
@@ -177,7 +177,7 @@ async def test_a_failed_progress_write_ends_the_stream_and_the_task(
 async def test_a_failed_terminal_write_is_told_in_band_and_recorded_once_the_store_is_back(
     postgres: PostgresForTests, stores: DatabaseUrls
 ) -> None:
-    async with running_platform(stores, HASTY) as platform:
+    async with running_platform(stores, hasty()) as platform:
         end = asyncio.Event()
         whole = a_whole_stream(1)
         platform.agent.script(streamed(*whole[:-1], end, whole[-1]))

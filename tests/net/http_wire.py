@@ -164,7 +164,7 @@ class ServerUnderTest:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with patience():
         while not holds():  # noqa: ASYNC110  a fact of the server that nobody announces
             await asyncio.sleep(0.01)
 

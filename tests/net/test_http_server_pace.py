@@ -11,6 +11,7 @@ import uvloop
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.server import ConnectionEvent, ServerLimits
 from tests.net.http_wire import RawClient, ServerUnderTest, replying, serving, until
+from tests.support.waiting import generous, patience
 
 GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
 SLOW = ServerLimits(slow_seconds=0.6, slow_bytes=64 * 1024)
@@ -98,7 +99,7 @@ def test_a_reader_that_takes_too_little_is_cut_and_the_application_told(
 
         async with serving(app, SLOW) as under_test:
             assert await trickle(await stalled(under_test), 512, 0.02, 30)
-            async with asyncio.timeout(5):
+            async with patience():
                 await told.wait()
             assert under_test.events == {ConnectionEvent.SLOW_READER: 1}
 
@@ -106,7 +107,8 @@ def test_a_reader_that_takes_too_little_is_cut_and_the_application_told(
 
 
 async def test_a_reader_that_takes_enough_is_not_cut_however_long_its_answer() -> None:
-    async with serving(replying(200, [], BIG), ServerLimits(slow_seconds=0.3, slow_bytes=4096)) as under_test:
+    patient = ServerLimits(slow_seconds=generous(0.15), slow_bytes=4096)
+    async with serving(replying(200, [], BIG), patient) as under_test:
         assert not await trickle(await stalled(under_test), 16 * 1024, 0.01, 2.0)
         assert not under_test.events
 

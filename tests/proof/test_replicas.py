@@ -25,7 +25,7 @@ from tests.support.postgres import PostgresForTests
 from tests.support.replicas import dispatch_body
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
 from tests.support.units import Reply, RunningUnit
-from tests.support.waiting import becomes_true, generous
+from tests.support.waiting import becomes_true, generous, generous_ms
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 EPOCHS = (
@@ -106,7 +106,7 @@ async def test_a_parent_that_times_out_elsewhere_ends_its_child_and_one_that_suc
     replicas: World,
 ) -> None:
     first, second, agent = replicas.first, replicas.second, replicas.first.agent
-    brief, _ = await installed(replicas, limits=some_limits(timeoutMs=500))
+    brief, _ = await installed(replicas, limits=some_limits(timeoutMs=generous_ms(0.2)))
     finish = asyncio.Event()
     async with (
         running_parent(first, after(finish, a_message(data(1)))) as succeeding,
@@ -123,7 +123,8 @@ async def test_a_parent_that_times_out_elsewhere_ends_its_child_and_one_that_suc
                 assert (await ended).code == "CANCELED"
                 record = (await second.detail(invocation_of(canceled)))["invocation"]
                 above = (await first.detail(timing_out.invocation_id))["invocation"]
-                assert (above["status"], (moment(record) - moment(above)).total_seconds() < 2) == ("timed_out", True)
+                assert above["status"] == "timed_out"
+                assert (moment(record) - moment(above)).total_seconds() < generous(2)
                 assert await status_of(first, succeeding.invocation_id) == "succeeded"
                 assert (await status_of(first, invocation_of(kept)), staying.done()) == ("running", False)
 

@@ -176,7 +176,7 @@ async def test_killing_the_store_under_load_loses_nothing_that_was_acknowledged(
                 async def goes_on() -> bool:
                     return len(acknowledged) > before + 100
 
-                await becomes_true(goes_on, 15)
+                await becomes_true(goes_on)
                 over.set()
                 await asyncio.gather(*load)
 

@@ -12,7 +12,7 @@ from tests.support.errors import require_error
 from tests.support.loop import Changes, Platform, running_platform
 from tests.support.metrics import numbers
 from tests.support.peers import Received
-from tests.support.waiting import becomes_true, generous
+from tests.support.waiting import becomes_true, generous_ms
 
 
 async def in_ledger(platform: Platform, invocation_id: str) -> list[tuple[str, str | None]]:
@@ -32,7 +32,7 @@ async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recor
     stores: DatabaseUrls, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     async with store_proxy(stores.router) as proxy:
-        changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "800"})
+        changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": str(generous_ms(0.3))})
         through = DatabaseUrls(stores.control_plane, proxy.through(stores.router), stores.migration)
         async with running_platform(through, changes) as platform:
 
@@ -75,7 +75,7 @@ async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recor
 @pytest.mark.rows("SAFE-12", "OPS-15")
 async def test_a_first_write_that_nobody_can_decide_is_told_as_an_unknown_acceptance(stores: DatabaseUrls) -> None:
     async with store_proxy(stores.router) as proxy:
-        changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": str(round(generous(0.4) * 1000))})
+        changes = Changes(router={"PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": str(generous_ms(0.4))})
         through = DatabaseUrls(stores.control_plane, proxy.through(stores.router), stores.migration)
         async with running_platform(through, changes) as platform:
             assert (await platform.invoke()).status == 200

@@ -17,7 +17,7 @@ from tests.support.control_plane import ScriptedControlPlane, answering
 from tests.support.errors import require_error
 from tests.support.peers import JSON, Behaviour, Received, after, hold, reset, sending
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
-from tests.support.waiting import promptly
+from tests.support.waiting import generous, generous_ms, promptly
 
 Broken = Callable[[ScriptedControlPlane], Behaviour]
 
@@ -90,7 +90,7 @@ UNREACHED = {"oversize", "reset", "cut", "silent"}
 
 @pytest.mark.rows("INV-27", "INV-28", "REAS-01")
 async def test_a_resolve_answer_that_does_not_agree_is_a_dependency_error_and_asked_once(lone: Lone) -> None:
-    async with lone(PLATFORM_ROUTER_RESOLVE_TIMEOUT_MS="200") as router:
+    async with lone(PLATFORM_ROUTER_RESOLVE_TIMEOUT_MS=str(generous_ms(0.1))) as router:
         for name, broken in BROKEN.items():
             router.plane.on_resolve, count = broken(router.plane), len(router.plane.resolves)
             body = router.plane.dispatch()
@@ -203,7 +203,7 @@ async def test_a_caller_who_leaves_before_acceptance_leaves_no_trace(router: Lon
     body = json.dumps(router.plane.dispatch()).encode()
     async with asking(router.unit, "/internal/v1/invocations", body, headers):
         await left.wait()
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(generous(0.02))
     release.set()
     await asyncio.sleep(0.15)
     assert (await router.recorded(), router.agent.received) == (0, [])

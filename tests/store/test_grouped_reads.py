@@ -9,6 +9,7 @@ from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, Database
 from aop.store.grouped_reads import GroupedReads
 from aop.store.problems import StoreUnavailable
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 class Squares:
@@ -86,5 +87,5 @@ async def test_closing_lets_nobody_wait_for_ever(database: Database) -> None:
     waiting = asyncio.create_task(reads.get(1))
     await asyncio.sleep(0)
     await reads.close()
-    await asyncio.wait({waiting}, timeout=2)
+    await asyncio.wait({waiting}, timeout=PATIENCE_SECONDS)
     assert waiting.cancelled()

@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.server import HttpServer, listening_socket
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class OtlpCollector:
             **more,
         }
 
-    async def trace(self, trace_id: str, count: int, seconds: float = 10.0) -> list[Seen]:
+    async def trace(self, trace_id: str, count: int, seconds: float = PATIENCE_SECONDS) -> list[Seen]:
         """The spans of a trace, once there are at least so many of them."""
 
         def found() -> list[Seen]:

@@ -17,7 +17,7 @@ from aop.local.problems import NotRunning
 from aop.local.state import load_run
 
 _READY_SECONDS = 60.0
-_STOP_SECONDS = 15.0
+_STOP_SECONDS = 60.0
 
 
 class LocalPlatform:

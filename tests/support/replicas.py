@@ -46,10 +46,10 @@ class Replica:
                 stderr=log,
             )
 
-    async def ready(self, seconds: float = 30.0) -> None:
+    async def ready(self, seconds: float = PATIENCE_SECONDS) -> None:
         await becomes_true(self._is_ready, seconds)
 
-    async def restart(self, seconds: float = 30.0) -> float:
+    async def restart(self, seconds: float = PATIENCE_SECONDS) -> float:
         """Seconds from the start of the process until it is ready."""
         begun = asyncio.get_running_loop().time()
         await self.start()

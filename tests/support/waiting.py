@@ -46,6 +46,11 @@ def generous(seconds: float) -> float:
     return seconds * (_LEAST_SCALE + 2 * _waiting_for_a_core())
 
 
+def generous_ms(seconds: float) -> int:
+    """The same in milliseconds, as Cards and settings have it: a limit that a call meets only where it is meant to."""
+    return round(generous(seconds) * 1000)
+
+
 def _waiting_for_a_core() -> float:
     """Programs for each core, of the last minute or at this moment."""
     average, _, _, at_once, _ = Path("/proc/loadavg").read_text("ascii").split()
