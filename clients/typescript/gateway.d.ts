@@ -1119,6 +1119,8 @@ export interface components {
             /** @description With which Agent; absent when the prefix is the provider id of that owner. */
             agentId?: components["schemas"]["SafeIdentifier"];
         };
+        /** @description What this Agent has in common with one that another owner used first; present only when there is something. Whoever is asked to trust the Agent is told so. */
+        AgentOverviewResembles: components["schemas"]["AgentOverviewResemblance"][];
         /** @description A SemVer 2.0.0 version in full strictness, at most 128 characters. */
         AgentVersion: string;
         /** @description Identifies one Endpoint Binding. */
@@ -1450,6 +1452,8 @@ export interface components {
             refusedWith?: "AGENT_RELEASE_UNPUBLISHED" | "AGENT_RELEASE_SUSPENDED" | "AGENT_RELEASE_REVOKED" | "AGENT_DISABLED";
             /** @description The highest installable version above the pinned one, among the 50 highest; a pre-release only when the pinned version is one. */
             newerVersion?: components["schemas"]["AgentVersion"];
+            /** @description What the Agent has in common with one that another owner used first, as in its overview; present only when there is something. */
+            resembles?: components["schemas"]["AgentOverviewResembles"];
         };
         /** @description One Skill, and whether calls of it are permitted. */
         InstallationItemSkill: {

@@ -87,6 +87,20 @@ def test_every_screen_shows_marks(tab: Tab, stack: Stack, release: Json) -> None
     } <= marked
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_word_without_an_end_stays_in_the_window(tab: Tab, stack: Stack, width: int) -> None:
+    word = "w" * 300
+    skill = {**a_card(stack)["skills"][0], "name": word[:120], "description": word}
+    entry = stack.register(agentId=stack.agent_id("long"), name=word[:120], description=word, skills=[skill])
+    tab.page.set_viewport_size({"width": width, "height": 800})
+    page = tab.open(f"/agents/{entry['agentId']}")
+    page.get_by_text(word).first.wait_for()
+    outside = f"""() => [...document.querySelectorAll('main *')].filter((each) => each.children.length === 0
+      && each.textContent.includes('{word[:100]}') && each.getBoundingClientRect().right > innerWidth).length"""
+    assert page.evaluate(outside) == 0
+    tab.require_no_sideways_scrolling()
+
+
 def test_a_mark_names_the_character_and_texts_are_set_apart(tab: Tab, release: Json) -> None:
     page = tab.open(f"/agents/{release['agentId']}")
     heading = page.get_by_role("heading", level=1)
@@ -128,6 +142,20 @@ def test_the_agent_page_and_the_consent_warn_of_an_imitation(tab: Tab, imitation
         expect(consent).to_contain_text(text)
     expect(consent).to_contain_text("It may call any Skill that this Workspace may use.")
     tab.require_accessible("colours")
+
+
+def test_a_list_of_installations_warns_of_an_imitation_too(tab: Tab, stack: Stack, imitation: str) -> None:
+    workspace = stack.workspace("imitated")
+    stack.install(workspace, "aop:summarizer", ["text.read"])
+    stack.install(workspace, imitation, ["text.read"])
+    page = tab.open(f"/workspaces/{workspace}?agent={imitation}")
+    row = page.get_by_role("article", name="Summ\u0430rizer")
+    expect(row).to_contain_text("Its name may imitate another")
+    warnings = row.get_by_label("Warnings about the name")
+    for text in ("The prefix aop is the provider id of", "looks like aop:summarizer of", "mixes letters of scripts"):
+        expect(warnings).to_contain_text(text)
+    expect(page.get_by_role("article", name="Summarizer", exact=True)).not_to_contain_text("imitate")
+    assert not [request.url for request in tab.requests if "/v1/agents/" in request.url], "one list says it all"
 
 
 def test_an_honest_agent_has_no_warning(tab: Tab) -> None:

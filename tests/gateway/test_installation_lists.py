@@ -115,6 +115,25 @@ async def test_a_list_tells_which_versions_are_refused_and_which_have_a_newer_on
     assert "newerVersion" not in told, "however many versions there are, only the highest are looked at"
 
 
+@pytest.mark.rows("SAFE-10")
+async def test_a_list_tells_which_agents_resemble_those_of_others(owner: Owner, catalog: Catalog, rows: Rows) -> None:
+    await a_release(catalog)
+    installed = await owner.install()
+    assert "resembles" not in (await owner.page("/space/installations"))["items"][0]
+    await rows.execute(
+        "INSERT INTO registry.agent (agent_id, owner_id, public_agent_id)"
+        " VALUES ('first:one', 'somebody', 'agt_' || repeat('f', 32))",
+        "INSERT INTO registry.published_name (part, skeleton, agent_id, owner_id, text, first_at)"
+        " SELECT part, skeleton, 'first:one', 'somebody', text, first_at - interval '1 day'"
+        " FROM registry.published_name WHERE text = 'Summarizer'",
+    )
+    resembled = [{"part": "name", "text": "Summarizer", "ownerId": "somebody", "agentId": "first:one"}]
+    (told,) = (await owner.page("/space/installations"))["items"]
+    assert told["resembles"] == resembled
+    await owner.uninstall(installed["installationId"])
+    assert "resembles" not in (await owner.page("/space/installations"))["items"][0]
+
+
 @pytest.mark.rows("WS-21")
 async def test_a_list_whose_card_is_another_one_is_a_failure_and_not_a_shorter_list(
     owner: Owner, catalog: Catalog, rows: Rows

@@ -166,6 +166,9 @@ export type AgentOverviewResemblance = {
   readonly agentId?: SafeIdentifier
 }
 
+/** What this Agent has in common with one that another owner used first; present only when there is something. Whoever is asked to trust the Agent is told so. */
+export type AgentOverviewResembles = ReadonlyArray<AgentOverviewResemblance>
+
 /** A SemVer 2.0.0 version in full strictness, at most 128 characters. */
 export type AgentVersion = string
 
@@ -477,6 +480,8 @@ export type InstallationItem = {
   readonly refusedWith?: "AGENT_RELEASE_UNPUBLISHED" | "AGENT_RELEASE_SUSPENDED" | "AGENT_RELEASE_REVOKED" | "AGENT_DISABLED"
   /** The highest installable version above the pinned one, among the 50 highest; a pre-release only when the pinned version is one. */
   readonly newerVersion?: AgentVersion
+  /** What the Agent has in common with one that another owner used first, as in its overview; present only when there is something. */
+  readonly resembles?: AgentOverviewResembles
 }
 
 /** One Skill, and whether calls of it are permitted. */

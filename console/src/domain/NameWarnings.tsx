@@ -10,17 +10,17 @@ export interface Named {
   readonly owner: { readonly id: string; readonly displayName: string }
 }
 
+/** A list does not say the name of an owner. */
+type MaybeOwned = Pick<Named, "name"> & Partial<Named>
+
 interface NameWarningsProps {
-  readonly agent: Named
+  readonly agent: MaybeOwned
   /** What the Control Plane found; absent when it found nothing. */
   readonly resembles: ReadonlyArray<Resemblance> | undefined
 }
 
 export function NameWarnings({ agent, resembles = [] }: NameWarningsProps) {
-  const mixed = [
-    { what: "Its name", text: agent.name },
-    { what: "The name of its owner", text: agent.owner.displayName },
-  ].filter(({ text }) => mixesScripts(text))
+  const mixed = mixedNames(agent)
   if (resembles.length === 0 && mixed.length === 0) return null
   return (
     <section
@@ -42,6 +42,18 @@ export function NameWarnings({ agent, resembles = [] }: NameWarningsProps) {
       </ul>
     </section>
   )
+}
+
+/** For a list: whether there is anything to warn of. */
+export function mayImitate(agent: MaybeOwned, resembles: ReadonlyArray<Resemblance> = []): boolean {
+  return resembles.length > 0 || mixedNames(agent).length > 0
+}
+
+function mixedNames({ name, owner }: MaybeOwned) {
+  return [
+    { what: "Its name", text: name },
+    { what: "The name of its owner", text: owner?.displayName ?? "" },
+  ].filter(({ text }) => mixesScripts(text))
 }
 
 function Resembling({ one }: { readonly one: Resemblance }) {

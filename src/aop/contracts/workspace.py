@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from aop.contracts.card import Limits
+from aop.contracts.catalog import Resemblance
 from aop.contracts.wire import Wire
 
 
@@ -99,6 +100,7 @@ class InstallationItem(Installation, frozen=True, kw_only=True):
     refused_with: VersionRefusal | msgspec.UnsetType = msgspec.UNSET
     """Why every call is refused now, whatever the Installation's own state."""
     newer_version: str | msgspec.UnsetType = msgspec.UNSET
+    resembles: tuple[Resemblance, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 READERS: dict[str, type] = {

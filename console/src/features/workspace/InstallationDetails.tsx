@@ -9,8 +9,10 @@ import { Badge } from "@/components/Badge"
 import { Button } from "@/components/Button"
 import { CopyButton } from "@/components/CopyButton"
 import { Facts } from "@/components/Facts"
+import { Sentence } from "@/components/Sentence"
 import { Time } from "@/components/Time"
 import { shortened } from "@/components/format"
+import { NameWarnings } from "@/domain/NameWarnings"
 import { InstallationActions } from "@/features/workspace/InstallationActions"
 
 interface InstallationDetailsProps {
@@ -24,6 +26,7 @@ export function InstallationDetails({ installation, onUpgrade }: InstallationDet
   return (
     <div className="space-y-4 border-t border-line bg-surface px-4 py-4 sm:pl-10">
       <Refusal installation={installation} />
+      <NameWarnings agent={{ name: agentName }} resembles={installation.resembles} />
       <InstallationFacts installation={installation} />
       <div className="flex flex-wrap gap-2">
         {onUpgrade && status === "enabled" ? (
@@ -53,7 +56,7 @@ function Refusal({ installation: { refusedWith } }: { readonly installation: Ins
       <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <span className="min-w-0">
         Calls are refused with <span className="id-text font-medium">{refusedWith}</span>.{" "}
-        {nextStep(recoveryOf({ code: refusedWith }))}
+        <Sentence text={nextStep(recoveryOf({ code: refusedWith }))} />
       </span>
     </p>
   )

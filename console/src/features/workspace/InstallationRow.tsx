@@ -9,6 +9,7 @@ import { Badge } from "@/components/Badge"
 import { Button } from "@/components/Button"
 import { cn } from "@/components/classes"
 import { TryIt } from "@/domain/AlreadyInstalled"
+import { mayImitate } from "@/domain/NameWarnings"
 import { StateBadge } from "@/domain/StateBadge"
 import { canBeTried } from "@/domain/installed"
 import { InstallationDetails } from "@/features/workspace/InstallationDetails"
@@ -53,7 +54,7 @@ export function InstallationRow({ installation, isMarked, onUpgrade }: Installat
                 to="/agents/$agentId"
                 params={{ agentId }}
                 search={{ version: installedVersion }}
-                className="font-medium hover:text-accent-strong hover:underline"
+                className="font-medium wrap-anywhere hover:text-accent-strong hover:underline"
               >
                 {agentName}
               </Link>
@@ -87,12 +88,13 @@ const REFUSALS: Readonly<Record<NonNullable<InstallationItem["refusedWith"]>, st
   AGENT_DISABLED: "Disabled by its provider",
 }
 
-/** Whatever keeps calls from being accepted; an Installation in order has no mark. */
+/** Whatever keeps calls from being accepted, and a name to be looked at twice; an Installation in order has no mark. */
 function Marks({ installation }: { readonly installation: InstallationItem }) {
-  const { status, refusedWith, skills, newerVersion } = installation
+  const { status, refusedWith, skills, newerVersion, agentName: name, resembles } = installation
   const refused = skills.filter(({ permissionsAccepted }) => !permissionsAccepted).length
   return (
     <>
+      {mayImitate({ name }, resembles) ? <Badge tone="warn">Its name may imitate another</Badge> : null}
       {status === "enabled" ? null : <StateBadge state={status} />}
       {refusedWith === undefined ? null : <Badge tone="bad">{REFUSALS[refusedWith]}</Badge>}
       {refused === 0 ? null : (

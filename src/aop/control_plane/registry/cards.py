@@ -107,7 +107,8 @@ class Cards:
             page = await cards.versions_of(connection, agent_id, caller, after, size)
             if not page.rows and not await cards.any_visible(connection, agent_id, caller):
                 raise Forbidden("no version is visible", reason=Reason.NOT_OWNER)
-            facts = AgentFacts(public_agent_id, await resemblances(connection, agent_id))
+            found = await resemblances(connection, [agent_id])
+            facts = AgentFacts(public_agent_id, found.get(agent_id, ()))
         return facts, self._entries(page)
 
     async def of_provider(

@@ -1,6 +1,6 @@
 """Names that imitate other names: no name is refused, but the overview of the Agent says who used it first."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from aop.contracts.catalog import Resemblance, ResemblingPart
 from aop.contracts.text import skeleton
 from aop.control_plane.registry.store import cards
-from aop.control_plane.registry.store.cards import CardRow, PublishedName
+from aop.control_plane.registry.store.cards import CardRow, EarlierUse, PublishedName
 from aop.store.database import Connection
 
 
@@ -26,15 +26,20 @@ async def record_published(connection: Connection, card: CardRow, now: datetime)
     await cards.record_names(connection, [name for name in names if name.skeleton], now)
 
 
-async def resemblances(connection: Connection, agent_id: str) -> tuple[Resemblance, ...]:
-    return tuple(
-        Resemblance(
-            part=use.part,
-            text=use.text,
-            owner_id=use.owner_id,
-            agent_id=msgspec.UNSET if use.agent_id is None else use.agent_id,
-        )
-        for use in await cards.used_first_by_others(connection, agent_id)
+async def resemblances(connection: Connection, agent_ids: Collection[str]) -> Mapping[str, tuple[Resemblance, ...]]:
+    """By Agent, all in one statement; an Agent that resembles nothing is absent."""
+    found: dict[str, tuple[Resemblance, ...]] = {}
+    for use in await cards.used_first_by_others(connection, sorted(set(agent_ids))):
+        found[use.named] = (*found.get(use.named, ()), _resemblance(use))
+    return found
+
+
+def _resemblance(use: EarlierUse) -> Resemblance:
+    return Resemblance(
+        part=use.part,
+        text=use.text,
+        owner_id=use.owner_id,
+        agent_id=msgspec.UNSET if use.agent_id is None else use.agent_id,
     )
 
 

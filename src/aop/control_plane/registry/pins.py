@@ -10,11 +10,12 @@ import msgspec
 from aop.base.canonical import digest as digest_of
 from aop.base.semver import Precedence, Version, VersionSyntax
 from aop.cards.summary import CardSummary, SummariesByDigest, read_summary
-from aop.contracts.catalog import PublicationStatus
+from aop.contracts.catalog import PublicationStatus, Resemblance
 from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal
 from aop.contracts.publication import ReleaseState
 from aop.contracts.workspace import VersionRefusal
 from aop.control_plane.registry.index_keys import precedence_text
+from aop.control_plane.registry.names import resemblances
 from aop.control_plane.registry.store import cards, pins
 from aop.control_plane.registry.store.pins import Candidate
 from aop.store.database import Database
@@ -96,18 +97,19 @@ _VERSION_REFUSALS: Mapping[ErrorCode, VersionRefusal] = {
 
 
 class Outlook(msgspec.Struct, frozen=True):
-    """What becomes of calls of an installed version: why all are refused, and which installable version is newer."""
+    """What is to be known of an installed version: why its calls are refused, which one is newer, whom it resembles."""
 
-    refused_with: VersionRefusal | None
-    newer_version: str | None
+    refused_with: VersionRefusal | None = None
+    newer_version: str | None = None
+    resembles: tuple[Resemblance, ...] = ()
 
     @classmethod
-    def of(cls, row: pins.OutlookRow) -> Self:
+    def of(cls, row: pins.OutlookRow, resembles: tuple[Resemblance, ...]) -> Self:
         try:
             PinnedVersion.of(row).require_usable()
         except Refusal as refusal:
-            return cls(_VERSION_REFUSALS[refusal.code], row.newer_version)
-        return cls(None, row.newer_version)
+            return cls(_VERSION_REFUSALS[refusal.code], row.newer_version, resembles)
+        return cls(None, row.newer_version, resembles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +183,13 @@ class Pins:
         return {digest: summary for digest, summary in found.items() if summary is not None}
 
     async def outlooks(self, cards: Sequence[PinnedCard]) -> Mapping[tuple[str, str], Outlook]:
-        """By Agent and version, all in one statement."""
+        """By Agent and version, all in two statements."""
         if not cards:
             return {}
         async with self._database.connection() as connection:
             rows = await pins.outlooks(connection, cards)
-        return {(row.agent_id, row.version): Outlook.of(row) for row in rows}
+            found = await resemblances(connection, [card.agent_id for card in cards])
+        return {(row.agent_id, row.version): Outlook.of(row, found.get(row.agent_id, ())) for row in rows}
 
     def _read(self, document: bytes, digest: str) -> CardSummary:
         summary = read_summary(document)

@@ -39,7 +39,7 @@ _SOURCES = {
     InstallationStatus.UNINSTALLED: (InstallationStatus.ENABLED, InstallationStatus.DISABLED),
 }
 """For each state, the states from which an Installation may move to it."""
-_NO_OUTLOOK = Outlook(None, None)
+_NO_OUTLOOK = Outlook()
 """Of one that is uninstalled: nothing is called, and nothing is upgraded."""
 
 
@@ -199,4 +199,5 @@ def _item(row: InstallationItemRow, card: CardSummary, outlook: Outlook | None) 
         ),
         refused_with=msgspec.UNSET if outlook.refused_with is None else outlook.refused_with,
         newer_version=msgspec.UNSET if outlook.newer_version is None else outlook.newer_version,
+        resembles=outlook.resembles or msgspec.UNSET,
     )

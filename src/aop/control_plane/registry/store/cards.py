@@ -32,17 +32,21 @@ _OF_OWNER = (
 _MAX_OWN_NAMES, _MAX_RESEMBLANCES = 200, 10
 """An Agent may have a new name in every version: its newest are compared. A few resemblances are warning enough."""
 _USED_FIRST = (
-    f"WITH own AS (SELECT part, skeleton, text, owner_id FROM registry.published_name WHERE agent_id = $1"  # noqa: S608
-    f"  ORDER BY first_at DESC LIMIT {_MAX_OWN_NAMES}),"
-    " first AS (SELECT own.part, own.text, own.owner_id AS own_owner, used.agent_id, used.owner_id, used.first_at"
+    "WITH own AS (SELECT asked.id AS named, name.* FROM unnest($1::text[]) AS asked (id)"  # noqa: S608
+    "  CROSS JOIN LATERAL (SELECT part, skeleton, text, owner_id FROM registry.published_name"
+    f'   WHERE agent_id = asked.id COLLATE "C" ORDER BY first_at DESC LIMIT {_MAX_OWN_NAMES}) AS name),'
+    " first AS (SELECT own.named, own.part, own.text, own.owner_id AS own_owner,"
+    "  used.agent_id, used.owner_id, used.first_at"
     "  FROM own CROSS JOIN LATERAL (SELECT agent_id, owner_id, first_at FROM registry.published_name"
     "   WHERE part = own.part AND skeleton = own.skeleton ORDER BY first_at, agent_id LIMIT 1) AS used"
     "  UNION ALL"
-    "  SELECT own.part, own.text, own.owner_id, NULL, provider.owner_id, provider.claimed_at"
-    "  FROM own JOIN registry.provider ON own.part = 'prefix' AND provider.provider_id = own.text)"
-    " SELECT part, text, agent_id, owner_id FROM"
-    "  (SELECT DISTINCT ON (part, text) * FROM first ORDER BY part, text, first_at) AS earliest"
-    f" WHERE owner_id <> own_owner ORDER BY part DESC, text LIMIT {_MAX_RESEMBLANCES}"
+    "  SELECT own.named, own.part, own.text, own.owner_id, NULL, provider.owner_id, provider.claimed_at"
+    "  FROM own JOIN registry.provider ON own.part = 'prefix' AND provider.provider_id = own.text),"
+    " earliest AS (SELECT DISTINCT ON (named, part, text) * FROM first ORDER BY named, part, text, first_at),"
+    " ranked AS (SELECT *, row_number() OVER (PARTITION BY named ORDER BY part DESC, text) AS place"
+    "  FROM earliest WHERE owner_id <> own_owner)"
+    f" SELECT named, part, text, agent_id, owner_id FROM ranked WHERE place <= {_MAX_RESEMBLANCES}"
+    " ORDER BY named, place"
 )
 
 
@@ -92,8 +96,9 @@ class PublishedName(msgspec.Struct, frozen=True):
 
 
 class EarlierUse(Row, frozen=True):
-    """Another owner's Agent or provider that had a name first; a provider has no Agent id."""
+    """Another owner's Agent or provider that had a name of the Agent `named` first; a provider has no Agent id."""
 
+    named: str
     part: ResemblingPart
     text: str
     agent_id: str | None
@@ -213,5 +218,5 @@ async def record_names(connection: Connection, names: Sequence[PublishedName], n
         )
 
 
-async def used_first_by_others(connection: Connection, agent_id: str) -> Sequence[EarlierUse]:
-    return to_rows(EarlierUse, await connection.fetch(_USED_FIRST, agent_id))
+async def used_first_by_others(connection: Connection, agent_ids: Sequence[str]) -> Sequence[EarlierUse]:
+    return to_rows(EarlierUse, await connection.fetch(_USED_FIRST, agent_ids))
