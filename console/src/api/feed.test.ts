@@ -66,7 +66,7 @@ describe("the list of Invocations", () => {
 
   it("continues behind its end, and behind the head when that is longer", () => {
     expect(extended(feed([9, 8], "behind 8"), feed([8, 7, 6]))).toEqual(feed([9, 8, 7, 6]))
-    expect(refreshed(feed([9, 8]), feed([11, 10, 9, 8], "behind 8")).nextCursor).toBe("behind 8")
+    expect(refreshed(feed([9, 8], "c"), feed([10, 9, 8, 7], "behind 7")).nextCursor).toBe("behind 7")
   })
 
   it("takes single readings where they belong", () => {
@@ -92,6 +92,16 @@ describe("the list of Invocations", () => {
     const known = feed([5, 4], "behind 4")
     expect(refreshed(known, feed([], "searched so far"))).toBe(known)
     expect(numbers(refreshed(known, feed([])))).toEqual([])
+  })
+
+  it("goes on where somebody was, although its top is refreshed and ends before", () => {
+    const nothing = feed([], "searched far")
+    expect(refreshed(nothing, feed([], "searched so far"))).toBe(nothing)
+    const known = feed([5, 4], "searched far behind 4")
+    expect(refreshed(known, feed([5, 4], "behind 4"))).toBe(known)
+    const grown = refreshed(known, feed([6, 5, 4], "behind 4"))
+    expect(grown).toEqual(feed([6, 5, 4], "searched far behind 4"))
+    expect(refreshed(feed([5, 4]), feed([6, 5, 4], "behind 4")).nextCursor).toBeUndefined()
   })
 })
 

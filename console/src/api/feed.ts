@@ -93,13 +93,17 @@ export function refreshed<Row extends Placed>(
 ): Feed<Row> {
   if (feed === undefined || !reaches(head, feed, order)) return head
   const last = head.rows.at(-1)
-  // A search that ended early before it met a row says nothing about older ones.
-  if (last === undefined && head.nextCursor !== undefined && feed.rows.length > 0) return feed
+  // A search that ended early before it met a row says nothing about older ones, nor how far somebody went on.
+  if (last === undefined && head.nextCursor !== undefined) return feed
   const rest =
     last === undefined || head.nextCursor === undefined ? [] : feed.rows.filter((row) => order(row, last) > 0)
   const before = new Map(feed.rows.map((row) => [row.invocationId, row]))
   const rows = [...head.rows.map((row) => kept(before.get(row.invocationId), row)), ...rest]
-  const nextCursor = rest.length > 0 ? feed.nextCursor : head.nextCursor
+  const end = feed.rows.at(-1)
+  // Behind the same last row the feed may have gone on through pages without rows.
+  const goesFurther =
+    head.nextCursor !== undefined && last !== undefined && end !== undefined && order(end, last) >= 0
+  const nextCursor = goesFurther ? feed.nextCursor : head.nextCursor
   const same = rows.length === feed.rows.length && rows.every((row, index) => row === feed.rows[index])
   return same && nextCursor === feed.nextCursor ? feed : { rows, nextCursor }
 }

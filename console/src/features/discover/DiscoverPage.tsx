@@ -57,7 +57,7 @@ function Results({ search, onChange }: ResultsProps) {
   }
   if (list.data === undefined) return <Loading what="Agents" rows={4} />
   const items = itemsOf<"discoverAgents">(list.data)
-  if (items.length === 0) return <NothingFound search={search} onChange={onChange} />
+  if (items.length === 0 && !list.hasNextPage) return <NothingFound search={search} onChange={onChange} />
   return (
     <div aria-busy={list.isPlaceholderData} className={list.isPlaceholderData ? "opacity-60" : undefined}>
       <div className="mb-2 flex flex-wrap items-center justify-between gap-2">

@@ -41,7 +41,7 @@ function WorkspaceList() {
     )
   }
   const workspaces = itemsOf<"listWorkspaces">(list.data)
-  if (workspaces.length === 0) {
+  if (workspaces.length === 0 && !list.hasNextPage) {
     return (
       <EmptyState icon={<Boxes aria-hidden />} title="You have no Workspace yet.">
         Create one above; then install Agents into it.
