@@ -210,7 +210,12 @@ SCREENS: tuple[Screen, ...] = (
         playground_states.run_what_fails,
     ),
     Screen("playground-agents", _playground(), "Nothing has run yet.", playground_states.open_choice),
-    Screen("playground-elsewhere", _playground(), "Nothing has run yet.", playground_states.run_and_go_elsewhere),
+    Screen(
+        "playground-elsewhere",
+        _playground(agent="aop:summarizer", capability="read-aloud"),
+        "Nothing has run yet.",
+        playground_states.run_and_go_elsewhere,
+    ),
     Screen("playground-disabled", _playground(agent="aop:action-items"), "is disabled in this Workspace."),
     Screen("playground-empty", lambda stack: playground_states.playground(stack.workspace()), "No Agent can be"),
     Screen("connect", "/workspaces/demo/connect?agent=aop:summarizer&from=cursor-http", "mcpServers"),

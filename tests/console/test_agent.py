@@ -144,6 +144,7 @@ def test_a_version_without_a_published_release_cannot_be_installed(tab: Tab) -> 
     page = tab.open(f"/agents/{entry['agentId']}")
     expect(page.get_by_role("button", name="Install", exact=True)).to_be_disabled()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Draft")
+    expect(page.get_by_role("note")).to_have_text("Version 1.0.0 cannot be installed. It has no Release yet.")
 
 
 def _environment(tab: Tab) -> dict[str, str]:

@@ -185,6 +185,10 @@ def test_a_suspended_release_can_be_revoked_and_the_page_of_its_version_says_it_
     release = tab.stack.publish(agentId=tab.stack.agent_id("ended"))
     tab.stack.install(tab.stack.workspace(), release["agentId"], [])
     page = tab.open(f"/releases/{release['releaseId']}")
+    # In the order of time: the endpoint was proven before there was a Release of it.
+    expect(page.get_by_role("region", name="History").get_by_role("listitem")).to_contain_text(
+        ["Verified", "Created", "Published"]
+    )
     page.get_by_role("button", name="Suspend").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("You cannot undo this")

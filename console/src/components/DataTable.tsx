@@ -143,7 +143,7 @@ function TableRow<Row>({ columns, index, className, style, children }: TableRowP
       role="row"
       aria-rowindex={index}
       className={cn(
-        "grid grid-cols-(--narrow) items-center gap-x-4 px-4 py-2 md:grid-cols-(--wide)",
+        "grid grid-cols-(--narrow) items-center gap-x-3 px-3 py-2 md:grid-cols-(--wide) md:gap-x-4 md:px-4",
         className,
       )}
       style={{ ...style, "--wide": wide, "--narrow": narrow.join(" ") } as React.CSSProperties}

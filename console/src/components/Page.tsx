@@ -42,7 +42,7 @@ export function Page(props: PageProps) {
           {above ? <div className="mb-1 text-sm text-muted">{above}</div> : null}
           <h1 className="text-xl font-semibold tracking-tight wrap-anywhere">{heading ?? title}</h1>
           {description ? (
-            <div className={cn("mt-1 text-muted", isFull || "max-w-prose")}>{description}</div>
+            <div className={cn("mt-1 text-muted", isFull || "max-w-3xl")}>{description}</div>
           ) : null}
         </div>
         {actions ? <div className="flex flex-wrap items-center gap-2">{actions}</div> : null}

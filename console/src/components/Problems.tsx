@@ -10,6 +10,7 @@ import { placeOf, phraseOf } from "@/api/violations"
 import { Button } from "@/components/Button"
 import { Facts } from "@/components/Facts"
 import { Identifier } from "@/components/Identifier"
+import { Sentence } from "@/components/Sentence"
 
 interface ProblemNoticeProps {
   readonly problem: unknown
@@ -39,13 +40,15 @@ export function ProblemNotice({
         <div className="flex min-w-0 flex-1 flex-col gap-2">
           <div>
             {title ? <p className="font-semibold">{title}</p> : null}
-            <p className={title ? undefined : "font-semibold"}>{sentence?.says ?? message}</p>
+            <p className={title ? undefined : "font-semibold"}>
+              <Sentence text={sentence?.says ?? message} />
+            </p>
           </div>
           {withoutViolations ? null : <Violations problem={typed} />}
           {next === undefined ? null : (
             <p>
               <span className="font-medium">Next step: </span>
-              {next}
+              <Sentence text={next} />
             </p>
           )}
           {onRetry || action ? (
@@ -109,7 +112,9 @@ function ContractWords({ problem }: { readonly problem: Problem }) {
   const recovery = recoveryOf(problem)
   const message = problem.code === undefined ? "" : ERROR_CODES[problem.code].message
   return (
-    <p className="text-muted">{[message, recovery.sentence, nextStep(recovery)].filter(Boolean).join(" ")}</p>
+    <p className="text-muted">
+      <Sentence text={[message, recovery.sentence, nextStep(recovery)].filter(Boolean).join(" ")} />
+    </p>
   )
 }
 

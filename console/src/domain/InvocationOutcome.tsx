@@ -5,6 +5,7 @@ import type { ReactNode } from "react"
 
 import { ERROR_CODES, type ErrorCode, type InvocationRecord } from "@/api/contract.gen"
 import { recoveryOf } from "@/api/recovery"
+import { Sentence } from "@/components/Sentence"
 import { cn } from "@/components/classes"
 import { failureText, type InvocationState } from "@/domain/invocationState"
 
@@ -25,16 +26,18 @@ export function InvocationOutcome({ record, state }: InvocationOutcomeProps) {
   if (record.errorCode === undefined) return null
   const code: ErrorCode = record.errorCode
   const recovery = recoveryOf({ code, reason: record.reason })
+  const title = TITLES[state] ?? ""
+  const { message } = ERROR_CODES[code]
   return (
     <Notice
       tone={state === "canceled" ? "note" : state === "timed_out" ? "warn" : "bad"}
       icon={state === "canceled" ? CircleSlash : CircleAlert}
-      title={TITLES[state] ?? ""}
-      next={recovery.action}
+      title={title}
+      next={<Sentence text={recovery.action} />}
       owner={recovery.owner}
     >
-      {ERROR_CODES[code].message} {recovery.sentence}{" "}
-      <code className="id-text text-muted">{failureText(record)}</code>
+      {message.toLowerCase() === title.toLowerCase() ? null : `${message} `}
+      <Sentence text={recovery.sentence} /> <code className="id-text text-muted">{failureText(record)}</code>
     </Notice>
   )
 }
@@ -47,11 +50,7 @@ function Interrupted() {
       title="The Invocation was interrupted."
       owner="the operator of the platform"
       next={
-        <>
-          Start the Router that ran it again, or close it with{" "}
-          <code className="id-text">aop router close</code>: both record the end. Its output is lost. The
-          Agent may have done the work: find that out before you invoke again.
-        </>
+        <Sentence text="Start the Router that ran it again, or close it with `aop router close`: both record the end. Its output is lost. The Agent may have done the work: find that out before you invoke again." />
       }
     >
       Its deadline has passed, but the Ledger has no end for it. Nobody knows whether it succeeded.

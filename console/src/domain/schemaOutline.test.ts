@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { schemaOutline } from "@/domain/schemaOutline"
+import { memberNames, schemaOutline } from "@/domain/schemaOutline"
 
 describe("the outline of a schema", () => {
   it("lists members with type, need, bounds and meaning, nested ones after their parent", () => {
@@ -42,6 +42,11 @@ describe("the outline of a schema", () => {
         bounds: ["one of calm, brief", "default calm"],
       },
     ])
+  })
+
+  it("names required members in the order of their author, and the others as people count", () => {
+    const properties = { part1: {}, part10: {}, part2: {}, text: {} }
+    expect(memberNames({ properties, required: ["text"] })).toEqual(["text", "part1", "part2", "part10"])
   })
 
   it("follows local references and ends where they go round", () => {

@@ -15,6 +15,8 @@ export interface SchemaMember {
 }
 
 const DEEPEST = 6
+/** `field2` before `field10`. */
+const BY_NAME = new Intl.Collator("en", { numeric: true })
 
 /** The members of an object schema, nested ones after their parent; for another schema the value itself. */
 export function schemaOutline(schema: JsonObject): ReadonlyArray<SchemaMember> {
@@ -32,7 +34,8 @@ export function schemaOutline(schema: JsonObject): ReadonlyArray<SchemaMember> {
 export function memberNames(schema: JsonObject): ReadonlyArray<string> {
   const { required } = schema
   const first = Array.isArray(required) ? required.filter((name) => typeof name === "string") : []
-  return [...new Set([...first, ...Object.keys(asObject(schema["properties"]))])]
+  const others = Object.keys(asObject(schema["properties"])).sort(BY_NAME.compare)
+  return [...new Set([...first, ...others])]
 }
 
 function descend(

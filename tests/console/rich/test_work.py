@@ -68,3 +68,15 @@ def test_scrolling_through_thousands_keeps_few_elements_and_lays_out_a_few_times
     page.evaluate(_SCROLL, {"steps": _STEPS})
     assert page.evaluate(_ELEMENTS) <= _MAX_ELEMENTS
     assert _layouts(page) - before <= _STEPS * _MAX_LAYOUTS_PER_STEP
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_call_graph_of_thirty_agents_is_seen_as_a_whole_on_demand(tab: Tab, rich: Rich, width: int) -> None:
+    tab.page.set_viewport_size({"width": width, "height": 900})
+    page = tab.open(f"{trace_path(rich.traces.many_agents)}?view=graph")
+    graph = page.get_by_role("group", name="Call graph")
+    expect(graph.get_by_role("button")).to_have_count(30)
+    room = "(each) => [each.scrollWidth - each.clientWidth, each.scrollHeight - each.clientHeight]"
+    assert max(graph.evaluate(room)) > 0, "at first names can be read, and one scrolls"
+    page.get_by_role("button", name="Fit", exact=True).click()
+    assert max(graph.evaluate(room)) <= 0

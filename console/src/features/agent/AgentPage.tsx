@@ -17,6 +17,7 @@ import { TrustBadge } from "@/domain/TrustBadge"
 import { useOpenWorkspace } from "@/domain/installed"
 import { AgentActions } from "@/features/agent/AgentActions"
 import { DifferenceTab } from "@/features/agent/DifferenceTab"
+import { NotInstallable } from "@/features/agent/NotInstallable"
 import { OverviewTab } from "@/features/agent/OverviewTab"
 import { UseTab } from "@/features/agent/UseTab"
 import { VersionsTab } from "@/features/agent/VersionsTab"
@@ -70,7 +71,8 @@ function KnownAgent({ agent }: { readonly agent: Overview }) {
       description={card.description}
       actions={<AgentActions agent={agent} entry={entry} workspace={workspace} />}
     >
-      <div className="mb-4 empty:hidden">
+      <div className="mb-4 space-y-3 empty:hidden">
+        <NotInstallable agent={agent} entry={entry} />
         <NameWarnings agent={card} resembles={agent.resembles} />
       </div>
       <Tabs

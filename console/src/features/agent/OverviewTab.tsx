@@ -88,13 +88,16 @@ function ProvenancePanel({ agent, entry }: OverviewTabProps) {
           ["Card digest", <Identifier key="" value={entry.cardDigest} what="Card digest" />],
           [
             "Share link",
-            <a
-              key=""
-              href={agent.publicUrl}
-              className="break-all text-accent-strong underline underline-offset-2"
-            >
-              {agent.publicUrl}
-            </a>,
+            <span key="" className="inline-flex items-center">
+              <a
+                href={agent.publicUrl}
+                title={agent.publicUrl}
+                className="id-text text-accent-strong underline underline-offset-2"
+              >
+                {shortened(agent.publicAgentId)}
+              </a>
+              <CopyButton text={agent.publicUrl} what="share link" className="size-6 [&_svg]:size-3.5" />
+            </span>,
           ],
         ]}
       />

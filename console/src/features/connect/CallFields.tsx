@@ -2,15 +2,15 @@
 
 import { getRouteApi } from "@tanstack/react-router"
 
-import type { AgentCard, Installation } from "@/api/contract.gen"
+import type { AgentCard, InstallationItem } from "@/api/contract.gen"
 import { Field, Select } from "@/components/Field"
 import { missingPermissions, skillChoice } from "@/domain/choice"
 
 const route = getRouteApi("/console/workspaces/$workspaceId/connect")
 
 interface CallFieldsProps {
-  readonly enabled: ReadonlyArray<Installation>
-  readonly installation: Installation
+  readonly enabled: ReadonlyArray<InstallationItem>
+  readonly installation: InstallationItem
   /** Absent until it is read. */
   readonly card: AgentCard | undefined
 }
@@ -30,8 +30,10 @@ export function CallFields({ enabled, installation, card }: CallFieldsProps) {
             value={installation.agentId}
             onChange={({ target }) => choose({ agent: target.value, capability: undefined })}
           >
-            {enabled.map(({ agentId }) => (
-              <option key={agentId}>{agentId}</option>
+            {enabled.map(({ agentId, agentName }) => (
+              <option key={agentId} value={agentId}>
+                {agentName} ({agentId})
+              </option>
             ))}
           </Select>
         )}
@@ -46,8 +48,12 @@ export function CallFields({ enabled, installation, card }: CallFieldsProps) {
             >
               {choice.kind === "unknown" ? <option value="">Choose a Skill</option> : null}
               {card.skills.map((skill) => (
-                <option key={skill.id} disabled={missingPermissions(skill, installation).length > 0}>
-                  {skill.id}
+                <option
+                  key={skill.id}
+                  value={skill.id}
+                  disabled={missingPermissions(skill, installation).length > 0}
+                >
+                  {skill.name}
                 </option>
               ))}
             </Select>

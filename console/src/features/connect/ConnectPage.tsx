@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 
-import type { AgentCard, Installation } from "@/api/contract.gen"
+import type { AgentCard, InstallationItem } from "@/api/contract.gen"
 import { read, whole } from "@/api/queries"
 import { Breadcrumbs } from "@/components/Breadcrumbs"
 import { Loaded } from "@/components/Loaded"
@@ -46,7 +46,7 @@ export function ConnectPage() {
 
 interface AgentChosenProps {
   readonly workspaceId: string
-  readonly installations: ReadonlyArray<Installation>
+  readonly installations: ReadonlyArray<InstallationItem>
 }
 
 function AgentChosen({ workspaceId, installations }: AgentChosenProps) {
@@ -57,8 +57,8 @@ function AgentChosen({ workspaceId, installations }: AgentChosenProps) {
 }
 
 interface CardReadProps {
-  readonly enabled: ReadonlyArray<Installation>
-  readonly installation: Installation
+  readonly enabled: ReadonlyArray<InstallationItem>
+  readonly installation: InstallationItem
 }
 
 function CardRead({ enabled, installation }: CardReadProps) {
@@ -75,7 +75,7 @@ function CardRead({ enabled, installation }: CardReadProps) {
 }
 
 interface ChosenProps {
-  readonly installation: Installation
+  readonly installation: InstallationItem
   readonly card: AgentCard
 }
 

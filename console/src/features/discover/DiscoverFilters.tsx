@@ -51,6 +51,12 @@ export function DiscoverFilters({ search, onChange }: DiscoverFiltersProps) {
           <SlidersHorizontal aria-hidden />
           Exact filters
         </Button>
+        {isFiltered(search) ? (
+          <Button size="small" tone="quiet" onClick={() => onChange({ latest: search.latest })}>
+            <X aria-hidden />
+            Clear
+          </Button>
+        ) : null}
         <div className="ml-auto">
           <OpenShareLink />
         </div>
@@ -86,9 +92,8 @@ function ExactFilters({ isOpen, search, onChange }: DiscoverFiltersProps & { rea
 
 /** Visible whether the fields are shown or not: nothing narrows the list unseen. */
 function ChosenFilters({ search, onChange }: DiscoverFiltersProps) {
-  if (!isFiltered(search)) return null
   return (
-    <div className="flex flex-wrap items-center gap-2">
+    <div className="flex flex-wrap items-center gap-2 empty:hidden">
       {search.capability ? (
         <Chosen
           name="Skill"
@@ -103,10 +108,6 @@ function ChosenFilters({ search, onChange }: DiscoverFiltersProps) {
           onRemove={() => onChange({ ...search, owner: undefined })}
         />
       ) : null}
-      <Button size="small" tone="quiet" onClick={() => onChange({ latest: search.latest })}>
-        <X aria-hidden />
-        Clear
-      </Button>
     </div>
   )
 }

@@ -15,6 +15,7 @@ import { EventList } from "@/domain/EventList"
 import { InvocationFacts } from "@/domain/InvocationFacts"
 import { InvocationOutcome } from "@/domain/InvocationOutcome"
 import { StateBadge } from "@/domain/StateBadge"
+import { WorkspaceCrumbs } from "@/domain/WorkspaceCrumbs"
 import { isLive, stateOf } from "@/domain/invocationState"
 import { Family } from "@/features/invocations/Family"
 
@@ -33,11 +34,7 @@ export function InvocationPage() {
     <Page
       title={record ? `${record.capability} on ${record.targetAgentId}` : "Invocation"}
       heading={record ? <Heading record={record} /> : undefined}
-      above={
-        <Link to="/workspaces/$workspaceId/invocations" params={{ workspaceId }} className="hover:text-ink">
-          Invocations
-        </Link>
-      }
+      above={<WorkspaceCrumbs workspaceId={workspaceId} list="Invocations" />}
       actions={record ? <Actions record={record} /> : undefined}
     >
       <Loaded query={detail} what="Invocation">

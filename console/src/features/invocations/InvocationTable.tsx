@@ -135,7 +135,9 @@ function CallerCell({ row }: { readonly row: InvocationRecord }) {
       {row.caller.type === "agent" ? (
         <CornerDownRight role="img" aria-label="Called by the Agent" className="size-3.5 shrink-0" />
       ) : null}
-      <span className="truncate id-text">{row.caller.id}</span>
+      <span className="truncate id-text" title={row.caller.id}>
+        {row.caller.id}
+      </span>
     </span>
   )
 }

@@ -32,7 +32,8 @@ interface SoFarProps {
   readonly isShort: boolean
 }
 
+/** The words have a line of their own: a long time would leave them no room. */
 export function SoFar({ since, now, isShort }: SoFarProps) {
-  const text = duration(Math.max(0, now - Date.parse(since)))
-  return <span className="text-muted">{isShort ? text : `${text} so far`}</span>
+  const text = <span className="text-muted">{duration(Math.max(0, now - Date.parse(since)))}</span>
+  return isShort ? text : <TwoLines below="so far">{text}</TwoLines>
 }

@@ -11,6 +11,7 @@ import { Badge } from "@/components/Badge"
 import { Button } from "@/components/Button"
 import { Loaded } from "@/components/Loaded"
 import { ProblemNotice } from "@/components/Problems"
+import { Sentence } from "@/components/Sentence"
 import { StateBadge } from "@/domain/StateBadge"
 import type { Outcome, Run } from "@/features/playground/run"
 
@@ -54,7 +55,9 @@ export function OutcomeNotice({ workspaceId, invoked, run }: OutcomeNoticeProps)
   return (
     <Box role="alert" tone="bad">
       <p className="font-semibold">{TITLES[outcome.state]}</p>
-      <p>{outcome.reason}</p>
+      <p>
+        <Sentence text={outcome.reason} />
+      </p>
       <p>
         <span className="font-medium">Next step: </span>
         Open the Invocation to see how it ended. Its output is lost, and the Agent may have done the work:

@@ -1,4 +1,4 @@
-/** Runs that go on, or have ended, while one looks at another screen: the way back to each. */
+/** Runs that go on, or have ended, while one looks at another screen: the way back to each, until its end was seen. */
 
 import { Link, useLocation } from "@tanstack/react-router"
 import { Square, X } from "lucide-react"
@@ -8,10 +8,13 @@ import { Elapsed } from "@/features/playground/Elapsed"
 import { RunState } from "@/features/playground/OutcomeNotice"
 import { forgetRun, isRunning, stopRun, type TabRun } from "@/features/playground/runs"
 import { useTabRuns } from "@/features/playground/useRun"
+import { useRunIcon } from "@/features/playground/useRunIcon"
 
 export function RunBar() {
   const path = useLocation({ select: ({ pathname }) => pathname })
-  const runs = useTabRuns()
+  const all = useTabRuns()
+  useRunIcon(all)
+  const runs = all.filter((each) => isRunning(each) || !each.isSeen)
   if (runs.length === 0 || path.endsWith("/playground")) return null
   return (
     <section

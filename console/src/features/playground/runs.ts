@@ -25,6 +25,8 @@ export interface TabRun extends Tried {
   /** The name of the Skill. */
   readonly name: string
   readonly run: Run
+  /** Somebody has looked at how it ended. */
+  readonly isSeen: boolean
 }
 
 interface Kept {
@@ -56,7 +58,7 @@ export function startRun(tried: Tried, name: string, request: InvocationRequest)
   stopRun(tried)
   const controller = new AbortController()
   const run = begin(request.input, request.stream, Date.now())
-  replace([...others, { shown: { ...tried, name, run }, controller }])
+  replace([...others, { shown: { ...tried, name, run, isSeen: false }, controller }])
   // What a run that was replaced still has to say is dropped.
   const change: Change = (next) =>
     replace(
@@ -71,6 +73,15 @@ export function startRun(tried: Tried, name: string, request: InvocationRequest)
 
 export function stopRun(tried: Tried): void {
   kept.find((each) => isSame(each.shown, tried))?.controller.abort()
+}
+
+/** Its result is on the screen: nothing has to lead back to it. */
+export function markSeen(tried: Tried): void {
+  replace(
+    kept.map((each) =>
+      isSame(each.shown, tried) ? { ...each, shown: { ...each.shown, isSeen: true } } : each,
+    ),
+  )
 }
 
 /** Stops it and forgets what came. */

@@ -8,6 +8,7 @@ import type { Run } from "@/features/playground/run"
 import {
   isRunning,
   isSame,
+  markSeen,
   MAX_RUNNING,
   onRunsChange,
   startRun,
@@ -33,7 +34,19 @@ export function useTabRuns(): ReadonlyArray<TabRun> {
 export function useRun(tried: Tried, name: string): Running {
   const runs = useTabRuns()
   const client = useQueryClient()
-  const run = runs.find((each) => isSame(each, tried))?.run
+  const { run, isSeen = true } = runs.find((each) => isSame(each, tried)) ?? {}
+  const isNews = !isSeen && run?.outcome !== undefined
+  const { workspaceId, agentId, capability } = tried
+  useEffect(() => {
+    if (!isNews) return undefined
+    const look = () => {
+      // Behind another tab nobody sees anything.
+      if (document.visibilityState === "visible") markSeen({ workspaceId, agentId, capability })
+    }
+    look()
+    document.addEventListener("visibilitychange", look)
+    return () => document.removeEventListener("visibilitychange", look)
+  }, [isNews, workspaceId, agentId, capability])
   const wasRefused = run?.outcome?.state === "refused"
   useEffect(() => {
     // What is known of the Workspace may be why: it is read again by the next screen, not under this one.

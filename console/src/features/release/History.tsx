@@ -24,10 +24,9 @@ export function History({ release }: { readonly release: Release }) {
         {moments.map(({ name, at, by }) => (
           <li key={name} className="flex items-baseline gap-3">
             <span aria-hidden className="size-2 shrink-0 rounded-full bg-accent" />
-            <span className="w-20 font-medium">{name}</span>
+            <span className="w-24 shrink-0 font-medium">{name}</span>
             <span className="text-muted">
-              <Time at={at} exact />
-              {by === undefined ? null : ` by the ${by}`}
+              <Time at={at} exact /> {by === undefined ? null : <span className="block">by the {by}</span>}
             </span>
           </li>
         ))}

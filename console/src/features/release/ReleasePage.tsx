@@ -6,6 +6,7 @@ import { useState } from "react"
 
 import type { Release } from "@/api/contract.gen"
 import { read } from "@/api/queries"
+import { Breadcrumbs } from "@/components/Breadcrumbs"
 import { Button } from "@/components/Button"
 import { Facts } from "@/components/Facts"
 import { Identifier } from "@/components/Identifier"
@@ -38,7 +39,14 @@ function KnownRelease({ release }: { readonly release: Release }) {
   return (
     <Page
       title={`Release of ${agentId} ${version}`}
-      above="Release"
+      above={
+        <Breadcrumbs>
+          <Link to="/agents/$agentId" params={{ agentId }} className="id-text">
+            {agentId}
+          </Link>
+          <span>Release</span>
+        </Breadcrumbs>
+      }
       heading={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
           <Link

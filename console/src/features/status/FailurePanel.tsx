@@ -6,6 +6,7 @@ import type { Figures } from "@/api/contract.gen"
 import { recoveryOf } from "@/api/recovery"
 import { Badge } from "@/components/Badge"
 import { Panel } from "@/components/Panel"
+import { Sentence } from "@/components/Sentence"
 import { plural } from "@/components/format"
 import { failuresOf, type Failure } from "@/features/status/figures"
 
@@ -52,8 +53,14 @@ function FailureItem({ failure: { code, reason, calls }, figures }: FailureItemP
         </Link>
         <Badge tone="bad">{plural(calls, "time")}</Badge>
       </div>
-      {recovery.sentence ? <p className="mt-1">{recovery.sentence}</p> : null}
-      <p className="mt-1 text-muted">{recovery.action}</p>
+      {recovery.sentence ? (
+        <p className="mt-1">
+          <Sentence text={recovery.sentence} />
+        </p>
+      ) : null}
+      <p className="mt-1 text-muted">
+        <Sentence text={recovery.action} />
+      </p>
     </li>
   )
 }

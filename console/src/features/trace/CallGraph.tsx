@@ -26,9 +26,12 @@ interface CallGraphProps {
   readonly onChoose: (id: string) => void
 }
 
-/** Below this a name cannot be read; the graph scrolls instead. */
+/** Below this a name cannot be read: the graph scrolls instead, unless somebody asks for the whole of it. */
 const LEAST_SCALE = 0.6
 const STEP = 1.25
+
+/** By how much, or so that all of it is in view; absent until somebody chooses. */
+type Wanted = number | "whole" | undefined
 
 export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphProps) {
   const whole = useMemo(() => callGraph(records, now), [records, now])
@@ -38,7 +41,12 @@ export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphP
   const drawing = useMemo(() => drawingOf(graph), [shape])
   const [pointed, setPointed] = useState<string>()
   const chosenKey = nodeKeyOf(chosen)
-  const { region, scale, setScale } = useFittingScale(drawing, drawing.places.get(chosenKey))
+  const {
+    region,
+    scale,
+    whole: wholeScale,
+    setScale,
+  } = useFittingScale(drawing, drawing.places.get(chosenKey))
   const lit = pointed === undefined ? undefined : neighboursOf(pointed, graph.edges)
   const left = whole.edges.length - graph.edges.length
   return (
@@ -50,7 +58,7 @@ export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphP
         // A region that scrolls must be reachable with the keyboard.
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
-        className="h-full max-h-[75dvh] min-h-64 overflow-auto rounded-lg border border-line bg-surface lg:max-h-none"
+        className="h-full max-h-[75dvh] min-h-64 overflow-auto rounded-lg border border-line bg-surface pb-12 lg:max-h-none"
       >
         <div
           className="relative mx-auto"
@@ -81,28 +89,30 @@ export function CallGraph({ records, now, chosen, colors, onChoose }: CallGraphP
           {plural(left, "connection with few calls is", "connections with few calls are")} not drawn.
         </p>
       )}
-      <Zoom scale={scale} onChange={setScale} />
+      <Zoom scale={scale} whole={wholeScale} onChange={setScale} />
     </div>
   )
 }
 
-/** As large as fits, but never so small that nothing can be read; the chosen node is brought into view. */
+/** At first as large as fits, but never so small that nothing can be read; the chosen node is brought into view. */
 function useFittingScale({ width, height }: Drawing, chosen: Place | undefined) {
   const region = useRef<HTMLDivElement>(null)
-  const [wanted, setScale] = useState<number>()
-  const [fit, setFit] = useState(1)
+  const [wanted, setScale] = useState<Wanted>()
+  const [whole, setWhole] = useState(1)
   useEffect(() => {
     const element = region.current
     if (element === null) return undefined
     const measure = () => {
-      const share = Math.min(element.clientWidth / width, Math.max(element.clientHeight, 320) / height)
-      setFit(Math.min(1, Math.max(LEAST_SCALE, share)))
+      const { maxHeight, paddingBottom } = getComputedStyle(element)
+      // Where its height follows the graph, there is room up to the greatest.
+      const room = (Number.parseFloat(maxHeight) || element.clientHeight) - Number.parseFloat(paddingBottom)
+      setWhole(Math.min(1, element.clientWidth / width, room / height))
     }
     const observer = new ResizeObserver(measure)
     observer.observe(element)
     return () => observer.disconnect()
   }, [width, height])
-  const scale = wanted ?? fit
+  const scale = wanted === "whole" ? whole : (wanted ?? Math.max(LEAST_SCALE, whole))
   const [left, top] = [(chosen?.x ?? 0) + NODE_WIDTH / 2, (chosen?.y ?? 0) + NODE_HEIGHT / 2]
   useEffect(() => {
     const element = region.current
@@ -111,25 +121,27 @@ function useFittingScale({ width, height }: Drawing, chosen: Place | undefined) 
       top: top * scale - element.clientHeight / 2,
     })
   }, [left, top, scale])
-  return { region, scale, setScale }
+  return { region, scale, whole, setScale }
 }
 
 interface ZoomProps {
   readonly scale: number
-  readonly onChange: (scale: number | undefined) => void
+  /** At which all of the graph is in view. */
+  readonly whole: number
+  readonly onChange: (scale: Wanted) => void
 }
 
-function Zoom({ scale, onChange }: ZoomProps) {
-  const button = (label: string, Icon: typeof Plus, to: number | undefined) => (
+function Zoom({ scale, whole, onChange }: ZoomProps) {
+  const button = (label: string, Icon: typeof Plus, to: Wanted) => (
     <Button size="iconSmall" aria-label={label} title={label} onClick={() => onChange(to)}>
       <Icon aria-hidden />
     </Button>
   )
   return (
     <div role="group" aria-label="Size of the graph" className="absolute right-3 bottom-3 flex gap-1">
-      {button("Smaller", Minus, Math.max(0.3, scale / STEP))}
+      {button("Smaller", Minus, Math.max(Math.min(0.3, whole), scale / STEP))}
       {button("Larger", Plus, Math.min(2, scale * STEP))}
-      {button("Fit", Maximize, undefined)}
+      {button("Fit", Maximize, "whole")}
     </div>
   )
 }

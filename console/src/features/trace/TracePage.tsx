@@ -1,7 +1,7 @@
 /** One Trace: waterfall, call graph and times of its Invocations, the facts of the one that is looked at; or two Traces side by side. */
 
 import { useQuery } from "@tanstack/react-query"
-import { getRouteApi, Link } from "@tanstack/react-router"
+import { getRouteApi } from "@tanstack/react-router"
 import { Columns2, Download } from "lucide-react"
 import { useState } from "react"
 
@@ -10,6 +10,7 @@ import { Button } from "@/components/Button"
 import { Identifier } from "@/components/Identifier"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
+import { WorkspaceCrumbs } from "@/domain/WorkspaceCrumbs"
 import { CompareDialog } from "@/features/trace/CompareDialog"
 import { CompareView } from "@/features/trace/CompareView"
 import { downloadJson } from "@/features/trace/download"
@@ -32,11 +33,7 @@ export function TracePage() {
           Trace <Identifier value={traceId} what="trace id" />
         </span>
       }
-      above={
-        <Link to="/workspaces/$workspaceId/traces" params={{ workspaceId }} className="hover:text-ink">
-          Traces
-        </Link>
-      }
+      above={<WorkspaceCrumbs workspaceId={workspaceId} list="Traces" />}
       description={trace.data && search.with === undefined ? <TraceSummary trace={trace.data} /> : undefined}
       actions={trace.data ? <Actions trace={trace.data} /> : undefined}
     >

@@ -24,7 +24,12 @@ export function TraceSummary({ trace: { traceId, invocations } }: { readonly tra
         </>
       ) : null}
       {plural(invocations.length, "Invocation")} of {plural(agents, "Agent")} in {span(axis.end - axis.start)}
-      {root ? `, from ${dateTime(root.createdAt)} (${relative(root.createdAt, now)})` : ""}
+      {root ? (
+        <>
+          , from {dateTime(root.createdAt)}{" "}
+          <span className="whitespace-nowrap">({relative(root.createdAt, now)})</span>
+        </>
+      ) : null}
       {root && failed.length > 0 ? (
         <>
           {"; "}
@@ -34,7 +39,7 @@ export function TraceSummary({ trace: { traceId, invocations } }: { readonly tra
             search={{ invocation: failed[0] }}
             replace
             resetScroll={false}
-            className="font-medium text-bad underline underline-offset-2"
+            className="font-medium whitespace-nowrap text-bad underline underline-offset-2"
           >
             {failed.length} failed
           </Link>
