@@ -25,7 +25,7 @@ from tests.support.catalog import opened_catalog
 from tests.support.loop import SPACE, Platform, agent_card, allowed_hosts, published
 from tests.support.publication import process_on
 from tests.support.replicas import Replica
-from tests.support.settings import control_plane_environment, router_environment
+from tests.support.settings import AS_IN_USE, control_plane_environment, router_environment
 from tests.support.units import Reply, RunningUnit
 from tests.support.workspaces import Owner
 
@@ -198,7 +198,7 @@ def _control_plane(made: World, number: int, gateway: RunningUnit, router: Runni
         PLATFORM_DATABASE_URL=_store(made, "control-plane", made.stores.control_plane),
         PLATFORM_LISTEN_ADDRESS=listen,
         PLATFORM_ROUTER_INTERNAL_ORIGIN=f"http://{other}",
-        **{ALLOWED: allowed_hosts(made.agent), **made.plan.control_plane},
+        **{**AS_IN_USE, ALLOWED: allowed_hosts(made.agent), **made.plan.control_plane},
     )
     log = made.folder / f"control-plane-{number + 1}.log"
     return launched(made.plan, Replica("control-plane", gateway, settings, log))
@@ -211,7 +211,7 @@ def _router(made: World, number: int, gateway: RunningUnit, router: RunningUnit)
         PLATFORM_ROUTER_DATABASE_URL=_store(made, "router", made.stores.router),
         PLATFORM_ROUTER_LISTEN_ADDRESS=listen,
         PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=f"http://{other}",
-        **{ALLOWED: allowed_hosts(made.agent), **made.plan.router},
+        **{**AS_IN_USE, ALLOWED: allowed_hosts(made.agent), **made.plan.router},
     )
     return launched(made.plan, Replica("router", router, settings, made.folder / f"router-{number + 1}.log"))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from hypothesis import HealthCheck, settings
 
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests, running_postgres
@@ -18,6 +19,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
+    # How fast values are made says something about the machine and nothing about the product.
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")
     # A shell starts what runs in its background with Ctrl-C ignored, and every process a test starts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

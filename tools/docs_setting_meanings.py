@@ -9,6 +9,10 @@ _BOTH = {
     "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": (
         "Private hosts where Agents may be, and public ones that may be reached over plain http. The same on all units."
     ),
+    "PLATFORM_DATABASE_STATEMENT_TIMEOUT_MS": (
+        "Time limit of a statement of a request, and of its wait for a lock. Connecting and waiting for a connection of"
+        " the pool may take two and a half times as long."
+    ),
     "PLATFORM_DATABASE_POOL_SIZE": "Maximum number of connections to PostgreSQL for requests, per process.",
     "PLATFORM_SHUTDOWN_GRACE_SECONDS": "How long running work may continue after SIGTERM.",
     "PLATFORM_MAX_CONNECTIONS": "Maximum number of connections from callers, per process. At the limit the unit closes"

@@ -17,11 +17,11 @@ from aop.contracts.card import AgentCard
 from aop.local.ports import any_free_port
 from aop.net.origin import Endpoint
 from tests.support.processes import end_process
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.agent_env import AGENTS, agent_python, names
 
 SAMPLES = names()
 SEED = bytes(range(32))
-_READY_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def running_sample(name: str, folder: Path, **settings: str) -> Iterator[Running
 
 
 def _wait_ready(sample: RunningSample) -> None:
-    deadline = time.monotonic() + _READY_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{sample.port}/readyz", timeout=2) as answer:

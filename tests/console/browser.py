@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, expect, sync_playwright
 
 from tests.console.stack import Stack
 from tests.support import issuer
@@ -27,7 +27,8 @@ FLAGS = (
 WIDE, NARROW = (1280, 800), (390, 844)
 PLAIN_FILE = "/icon.svg"
 """Of the Console's origin, without its scripts."""
-_MILLISECONDS = 10_000
+_MILLISECONDS = 60_000
+expect.set_options(timeout=_MILLISECONDS)
 Scheme = Literal["light", "dark"]
 
 LookedAt = Literal["everything", "colours", "everything but colours"]

@@ -18,15 +18,21 @@ from tests.support.units import RunningUnit, running
 from tests.support.workspaces import Owner, Rows
 
 
+@pytest.fixture
+def limits() -> dict[str, str]:
+    """Settings that a module of tests wants otherwise."""
+    return {}
+
+
 @pytest_asyncio.fixture
-async def gateway(stores: DatabaseUrls) -> AsyncIterator[RunningUnit]:
-    settings = read_control_plane_settings(
-        control_plane_environment(
-            PLATFORM_DATABASE_URL=stores.control_plane,
-            PLATFORM_CORS_ALLOWED_ORIGINS="http://127.0.0.1:8082,https://console.example",
-            PLATFORM_ROUTER_INTERNAL_ORIGIN="http://127.0.0.1:1",
-        )
+async def gateway(stores: DatabaseUrls, limits: dict[str, str]) -> AsyncIterator[RunningUnit]:
+    environment = control_plane_environment(
+        PLATFORM_DATABASE_URL=stores.control_plane,
+        PLATFORM_CORS_ALLOWED_ORIGINS="http://127.0.0.1:8082,https://console.example",
+        PLATFORM_ROUTER_INTERNAL_ORIGIN="http://127.0.0.1:1",
+        **limits,
     )
+    settings = read_control_plane_settings(environment)
     async with running(lambda: build(settings)) as unit:
         yield unit
 

@@ -13,13 +13,19 @@ from tests.support.cards import a_card, count_cards
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.units import RunningUnit
-from tests.support.waiting import patience
+from tests.support.waiting import generous, patience
 
 AGENT = "/v1/agents/acme:summarizer"
 VERSION = f"{AGENT}/versions/1.0.0"
 READS = (AGENT, VERSION, "/v1/providers/acme/agents", "/v1/agents/acme:unknown", f"{AGENT}/versions/9.9.9")
 WRITES = (f"{VERSION}/publish", f"{VERSION}/disable")
 UNIT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
+
+
+@pytest.fixture
+def limits() -> dict[str, str]:
+    """Statements that take longer are given up: soon, but not because the machine is busy."""
+    return {"PLATFORM_DATABASE_STATEMENT_TIMEOUT_MS": str(round(generous(0.3) * 1000))}
 
 
 def name_of(stores: DatabaseUrls) -> str:

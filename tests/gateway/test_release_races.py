@@ -13,6 +13,8 @@ import pytest_asyncio
 from aop.local.state import DatabaseUrls
 from tests.support.at_once import all_answered, answered
 from tests.support.errors import require_error
+from tests.support.locks import waiting_for_a_lock
+from tests.support.postgres import PostgresForTests
 from tests.support.publication import Json, Scene, document_of, publication_scene
 from tests.support.units import Reply
 from tests.support.waiting import patience
@@ -132,6 +134,30 @@ async def test_acts_sent_at_once_have_a_result_that_some_order_of_them_explains(
     # Some at a time: all of them wait for one lock, and a busy machine may not serve the last in the time it has.
     for first in range(0, len(releases), 4):
         assert set(await asyncio.gather(*map(outcome, releases[first : first + 4]))) <= possible
+
+
+async def test_whoever_disables_a_card_waits_for_its_release_before_touching_its_words(
+    scene: Scene, postgres: PostgresForTests
+) -> None:
+    """Whoever revokes or suspends has locked the Release and comes to the words next."""
+    release = await scene.new_release()
+    await scene.alice.act("publish", release)
+    database, key = scene.stores.migration, (release["agentId"], release["version"])
+    revoking = await asyncpg.connect(database)
+    try:
+        async with revoking.transaction():
+            await revoking.execute("SET LOCAL ROLE aop_owner")
+            await revoking.execute(
+                "SELECT FROM registry.release WHERE release_id = $1 FOR NO KEY UPDATE", release["releaseId"]
+            )
+            disabling = asyncio.create_task(act(scene, "disable", release))
+            await waiting_for_a_lock(postgres, scene.stores)
+            removed = "DELETE FROM registry.indexed_version WHERE (agent_id, version) = ($1, $2)"
+            async with patience():
+                assert await revoking.execute(removed, *key) == "DELETE 1"
+        assert (await disabling).status == 200
+    finally:
+        await revoking.close()
 
 
 async def test_a_release_created_while_its_card_is_disabled_leaves_a_feed_that_says_disabled(scene: Scene) -> None:

@@ -25,6 +25,16 @@ def principals(identity: str, token: str) -> str:
     return json.dumps([{"id": identity, "tokenSha256": hashlib.sha256(token.encode()).hexdigest()}])
 
 
+# The time limits of statements are tried by tests of their own. Elsewhere nothing may fail because a machine was slow.
+_PATIENT = {"PLATFORM_DATABASE_STATEMENT_TIMEOUT_MS": "60000"}
+_PATIENT_ROUTER = _PATIENT | {
+    "PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "60000",
+    "PLATFORM_ROUTER_RESOLVE_TIMEOUT_MS": "60000",
+}
+AS_IN_USE: dict[str, str | None] = dict.fromkeys(_PATIENT_ROUTER)
+"""Changes that leave these limits as they are without any setting."""
+
+
 def control_plane_environment(**changes: str | None) -> dict[str, str]:
     return _changed(
         {
@@ -33,6 +43,7 @@ def control_plane_environment(**changes: str | None) -> dict[str, str]:
             "PLATFORM_ROUTER_INTERNAL_ORIGIN": "http://127.0.0.1:8081",
             "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": CONTROL_PLANE_TO_ROUTER,
             "PLATFORM_INTERNAL_PRINCIPALS_JSON": principals("router", ROUTER_TO_CONTROL_PLANE),
+            **_PATIENT,
         },
         changes,
     )
@@ -51,6 +62,7 @@ def router_environment(**changes: str | None) -> dict[str, str]:
             "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": to_base64url(
                 key.encode() + key.verify_key.encode()
             ),
+            **_PATIENT_ROUTER,
         },
         changes,
     )

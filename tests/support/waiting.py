@@ -2,14 +2,20 @@
 
 import asyncio
 import os
+import threading
+import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 240.0
 """Never used up by a test that passes: long enough for a machine that does a dozen other things."""
 _LEAST_SCALE = 3.0
+_BETWEEN_LOOKS = 0.02
+_BETWEEN_WATCHES = 0.1
+_REMEMBERED_SECONDS = 120.0
 
 
 def patience() -> asyncio.Timeout:
@@ -17,15 +23,36 @@ def patience() -> asyncio.Timeout:
     return asyncio.timeout(PATIENCE_SECONDS)
 
 
-def promptly(seconds: float) -> asyncio.Timeout:
-    """Around what must happen by itself, and not only when a longer limit of the product ends it."""
-    return asyncio.timeout(generous(seconds))
+@asynccontextmanager
+async def promptly(seconds: float) -> AsyncIterator[None]:
+    """Around what must happen by itself, and not only when a longer limit of the product ends it.
+
+    The time is counted in turns of the loop, so that a machine that stands still in between does not use it up.
+    """
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(None) as limit:
+
+        async def turns() -> None:
+            for _ in range(round(generous(seconds) / _BETWEEN_LOOKS)):
+                await asyncio.sleep(_BETWEEN_LOOKS)
+            limit.reschedule(loop.time())
+
+        counting = asyncio.create_task(turns())
+        try:
+            yield
+        finally:
+            counting.cancel()
 
 
 async def becomes_true(condition: Callable[[], Awaitable[bool]], seconds: float = PATIENCE_SECONDS) -> None:
-    async with asyncio.timeout(seconds):
-        while not await condition():  # noqa: ASYNC110  what is awaited tells nobody
-            await asyncio.sleep(0.02)
+    """Looks as often as a machine with nothing else to do could in this time: a slow one looks for longer."""
+    async with asyncio.timeout(max(seconds, PATIENCE_SECONDS)):
+        for _ in range(round(seconds / _BETWEEN_LOOKS)):
+            if await condition():
+                return
+            await asyncio.sleep(_BETWEEN_LOOKS)
+        if not await condition():
+            raise TimeoutError
 
 
 @asynccontextmanager
@@ -43,7 +70,7 @@ async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 def generous(seconds: float) -> float:
     """A bound on the time something takes by itself, for a machine as busy as this one is or just was."""
-    return seconds * (_LEAST_SCALE + 2 * _waiting_for_a_core())
+    return seconds * (_LEAST_SCALE + 2 * _waiting_for_a_core()) + _STALLS.seconds()
 
 
 def generous_ms(seconds: float) -> int:
@@ -55,3 +82,27 @@ def _waiting_for_a_core() -> float:
     """Programs for each core, of the last minute or at this moment."""
     average, _, _, at_once, _ = Path("/proc/loadavg").read_text("ascii").split()
     return max(float(average), float(at_once.partition("/")[0])) / (os.cpu_count() or 1)
+
+
+class _Stalls:
+    """How long this process stood still lately: other programs had its place, or the whole machine stood still."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, float]] = deque()
+        threading.Thread(target=self._watch, daemon=True, name="stalls").start()
+
+    def seconds(self) -> float:
+        return sum(late for _, late in tuple(self._seen))
+
+    def _watch(self) -> None:
+        while True:
+            began = time.monotonic()
+            time.sleep(_BETWEEN_WATCHES)
+            now = time.monotonic()
+            if (late := now - began - _BETWEEN_WATCHES) > _BETWEEN_WATCHES:
+                self._seen.append((now, late))
+            while self._seen and self._seen[0][0] < now - _REMEMBERED_SECONDS:
+                self._seen.popleft()
+
+
+_STALLS = _Stalls()

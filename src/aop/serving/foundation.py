@@ -47,7 +47,10 @@ async def open_foundation(
 ) -> Foundation:
     """The database is closed with `opened`. Loops are left to the unit, which ends them before what they use."""
     database = await Database.open(
-        stores.database_url.reveal(), size=settings.database_pool_size, application=f"aop {name}"
+        stores.database_url.reveal(),
+        size=settings.database_pool_size,
+        application=f"aop {name}",
+        statement_ms=settings.database_statement_timeout_ms,
     )
     opened.push_async_callback(database.close)
     async with database.connection() as connection:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from aop.base import settings as read
 from aop.net.address_settings import ListenAddress
 from aop.net.policy import AllowList
+from aop.store.database import STATEMENT_MILLIS
 from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 
 MAX_CONNECTIONS = "PLATFORM_MAX_CONNECTIONS"
@@ -41,6 +42,7 @@ class UnitSettings:
     sse_frame_max_bytes: int
     allowed_private_hosts: AllowList
     database_pool_size: int
+    database_statement_timeout_ms: int
     max_connections: int | None
     shutdown_grace_seconds: int
     log_level: str
@@ -63,6 +65,9 @@ def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
             "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON", _allow_list, AllowList.parse([])
         ),
         database_pool_size=reader.optional("PLATFORM_DATABASE_POOL_SIZE", read.integer(1, 200), 20),
+        database_statement_timeout_ms=reader.optional(
+            "PLATFORM_DATABASE_STATEMENT_TIMEOUT_MS", read.integer(100, 60_000), STATEMENT_MILLIS
+        ),
         max_connections=read_max_connections(reader),
         shutdown_grace_seconds=reader.optional("PLATFORM_SHUTDOWN_GRACE_SECONDS", read.integer(0, 600), 30),
         log_level=reader.optional("PLATFORM_LOG_LEVEL", read.choice("debug", "info", "warning", "error"), "info"),

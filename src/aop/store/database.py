@@ -11,9 +11,9 @@ from aop.store.problems import StoreUnavailable
 Connection = Any
 """An asyncpg connection; the library ships no types."""
 
-_ACQUIRE_SECONDS = 5.0
+STATEMENT_MILLIS = 2000
+"""How long a statement, or its wait for a lock, may take when no setting says otherwise."""
 _CONNECT_SECONDS = 5.0
-_COMMAND_SECONDS = 5.0
 
 _LOST = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 CONNECTION_LOST = (*_LOST, StoreUnavailable)
@@ -34,41 +34,47 @@ async def translated_failures() -> AsyncIterator[None]:
         raise StoreUnavailable(type(failure).__name__) from failure
 
 
-def session_settings(application: str) -> dict[str, str]:
+def session_settings(application: str, statement_ms: int = STATEMENT_MILLIS) -> dict[str, str]:
     """Set by each unit when it connects, because settings of a group role are not inherited."""
     return {
         "application_name": application,
         "search_path": "pg_catalog",
         "timezone": "UTC",
-        "statement_timeout": "2s",
-        "lock_timeout": "2s",
+        "statement_timeout": str(statement_ms),
+        "lock_timeout": str(statement_ms),
         "idle_in_transaction_session_timeout": "10s",
         "jit": "off",
     }
 
 
+def _patience_seconds(statement_ms: int) -> float:
+    """For connecting, for getting a connection from the pool, and for a statement with its way there and back."""
+    return statement_ms / 1000 * 2.5
+
+
 class Database:
-    def __init__(self, pool: Any) -> None:
+    def __init__(self, pool: Any, statement_ms: int = STATEMENT_MILLIS) -> None:
         self._pool = pool
+        self._patience_seconds = _patience_seconds(statement_ms)
 
     @classmethod
-    async def open(cls, url: str, *, size: int, application: str) -> "Database":
+    async def open(cls, url: str, *, size: int, application: str, statement_ms: int = STATEMENT_MILLIS) -> "Database":
         """Connects once, so that an unreachable store is known at start; further connections are opened on demand."""
         async with translated_failures():
             pool = await asyncpg.create_pool(
                 url,
                 min_size=1,
                 max_size=size,
-                timeout=_CONNECT_SECONDS,
-                command_timeout=_COMMAND_SECONDS,
-                server_settings=session_settings(application),
+                timeout=_patience_seconds(statement_ms),
+                command_timeout=_patience_seconds(statement_ms),
+                server_settings=session_settings(application, statement_ms),
                 reset=_keep_session,
             )
-        return cls(pool)
+        return cls(pool, statement_ms)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        async with translated_failures(), self._pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
+        async with translated_failures(), self._pool.acquire(timeout=self._patience_seconds) as connection:
             yield connection
 
     @asynccontextmanager

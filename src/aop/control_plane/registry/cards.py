@@ -81,8 +81,9 @@ class Cards:
             status = await _lock_own(connection, caller, agent_id, version)
             if status in DISABLE_CARD.sources:
                 await cards.set_disabled(connection, agent_id, version, self._clock())
-                await words.remove(connection, agent_id, version)
+                # Its Release is locked before its words, as by whoever suspends or revokes.
                 release_id = await releases.lock_of_version(connection, agent_id, version)
+                await words.remove(connection, agent_id, version)
                 if release_id is not None:
                     await releases.record_change(connection, release_id)
             return catalog_entry(await cards.read(connection, agent_id, version), self._public_origin)
