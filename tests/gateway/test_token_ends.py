@@ -11,7 +11,7 @@ from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.state import DatabaseUrls
 from tests.gateway.identities import Holder, operators_session, redeem, signed_in
-from tests.support.at_once import all_answered, answered
+from tests.support.at_once import all_answered
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import control_plane_environment
@@ -123,7 +123,7 @@ async def test_a_principal_that_makes_many_at_once_takes_one_connection_and_leav
 ) -> None:
     watcher = await asyncpg.connect(stores.migration)
     make = partial(holder.ask, "POST", TOKENS, {"label": "many"})
-    making = [asyncio.create_task(answered(make)) for _ in range(90)]
+    making = [asyncio.create_task(make()) for _ in range(90)]
     try:
         waiting = 0
         while not all(task.done() for task in making):
