@@ -9,9 +9,10 @@ import pytest
 
 from tests.agent.served import message_of
 from tests.front import proto
-from tests.front.played import before
+from tests.front.played import before, plain
 from tests.front.served import ServedFront
-from tests.support.peers import Received
+from tests.support.agent import a_task, rpc_error
+from tests.support.peers import Behaviour, Received
 from tests.support.waiting import becomes_true
 
 TEXT = message_of([{"kind": "text", "text": "how are you?"}])
@@ -54,6 +55,25 @@ async def test_a_caller_that_leaves_before_the_task_has_a_name_cancels_it_when_i
         await asyncio.wait([call])
         named.set()
         await becomes_true(agent.is_canceled)
+
+
+WORKING = {"a2a-0.3": a_task("working"), "a2a-1.0": proto.answered(proto.task("WORKING"))}
+
+
+@pytest.mark.rows("FRONT-01")
+@pytest.mark.parametrize("speaks", WORKING)
+@pytest.mark.parametrize(
+    ("then", "cancels"),
+    [(rpc_error(-32001), 0), (plain(b'{"jsonrpc":"2.0","id":"of another"}'), 1)],
+    ids=["says that there is none", "says nothing of it"],
+)
+async def test_a_task_whose_call_ends_is_canceled_unless_its_agent_says_that_there_is_none(
+    tmp_path: Path, speaks: str, then: Behaviour, cancels: int
+) -> None:
+    async with before(tmp_path, WORKING[speaks], speaks, limits={"streaming": False}) as (front, agent):
+        agent.on_get = then
+        await front.post({"jsonrpc": "2.0", "id": "1", "method": "message/send", "params": TEXT})
+    assert agent.cancels() == cancels
 
 
 async def test_tasks_cancel_reaches_the_agent_once_and_only_from_its_workspace(tmp_path: Path) -> None:

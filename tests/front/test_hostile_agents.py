@@ -9,6 +9,7 @@ from tests.front.conftest import Fronted, FrontedRouter
 from tests.support.agent import a_message, data
 from tests.support.hostile_agents import Hostile, hasty_ms, hostile_behaviours
 from tests.support.peers import hold
+from tests.support.waiting import PATIENCE_SECONDS
 
 _ELSEWHERE = "http://127.0.0.1:9/a2a"
 _ROOMY = 1_048_576
@@ -25,7 +26,7 @@ async def _meet(
     router.agent.on_get = hostile.probed
     code = await router.call({}, stream=stream)
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(5 if cancels else 0.05):
+        async with asyncio.timeout(PATIENCE_SECONDS if cancels else 0.05):
             while router.agent.cancels() < max(cancels, 1):  # noqa: ASYNC110  also that none comes
                 await asyncio.sleep(0.01)
     return code, router.agent.cancels()
