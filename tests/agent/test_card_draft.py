@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aop.a2a.versions import A2AVersion
-from aop.agent.a2a_card import A2ASecurity, NotAnAgentCard, is_agent_card, read_agent_card
+from aop.agent.a2a_card import MAX_SKILLS, A2ASecurity, NotAnAgentCard, is_agent_card, read_agent_card
 from aop.agent.card_draft import CardDraft, draft_of, endpoint_of
 from aop.cards.rules import card_violations
 from aop.contracts.documents import document
@@ -164,6 +164,18 @@ def test_the_versions_that_a_card_declares_are_read_from_both_forms(card: Json, 
 )
 def test_what_an_agent_asks_of_its_callers_is_read_from_both_forms(schemes: Json, kind: A2ASecurity) -> None:
     assert read_agent_card(card_0_3(securitySchemes=schemes)).security == {kind}
+
+
+def test_a_card_of_any_length_is_read_as_far_as_anybody_needs_it() -> None:
+    """Whoever writes it is a stranger, and each entry costs work and lines for a person to read."""
+    texts = tuple(f"text/{number}" for number in range(51))
+    places = [{"url": f"https://agent.example/{text}", "protocolBinding": "JSONRPC"} for text in texts]
+    skill = {"name": "One", "examples": texts, "inputModes": texts}
+    skills = [{**skill, "id": str(number)} for number in range(MAX_SKILLS + 1)]
+    found = read_agent_card(json.loads(json.dumps(card_1_0(supportedInterfaces=places, skills=skills))))
+    assert [place.url for place in found.interfaces] == [place["url"] for place in places[:50]]
+    assert [one.id for one in found.skills] == [str(number) for number in range(MAX_SKILLS)]
+    assert {one.examples for one in found.skills} == {one.input_modes for one in found.skills} == {texts[:50]}
 
 
 @pytest.mark.parametrize("value", [a_card(), {"url": "http://a.example"}, [], "text", None, {"name": "a"}])
