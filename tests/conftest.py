@@ -20,7 +20,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     # How fast values are made says something about the machine and nothing about the product.
-    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile(
+        "any machine", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
     settings.load_profile("any machine")
     # A shell starts what runs in its background with Ctrl-C ignored, and every process a test starts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)

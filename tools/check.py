@@ -13,6 +13,7 @@ CHECKS: dict[str, list[str]] = {
     "format": [str(_BIN / "ruff"), "format", "--check", "--quiet", ".", "dev"],
     "lint": [str(_BIN / "ruff"), "check", "--quiet", ".", "dev"],
     "types": [_PYTHON, "-m", "tools.type_check"],
+    "framework-types": [_PYTHON, "-m", "tools.type_check", "--frameworks"],
     "words": [_PYTHON, "-m", "tools.words"],
     "imports": [str(_BIN / "lint-imports"), "--no-cache"],
     "structure": [_PYTHON, "-m", "tools.structure"],
@@ -28,7 +29,7 @@ CHECKS: dict[str, list[str]] = {
 }
 BESIDE_TESTS = "--beside-tests"
 """Every check but those whose whole work is done by tests too."""
-_TESTED = ("contracts", "agreement", "docs")
+_TESTED = ("framework-types", "contracts", "agreement", "docs")
 
 
 def main(arguments: list[str]) -> int:

@@ -49,7 +49,7 @@ def _meta_schema(uri: str) -> dict[str, Any]:
     return dict(REGISTRY.contents(uri))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 20))])
 def test_nothing_that_is_judged_small_takes_long(seed: int) -> None:
     judged = 0
     for number in range(15):

@@ -27,6 +27,7 @@ def test_the_page_names_the_release_and_the_digest_and_the_command_verifies_it(t
     expect(page.get_by_role("link", name=entry["release"]["releaseId"][:8])).to_be_visible()
 
 
+@pytest.mark.long
 def test_the_snippets_work_as_pasted(tab: Tab) -> None:
     page = tab.open("/agents/aop:summarizer?tab=use")
     curl = page.get_by_role("region", name="curl snippet").inner_text()

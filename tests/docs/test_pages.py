@@ -26,7 +26,7 @@ def name(page: Path) -> str:
 
 
 FOLLOWED = [page for page in pages() if page != _ELSEWHERE and any(block.word in RUN for block in blocks_of(page))]
-_SHORT = frozenset({"README", "quickstart", "publish", "install", "invoke", "stream", "nested-calls", "call-it"})
+_SHORT = frozenset({"README", "quickstart", "publish", "nested-calls", "call-it"})
 """The way of every newcomer; the other guides are followed with the long tests."""
 _EARLY_END = ROOT / "docs" / "guides" / "early-end.md"
 
@@ -37,6 +37,7 @@ def test_every_block_of_a_page_works_in_order(page: Path, place: Place) -> None:
 
 
 @pytest.mark.rows("DOOR-04")
+@pytest.mark.long
 def test_an_agent_that_stops_in_the_middle_is_an_error_through_every_door(place: Place) -> None:
     _require_working(_EARLY_END, place)
 

@@ -21,6 +21,7 @@ def calls_of(framework: Framework) -> tuple[str, ...]:
 
 
 @pytest.mark.rows("FOR-01", "FOR-02", "FRONT-01")
+@pytest.mark.long
 async def test_agents_of_the_official_sdks_answer_stream_fail_and_are_canceled(tmp_path: Path) -> None:
     prepare({framework.folder for framework in SHORT}, print)
     async with started_session(SHORT, tmp_path) as session:

@@ -39,6 +39,7 @@ def scripted(platform: Platform) -> list[list[Any]]:
     ]
 
 
+@pytest.mark.long
 async def test_a_python_client_has_every_operation_and_calls(platform: Platform, tmp_path: Path) -> None:
     folder, document = tmp_path / "gateway_client", f"{platform.gateway.origin}/openapi.json"
     made = await openapi.make_python_client(document, folder)
@@ -49,6 +50,7 @@ async def test_a_python_client_has_every_operation_and_calls(platform: Platform,
     assert await openapi.use_python_client(folder, arguments(platform), platform.token) == expected
 
 
+@pytest.mark.long
 async def test_the_published_types_are_those_of_the_document_and_a_typed_client_calls(
     platform: Platform, tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ def test_tests_that_reach_the_change_come_first_then_the_others_of_their_files()
     assert select_tests(_inside(), reach, everything=True)[2:] == ["tests/a.py::test_far"]
 
 
+@pytest.mark.long
 def test_a_change_that_runs_at_import_meets_every_test() -> None:
     reach = _reach(reaching={"tests/b.py::test_two": 0b1, "tests/a.py::test_far": 0b100})
     assert set(select_tests(_at_import(), reach, everything=False)) == set(reach.tests)

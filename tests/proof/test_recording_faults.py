@@ -12,7 +12,7 @@ from tests.support.metrics import numbers
 from tests.support.postgres import PostgresForTests
 
 
-@pytest.mark.parametrize("action", [Action.RAISE, Action.DO_THEN_RAISE])
+@pytest.mark.parametrize("action", [Action.RAISE, pytest.param(Action.DO_THEN_RAISE, marks=pytest.mark.long)])
 async def test_a_fault_in_recording_is_told_as_a_lost_outcome_and_recorded_once(
     stores: DatabaseUrls, postgres: PostgresForTests, tmp_path: Path, action: Action
 ) -> None:

@@ -169,6 +169,7 @@ async def test_a_router_killed_while_it_records_the_end_leaves_one_terminal(stag
 
 
 @pytest.mark.rows("LED-14")
+@pytest.mark.long
 async def test_a_caller_who_had_left_before_the_kill_is_recorded_as_canceled(stage: Stage) -> None:
     stage.made.agent.script(hold)
     stage.made.agent.on_cancel = hold
@@ -192,6 +193,7 @@ async def test_a_caller_who_had_left_before_the_kill_is_recorded_as_canceled(sta
 
 
 @pytest.mark.rows("LED-14")
+@pytest.mark.long
 async def test_a_frozen_router_that_wakes_up_behind_its_successor_adds_nothing_and_ends_with_78(stage: Stage) -> None:
     release = asyncio.Event()
 
@@ -218,6 +220,7 @@ async def test_a_frozen_router_that_wakes_up_behind_its_successor_adds_nothing_a
 
 
 @pytest.mark.rows("LED-14", "OPS-10")
+@pytest.mark.long
 async def test_kills_at_random_moments_under_load_leave_one_terminal_each(stage: Stage) -> None:
     stage.made.agent.usual = (WORKING, a_task("completed", [{"kind": "data", "data": {}}]))
     told: dict[str, str] = {}

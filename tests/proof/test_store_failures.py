@@ -61,6 +61,7 @@ async def require_agreement(reader: Connection, acceptance: Acceptance, outcome:
 
 
 @pytest.mark.rows("OPS-15")
+@pytest.mark.long
 async def test_the_first_write_cut_at_any_byte_leaves_nothing_or_one_terminal(
     stores: DatabaseUrls, thorough: bool
 ) -> None:

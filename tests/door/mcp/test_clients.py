@@ -22,7 +22,9 @@ _TEXT_SKILL = open_skill("say", inputSchema={"$ref": "#/$defs/t", "$defs": {"t":
 
 
 @pytest.mark.rows("DOOR-02", "DOOR-03", "DOOR-04")
-@pytest.mark.parametrize(("way", "mode"), WAYS)
+@pytest.mark.parametrize(
+    ("way", "mode"), [way if way[1] == "auto" else pytest.param(*way, marks=pytest.mark.long) for way in WAYS]
+)
 async def test_tools_are_listed_called_followed_and_cancelled(door: OpenDoor, way: str, mode: str) -> None:
     heard = Heard()
     async with patience(), connected(door, way, mode, heard) as client:

@@ -13,7 +13,7 @@ from tests.ledger.simulated.loop import NeverRests, SimulatedLoop
 
 
 def test_whatever_happens_around_an_invocation_the_invariants_hold() -> None:
-    runs = run_seeds(range(400))
+    runs = run_seeds(range(150))
     assert not runs.failing, str(runs.failing[0])
 
 
