@@ -1374,12 +1374,28 @@ export interface components {
         /** @description Answer of the Gateway's status read. */
         HealthPlatformStatus: {
             controlPlane: components["schemas"]["HealthStatus"];
+            /** @description `ok` when a Router answers. Whether it is ready is in `routers`. */
             router: components["schemas"]["HealthStatus"];
             /**
              * @description The Router's view of the topology watch, or `unavailable` when the Router cannot be asked.
              * @enum {unknown}
              */
             topology: "initializing" | "live" | "lost" | "unavailable";
+            /** @description Each Router that this Control Plane asks, in no order that means anything. */
+            routers?: components["schemas"]["HealthRouter"][];
+        };
+        /** @description One Router, at most half a second ago. One that could not be asked has only its status. */
+        HealthRouter: {
+            /**
+             * @description `not_ready`: it answers, but its readiness check fails. `unavailable`: it gave no usable answer within 2 s.
+             * @enum {unknown}
+             */
+            status: "ok" | "not_ready" | "unavailable";
+            instanceId?: components["schemas"]["RouterStatusInstanceId"];
+            topology?: components["schemas"]["RouterStatusTopology"];
+            schemaWork?: components["schemas"]["RouterStatusSchemaWork"];
+            facts?: components["schemas"]["RouterStatusFacts"];
+            sequence?: components["schemas"]["RouterStatusSequence"];
         };
         /** @enum {unknown} */
         HealthStatus: "ok" | "unavailable";
@@ -1911,6 +1927,43 @@ export interface components {
         ReleaseSuspendedBy: "provider" | "operator";
         /** @description Identifies the root Task of a lineage. */
         RootTaskId: string;
+        RouterStatusCount: number;
+        /** @description Facts that the Ledger does not have yet. All counts are 0 while its database answers. */
+        RouterStatusFacts: {
+            /** @description Acceptances for which it is not known whether the Ledger has them. */
+            unconfirmed: components["schemas"]["RouterStatusCount"];
+            /** @description Invocations that ended, but whose end is not written yet. */
+            deferred: components["schemas"]["RouterStatusCount"];
+            /** @description Invocations whose end the Ledger refused. The next start of the Router ends them. */
+            denied: components["schemas"]["RouterStatusCount"];
+            /** @description How long the oldest unconfirmed or deferred one has waited. Absent when there is none. */
+            oldestMs?: components["schemas"]["RouterStatusMilliseconds"];
+        };
+        /** @description Made at random at each start of a Router. It tells Routers apart and says nothing about where they run. */
+        RouterStatusInstanceId: string;
+        RouterStatusMilliseconds: number;
+        /** @description Checks of values and Cards that run in processes of their own, because they may take long. */
+        RouterStatusSchemaWork: {
+            /** @description How many checks can run at the same time. */
+            processes: number;
+            running: components["schemas"]["RouterStatusCount"];
+            /** @description Checks whose turn has not come. */
+            waiting: components["schemas"]["RouterStatusCount"];
+        };
+        /** @description Only of the one Router that gives the events of the Ledger their numbers. */
+        RouterStatusSequence: {
+            /** @description Time since all events that it found had their numbers; usually below 2 s. */
+            lagMs: components["schemas"]["RouterStatusMilliseconds"];
+        };
+        /** @description The Router's watch over the states of Releases. */
+        RouterStatusTopology: {
+            /** @enum {unknown} */
+            state: "initializing" | "live" | "lost";
+            /** @description When this state began, by the Router's clock. */
+            since: components["schemas"]["Timestamp"];
+            /** @description Time since the last message of the watch. A message comes at least every 5 s, and from 15 s on the watch is lost. Absent before the first one. */
+            ageMs?: components["schemas"]["RouterStatusMilliseconds"];
+        };
         /** @description 1 to 128 ASCII characters: a letter or digit, then letters, digits, '.', '_', ':' or '-'. Compared exactly. */
         SafeIdentifier: string;
         /** @description Opaque. Present when more exists, and when a search ended early because it had read many Invocations: the page then has fewer items than its limit, perhaps none, and the search goes on here. */
@@ -3236,7 +3289,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Each unit is ok or unavailable; the Router is asked within 2 s. */
+            /** @description Each unit is ok or unavailable, and each Router says how it is. The Router is asked within 2 s, at most twice a second however many callers ask. No address, host or id of the operator is in the answer. */
             200: {
                 headers: {
                     "x-platform-trace-id": components["headers"]["TraceId"];

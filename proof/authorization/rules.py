@@ -243,6 +243,7 @@ ROUTER_INTERNAL: Mapping[str, Rule] = {
     f"{_READ}/traces/{{traceId}}": _lineage("traceId"),
     "GET /internal/v1/releases/{releaseId}/reach": Rule(Access.CONTROL_PLANE, objects=("releaseId",)),
     "GET /internal/v1/topology/status": Rule(Access.CONTROL_PLANE),
+    "GET /internal/v1/status": Rule(Access.CONTROL_PLANE),
     **{f"GET {path}": _OPEN for path in ("/livez", "/readyz", "/metrics")},
 }
 

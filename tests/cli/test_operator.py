@@ -10,7 +10,12 @@ def test_status_shows_each_unit_and_where_the_platform_was_found(aop: Aop, stack
     assert shown.code == 0
     for text in (stack.run["gateway"], "local platform", "Control Plane   ok", "Router          ok", "live"):
         assert text in shown.out
-    assert aop("status", "--json").json == {"controlPlane": "ok", "router": "ok", "topology": "live", "door": "ok"}
+    found = aop("status", "--json").json
+    (router,) = found.pop("routers")
+    assert found == {"controlPlane": "ok", "router": "ok", "topology": "live", "door": "ok"}
+    assert (router["status"], router["facts"]) == ("ok", {"unconfirmed": 0, "deferred": 0, "denied": 0})
+    for text in (f"Router {router['instanceId']}  ok", "live since 20", "0 of 2 processes busy, 0 waiting", "none"):
+        assert text in shown.out
 
 
 def test_a_token_of_the_local_platform_that_is_over_names_the_way_to_a_new_one(aop: Aop) -> None:

@@ -9,7 +9,7 @@ from aop.base.canonical import digest
 from aop.client import Client, InvocationFailed, PlatformError
 from aop.contracts.catalog import Availability, PublicationStatus
 from aop.contracts.errors import ErrorCode, Violation
-from aop.contracts.health import HealthStatus
+from aop.contracts.health import HealthStatus, RouterHealth
 from aop.contracts.lineage import InvocationStatus
 from aop.contracts.publication import ReleaseState, VerificationStatus
 from aop.contracts.recovery import RecoveryOwner
@@ -227,3 +227,4 @@ async def test_cancelling_the_call_cancels_the_invocation(client: Client, platfo
 async def test_the_platform_tells_its_status(client: Client) -> None:
     status = await client.read_platform_status()
     assert (status.control_plane, status.router) == (HealthStatus.OK, HealthStatus.OK)
+    assert [(router.status, bool(router.topology)) for router in status.routers or ()] == [(RouterHealth.OK, True)]

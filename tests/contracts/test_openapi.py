@@ -69,6 +69,7 @@ ROUTER_INTERNAL = {
     ("/internal/v1/workspaces/{workspaceId}/traces/{traceId}", "GET"),
     ("/internal/v1/releases/{releaseId}/reach", "GET"),
     ("/internal/v1/topology/status", "GET"),
+    ("/internal/v1/status", "GET"),
 }
 ROUTER_AGENT = {("/agent/v1/invocations", "POST")}
 HEALTH = {("/livez", "GET"), ("/readyz", "GET"), ("/metrics", "GET")}

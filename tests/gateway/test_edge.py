@@ -135,7 +135,12 @@ async def test_a_dead_store_is_a_dependency_error_and_never_a_missing_caller(
 
 async def test_the_status_of_the_platform_names_a_router_out_of_reach(gateway: RunningUnit, alice: str) -> None:
     reply = await gateway.get("/v1/status", token=alice)
-    assert reply.json == {"controlPlane": "ok", "router": "unavailable", "topology": "unavailable"}
+    assert reply.json == {
+        "controlPlane": "ok",
+        "router": "unavailable",
+        "topology": "unavailable",
+        "routers": [{"status": "unavailable"}],
+    }
 
 
 async def _becomes(gateway: RunningUnit, status: int) -> None:

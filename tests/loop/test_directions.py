@@ -36,10 +36,12 @@ async def test_each_unit_is_asked_only_for_what_is_its_own(stores: DatabaseUrls)
         await platform.read("/figures")
         await platform.read("/traces")
         await platform.gateway.get(f"/v1/releases/{platform.release.release_id}/reach", token=platform.token)
+        await platform.gateway.get("/v1/status", token=platform.token)
         assert await internal_routes(platform.gateway) <= {"/internal/v1/resolve-agent", "/internal/v1/topology/watch"}
         space = "/internal/v1/workspaces/:workspaceId"
         assert await internal_routes(platform.router) == {
             "/internal/v1/invocations",
+            "/internal/v1/status",
             "/internal/v1/topology/status",
             f"{space}/figures",
             f"{space}/invocations",

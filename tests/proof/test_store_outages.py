@@ -56,6 +56,7 @@ async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recor
             assert "invocationId" not in refused.json
             assert await in_ledger(platform, invocation_id) == []
             assert await waits_for_the_store(platform) == 1
+            await becomes_true(lambda: _is_seen(platform, "not_ready", deferred=1))
             proxy.open()
 
             async def ended() -> bool:
@@ -65,6 +66,7 @@ async def test_a_terminal_the_store_does_not_take_is_told_as_a_failure_and_recor
             assert await in_ledger(platform, invocation_id) == [("failed", "DEPENDENCY_ERROR")]
             await becomes_true(lambda: _ready(platform))
             assert await waits_for_the_store(platform) == 0
+            await becomes_true(lambda: _is_seen(platform, "ok"))
             assert (await platform.invoke()).status == 200
     outcome = [json.loads(line) for line in capfdbinary.readouterr().err.splitlines()]
     records = [(record["event"], record["level"]) for record in outcome if record["event"].startswith("ledger.")]
@@ -81,6 +83,8 @@ async def test_a_first_write_that_nobody_can_decide_is_told_as_an_unknown_accept
             assert (await platform.invoke()).status == 200
             proxy.freeze()
             reply = await platform.invoke()
+            # The store does not answer, but the Router still says what it knows.
+            await becomes_true(lambda: _is_seen(platform, "not_ready", unconfirmed=1))
             proxy.thaw()
             require_error(reply, 503, "DEPENDENCY_ERROR", "4", "acceptance_unknown")
             assert set(reply.json) == {"code", "message", "reason", "traceId"}
@@ -103,6 +107,15 @@ async def waits_for_the_store(platform: Platform) -> float:
     seconds = (await numbers(platform.router, "aop_ledger_unsettled_seconds"))[()]
     assert (unconfirmed, denied, seconds > 0) == (0, 0, deferred > 0)
     return deferred
+
+
+async def _is_seen(platform: Platform, status: str, **waiting: int) -> bool:
+    """Whether any caller sees the Router like this, with so many facts that the store has not taken."""
+    (router,) = (await platform.gateway.get("/v1/status", token=platform.token)).json["routers"]
+    facts = dict(router.get("facts", {}))
+    has_age = facts.pop("oldestMs", 0) > 0
+    expected = {"unconfirmed": 0, "deferred": 0, "denied": 0, **waiting}
+    return (router["status"], facts, has_age) == (status, expected, bool(waiting))
 
 
 async def _ready(platform: Platform) -> bool:

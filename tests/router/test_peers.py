@@ -13,11 +13,13 @@ from tests.router.conftest import Lone, LoneRouter
 from tests.support.errors import require_error
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE, control_plane_environment
 from tests.support.units import running
-from tests.support.waiting import becomes_true, patience
+from tests.support.waiting import becomes_true, generous, patience
 
 STATUS = "/internal/v1/topology/status"
+OWN_STATUS = "/internal/v1/status"
 PATHS = (
     ("GET", STATUS),
+    ("GET", OWN_STATUS),
     ("POST", "/internal/v1/invocations"),
     ("GET", "/internal/v1/workspaces/space/invocations"),
     ("GET", "/internal/v1/workspaces/space/traces/x"),
@@ -55,7 +57,31 @@ async def test_a_service_token_is_no_caller_of_the_gateway(router: LoneRouter, s
             require_error(await gateway.get("/v1/status", token=token), 401, "UNAUTHENTICATED", "4")
         alice = (await issue_token(stores.control_plane, "alice")).token.reveal()
         reply = await gateway.get("/v1/status", token=alice)
-        assert reply.json == {"controlPlane": "ok", "router": "ok", "topology": "live"}
+        units = {name: reply.json[name] for name in ("controlPlane", "router", "topology")}
+        assert units == {"controlPlane": "ok", "router": "ok", "topology": "live"}
+        assert document("health/1#platformStatus").violations(reply.json) == ()
+        said = (await router.unit.get(OWN_STATUS, token=CONTROL_PLANE_TO_ROUTER)).json
+        assert [shown["instanceId"] for shown in reply.json["routers"]] == [said["instanceId"]]
+        assert "router-1" not in reply.body.decode()
+        assert router.unit.origin not in reply.body.decode()
+
+
+async def test_a_router_says_how_its_watch_its_schema_work_and_its_ledger_are(router: LoneRouter) -> None:
+    async def numbers_events() -> bool:
+        reply = await router.unit.get(OWN_STATUS, token=CONTROL_PLANE_TO_ROUTER)
+        assert (reply.status, reply.header("cache-control")) == (200, "no-store")
+        assert document("router-status/1").violations(reply.json) == ()
+        return "sequence" in reply.json
+
+    await becomes_true(numbers_events)
+    said = (await router.unit.get(OWN_STATUS, token=CONTROL_PLANE_TO_ROUTER)).json
+    assert (said["routerId"], said["status"]) == ("router-1", "ok")
+    assert said["topology"]["state"] == "live"
+    assert said["topology"]["since"].startswith("20")
+    assert 0 <= said["topology"]["ageMs"] < generous(15_000)
+    assert said["schemaWork"] == {"processes": 2, "running": 0, "waiting": 0}
+    assert said["facts"] == {"unconfirmed": 0, "deferred": 0, "denied": 0}
+    assert 0 <= said["sequence"]["lagMs"] < generous(10_000)
 
 
 @pytest.mark.rows("OPS-04")
@@ -95,6 +121,12 @@ async def test_without_a_watch_the_router_is_not_ready_but_works(lone: Lone) -> 
         assert (await router.unit.get("/readyz")).status == 503
         status = (await router.unit.get(STATUS, token=CONTROL_PLANE_TO_ROUTER)).json
         assert (status["source"]["state"], status["observations"]) == ("initializing", [])
+        said = (await router.unit.get(OWN_STATUS, token=CONTROL_PLANE_TO_ROUTER)).json
+        assert (said["status"], said["topology"]["state"], "ageMs" in said["topology"]) == (
+            "not_ready",
+            "initializing",
+            False,
+        )
         for count in (1, 2):
             assert (await router.dispatch()).status == 200
             assert len(router.plane.resolves) == count
@@ -103,6 +135,7 @@ async def test_without_a_watch_the_router_is_not_ready_but_works(lone: Lone) -> 
 @pytest.mark.rows("TOP-05")
 async def test_a_cut_watch_is_lost_and_every_call_resolves_anew(router: LoneRouter) -> None:
     assert (await router.dispatch()).status == 200
+    live_since = (await router.unit.get(OWN_STATUS, token=CONTROL_PLANE_TO_ROUTER)).json["topology"]["since"]
     router.plane.watched = False
     for watch in tuple(router.plane.watches):
         watch.writer.close()
@@ -112,6 +145,9 @@ async def test_a_cut_watch_is_lost_and_every_call_resolves_anew(router: LoneRout
         return bool(state == "lost") and (await router.unit.get("/readyz")).status == 503
 
     await becomes_true(lost)
+    said = (await router.unit.get(OWN_STATUS, token=CONTROL_PLANE_TO_ROUTER)).json
+    assert (said["status"], said["topology"]["state"]) == ("not_ready", "lost")
+    assert said["topology"]["since"] > live_since, "since it was lost, not since it began"
     for count in (2, 3):
         assert (await router.dispatch()).status == 200
         assert len(router.plane.resolves) == count

@@ -412,9 +412,23 @@ export type FiguresStep = number
 /** Answer of the Gateway's status read. */
 export type HealthPlatformStatus = {
   readonly controlPlane: HealthStatus
+  /** `ok` when a Router answers. Whether it is ready is in `routers`. */
   readonly router: HealthStatus
   /** The Router's view of the topology watch, or `unavailable` when the Router cannot be asked. */
   readonly topology: "initializing" | "live" | "lost" | "unavailable"
+  /** Each Router that this Control Plane asks, in no order that means anything. */
+  readonly routers?: ReadonlyArray<HealthRouter>
+}
+
+/** One Router, at most half a second ago. One that could not be asked has only its status. */
+export type HealthRouter = {
+  /** `not_ready`: it answers, but its readiness check fails. `unavailable`: it gave no usable answer within 2 s. */
+  readonly status: "ok" | "not_ready" | "unavailable"
+  readonly instanceId?: RouterStatusInstanceId
+  readonly topology?: RouterStatusTopology
+  readonly schemaWork?: RouterStatusSchemaWork
+  readonly facts?: RouterStatusFacts
+  readonly sequence?: RouterStatusSequence
 }
 
 export type HealthStatus = "ok" | "unavailable"
@@ -841,6 +855,49 @@ export type ReleaseSuspendedBy = "provider" | "operator"
 
 /** Identifies the root Task of a lineage. */
 export type RootTaskId = string
+
+export type RouterStatusCount = number
+
+/** Facts that the Ledger does not have yet. All counts are 0 while its database answers. */
+export type RouterStatusFacts = {
+  /** Acceptances for which it is not known whether the Ledger has them. */
+  readonly unconfirmed: RouterStatusCount
+  /** Invocations that ended, but whose end is not written yet. */
+  readonly deferred: RouterStatusCount
+  /** Invocations whose end the Ledger refused. The next start of the Router ends them. */
+  readonly denied: RouterStatusCount
+  /** How long the oldest unconfirmed or deferred one has waited. Absent when there is none. */
+  readonly oldestMs?: RouterStatusMilliseconds
+}
+
+/** Made at random at each start of a Router. It tells Routers apart and says nothing about where they run. */
+export type RouterStatusInstanceId = string
+
+export type RouterStatusMilliseconds = number
+
+/** Checks of values and Cards that run in processes of their own, because they may take long. */
+export type RouterStatusSchemaWork = {
+  /** How many checks can run at the same time. */
+  readonly processes: number
+  readonly running: RouterStatusCount
+  /** Checks whose turn has not come. */
+  readonly waiting: RouterStatusCount
+}
+
+/** Only of the one Router that gives the events of the Ledger their numbers. */
+export type RouterStatusSequence = {
+  /** Time since all events that it found had their numbers; usually below 2 s. */
+  readonly lagMs: RouterStatusMilliseconds
+}
+
+/** The Router's watch over the states of Releases. */
+export type RouterStatusTopology = {
+  readonly state: "initializing" | "live" | "lost"
+  /** When this state began, by the Router's clock. */
+  readonly since: Timestamp
+  /** Time since the last message of the watch. A message comes at least every 5 s, and from 15 s on the watch is lost. Absent before the first one. */
+  readonly ageMs?: RouterStatusMilliseconds
+}
 
 /** 1 to 128 ASCII characters: a letter or digit, then letters, digits, '.', '_', ':' or '-'. Compared exactly. */
 export type SafeIdentifier = string

@@ -39,6 +39,8 @@ class SchemaWorkers:
         *,
         lost: Callable[[int], None] = lambda _: None,
     ) -> None:
+        self.processes = processes
+        """How many jobs can run at the same time."""
         self._free = processes
         self._lost = lost
         self._idle: list[_Process] = []
@@ -46,6 +48,11 @@ class SchemaWorkers:
         self._waiting: list[_Place] = []
         self._order = count()
         self._closed = False
+
+    @property
+    def running(self) -> int:
+        """Jobs whose turn has come."""
+        return self.processes - self._free
 
     @property
     def waiting(self) -> int:

@@ -34,6 +34,7 @@ STATUS_STYLES = {
     "revoked": "red",
     "unavailable": "red",
     "lost": "red",
+    "not ready": "red",
     "timed_out": "yellow",
     "canceled": "yellow",
     "suspended": "yellow",

@@ -31,7 +31,7 @@ class WorkspaceCalls:
 
     @operation("GET", "/v1/status")
     def read_platform_status(self) -> Call[PlatformStatus]:
-        """The health of the platform.
+        """The health of the platform and of each Router that its Control Plane asks.
 
         >>> client.read_platform_status().router.value
         'ok'

@@ -25,6 +25,7 @@ from aop.router.api.invocation_answers import InvocationAnswers
 from aop.router.api.invocations import DispatchRoutes
 from aop.router.api.nested import NestedInvocationRoutes
 from aop.router.api.reads import LedgerReadRoutes
+from aop.router.api.status import StatusRoutes
 from aop.router.api.topology_status import topology_status_routes
 from aop.router.invocation.acceptance import AcceptanceBoundary, CallLimits
 from aop.router.invocation.execution import Execution
@@ -129,8 +130,10 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     roots, children = Slots(settings.max_in_flight_invocations), Slots(settings.max_in_flight_children)
     ledger = LedgerReader(database)
     loops.start("parents", ParentWatch(ledger, supervisor).turn)
+    status = StatusRoutes(settings.router_id, readiness, topology, parts.workers, parts.journal.unsettled, sequencer)
     routes = [
         *health_routes(readiness, metrics),
+        *status.routes(settings.service_principals),
         *topology_status_routes(topology, settings.service_principals),
         *LedgerReadRoutes(ledger).routes(settings.service_principals),
         *FiguresReadRoutes(FiguresReader(database), parts.environment.clock).routes(settings.service_principals),

@@ -41,7 +41,9 @@ def schema_workers(log: UnitLog, metrics: UnitMetrics) -> SchemaWorkers:
         cause = "its processor time was spent" if spent else f"it ended with status {status}"
         log.event("schema_process.lost", level=Level.WARNING, cause=cause)
 
-    return SchemaWorkers(lost=lost)
+    workers = SchemaWorkers(lost=lost)
+    metrics.schema_work(lambda: workers.running, lambda: workers.waiting)
+    return workers
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from aop.base.fresh import Fresh
 from aop.contracts.health import Health, HealthStatus
 from aop.serving.metrics import CONTENT_TYPE, UnitMetrics
 from aop.serving.request import Request
@@ -25,20 +26,18 @@ class Readiness:
         self._log = log
         self._metrics = metrics
         self._draining = False
-        self._judging = asyncio.Lock()
-        self._judged_at = float("-inf")
+        self._judged = Fresh(self._judge_all, _FRESH_SECONDS)
         self._passed: dict[str, bool | None] = dict.fromkeys(checks)
 
     def drain(self) -> None:
         self._draining = True
 
     async def ready(self) -> bool:
-        async with self._judging:
-            now = asyncio.get_running_loop().time()
-            if now - self._judged_at >= _FRESH_SECONDS:
-                await asyncio.gather(*(self._judge(name, check) for name, check in self._checks.items()))
-                self._judged_at = now
-        return all(self._passed.values()) and not self._draining
+        return await self._judged.get() and not self._draining
+
+    async def _judge_all(self) -> bool:
+        await asyncio.gather(*(self._judge(name, check) for name, check in self._checks.items()))
+        return all(self._passed.values())
 
     async def _judge(self, name: str, check: Check) -> None:
         cause = None

@@ -150,6 +150,14 @@ class UnitMetrics:
         gauge = Gauge("aop_invocations_in_flight", "Invocations that run here.", ("unit",), registry=self.registry)
         gauge.labels(self.unit).set_function(invocations)
 
+    def schema_work(self, running: Callable[[], int], waiting: Callable[[], int]) -> None:
+        """The number of jobs for schema processes, read at each scrape."""
+        for name, text, count in (
+            ("aop_schema_jobs_running", "Jobs that schema processes work on.", running),
+            ("aop_schema_jobs_waiting", "Jobs that wait for a schema process.", waiting),
+        ):
+            Gauge(name, text, ("unit",), registry=self.registry).labels(self.unit).set_function(count)
+
     def ready(self, check: str, passed: bool) -> None:
         self._ready.labels(self.unit, check).set(1 if passed else 0)
 

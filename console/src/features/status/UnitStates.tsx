@@ -8,6 +8,7 @@ import { read } from "@/api/queries"
 import { Badge, type Tone } from "@/components/Badge"
 import { ProblemNotice } from "@/components/Problems"
 import { cn } from "@/components/classes"
+import { RouterPanel } from "@/features/status/RouterPanel"
 
 const REFRESH_MILLISECONDS = 5000
 
@@ -17,7 +18,7 @@ interface UnitState {
   readonly meaning: string
 }
 
-type Unit = keyof HealthPlatformStatus
+type Unit = Exclude<keyof HealthPlatformStatus, "routers">
 
 const NAMES: Readonly<Record<Unit, string>> = {
   controlPlane: "Control Plane",
@@ -39,8 +40,7 @@ const STATES: { readonly [Each in Unit]: Readonly<Record<HealthPlatformStatus[Ea
     unavailable: {
       label: "Not ready",
       tone: "bad",
-      meaning:
-        "It does not answer or cannot use its Ledger. No Agent can be invoked and no Trace can be read.",
+      meaning: "It does not answer. No Agent can be invoked and no Trace can be read.",
     },
   },
   topology: {
@@ -59,6 +59,12 @@ const STATES: { readonly [Each in Unit]: Readonly<Record<HealthPlatformStatus[Ea
   },
 }
 
+/** It answers, but its own readiness check fails. */
+const NOT_READY: UnitState = {
+  label: "Not ready",
+  tone: "bad",
+  meaning: "It answers, but something that it needs fails. What it is stands below.",
+}
 const WAITING: UnitState = { label: "Loading", tone: "neutral", meaning: "The Console waits for the answer." }
 const UNKNOWN: UnitState = { label: "Unknown", tone: "bad", meaning: "The Gateway does not answer." }
 const ICONS: Partial<Record<Tone, typeof CircleCheck>> = { ok: CircleCheck, bad: CircleX, warn: LoaderCircle }
@@ -87,11 +93,13 @@ export function UnitStates() {
           />
         ))}
       </ul>
+      {known?.routers === undefined ? null : <RouterPanel routers={known.routers} />}
     </div>
   )
 }
 
 function stateOfUnit(unit: Unit, status: HealthPlatformStatus): UnitState {
+  if (unit === "router" && status.routers?.some((router) => router.status === "not_ready")) return NOT_READY
   const states: Readonly<Record<string, UnitState>> = STATES[unit]
   return states[status[unit]] ?? UNKNOWN
 }

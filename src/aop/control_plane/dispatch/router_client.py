@@ -1,11 +1,13 @@
 """The Control Plane's only way to the Router: requests with the service token, no redirect, no retry."""
 
 import asyncio
+from typing import TypeVar
 from urllib.parse import quote
 
 import msgspec
 
 from aop.base.settings import Secret
+from aop.contracts.router_status import RouterStatus
 from aop.contracts.topology import TopologyStatus
 from aop.net.http import Answer, AnswerStream, Headers, HttpError
 from aop.net.peer import Peer
@@ -17,6 +19,7 @@ _DISPATCH = "/internal/v1/invocations"
 _ACCEPT_JSON = (b"accept", b"application/json")
 _ACCEPT_STREAM = (b"accept", b"text/event-stream")
 FAILURES = (HttpError, NameNotResolved, TimeoutError)
+_Document = TypeVar("_Document")
 
 
 class RouterUnavailable(Exception):
@@ -30,16 +33,14 @@ class RouterClient:
         self._dispatch_headers = (self._authorization, (b"content-type", b"application/json"))
         self._answer_limit = answer_limit
 
-    async def topology_status(self, release_id: str | None = None) -> TopologyStatus:
-        """With what the Router knows of all Releases, or of one."""
-        query = "" if release_id is None else f"?releaseId={quote(release_id, safe='')}"
-        answer = await self.read(f"/internal/v1/topology/status{query}", _STATUS_SECONDS)
-        if answer.status != 200:
-            raise RouterUnavailable(f"status {answer.status}")
-        try:
-            return msgspec.json.decode(answer.body, type=TopologyStatus)
-        except msgspec.DecodeError:
-            raise RouterUnavailable("shape") from None
+    async def status(self) -> RouterStatus:
+        """What the Router says of itself; RouterUnavailable also for one of another edition."""
+        return await self._read_status("/internal/v1/status", RouterStatus)
+
+    async def topology_status(self, release_id: str) -> TopologyStatus:
+        """With what the Router knows of this Release."""
+        path = f"/internal/v1/topology/status?releaseId={quote(release_id, safe='')}"
+        return await self._read_status(path, TopologyStatus)
 
     async def read(self, path: str, seconds: float = READ_SECONDS) -> Answer:
         deadline = asyncio.get_running_loop().time() + seconds
@@ -47,6 +48,15 @@ class RouterClient:
             return await self._peer.get(path, (self._authorization,), deadline=deadline, max_body=self._answer_limit)
         except FAILURES as failure:
             raise RouterUnavailable(type(failure).__name__) from failure
+
+    async def _read_status(self, path: str, reader: type[_Document]) -> _Document:
+        answer = await self.read(path, _STATUS_SECONDS)
+        if answer.status != 200:
+            raise RouterUnavailable(f"status {answer.status}")
+        try:
+            return msgspec.json.decode(answer.body, type=reader)
+        except msgspec.DecodeError:
+            raise RouterUnavailable("shape") from None
 
     async def dispatch(
         self, body: bytes, trace_headers: Headers, *, trace_id: str, deadline: float, max_body: int

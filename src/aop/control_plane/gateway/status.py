@@ -1,9 +1,12 @@
-"""`GET /v1/status`: tells any authenticated caller whether the units are ready."""
+"""`GET /v1/status`: tells any authenticated caller how the units are, and nothing of where they run."""
 
+import asyncio
 from collections.abc import Sequence
 
+from aop.base.fresh import Fresh
 from aop.contracts.errors import Envelope
-from aop.contracts.health import HealthStatus, PlatformStatus, TopologyHealth
+from aop.contracts.health import HealthStatus, PlatformStatus, RouterHealth, RouterState, TopologyHealth
+from aop.contracts.router_status import RouterStatus
 from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.serving.health import Readiness
@@ -11,15 +14,50 @@ from aop.serving.request import Request
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route
 
+_FRESH_SECONDS = 0.5
+
 
 def status_routes(access: GatewayAccess, readiness: Readiness, router: RouterClient) -> Sequence[Route]:
-    async def read(request: Request) -> Response:
-        own = HealthStatus.OK if await readiness.ready() else HealthStatus.UNAVAILABLE
+    async def ask() -> RouterStatus | None:
         try:
-            topology = TopologyHealth((await router.topology_status()).source.state)
-            peer = HealthStatus.OK
+            return await router.status()
         except RouterUnavailable:
-            topology, peer = TopologyHealth.UNAVAILABLE, HealthStatus.UNAVAILABLE
-        return json_response(200, PlatformStatus(control_plane=own, router=peer, topology=topology))
+            return None
+
+    # Every page of every Console asks every few seconds, and any caller may ask as often as it likes.
+    router_status = Fresh(ask, _FRESH_SECONDS)
+
+    async def read(request: Request) -> Response:
+        ready, peer = await asyncio.gather(readiness.ready(), router_status.get())
+        own = HealthStatus.OK if ready else HealthStatus.UNAVAILABLE
+        return json_response(200, _unreachable(own) if peer is None else _answered(own, peer))
 
     return [access.route("GET", "/v1/status", read, Envelope.INVOCATION)]
+
+
+def _unreachable(own: HealthStatus) -> PlatformStatus:
+    return PlatformStatus(
+        control_plane=own,
+        router=HealthStatus.UNAVAILABLE,
+        topology=TopologyHealth.UNAVAILABLE,
+        routers=(RouterState(status=RouterHealth.UNAVAILABLE),),
+    )
+
+
+def _answered(own: HealthStatus, peer: RouterStatus) -> PlatformStatus:
+    """Without the id that the operator gave the Router: it often has the name of a host in it."""
+    return PlatformStatus(
+        control_plane=own,
+        router=HealthStatus.OK,
+        topology=TopologyHealth(peer.topology.state),
+        routers=(
+            RouterState(
+                status=RouterHealth(peer.status),
+                instance_id=peer.instance_id,
+                topology=peer.topology,
+                schema_work=peer.schema_work,
+                facts=peer.facts,
+                sequence=peer.sequence,
+            ),
+        ),
+    )

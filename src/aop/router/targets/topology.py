@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from aop.base.clock import Clock, to_text
 from aop.contracts.errors import ErrorCode
@@ -109,7 +109,6 @@ class Topology:
 
     def status(self, release_id: str | None = None) -> TopologyStatus:
         """All observations, or that of one Release."""
-        state = SourceState.LOST if self._state is SourceState.LIVE and not self.live else self._state
         observations = [
             Observation(
                 agent_id=observed.release.agent_id,
@@ -122,8 +121,13 @@ class Topology:
             for observed in self._observations(release_id)
         ]
         observations.sort(key=lambda item: (item.agent_id, item.version, item.release_id))
-        source = TopologySource(state=state, since=to_text(self._since))
-        return TopologyStatus(schema_version="1", source=source, observations=tuple(observations))
+        return TopologyStatus(schema_version="1", source=self.source(), observations=tuple(observations))
+
+    def source(self) -> TopologySource:
+        state, since = self._state, self._since
+        if state is SourceState.LIVE and not self.live:  # nobody has noticed the silence yet
+            state, since = SourceState.LOST, self._clock() - timedelta(seconds=self.silent_seconds - SILENCE_SECONDS)
+        return TopologySource(state=state, since=to_text(since))
 
     def _observations(self, release_id: str | None) -> Iterable[_Observed]:
         if release_id is None:
