@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page
 
-from tests.console import find_states, lineage_states, people, playground_states, workspace_states
+from tests.console import find_states, lineage_states, people, playground_states, status_states, workspace_states
 from tests.console.stack import Stack, a_card
 
 Place = Callable[[Stack], str]
@@ -253,5 +253,6 @@ SCREENS: tuple[Screen, ...] = (
     Screen("sign-in-code", "/sign-in-code", "Show a code"),
     Screen("status", lineage_states.status, "Failures"),
     Screen("status-quiet", lambda stack: f"/status?workspace={stack.workspace()}", "0.0 a minute"),
+    Screen("status-not-well", status_states.burst, "The scale ends at", status_states.with_routers_not_well),
     Screen("not-found", "/no/such/page", "This page does not exist."),
 )

@@ -1,4 +1,4 @@
-"""Status: units ready or not, and how the chosen Workspace fared in the last hour."""
+"""Status: units ready or not, what each Router says, and how the chosen Workspace fared in the last hour."""
 
 import re
 
@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, expect
 from tests.console.browser import Tab
 from tests.console.lineage_states import an_hour
 from tests.console.recorded import Call, ago, record
+from tests.console.status_states import answer_status, burst, routers_not_well
 
 
 def test_ready_units_and_a_live_watch_are_said(tab: Tab) -> None:
@@ -17,18 +18,49 @@ def test_ready_units_and_a_live_watch_are_said(tab: Tab) -> None:
     ):
         expect(units.nth(place)).to_contain_text(unit)
         expect(units.nth(place)).to_contain_text(state)
+    router = page.get_by_role("region", name="Routers").get_by_role("listitem")
+    expect(router).to_have_count(1)
+    for text in ("Ready", "Live", "last message", "0 of 2 busy", "nothing waits", "the Ledger has all"):
+        expect(router).to_contain_text(text)
+    expect(router.get_by_role("listitem")).to_have_count(0)
 
 
 def test_a_unit_that_is_not_ready_and_a_lost_watch_are_said(tab: Tab) -> None:
-    body = '{"controlPlane": "ok", "router": "unavailable", "topology": "lost"}'
-    origin = {"access-control-allow-origin": tab.stack.console}
-    tab.page.route(
-        "**/v1/status", lambda route: route.fulfill(content_type="application/json", body=body, headers=origin)
-    )
+    answer_status(tab.page, tab.stack, {"controlPlane": "ok", "router": "unavailable", "topology": "lost"})
     page = tab.open("/status")
     units = page.get_by_role("list", name="Units").get_by_role("listitem")
     expect(units.nth(1)).to_contain_text("Not ready")
     expect(units.nth(2)).to_contain_text("Lost")
+    expect(page.get_by_role("region", name="Routers")).to_have_count(0)
+
+
+def test_what_is_wrong_with_a_router_is_said_in_sentences(tab: Tab) -> None:
+    answer_status(tab.page, tab.stack, routers_not_well())
+    page = tab.open("/status")
+    units = page.get_by_role("list", name="Units").get_by_role("listitem")
+    expect(units.nth(1)).to_contain_text("It answers, but something that it needs fails.")
+    routers = page.get_by_role("region", name="Routers").locator("div > ul > li")
+    expect(routers.nth(0)).to_contain_text("Not ready")
+    sentences = routers.nth(0).get_by_role("listitem")
+    for place, text in enumerate(
+        (
+            "12 Invocations have ended, but the end is not written to the Ledger yet.",
+            "It is not known yet whether the Ledger has 3 accepted calls.",
+            "The Ledger refused the end of 1 Invocation.",
+            "The topology watch is lost since",
+            "7 checks wait for one of 2 processes.",
+        )
+    ):
+        expect(sentences.nth(place)).to_contain_text(text)
+    expect(routers.nth(1)).to_contain_text("It gives no usable answer.")
+
+
+def test_a_burst_is_cut_with_its_number_so_that_the_other_steps_can_be_read(tab: Tab) -> None:
+    page = tab.open(burst(tab.stack))
+    chart = page.get_by_role("figure")
+    expect(chart).to_contain_text("The scale ends at 2. 1 higher bar is cut, with the number above")
+    expect(chart).to_contain_text("the highest stands for 72.")
+    expect(chart.get_by_role("img", name=re.compile("at most 72 in a step"))).to_be_visible()
 
 
 def test_a_state_that_cannot_be_read_any_more_is_not_shown_as_ready(tab: Tab) -> None:
