@@ -1,4 +1,4 @@
-"""`./dev bench [NAME…] [--json] [--write]`: runs benchmarks, all when none is named, and shows what they found."""
+"""`./dev bench [NAME…] [--calls N] [--json] [--write]`: runs benchmarks, all when none is named, shows the results."""
 
 import argparse
 import importlib
@@ -11,6 +11,8 @@ from benchmarks.measure import Report
 
 _LONG = frozenset({"open_streams", "discovery", "figures", "ledger", "lists"})
 """Those that take minutes."""
+_OF_CALLS = frozenset({"figures", "lists"})
+"""Those whose Ledger may have another number of Invocations."""
 
 
 def main() -> int:
@@ -18,15 +20,20 @@ def main() -> int:
         prog="./dev bench", description="Benchmarks; the long ones: " + ", ".join(sorted(_LONG))
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_names())}; all when left out")
+    parser.add_argument(
+        "--calls", type=int, metavar="N", help=f"Invocations in the Ledger of {' and '.join(sorted(_OF_CALLS))}"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of tables")
     parser.add_argument("--write", action="store_true", help="also write figures and plots to docs/performance/")
     chosen = parser.parse_args()
     unknown = set(chosen.names) - set(_names())
     if unknown:
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}")
-    kept = True
+    if chosen.calls is not None and not (chosen.calls > 0 and chosen.names and _OF_CALLS.issuperset(chosen.names)):
+        parser.error(f"--calls is a number above 0, for {' and '.join(sorted(_OF_CALLS))} alone")
+    sizes, kept = [] if chosen.calls is None else [chosen.calls], True
     for name in chosen.names or _names():
-        report: Report = importlib.import_module(f"benchmarks.{name}").run()
+        report: Report = importlib.import_module(f"benchmarks.{name}").run(*sizes)
         print(report.as_json() if chosen.json else report.as_table() + "\n", flush=True)
         if chosen.write:
             _pages.keep(report)

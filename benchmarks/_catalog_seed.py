@@ -24,6 +24,9 @@ COMMON_WORDS = (
     *("documents", "finds", "writes", "answers", "questions", "summary", "report", "customer", "invoice"),
     *("translate", "search", "code", "review", "calendar", "mail"),
 )
+_CHANCE = random.Random(4)
+OTHER_WORDS = sorted({"".join(_CHANCE.choices(string.ascii_lowercase, k=_CHANCE.randint(4, 10))) for _ in range(6_000)})
+"""The earlier ones are used more often."""
 _CARD_COLUMNS = (
     *("agent_id", "version", "document", "digest", "owner_id", "precedence", "folded_name", "folded_text", "grams"),
     *("skill_ids", "status", "registered_at", "published_at", "publication"),
@@ -45,8 +48,7 @@ class _Language:
     """Words with the uneven frequencies of real text: some in nearly every description, most in a few."""
 
     def __init__(self, chance: random.Random) -> None:
-        made = {"".join(chance.choices(string.ascii_lowercase, k=chance.randint(4, 10))) for _ in range(6_000)}
-        self._words = [*COMMON_WORDS, *sorted(made)]
+        self._words = [*COMMON_WORDS, *OTHER_WORDS]
         self._weights = list(accumulate(1 / (rank + 3) for rank in range(len(self._words))))
         self._chance = chance
 

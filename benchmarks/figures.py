@@ -17,7 +17,9 @@ from aop.base.clock import utc_now
 from aop.contracts.figures import Window
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
+from aop.ledger.figures.cells import NUMBERS_IN_TILE
 from aop.ledger.figures.reader import FiguresReader
+from aop.ledger.figures.tiles import counted
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.local.postgres import EmbeddedPostgres
 from aop.store.database import Connection, Database, connect
@@ -65,19 +67,19 @@ class _Sequenced:
     bytes: float
 
 
-def run() -> Report:
-    return uvloop.run(_run())
+def run(calls: int = CALLS) -> Report:
+    return uvloop.run(_run(calls))
 
 
-async def _run() -> Report:
+async def _run(calls: int) -> Report:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         async with EmbeddedPostgres(home / "postgres", home / "postgres.log", settings=_SERVER) as server:
             url = server.url(database="postgres")
             await migrate(url)
             begin = utc_now().replace(second=0, microsecond=0) - timedelta(hours=HOURS)
-            await _seed(url, begin)
-            sequenced = await _sequence(url, server.pid)
+            await _seed(url, begin, calls)
+            sequenced = await _sequence(url, server.pid, calls * EVENTS_PER_CALL)
             reads = await _reads(url, begin, server.pid)
     rows: list[Mapping[str, Figure]] = [
         {"read": name, "p50": statistics.median(taken.millis), "p95": _p95(taken.millis), "CPU": taken.cpu_millis}
@@ -86,7 +88,7 @@ async def _run() -> Report:
     slowest = max(_p95(taken.millis) for taken in reads.values())
     return Report(
         "figures",
-        f"ms, CPU of reader and store together; {CALLS:,} Invocations of one Workspace in {HOURS} h;"
+        f"ms, CPU of reader and store together; {calls:,} Invocations of one Workspace in {HOURS} h;"
         f" the number of an event took {sequenced.sequencer:.1f} µs of the sequencer, {sequenced.store:.1f} µs of"
         f" PostgreSQL and {sequenced.bytes:.0f} bytes",
         rows,
@@ -94,15 +96,15 @@ async def _run() -> Report:
     )
 
 
-async def _seed(url: str, begin: datetime) -> None:
+async def _seed(url: str, begin: datetime, calls: int) -> None:
     """Past the foreign keys and the fence, which would only make it slower."""
     connection = await asyncpg.connect(url)
     await open_epoch(connection, "seed")
     await connection.execute("SET session_replication_role = replica")
     for table in ("invocation", "event"):
         await connection.execute(f"ALTER TABLE ledger.{table} DISABLE TRIGGER {table}_fenced")
-    await connection.execute(_SEED, 1, CALLS, begin, timedelta(hours=HOURS) / (CALLS + 1))
-    await connection.execute(_SEED_ENDS, 1, CALLS)
+    await connection.execute(_SEED, 1, calls, begin, timedelta(hours=HOURS) / (calls + 1))
+    await connection.execute(_SEED_ENDS, 1, calls)
     for table in ("invocation", "event"):
         await connection.execute(f"ALTER TABLE ledger.{table} ENABLE ALWAYS TRIGGER {table}_fenced")
     await connection.execute("VACUUM ANALYZE")
@@ -110,19 +112,20 @@ async def _seed(url: str, begin: datetime) -> None:
     await connection.close()
 
 
-async def _sequence(url: str, postmaster: int) -> _Sequenced:
-    """An old Ledger without numbers, until all of it has them."""
+async def _sequence(url: str, postmaster: int, events: int) -> _Sequenced:
+    """An old Ledger without numbers, until all of it has them and is counted."""
 
     async def connected() -> Connection:
         return await connect(url, application="benchmark")
 
-    connection, events = await connected(), CALLS * EVENTS_PER_CALL
+    connection = await connected()
     sequencer = Sequencer(connected, Writer("benchmark", await open_epoch(connection, "benchmark")), pause_seconds=0)
     own, store = time.process_time_ns(), store_cpu_nanos(postmaster)
     while (await connection.fetchval("SELECT max(past) FROM ledger.numbering") or 0) < events:
         await sequencer.turn()
-    for _ in range(5):
-        await sequencer.turn()  # the last tiles
+    while (await counted(connection)).tiles < events // NUMBERS_IN_TILE:
+        await sequencer.turn()
+    await sequencer.turn()  # the last tile may have filled one of level 1
     own, store = time.process_time_ns() - own, store_cpu_nanos(postmaster) - store
     sizes = [await connection.fetchval(f"SELECT pg_total_relation_size('ledger.{table}')") for table in _TABLES]
     await connection.close()

@@ -58,14 +58,14 @@ SELECT invocation_id, 3, gen_random_uuid(), created_at + latency * interval '1 m
 """
 
 
-def run() -> Report:
-    return uvloop.run(_run())
+def run(calls: int = CALLS) -> Report:
+    return uvloop.run(_run(calls))
 
 
-async def _run() -> Report:
+async def _run(calls: int) -> Report:
     async with stored_ledger() as (server, url), open_journal(url) as journal:
         connection = await asyncpg.connect(url)
-        await _seed(connection)
+        await _seed(connection, calls)
         kept, dropped, seconds = await _writes(connection, journal, server.pid)
         await connection.execute("VACUUM ANALYZE")
         await connection.close()
@@ -76,8 +76,8 @@ async def _run() -> Report:
         await database.close()
     return Report(
         "lists",
-        f"a Workspace of {CALLS} Invocations; CPU of an Invocation's writes {kept:.0f} µs with the indexes of the lists"
-        f" and {dropped:.0f} µs without; the indexes were built in {seconds:.0f} s",
+        f"a Workspace of {calls:,} Invocations; CPU of an Invocation's writes {kept:.0f} µs with the indexes of the"
+        f" lists and {dropped:.0f} µs without; the indexes were built in {seconds:.0f} s",
         rows,
         {
             f"every first page at most {LIMIT_MILLIS:.0f} ms": max(float(row["ms"]) for row in rows) <= LIMIT_MILLIS,
@@ -142,12 +142,12 @@ async def _page(ledger: LedgerReader, of_traces: bool, read: ListRead) -> tuple[
     return len(page.records), page.last
 
 
-async def _seed(connection: Connection) -> None:
+async def _seed(connection: Connection, calls: int) -> None:
     """Past the foreign keys and the fence, which would only make it slower."""
     await connection.execute("SET session_replication_role = replica")
     for table in ("invocation", "event"):
         await connection.execute(f"ALTER TABLE ledger.{table} DISABLE TRIGGER {table}_fenced")
-    await connection.execute(_SEED, CALLS, SPACE)
+    await connection.execute(_SEED, calls, SPACE)
     await connection.execute(_SEED_ENDS)
     for table in ("invocation", "event"):
         await connection.execute(f"ALTER TABLE ledger.{table} ENABLE ALWAYS TRIGGER {table}_fenced")

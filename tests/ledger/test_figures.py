@@ -1,147 +1,43 @@
 """Figures count what the list counts, at every moment: before and after numbers, tiles and late ends."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 from random import Random
 from typing import Any
 
 import asyncpg
 import pytest
 
-from aop.base.clock import from_text, utc_now
-from aop.base.ids import new_hex_id
-from aop.contracts.figures import LATENCY_ERROR, CallCounts, Figures, Latency, Window, WindowFigures
-from aop.contracts.lineage import InvocationRecord
+from aop.base.clock import utc_now
+from aop.contracts.figures import LATENCY_ERROR, CallCounts, Window
+from aop.ledger.figures.cells import WIDTHS
 from aop.ledger.figures.latency_buckets import LOWER_BOUNDS, latency_of
+from aop.ledger.figures.pieces import Piece, pieces_of
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.figures.tally import Latencies
-from aop.ledger.figures.tiles import NUMBERS_IN_TILE, begin_edition
-from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, Place, terminal_fact
-from aop.ledger.reader import LedgerReader
-from aop.ledger.record_filter import ListRead, RecordFilter
+from aop.ledger.figures.tiles import begin_edition
 from aop.local.state import DatabaseUrls
+from aop.store import migrations
 from aop.store.database import Database
-from tests.ledger.test_sequence import all_numbered, rows, sequencer
-from tests.ledger.writing import SPACE, Writing, a_context, an_acceptance, breaches, writing
+from aop.store.migrations import migrate, migrations_of
+from tests.ledger.figuring import (
+    DAY,
+    MINUTES,
+    end,
+    has_tiles,
+    random_window,
+    require_figures_of_the_list,
+    some,
+    whole_minute,
+)
+from tests.ledger.test_sequence import all_numbered, sequencer
+from tests.ledger.writing import SPACE, a_context, an_acceptance, breaches, writing
 from tests.support.postgres import PostgresForTests
 
-CALLS, FAILING = 1_330, 0.12
-MINUTES = 90
-RANDOM_WINDOWS = 20
-
-
-async def listed(ledger: LedgerReader, filters: RecordFilter) -> list[InvocationRecord]:
-    """Every page of the list."""
-    found, after = list[InvocationRecord](), None
-    while True:
-        page = await ledger.page(ListRead(SPACE, 500, filters, after=after))
-        found += page.records
-        after = page.last
-        if after is None:
-            return found
-
-
-def counted(records: Iterable[InvocationRecord]) -> dict[str, int]:
-    statuses = Counter(record.status.value for record in records)
-    names = dict.fromkeys(CallCounts.__struct_fields__, 0)
-    return {**names, "calls": statuses.total(), **statuses}
-
-
-def require_equal(figures: WindowFigures, records: Sequence[InvocationRecord]) -> None:
-    def by(*names: str) -> dict[Any, dict[str, int]]:
-        keys = {tuple(getattr(record, name) for name in names) for record in records}
-        return {
-            key: counted(record for record in records if tuple(getattr(record, name) for name in names) == key)
-            for key in keys
-        }
-
-    def as_dict(counts: CallCounts) -> dict[str, int]:
-        return {name: getattr(counts, name) for name in counts.__struct_fields__}
-
-    assert as_dict(figures.counts) == counted(records)
-    assert {(one.agent_id,): as_dict(one.counts) for one in figures.agents} == by("target_agent_id")
-    skills = {(one.agent_id, one.capability): as_dict(one.counts) for one in figures.skills}
-    assert skills == by("target_agent_id", "capability")
-    codes = Counter(record.error_code for record in records if record.error_code)
-    assert {one.code: one.calls for one in figures.errors} == codes
-    reasons = Counter((record.error_code, record.reason) for record in records if record.reason)
-    assert {(one.code, each.reason): each.calls for one in figures.errors for each in one.reasons} == reasons
-    require_latency(
-        figures.latency, sorted(record.latency_ms for record in records if isinstance(record.latency_ms, int))
-    )
-
-
-def require_latency(latency: object, exact: Sequence[int]) -> None:
-    if not exact:
-        assert not isinstance(latency, Latency)
-        return
-    assert isinstance(latency, Latency)
-    assert latency.max == exact[-1]
-    for percent, value in ((50, latency.p50), (90, latency.p90), (99, latency.p99)):
-        right = exact[-(-len(exact) * percent // 100) - 1]
-        assert abs(value - right) <= LATENCY_ERROR * right, (percent, value, right)
-
-
-def cut(window: Window, records: Sequence[InvocationRecord]) -> list[list[InvocationRecord]]:
-    buckets: list[list[InvocationRecord]] = [[] for _ in range(window.buckets)]
-    for record in records:
-        created = from_text(record.created_at)
-        if window.since <= created < window.until:
-            buckets[int((created - window.since).total_seconds() // window.step)].append(record)
-    return buckets
-
-
-def random_window(random: Random, begin: datetime) -> Window:
-    since = begin + timedelta(minutes=random.randrange(-5, MINUTES))
-    until = since + timedelta(minutes=random.randrange(1, MINUTES))
-    return Window(since, until, 60 * random.choice((1, 1, 2, 5, 7, 60)))
-
-
-async def require_figures_of_the_list(url: str, begin: datetime, seed: int) -> Figures:
-    """The whole, and random windows, against every page of the list of the whole."""
-    database = await Database.open(url, size=2, application="test")
-    try:
-        ledger, reader, random = LedgerReader(database), FiguresReader(database), Random(seed)
-        whole = Window(begin, begin + timedelta(minutes=MINUTES), 60)
-        records = await listed(ledger, RecordFilter(since=whole.since, until=whole.until))
-        for window in (whole, *(random_window(random, begin) for _ in range(RANDOM_WINDOWS))):
-            found, buckets = await reader.read(SPACE, window), cut(window, records)
-            require_equal(found.total, [record for bucket in buckets for record in bucket])
-            for figures, bucket in zip(found.buckets, buckets, strict=True):
-                require_equal(figures, bucket)
-        failed = await listed(ledger, RecordFilter(since=whole.since, until=whole.until, agent_id="acme:1"))
-        found = await reader.read(SPACE, whole)
-        (agent,) = [one for one in found.total.agents if one.agent_id == "acme:1"]
-        assert agent.counts.calls == len(failed)
-        return found
-    finally:
-        await database.close()
-
-
-async def call(written: Writing, random: Random, begin: datetime) -> Place | None:
-    """One call of the hour; some of them go on running."""
-    at = begin + timedelta(seconds=random.uniform(0, MINUTES * 60 - 1))
-    context = a_context(agent=f"acme:{random.randrange(3)}", capability=f"skill-{random.randrange(3)}")
-    place = await written.journal.accept(an_acceptance(context, at=at))
-    if random.random() < 0.05:
-        return place
-    await end(written, random, place)
-    return None
-
-
-async def end(written: Writing, random: Random, place: Place) -> None:
-    terminal = SUCCEEDED
-    if random.random() < FAILING:
-        terminal = random.choice((LOST, ROUTER_ENDED, TIMED_OUT, CANCELED))
-    moment = place.created_at + timedelta(milliseconds=random.lognormvariate(5, 1.5))
-    assert await written.journal.end(terminal_fact(place, new_hex_id(), moment, terminal))
-
-
-async def some(written: Writing, random: Random, begin: datetime, number: int) -> list[Place]:
-    """Returns those that run."""
-    return [place for place in await asyncio.gather(*(call(written, random, begin) for _ in range(number))) if place]
+CALLS = 1_330
+FORMER = 9
+"""The version of the Ledger's schema in which tiles had one level and one width."""
 
 
 @pytest.mark.long
@@ -150,14 +46,14 @@ async def test_figures_equal_the_lists_before_and_after_numbers_tiles_and_late_e
     stores: DatabaseUrls, postgres: PostgresForTests
 ) -> None:
     url, random = stores.router, Random(1330)
-    begin = utc_now().astimezone(UTC).replace(second=0, microsecond=0) - timedelta(minutes=MINUTES)
+    begin = whole_minute(timedelta(minutes=MINUTES))
     async with writing(url, router_id="router-2") as beside, writing(url) as written:
         running = [(beside, place) for place in await some(beside, random, begin, CALLS // 2)]
         await require_figures_of_the_list(url, begin, 1)  # an old Ledger, without a number
         async with sequencer(url, "router-3"):
             running += [(written, place) for place in await some(written, random, begin, CALLS - CALLS // 2)]
             await all_numbered(url)
-            await has_tiles(url, 1)
+            await has_tiles(url, 4)
             found = await require_figures_of_the_list(url, begin, 2)
         assert found.total.counts.calls == CALLS
         assert found.total.counts.running == len(running)
@@ -167,11 +63,11 @@ async def test_figures_equal_the_lists_before_and_after_numbers_tiles_and_late_e
         await require_figures_of_the_list(url, begin, 3)
         async with sequencer(url, "router-4"):
             await all_numbered(url)
-        await require_figures_of_the_list(url, begin, 4)
+        await require_figures_of_the_list(url, begin, 4, windows=200)
     assert await breaches(url) == []
     connection = await asyncpg.connect(postgres.url(stores.migration.rpartition("/")[2]))
     try:
-        await require_tampering_is_found(connection, url)
+        await require_tampering_is_found(connection, url, TAMPERING)
         edition = await begin_edition(connection)
         assert edition == 2
     finally:
@@ -180,11 +76,52 @@ async def test_figures_equal_the_lists_before_and_after_numbers_tiles_and_late_e
     assert await breaches(url) == []
 
 
-async def require_tampering_is_found(connection: Any, url: str) -> None:
-    """The check compares tiles with the rows they count, and numbers with the rows they name."""
+@pytest.mark.long
+@pytest.mark.rows("FIND-03")
+async def test_a_ledger_with_the_tiles_of_before_is_migrated_and_counted_again_in_two_levels(
+    postgres: PostgresForTests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Enough calls for a tile of level 1, in days, so that cells of all widths are read."""
+    database = await postgres.new_database()
+    stores, superuser, random = postgres.platform_urls(database), postgres.url(database), Random(17)
+    with monkeypatch.context() as former:
+        former.setattr(
+            migrations, "migrations_of", lambda owner: migrations_of(owner)[: FORMER if owner == "ledger" else None]
+        )
+        await migrate(stores.migration)
+    url, minutes, connection = stores.router, 3 * DAY, await asyncpg.connect(superuser)
+    begin = whole_minute(timedelta(minutes=minutes))
+    try:
+        async with writing(url) as written:
+            await some(written, random, begin, 1_000, minutes=minutes)
+            await connection.execute(FORMER_TILE)
+            await migrate(stores.migration)
+            async with sequencer(url, "router-3"):
+                for _ in range(16):
+                    await some(written, random, begin, 1_000, minutes=minutes)
+                await has_tiles(url, 1, level=1)
+                await all_numbered(url)
+            found = await require_figures_of_the_list(url, begin, 6, minutes=minutes, windows=200)
+        assert found.total.counts.calls == 17_000
+        assert await breaches(url) == []
+        await require_tampering_is_found(connection, url, TAMPERING_OF_LEVEL_1)
+    finally:
+        await connection.close()
+        await postgres.drop(database)
+
+
+FORMER_TILE = """
+INSERT INTO ledger.figure_tile (edition, tile) VALUES (1, 0);
+INSERT INTO ledger.figure (workspace_id, edition, minute, tile, keys, calls)
+VALUES ('space', 1, '2026-01-01', 0, '{1}', '{7}')
+"""
+
+
+async def require_tampering_is_found(connection: Any, url: str, tampering: Sequence[tuple[str, str, str]]) -> None:
+    """The check compares tiles with what they count, and numbers with the rows they name."""
     for table in ("number", "figure", "numbering", "numbered_position"):
         await connection.execute(f"ALTER TABLE ledger.{table} DISABLE TRIGGER USER")
-    for problem, statement, undone in TAMPERING:
+    for problem, statement, undone in tampering:
         await connection.execute(statement)
         found = await breaches(url)
         assert any(problem in text for text in found), (problem, found)
@@ -194,28 +131,26 @@ async def require_tampering_is_found(connection: Any, url: str) -> None:
         await connection.execute(f"ALTER TABLE ledger.{table} ENABLE TRIGGER USER")
 
 
-_FIRST = "UPDATE ledger.figure SET calls[1] = calls[1] {} 1 WHERE minute = (SELECT min(minute) FROM ledger.figure)"
+_FIRST = "UPDATE ledger.figure SET calls[1] = calls[1] {} 1 WHERE level = {} AND width = {}"
 _LATENCY = "UPDATE ledger.figure SET max_latency_ms = max_latency_ms {} 1"
 _GAP = "UPDATE ledger.number SET number = number {0} 1000000 WHERE number >= {1}"
 _OTHER = "UPDATE ledger.number SET is_terminal = NOT is_terminal WHERE sequence = 3"
 _MOVED = "UPDATE ledger.number SET sequence = {}, events = {} WHERE sequence = {}"
 _SETTLED = "UPDATE ledger.numbering SET settled = {}"
 TAMPERING = (
-    ("does not count the calls", _FIRST.format("+"), _FIRST.format("-")),
+    ("in 60 s from", _FIRST.format("+", 0, 60), _FIRST.format("-", 0, 60)),
+    ("in 86400 s from", _FIRST.format("+", 0, 86400), _FIRST.format("-", 0, 86400)),
     ("does not count the calls", _LATENCY.format("+"), _LATENCY.format("-")),
     ("does not follow the one before it", _GAP.format("+", 30), _GAP.format("-", 1_000_000)),
     ("is not of the row that it names", _OTHER, _OTHER),
     ("has no number although", _MOVED.format(100, 1, 0), _MOVED.format(0, 3, 100)),
     ("its terminal has no number", _SETTLED.format("past"), _SETTLED.format(0)),
 )
-
-
-async def has_tiles(url: str, number: int) -> None:
-    for _ in range(500):
-        if (await rows(url, "SELECT count(*) AS n FROM ledger.figure_tile"))[0]["n"] >= number:
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError(f"no {number} tiles of {NUMBERS_IN_TILE} numbers")
+TAMPERING_OF_LEVEL_1 = tuple(
+    (f"of level 1: does not count the calls of Workspace space in {width} s", change.format("+"), change.format("-"))
+    for width in WIDTHS
+    for change in (_FIRST.format("{}", 1, width),)
+)
 
 
 async def test_agents_and_skills_beyond_the_limits_are_counted_together_and_said(stores: DatabaseUrls) -> None:
@@ -238,6 +173,23 @@ async def test_agents_and_skills_beyond_the_limits_are_counted_together_and_said
     assert [one.agent_id for one in bucket.agents] == [one.agent_id for one in found.total.agents[:10]]
     assert isinstance(bucket.other_skills, CallCounts)
     assert bucket.other_skills.calls == bucket.other_skills.running == 206 - 11
+
+
+def test_a_window_is_made_of_the_widest_cells_that_lie_in_one_step_each() -> None:
+    random, midnight = Random(5), whole_minute(timedelta()).replace(hour=0, minute=0)
+    for window in (random_window(random, midnight, 5 * DAY) for _ in range(200)):
+        since, until = int(window.since.timestamp()), int(window.until.timestamp())
+        cells = [(start, piece.width) for piece in pieces_of(window) for start in range(*piece[1:], piece.width)]
+        assert [start + width for start, width in cells] == [*(start for start, _ in cells[1:]), until]
+        assert cells[0][0] == since
+        for start, width in cells:
+            assert start % width == 0
+            assert (start - since) // window.step == (start + width - 1 - since) // window.step
+    day, at = Window(midnight, midnight + timedelta(days=1), 3600), int(midnight.timestamp())
+    assert pieces_of(day) == [Piece(3600, at, at + 86_400)]
+    assert pieces_of(Window(midnight, midnight + timedelta(days=3), 86_400)) == [Piece(86_400, at, at + 3 * 86_400)]
+    odd = Window(midnight + timedelta(minutes=3), midnight + timedelta(minutes=129), 86_400)
+    assert [piece.width for piece in pieces_of(odd)] == [60, 300, 3600, 300, 60, 120, 60]
 
 
 def test_every_latency_is_within_the_error_of_its_bucket() -> None:

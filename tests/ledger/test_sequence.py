@@ -201,6 +201,7 @@ async def test_numbers_are_only_added_and_only_in_whole_batches(stores: Database
     tables = ("numbering", "number", "numbered_position", "figure_key", "figure_tile", "figure")
     number = "INSERT INTO ledger.number SELECT {0}, gen_random_uuid(), 0, {1}, false, 'space'"
     batch = "INSERT INTO ledger.numbering (first, past, settled, router_id, epoch) VALUES ({0}, {1}, 0, '{2}', {3})"
+    tile = "INSERT INTO ledger.figure_tile (edition, level, tile) VALUES (1, {0}, {1})"
     try:
         for table in tables:
             for statement in ("DELETE FROM", "TRUNCATE"):
@@ -215,7 +216,8 @@ async def test_numbers_are_only_added_and_only_in_whole_batches(stores: Database
             f"{batch.format(past, past + 3, 'router-2', 1)}; {number.format(past, 2)}",
             f"{batch.format(past, past + 3, 'router-2', 1)}; {number.format(past, 1)} UNION ALL"
             f" SELECT {past + 2}, gen_random_uuid(), 0, 1, false, 'space'",
-            "INSERT INTO ledger.figure_tile (edition, tile) VALUES (1, 1)",
+            tile.format(0, 1),  # behind none
+            tile.format(1, 0),  # of tiles that are not there
         ):
             with pytest.raises(asyncpg.PostgresError):
                 await connection.execute(statement)

@@ -4,8 +4,9 @@ from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import Final
 
+from aop.ledger.figures.cells import CELLS_OF_CELLS, CELLS_OF_ROWS, NUMBERS_IN_TILE, TILES_IN_RUN
 from aop.ledger.figures.latency_buckets import LOWER_BOUNDS
-from aop.ledger.figures.tiles import CELLS, NEWEST_TILE, NUMBERS_IN_TILE
+from aop.ledger.figures.tiles import COLUMNS, counted
 from aop.store.database import Connection
 
 _BATCH: Final = 500
@@ -47,15 +48,14 @@ SELECT opened.number FROM ledger.number AS opened
    AND NOT EXISTS (SELECT FROM ledger.number AS ended
                     WHERE ended.invocation_id = opened.invocation_id AND ended.is_terminal)
 """
-_CELLS_THERE: Final = (
-    "SELECT workspace_id, edition, minute, tile, keys, calls, first_latency, latency_calls, max_latency_ms"
-    " FROM ledger.figure WHERE edition = $1 AND tile = $2"
-)
 _DIFFERING: Final = f"""
-WITH there AS ({_CELLS_THERE}), right_ones AS ({CELLS})
-SELECT DISTINCT workspace_id, minute FROM (
+WITH there AS (SELECT {COLUMNS} FROM ledger.figure WHERE edition = $1 AND tile = $2 AND level = {{}}),
+right_ones AS ({{}})
+SELECT DISTINCT workspace_id, width, start FROM (
     (TABLE there EXCEPT TABLE right_ones) UNION ALL (TABLE right_ones EXCEPT TABLE there)) AS differing
 """  # noqa: S608  parts of our own
+_DIFFERING_FROM_ROWS: Final = _DIFFERING.format(0, CELLS_OF_ROWS)
+_DIFFERING_FROM_CELLS: Final = _DIFFERING.format(1, CELLS_OF_CELLS)
 
 Problem = tuple[str, str]
 """What it is about, and what is wrong."""
@@ -85,10 +85,15 @@ async def sequence_problems(
 
 
 async def _tile_problems(connection: Connection, first: int, last: int) -> AsyncGenerator[Problem, None]:
-    newest = await connection.fetchrow(NEWEST_TILE)
-    if newest is None:
-        return
-    for tile in range(first // NUMBERS_IN_TILE, min(newest["tile"], last // NUMBERS_IN_TILE) + 1):
-        for row in await connection.fetch(_DIFFERING, newest["edition"], tile, LOWER_BOUNDS):
-            minute = row["minute"].isoformat()
-            yield f"tile {tile}", f"does not count the calls of Workspace {row['workspace_id']} at {minute} as they are"
+    """Tiles of level 0 against the rows, and those of level 1 against level 0."""
+    newest, in_run = await counted(connection), NUMBERS_IN_TILE * TILES_IN_RUN
+    for tile in range(first // NUMBERS_IN_TILE, min(newest.tiles, last // NUMBERS_IN_TILE + 1)):
+        for row in await connection.fetch(_DIFFERING_FROM_ROWS, newest.edition, tile, LOWER_BOUNDS):
+            yield f"tile {tile}", _miscount(*row)
+    for tile in range(first // in_run, min(newest.runs, last // in_run + 1)):
+        for row in await connection.fetch(_DIFFERING_FROM_CELLS, newest.edition, tile):
+            yield f"tile {tile} of level 1", _miscount(*row)
+
+
+def _miscount(workspace_id: str, width: int, start: datetime) -> str:
+    return f"does not count the calls of Workspace {workspace_id} in {width} s from {start.isoformat()} as they are"

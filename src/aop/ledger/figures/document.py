@@ -1,7 +1,8 @@
 """Makes the document of figures from the sums of a window."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Final, TypeVar
 
 import msgspec
@@ -34,21 +35,24 @@ _PLACES: Final = {
     EventType.CANCELED: 3,
     EventType.TIMED_OUT: 4,
 }
+_NUMBERS: Final = len(_PLACES)
 
 N = TypeVar("N", str, tuple[str, str])
-Codes = Mapping[ErrorCode, Counter[Reason | None]]
+Codes = Mapping[ErrorCode, Mapping[Reason | None, int]]
+"""Where the calls of each code and reason are added."""
 
 
 def figures_of(tally: Tally, workspace_id: str, window: Window) -> Figures:
-    whole, latencies = Counter[Key](), Latencies()
+    whole, latencies = dict.fromkeys(tally.keys, 0), Latencies()
     for calls in tally.calls.values():
         for key, number in calls.items():
             whole[key] += number
     for each in tally.latencies.values():
         latencies.merge(each)
-    agents = _ranked(whole, lambda key: key.agent_id)
-    skills = _ranked(whole, lambda key: (key.agent_id, key.capability))
-    total, part = _Entries(whole, agents, skills, NAMED_IN_TOTAL), _Entries(whole, agents, skills, NAMED_IN_BUCKET)
+    accepted = [(key, whole[number] if key.outcome is None else 0) for number, key in tally.keys.items()]
+    agents = _ranked((key.agent_id, number) for key, number in accepted)
+    skills = _ranked(((key.agent_id, key.capability), number) for key, number in accepted)
+    total, part = (_Entries(tally.keys, agents[:most], skills[:most]) for most in (NAMED_IN_TOTAL, NAMED_IN_BUCKET))
     return Figures(
         workspace_id=workspace_id,
         since=window.start(0),
@@ -70,65 +74,63 @@ def figures_of(tally: Tally, workspace_id: str, window: Window) -> Figures:
     )
 
 
-def _ranked(calls: Mapping[Key, int], name: Callable[[Key], N]) -> Sequence[N]:
+def _ranked(accepted: Iterable[tuple[N, int]]) -> Sequence[N]:
     """The most calls first, then by name."""
     sums = Counter[N]()
-    for key, number in calls.items():
-        sums[name(key)] += number if key.outcome is None else 0
+    for name, number in accepted:
+        sums[name] += number
     return sorted(sums, key=lambda each: (-sums[each], each))
 
 
 class _Entries:
-    """Which Agents and Skills have entries of their own, and the place of each key among them."""
+    """Which Agents and Skills have entries of their own, and where calls of a key are added.
 
-    def __init__(
-        self, keys: Mapping[Key, int], agents: Sequence[str], skills: Sequence[tuple[str, str]], limit: int
-    ) -> None:
-        self._agents, self._skills = agents[:limit], skills[:limit]
-        agent_places = {agent: place for place, agent in enumerate(self._agents)}
-        skill_places = {skill: place for place, skill in enumerate(self._skills)}
+    Sums are one list of numbers, a few behind each other for each entry and as many at the end for the rest. An answer
+    may have hundreds of buckets with dozens of keys each.
+    """
+
+    def __init__(self, keys: Mapping[int, Key], agents: Sequence[str], skills: Sequence[tuple[str, str]]) -> None:
+        self._agents, self._skills = agents, skills
+        self._codes, self._errors = _error_places(keys.values())
+        agent_places = {agent: place for place, agent in enumerate(agents)}
+        skill_places = {skill: place for place, skill in enumerate(skills)}
         self._places = {
-            key: (
-                agent_places.get(key.agent_id, limit),
-                skill_places.get((key.agent_id, key.capability), limit),
-                _PLACES[key.outcome],
+            number: (
+                agent_places.get(key.agent_id, len(agents)) * _NUMBERS + _PLACES[key.outcome],
+                skill_places.get((key.agent_id, key.capability), len(skills)) * _NUMBERS + _PLACES[key.outcome],
+                0 if key.error_code is None else self._codes[key.error_code][key.reason],
             )
-            for key in keys
+            for number, key in keys.items()
         }
 
-    def figures(self, calls: Mapping[Key, int], latencies: Latencies | None) -> WindowFigures:
-        whole, codes = _zeros(), defaultdict[ErrorCode, Counter[Reason | None]](Counter)
-        agents, skills = defaultdict[int, list[int]](_zeros), defaultdict[int, list[int]](_zeros)
+    def figures(self, calls: Mapping[int, int], latencies: Latencies | None) -> WindowFigures:
+        agents, skills = [0] * _NUMBERS * (len(self._agents) + 1), [0] * _NUMBERS * (len(self._skills) + 1)
+        errors = [0] * self._errors
         for key, number in calls.items():
-            agent, skill, place = self._places[key]
-            whole[place] += number
-            agents[agent][place] += number
-            skills[skill][place] += number
-            if key.error_code is not None:
-                codes[key.error_code][key.reason] += number
-        named_agents = [
-            AgentCounts(agent_id=name, counts=_counts(agents.pop(place)))
-            for place, name in enumerate(self._agents)
-            if place in agents
-        ]
-        named_skills = [
-            SkillCounts(agent_id=name[0], capability=name[1], counts=_counts(skills.pop(place)))
-            for place, name in enumerate(self._skills)
-            if place in skills
-        ]
+            agent, skill, error = self._places[key]
+            agents[agent] += number
+            skills[skill] += number
+            errors[error] += number
+        named_agents, other_agents = _cut(self._agents, agents)
+        named_skills, other_skills = _cut(self._skills, skills)
         return WindowFigures(
-            counts=_counts(whole),
+            counts=_counts([sum(agents[place::_NUMBERS]) for place in range(_NUMBERS)]),
             latency=msgspec.UNSET if latencies is None or latencies.is_empty else latency_of(latencies),
-            agents=tuple(named_agents),
-            other_agents=_others(agents),
-            skills=tuple(named_skills),
-            other_skills=_others(skills),
-            errors=_errors(codes),
+            agents=tuple([AgentCounts(agent_id=name, counts=counts) for name, counts in named_agents]),
+            other_agents=other_agents,
+            skills=tuple([SkillCounts(agent_id=one[0], capability=one[1], counts=each) for one, each in named_skills]),
+            other_skills=other_skills,
+            errors=_errors(self._codes, errors),
         )
 
 
-def _zeros() -> list[int]:
-    return [0] * len(_PLACES)
+def _cut(
+    names: Sequence[N], sums: Sequence[int]
+) -> tuple[Sequence[tuple[N, CallCounts]], CallCounts | msgspec.UnsetType]:
+    """The counts of each name that has any, and those of all others."""
+    parts = [sums[place : place + _NUMBERS] for place in range(0, len(sums), _NUMBERS)]
+    named = [(name, _counts(part)) for name, part in zip(names, parts, strict=False) if any(part)]
+    return named, _counts(parts[-1]) if any(parts[-1]) else msgspec.UNSET
 
 
 def _counts(numbers: Sequence[int]) -> CallCounts:
@@ -143,21 +145,27 @@ def _counts(numbers: Sequence[int]) -> CallCounts:
     )
 
 
-def _others(left: Mapping[int, Sequence[int]]) -> CallCounts | msgspec.UnsetType:
-    """What has no entry of its own is all at one place."""
-    return next(map(_counts, left.values()), msgspec.UNSET)
+def _error_places(keys: Iterable[Key]) -> tuple[Codes, int]:
+    """How many places there are, too. The first is of calls without a code."""
+    codes, number = defaultdict[ErrorCode, dict[Reason | None, int]](dict), 1
+    for key in keys:
+        if key.error_code is not None and key.reason not in codes[key.error_code]:
+            codes[key.error_code][key.reason] = number
+            number += 1
+    return codes, number
 
 
-def _errors(codes: Codes) -> tuple[CodeCalls, ...]:
-    ordered = sorted(codes.items(), key=lambda item: (-item[1].total(), item[0]))
+def _errors(codes: Codes, sums: Sequence[int]) -> tuple[CodeCalls, ...]:
+    found = [(-sum([sums[place] for place in reasons.values()]), code, reasons) for code, reasons in codes.items()]
     return tuple(
-        CodeCalls(
-            code=code,
-            calls=reasons.total(),
-            reasons=tuple(
-                ReasonCalls(reason=reason, calls=-less)
-                for less, reason in sorted((-number, one) for one, number in reasons.items() if one is not None)
-            ),
-        )
-        for code, reasons in ordered
+        [
+            CodeCalls(code=code, calls=-less, reasons=_reasons(reasons, sums))
+            for less, code, reasons in sorted(found, key=itemgetter(0, 1))
+            if less
+        ]
     )
+
+
+def _reasons(places: Mapping[Reason | None, int], sums: Sequence[int]) -> tuple[ReasonCalls, ...]:
+    found = sorted([(-sums[place], reason) for reason, place in places.items() if reason is not None and sums[place]])
+    return tuple([ReasonCalls(reason=reason, calls=-less) for less, reason in found])

@@ -1,6 +1,8 @@
 """Fixed logarithmic buckets of latencies. The store has their numbers, so that they never change."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Final
 
 from aop.contracts.figures import LATENCY_ERROR, Latency
@@ -27,13 +29,7 @@ LOWER_BOUNDS: Final = [lowest for lowest, _ in _BUCKETS]
 
 def latency_of(latencies: Latencies) -> Latency:
     """Percentiles by nearest rank. There must be one."""
-    counts, max_ms = latencies.counts(), latencies.max_ms
-    total = sum(calls for _, calls in counts)
-    ranks = [-(-total * percent // 100) for percent in (50, 90, 99)]
-    values, seen = list[int](), 0
-    for bucket, calls in counts:
-        seen += calls
-        while len(values) < len(ranks) and ranks[len(values)] <= seen:
-            values.append(min(_BUCKETS[bucket - 1][1], max_ms))
-    p50, p90, p99 = values
+    seen, max_ms = list(accumulate(latencies.counts())), latencies.max_ms
+    ranks = [-(-seen[-1] * percent // 100) for percent in (50, 90, 99)]
+    p50, p90, p99 = (min(_BUCKETS[bisect_left(seen, rank) - 1][1], max_ms) for rank in ranks)
     return Latency(p50=p50, p90=p90, p99=p99, max=max_ms)

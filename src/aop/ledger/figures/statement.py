@@ -5,10 +5,11 @@ Of one snapshot, each acceptance and each end is in exactly one of the three.
 
 from typing import Final
 
-from aop.ledger.figures.tiles import NEWEST_TILE, NUMBERED, NUMBERS_IN_TILE, OPENING
+from aop.ledger.figures.cells import NUMBERED, NUMBERS_IN_TILE, OPENING
+from aop.ledger.figures.tiles import COUNTED
 
-_BUCKET: Final = "floor(extract(epoch FROM {} - $2) / $4)::integer"
-_IN_WINDOW: Final = "invocation.created_at >= $2 AND invocation.created_at < $3"
+_BUCKET: Final = "floor(extract(epoch FROM {} - $2) / $3)::integer"
+_IN_WINDOW: Final = "invocation.created_at >= $2 AND invocation.created_at < $4"
 _ROW: Final = "invocation.created_at, invocation.target_agent_id, invocation.capability"
 _ENDED: Final = "ended.type, ended.error_code, ended.reason, ended.latency_ms"
 _LAST: Final = """
@@ -45,23 +46,31 @@ SELECT {_ROW}, {_ENDED}
         WHERE ended.invocation_id = number.invocation_id AND ended.is_terminal LIMIT 1) IS NULL
 """  # noqa: S608
 LATE: Final = f"""
-WITH newest AS ({NEWEST_TILE}),
-extent AS MATERIALIZED (
-    SELECT coalesce((SELECT tile + 1 FROM newest), 0) * {NUMBERS_IN_TILE} AS counted,
-           coalesce((SELECT settled FROM ledger.numbering ORDER BY first DESC LIMIT 1), 0) AS settled),
+WITH extent AS MATERIALIZED (
+    SELECT tiles * {NUMBERS_IN_TILE} AS counted,
+           coalesce((SELECT settled FROM ledger.numbering ORDER BY first DESC LIMIT 1), 0) AS settled
+      FROM ({COUNTED}) AS newest),
 unnumbered AS MATERIALIZED ({_UNNUMBERED})
 SELECT {_BUCKET.format("created_at")} AS bucket, target_agent_id, capability, outcome, error_code, reason,
        width_bucket(latency_ms, $5::bigint[]) AS latency, max(latency_ms) AS max_latency_ms, count(*) AS calls
   FROM ({_LATE}) AS row GROUP BY 1, 2, 3, 4, 5, 6, 7
 """  # noqa: S608
-"""What no tile counts, of a Workspace ($1), a window ($2, $3), a step in seconds ($4), the bounds of latencies ($5)."""
+"""What no tile counts, of a Workspace ($1) and a window by start, step in seconds and end ($2 to $4), with the bounds
+of latencies ($5)."""
+# Of level 1 all tiles are read, of level 0 those of the run that level 1 does not count yet.
 # The latencies in the form in which the server sends an array: after a head, a length and a number for each.
 CELLS_IN_WINDOW: Final = f"""
-SELECT {_BUCKET.format("minute")} AS bucket, keys, calls, first_latency, array_send(latency_calls) AS latencies,
+WITH newest AS MATERIALIZED ({COUNTED})
+SELECT {_BUCKET.format("start")} AS bucket, keys, calls, first_latency, array_send(latency_calls) AS latencies,
        max_latency_ms
-  FROM ledger.figure
- WHERE workspace_id = $1 AND minute >= $2 AND minute < $3
-   AND edition = (SELECT max(edition) FROM ledger.figure_tile)
+  FROM newest CROSS JOIN LATERAL (VALUES (0::smallint, runs), (1::smallint, 0)) AS part (level, run)
+ CROSS JOIN unnest($4::integer[], $5::bigint[], $6::bigint[]) AS piece (width, first, past)
+ CROSS JOIN LATERAL (
+       SELECT * FROM ledger.figure AS one
+        WHERE one.workspace_id = $1 AND one.edition = newest.edition AND one.level = part.level AND one.run = part.run
+          AND one.width = piece.width
+          AND one.start >= to_timestamp(piece.first) AND one.start < to_timestamp(piece.past)
+       OFFSET 0) AS cell
 """  # noqa: S608
 KEYS: Final = (
     "SELECT key, target_agent_id, capability, outcome, error_code, reason FROM ledger.figure_key WHERE key = ANY($1)"

@@ -1,7 +1,7 @@
 """Sums of a window while it is read: calls by key and bucket, and latencies as one long number for each bucket."""
 
 import struct
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -12,7 +12,6 @@ from aop.store.rows import Row
 # An array of integers as the server sends it: a head of five numbers, then for each element its length and itself.
 _HEAD_BYTES: Final = 20
 _PLACE_BITS: Final = 64
-_VALUE: Final = 2**32 - 1
 
 
 class Key(NamedTuple):
@@ -76,20 +75,21 @@ class Latencies:
         self.packed += other.packed
         self.max_ms = max(self.max_ms, other.max_ms)
 
-    def counts(self) -> Sequence[tuple[int, int]]:
-        """Bucket and calls of each that has any, the shortest first."""
+    def counts(self) -> Sequence[int]:
+        """Calls of each bucket, from the first to the last that has any."""
         number = -(-self.packed.bit_length() // _PLACE_BITS)
-        values = struct.unpack(f"<{number}Q", self.packed.to_bytes(number * _PLACE_BITS // 8, "little"))
-        return [(bucket, calls) for bucket, value in enumerate(values) if (calls := value & _VALUE)]
+        halves = struct.unpack(f"<{2 * number}I", self.packed.to_bytes(number * _PLACE_BITS // 8, "little"))
+        return halves[::2]
 
 
 class Tally:
-    """`calls` has a counter by key for each bucket, `latencies` what took how long."""
+    """`calls` has the calls of each bucket by the number of their key, `latencies` what took how long."""
 
     def __init__(self) -> None:
-        self.calls: dict[int, Counter[Key]] = {}
+        self.calls: dict[int, dict[int, int]] = defaultdict(dict)
         self.latencies: dict[int, Latencies] = defaultdict(Latencies)
-        self._by_number: dict[int, dict[int, int]] = defaultdict(dict)
+        self.keys: dict[int, Key] = {}
+        self._numbers: dict[Key, int] = {}
 
     def add_cell(
         self,
@@ -100,25 +100,29 @@ class Tally:
         latencies: bytes,
         max_latency_ms: int,
     ) -> None:
-        sums = self._by_number[bucket]
+        sums = self.calls[bucket]
         before = sums.get
         for key, number in zip(keys, calls, strict=True):
             sums[key] = before(key, 0) + number
         if first_latency is not None:
             self.latencies[bucket].add(first_latency, latencies, max_latency_ms)
 
-    def keys(self) -> Sequence[int]:
-        """The numbers of all keys in the cells."""
-        return list(set[int]().union(*self._by_number.values()))
+    def key_numbers(self) -> Sequence[int]:
+        """Of all keys in the cells."""
+        return list(set[int]().union(*self.calls.values()))
 
     def name(self, rows: Iterable[KeyRow]) -> None:
         """Once, after the last cell."""
-        names = {row.number: Key(row.agent_id, row.capability, row.outcome, row.error_code, row.reason) for row in rows}
-        for bucket, sums in self._by_number.items():
-            self.calls[bucket] = Counter({names[number]: calls for number, calls in sums.items()})
+        for row in rows:
+            key = Key(row.agent_id, row.capability, row.outcome, row.error_code, row.reason)
+            self.keys[row.number], self._numbers[key] = key, row.number
 
     def add_late(self, row: LateRow) -> None:
+        """After the keys have names. One that no cell has gets a number below zero."""
         key = Key(row.agent_id, row.capability, row.outcome, row.error_code, row.reason)
-        self.calls.setdefault(row.bucket, Counter())[key] += row.calls
+        number = self._numbers.setdefault(key, -1 - len(self._numbers))
+        self.keys[number] = key
+        sums = self.calls[row.bucket]
+        sums[number] = sums.get(number, 0) + row.calls
         if row.latency is not None:
             self.latencies[row.bucket].add_calls(row.latency, row.calls, row.max_latency_ms or 0)

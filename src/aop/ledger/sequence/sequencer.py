@@ -24,7 +24,7 @@ TAKE_OVER_SECONDS: Final = 2.0
 """How often a Router without the lock tries to get it."""
 MAX_OPENINGS: Final = 500
 MAX_EVENTS: Final = 2_000
-_MAX_TILES_AT_ONCE: Final = 2
+_MAX_TILES_AT_ONCE: Final = 8
 # Epochs that are over and not numbered yet, as an old Ledger has many.
 _MAX_OLD_EPOCHS: Final = 16
 _MAX_DEPTH: Final = 1_000
