@@ -13,10 +13,11 @@ from aop.store.rows import to_rows
 
 # The loop of the unit has its turn after each of these.
 _CELLS_AT_ONCE: Final = 100
-# Statistics of tables that grow fast say little of their newest rows: to read all of one is never right here.
+# Statistics of tables that grow fast say little of their newest rows: to read all of one is never right here,
+# nor all of an index.
 # Nor is it to plan a statement again for each read, which takes longer than the statement.
 _PLANS: Final = (
-    "SET LOCAL enable_seqscan = off; SET LOCAL max_parallel_workers_per_gather = 0;"
+    "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL max_parallel_workers_per_gather = 0;"
     " SET LOCAL plan_cache_mode = force_generic_plan"
 )
 
