@@ -101,7 +101,7 @@ async def test_a_ledger_with_the_tiles_of_before_is_migrated_and_counted_again_i
                     await some(written, random, begin, 1_000, minutes=minutes)
                 await has_tiles(url, 1, level=1)
                 await all_numbered(url)
-            found = await require_figures_of_the_list(url, begin, 6, minutes=minutes, windows=200)
+            found = await require_figures_of_the_list(url, begin, 6, minutes=minutes, windows=40)
         assert found.total.counts.calls == 17_000
         assert await breaches(url) == []
         await require_tampering_is_found(connection, url, TAMPERING_OF_LEVEL_1)
