@@ -16,6 +16,7 @@ _LEAST_SCALE = 3.0
 _BETWEEN_LOOKS = 0.02
 _BETWEEN_WATCHES = 0.1
 _REMEMBERED_SECONDS = 120.0
+_MAX_LIMIT_MS = 10_000
 
 
 def patience() -> asyncio.Timeout:
@@ -74,8 +75,11 @@ def generous(seconds: float) -> float:
 
 
 def generous_ms(seconds: float) -> int:
-    """The same in milliseconds, as Cards and settings have it: a limit that a call meets only where it is meant to."""
-    return round(generous(seconds) * 1000)
+    """The same in milliseconds, as Cards and settings have it: a limit that a call meets only where it is meant to.
+
+    Not more than some seconds, because a test waits for all of it.
+    """
+    return min(round(generous(seconds) * 1000), _MAX_LIMIT_MS)
 
 
 def _waiting_for_a_core() -> float:
