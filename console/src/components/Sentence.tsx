@@ -9,7 +9,7 @@ export function Sentence({ text: sentence = "" }: { readonly text: string | unde
     <>
       {partsOf(sentence).map(({ text, isCommand }, index) =>
         isCommand ? (
-          <code key={index} className="rounded-sm border border-control/50 px-1 id-text">
+          <code key={index} className="rounded-sm border border-control/50 px-1 id-text whitespace-nowrap">
             {text}
           </code>
         ) : (

@@ -7,6 +7,9 @@ describe("what people read", () => {
     expect([duration(0), duration(999), duration(1500), duration(60_000), duration(90_500)]).toEqual([
       ...["0 ms", "999 ms", "1.5 s", "1 min", "1 min 31 s"],
     ])
+    expect([duration(999.7), duration(59_960), duration(359_900), duration(11_100_000)]).toEqual([
+      ...["1 s", "1 min", "6 min", "3 h 5 min"],
+    ])
     expect([bytes(512), bytes(65_536), bytes(1_572_864)]).toEqual(["512 B", "64 KiB", "1.5 MiB"])
   })
 

@@ -39,11 +39,17 @@ export function relative(timestamp: string, now: number = Date.now()): string {
 }
 
 export function duration(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
-  if (milliseconds < 60_000) return `${trimmed(milliseconds / 1000)} s`
-  const minutes = Math.floor(milliseconds / 60_000)
-  const seconds = Math.round((milliseconds % 60_000) / 1000)
-  return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`
+  // Rounded before it is cut into units: nothing takes 60 s or 1000 ms.
+  if (Math.round(milliseconds) < 1000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 59_950) return `${trimmed(milliseconds / 1000)} s`
+  const seconds = Math.round(milliseconds / 1000)
+  const hours = Math.floor(seconds / 3600)
+  const parts = [
+    { value: hours, unit: "h" },
+    { value: Math.floor(seconds / 60) % 60, unit: "min" },
+    { value: hours > 0 ? 0 : seconds % 60, unit: "s" },
+  ]
+  return parts.flatMap(({ value, unit }) => (value > 0 ? [`${value} ${unit}`] : [])).join(" ")
 }
 
 export function bytes(count: number): string {

@@ -28,6 +28,8 @@ export function InvocationOutcome({ record, state }: InvocationOutcomeProps) {
   const recovery = recoveryOf({ code, reason: record.reason })
   const title = TITLES[state] ?? ""
   const { message } = ERROR_CODES[code]
+  // "The invocation was canceled." says what the title says.
+  const isRepeated = recovery.sentence === undefined && message.toLowerCase() === title.toLowerCase()
   return (
     <Notice
       tone={state === "canceled" ? "note" : state === "timed_out" ? "warn" : "bad"}
@@ -36,8 +38,12 @@ export function InvocationOutcome({ record, state }: InvocationOutcomeProps) {
       next={<Sentence text={recovery.action} />}
       owner={recovery.owner}
     >
-      {message.toLowerCase() === title.toLowerCase() ? null : `${message} `}
-      <Sentence text={recovery.sentence} /> <code className="id-text text-muted">{failureText(record)}</code>
+      {isRepeated ? null : (
+        <>
+          {message} <Sentence text={recovery.sentence} />{" "}
+          <code className="id-text text-muted">{failureText(record)}</code>
+        </>
+      )}
     </Notice>
   )
 }
@@ -80,7 +86,7 @@ function Notice({ tone, icon: Mark, title, owner, next, children }: NoticeProps)
       <Mark aria-hidden className={cn("mt-0.5 size-4 shrink-0", mark)} />
       <div className="min-w-0 space-y-1">
         <p className="font-semibold">{title}</p>
-        <p className="break-words">{children}</p>
+        <p className="break-words empty:hidden">{children}</p>
         {next ? (
           <p className="break-words">
             <span className="font-medium">{owner ? `Next step for ${owner}` : "Next step"}: </span>

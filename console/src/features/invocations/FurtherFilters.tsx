@@ -19,7 +19,7 @@ const isTraceId = (text: string) => PATTERNS.traceId.test(text)
 export function FurtherFilters({ search, agents, capabilities, withRoots, onChange }: FurtherFiltersProps) {
   return (
     <div className="grid grid-cols-2 items-end gap-3 sm:grid-cols-3 xl:flex xl:flex-wrap">
-      <Field label="Agent" className="xl:w-40">
+      <Field label="Agent" className="xl:w-36">
         {(control) => (
           <DebouncedInput
             {...control}
@@ -31,7 +31,7 @@ export function FurtherFilters({ search, agents, capabilities, withRoots, onChan
           />
         )}
       </Field>
-      <Field label="Skill" className="xl:w-40">
+      <Field label="Skill" className="xl:w-36">
         {(control) => (
           <DebouncedInput
             {...control}
@@ -43,7 +43,7 @@ export function FurtherFilters({ search, agents, capabilities, withRoots, onChan
           />
         )}
       </Field>
-      <Field label="Caller" className="xl:w-32">
+      <Field label="Caller" className="xl:w-28">
         {(control) => (
           <DebouncedInput
             {...control}
@@ -56,7 +56,7 @@ export function FurtherFilters({ search, agents, capabilities, withRoots, onChan
       </Field>
       <CodeFilter search={search} onChange={onChange} />
       <ReasonFilter search={search} onChange={onChange} />
-      <Field label="Trace" className="xl:w-36">
+      <Field label="Trace" className="xl:w-32">
         {(control) => (
           <DebouncedInput
             {...control}
@@ -83,7 +83,7 @@ type FilterProps = Pick<FurtherFiltersProps, "search" | "onChange">
 
 function CodeFilter({ search, onChange }: FilterProps) {
   return (
-    <Field label="Error code" className="xl:w-40">
+    <Field label="Error code" className="xl:w-48">
       {(control) => (
         <Select
           {...control}
@@ -106,7 +106,7 @@ function CodeFilter({ search, onChange }: FilterProps) {
 function ReasonFilter({ search, onChange }: FilterProps) {
   const reasons = reasonsOf(search.code)
   return (
-    <Field label="Reason" className="xl:w-40">
+    <Field label="Reason" className="xl:w-44">
       {(control) => (
         <Select
           {...control}

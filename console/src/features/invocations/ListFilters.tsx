@@ -68,7 +68,7 @@ type FilterProps = Pick<ListFiltersProps, "search" | "onChange">
 
 function StatusFilter({ search, onChange }: FilterProps) {
   return (
-    <Field label="Status" className="min-w-24 flex-1 sm:w-32 sm:flex-none">
+    <Field label="Status" className="min-w-20 flex-1 sm:w-32 sm:flex-none">
       {(control) => (
         <Select
           {...control}
@@ -89,7 +89,7 @@ function StatusFilter({ search, onChange }: FilterProps) {
 
 function OrderChoice({ search, onChange }: FilterProps) {
   return (
-    <Field label="Order" className="min-w-28 flex-1 sm:w-36 sm:flex-none">
+    <Field label="Order" className="min-w-32 flex-1 sm:w-36 sm:flex-none">
       {(control) => (
         <Select
           {...control}

@@ -11,8 +11,7 @@ import { Switch } from "@/components/Field"
 import { LoadMore } from "@/components/LoadMore"
 import { Loaded } from "@/components/Loaded"
 import { Page } from "@/components/Page"
-import { plural } from "@/components/format"
-import { clockTime } from "@/components/instants"
+import { plural, shortDateTime } from "@/components/format"
 import { useNow } from "@/components/useNow"
 import { RANGES } from "@/domain/range"
 import { ListFilters } from "@/features/invocations/ListFilters"
@@ -96,7 +95,7 @@ function Freshness({ search, feed: { query }, onChange }: FreshnessProps) {
   if (search.order === "slowest") {
     return (
       <span className="inline-flex items-center gap-2 text-sm text-muted">
-        {query.dataUpdatedAt > 0 ? `As of ${clockTime(new Date(query.dataUpdatedAt).toISOString())}` : ""}
+        {query.dataUpdatedAt > 0 ? `As of ${shortDateTime(new Date(query.dataUpdatedAt).toISOString())}` : ""}
         <Button busy={query.isFetching} onClick={() => void query.refetch()}>
           <RotateCw aria-hidden />
           Refresh

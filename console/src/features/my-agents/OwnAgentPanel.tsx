@@ -91,7 +91,7 @@ function VersionRow({ agent, entry }: VersionProps) {
       >
         {entry.version}
       </Link>
-      <span className="flex flex-1 flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted">
+      <span className="order-last flex basis-full flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted sm:order-none sm:flex-1 sm:basis-0">
         <span className="inline-flex items-center gap-1.5">
           Card <StateBadge state={entry.publicationStatus} />
         </span>
@@ -102,7 +102,7 @@ function VersionRow({ agent, entry }: VersionProps) {
           registered <Time at={entry.registeredAt} />
         </span>
       </span>
-      <span className="flex gap-2">
+      <span className="ml-auto flex gap-2">
         <NextButton agent={agent} entry={entry} />
         {entry.publicationStatus === "disabled" ? null : (
           <Button

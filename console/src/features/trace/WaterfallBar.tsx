@@ -48,7 +48,7 @@ export function WaterfallBar({ bar, color, self, critical, marks, failure }: Wat
         />
       )}
       <span
-        className="absolute top-1/2 -translate-y-1/2 px-1.5 text-xs whitespace-nowrap text-ink tabular-nums"
+        className="absolute top-1/2 -translate-y-1/2 truncate px-1.5 text-xs text-ink tabular-nums"
         style={labelPlace(bar.left, bar.left + bar.width)}
       >
         {span(bar.length)}
@@ -100,8 +100,8 @@ function Body({ bar, color, self, isFailure }: BodyProps) {
 
 /** Behind the bar, before it, or, when it fills the axis, on a surface of its own inside its end. */
 function labelPlace(left: number, end: number): CSSProperties {
-  if (end < 0.66) return { left: percent(end) }
-  if (left > 0.34) return { right: percent(1 - left) }
+  if (end < 0.66) return { left: percent(end), maxWidth: percent(1 - end) }
+  if (left > 0.34) return { right: percent(1 - left), maxWidth: percent(left) }
   return { right: `calc(${percent(1 - end)} + 6px)`, background: "var(--surface)", borderRadius: 8 }
 }
 
