@@ -9,9 +9,12 @@ from tests.console.browser import Tab
 from tests.console.hands import keyboard
 from tests.console.lineage_states import trace_path
 from tests.console.rich.stack import Rich
-from tests.console.rich.workspaces import EMPTY
+from tests.console.rich.workspaces import FURTHER
 
 pytestmark = pytest.mark.long
+
+TRIED_IN = FURTHER[0]
+"""Not the empty Workspace, which other tests want to find empty."""
 
 
 @pytest.mark.rows("CON-05")
@@ -24,10 +27,10 @@ def test_somebody_signs_in_finds_installs_and_tries_an_agent(tab: Tab, rich: Ric
     by.press(page.get_by_role("article").get_by_role("link", name="Summarizer", exact=True))
     by.press(page.get_by_role("button", name=re.compile("^Install")).first)
     consent = page.get_by_role("dialog")
-    by.choose(consent.get_by_label("Workspace", exact=True), EMPTY)
+    by.choose(consent.get_by_label("Workspace", exact=True), TRIED_IN)
     by.press(consent.get_by_role("checkbox", name="text.read"))
     by.press(consent.get_by_role("button", name="Install"))
-    expect(page).to_have_url(re.compile(f"/workspaces/{EMPTY}/playground"))
+    expect(page).to_have_url(re.compile(f"/workspaces/{TRIED_IN}/playground"))
     by.write(page.get_by_role("textbox", name="text"), "Ships wait in the harbour. Ships leave. Tea is hot.")
     by.press(page.get_by_role("button", name="Run", exact=True))
     expect(page.get_by_role("region", name="Output")).to_contain_text("harbour")
