@@ -79,4 +79,8 @@ def test_a_call_graph_of_thirty_agents_is_seen_as_a_whole_on_demand(tab: Tab, ri
     room = "(each) => [each.scrollWidth - each.clientWidth, each.scrollHeight - each.clientHeight]"
     assert max(graph.evaluate(room)) > 0, "at first names can be read, and one scrolls"
     page.get_by_role("button", name="Fit", exact=True).click()
+    for _ in range(_STEPS):
+        if max(graph.evaluate(room)) <= 0:
+            break
+        page.wait_for_timeout(100)
     assert max(graph.evaluate(room)) <= 0
