@@ -5,27 +5,37 @@ import { count, plural, shortDateTime } from "@/components/format"
 import { failedOf } from "@/features/status/figures"
 import { scaleOf } from "@/features/status/scale"
 
+/** The part of the height that the scale takes when bars are cut; those stand out above it. */
+const SCALE_BELOW_CUT = 0.8
+/** Numbers of bars that are nearer to each other would overlap on a narrow screen. */
+const REACH = 5
+
 export function StepChart({ figures }: { readonly figures: Figures }) {
   const { buckets, total } = figures
   const { top, cut } = scaleOf(buckets.map(({ counts }) => counts.calls))
   const busiest = buckets.reduce((best, bucket) => (bucket.counts.calls > best.counts.calls ? bucket : best))
   const most = busiest.counts.calls
+  const scale = cut === 0 ? 1 : SCALE_BELOW_CUT
   const middle = buckets[Math.floor(buckets.length / 2)]
   return (
     <figure>
       <div
         role="img"
         aria-label={`Invocations over time: at most ${count(most)} in a step, at ${clock(busiest)}; ${count(failedOf(total.counts))} of ${count(total.counts.calls)} failed.`}
-        className="relative flex h-40 items-end gap-px border-b border-line-strong pt-5"
+        className="relative mt-4 flex h-36 items-end gap-px border-b border-line-strong"
       >
         <span
           aria-hidden
-          className="pointer-events-none absolute inset-x-0 top-5 border-t border-dashed border-line"
+          className="pointer-events-none absolute inset-x-0 border-t border-dashed border-line-strong"
+          style={{ bottom: `${scale * 100}%` }}
         />
         {buckets.map((bucket) => (
-          <StepBar key={bucket.start} bucket={bucket} top={top} />
+          <StepBar key={bucket.start} bucket={bucket} top={top} scale={scale} />
         ))}
-        <span className="pointer-events-none absolute top-5 left-0 rounded-br bg-surface/80 pr-1 text-xs text-muted tabular-nums">
+        <span
+          className="pointer-events-none absolute left-0 bg-surface/80 pr-1 text-xs text-muted tabular-nums"
+          style={{ bottom: `${scale * 100}%` }}
+        >
           {count(top)}
         </span>
         <CutLabels buckets={buckets} top={top} />
@@ -50,7 +60,13 @@ export function StepChart({ figures }: { readonly figures: Figures }) {
   )
 }
 
-function StepBar({ bucket, top }: { readonly bucket: FiguresBucket; readonly top: number }) {
+interface StepBarProps {
+  readonly bucket: FiguresBucket
+  readonly top: number
+  readonly scale: number
+}
+
+function StepBar({ bucket, top, scale }: StepBarProps) {
   const { succeeded, calls } = bucket.counts
   const failed = failedOf(bucket.counts)
   const other = calls - succeeded - failed
@@ -59,8 +75,9 @@ function StepBar({ bucket, top }: { readonly bucket: FiguresBucket; readonly top
     ["bg-bad", failed],
     ["bg-ok", succeeded],
   ] as const
-  // A bar that is cut keeps the shares of its parts.
-  const whole = Math.max(top, calls)
+  const isCut = calls > top
+  // A bar that is cut takes the whole height and keeps the shares of its parts.
+  const whole = isCut ? calls : top / scale
   return (
     <div
       title={`${clock(bucket)}: ${count(succeeded)} succeeded, ${count(failed)} failed, ${count(other)} other`}
@@ -75,9 +92,7 @@ function StepBar({ bucket, top }: { readonly bucket: FiguresBucket; readonly top
           />
         ),
       )}
-      {calls > top ? (
-        <span aria-hidden className="absolute inset-x-0 top-2 h-1 -skew-y-12 bg-surface" />
-      ) : null}
+      {isCut ? <span aria-hidden className="absolute inset-x-0 top-[9%] h-1 -skew-y-12 bg-surface" /> : null}
     </div>
   )
 }
@@ -99,7 +114,7 @@ function CutLabels({ buckets, top }: CutLabelsProps) {
       <span
         key={start}
         aria-hidden
-        className="pointer-events-none absolute top-0 text-xs font-medium tabular-nums"
+        className="pointer-events-none absolute bottom-full text-xs font-medium tabular-nums"
         // At the edges the number stays inside the chart.
         style={{ left: `${at}%`, transform: `translateX(-${at}%)` }}
       >
@@ -108,9 +123,6 @@ function CutLabels({ buckets, top }: CutLabelsProps) {
     )
   })
 }
-
-/** Numbers of bars that are nearer to each other would overlap on a narrow screen. */
-const REACH = 5
 
 function Key({ color, children }: { readonly color: string; readonly children: string }) {
   return (
