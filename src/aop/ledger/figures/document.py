@@ -1,5 +1,6 @@
 """Makes the document of figures from the sums of a window."""
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
@@ -27,6 +28,8 @@ from aop.ledger.figures.tally import Key, Latencies, Tally
 
 NAMED_IN_TOTAL: Final = 200
 NAMED_IN_BUCKET: Final = 10
+_SUMS_AT_ONCE: Final = 2_000
+"""The loop of the unit has its turn after so many: there may be hundreds of buckets with thousands of keys each."""
 # The places in a list of counts: accepted calls, then ended ones.
 _PLACES: Final = {
     None: 0,
@@ -42,17 +45,24 @@ Codes = Mapping[ErrorCode, Mapping[Reason | None, int]]
 """Where the calls of each code and reason are added."""
 
 
-def figures_of(tally: Tally, workspace_id: str, window: Window) -> Figures:
-    whole, latencies = dict.fromkeys(tally.keys, 0), Latencies()
+async def figures_of(tally: Tally, workspace_id: str, window: Window) -> Figures:
+    whole, latencies, turns = dict.fromkeys(tally.keys, 0), Latencies(), _Turns()
     for calls in tally.calls.values():
         for key, number in calls.items():
             whole[key] += number
+        await turns.after(len(calls))
     for each in tally.latencies.values():
         latencies.merge(each)
     accepted = [(key, whole[number] if key.outcome is None else 0) for number, key in tally.keys.items()]
     agents = _ranked((key.agent_id, number) for key, number in accepted)
     skills = _ranked(((key.agent_id, key.capability), number) for key, number in accepted)
     total, part = (_Entries(tally.keys, agents[:most], skills[:most]) for most in (NAMED_IN_TOTAL, NAMED_IN_BUCKET))
+    buckets = list[FigureBucket]()
+    for number in range(window.buckets):
+        calls = tally.calls.get(number, {})
+        figures = part.figures(calls, tally.latencies.get(number))
+        buckets.append(FigureBucket(start=window.start(number), **msgspec.structs.asdict(figures)))
+        await turns.after(len(calls))
     return Figures(
         workspace_id=workspace_id,
         since=window.start(0),
@@ -64,14 +74,20 @@ def figures_of(tally: Tally, workspace_id: str, window: Window) -> Figures:
             skills=max(0, len(skills) - NAMED_IN_TOTAL),
         ),
         total=total.figures(whole, latencies),
-        buckets=tuple(
-            FigureBucket(
-                start=window.start(number),
-                **msgspec.structs.asdict(part.figures(tally.calls.get(number, {}), tally.latencies.get(number))),
-            )
-            for number in range(window.buckets)
-        ),
+        buckets=tuple(buckets),
     )
+
+
+class _Turns:
+    def __init__(self) -> None:
+        self._sums = 0
+
+    async def after(self, sums: int) -> None:
+        """Gives the loop its turn when enough was added since the last one."""
+        self._sums += sums
+        if self._sums >= _SUMS_AT_ONCE:
+            self._sums = 0
+            await asyncio.sleep(0)
 
 
 def _ranked(accepted: Iterable[tuple[N, int]]) -> Sequence[N]:

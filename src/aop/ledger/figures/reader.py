@@ -41,4 +41,4 @@ class FiguresReader:
         tally.name(keys)
         for row in late:
             tally.add_late(row)
-        return figures_of(tally, workspace_id, window)
+        return await figures_of(tally, workspace_id, window)
