@@ -16,7 +16,7 @@ from tests.support.loop import Changes, Platform, invoking, running_platform
 from tests.support.nested import ANY_PORT, Crew, asking_child, running_crew, running_parent, streaming_task
 from tests.support.peers import Behaviour, Received, after, hold
 from tests.support.postgres import PostgresForTests
-from tests.support.waiting import becomes_true, generous, generous_ms, promptly
+from tests.support.waiting import a_while, becomes_true, generous, generous_ms, promptly
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -101,7 +101,7 @@ async def test_a_child_ends_with_its_canceled_parent_though_its_own_caller_stays
             platform.agent.script(behaviour)
             call = await stays.enter_async_context(asking_child(parent, stream=stream))
             request = await platform.agent.arrival(method, number)
-            await asyncio.sleep(generous(0.03))  # the stream's first event, which names the Task, is on its way
+            await a_while(0.03)  # the stream's first event, which names the Task, is on its way
             assert (request.left.is_set(), call.done()) == (False, False)
         async with promptly(1):
             ended = await platform.ended(invocation_of(request))

@@ -14,7 +14,7 @@ from tests.support.peers import Behaviour, Received, hold
 from tests.support.postgres import PostgresForTests
 from tests.support.stream import StreamCaller, requesting, require_sent, streaming
 from tests.support.streaming_agent import a_whole_stream, endless, message, piece, status, streamed, task
-from tests.support.waiting import becomes_true, generous, promptly
+from tests.support.waiting import a_while, becomes_true, generous, promptly
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -79,7 +79,7 @@ async def test_leaving_is_noticed_at_every_stage(platform: Platform, stage: str,
     count = len(platform.agent.calls("message/stream"))
     async with streaming(platform) as caller:
         request = await platform.agent.arrival("message/stream", count + 1)
-        await asyncio.sleep(generous(0.02))  # what the Agent says first is on its way
+        await a_while(0.02)  # what the Agent says first is on its way
         left_at = asyncio.get_running_loop().time()
         LEAVING[way](caller)
         if stage == "chunks without end":
@@ -129,7 +129,7 @@ async def test_leaving_while_acceptance_is_written_means_no_work_for_the_agent(
         async with locked(postgres, stores, "ledger.invocation"), requesting(platform) as caller:
             await waiting_for_a_lock(postgres, stores)
             caller.reset()
-            await asyncio.sleep(generous(0.1))
+            await a_while(0.1)
 
         async def accepted() -> bool:
             return bool((await platform.read("/invocations"))["items"])

@@ -13,7 +13,7 @@ from tests.support.control_plane import answering
 from tests.support.errors import require_error
 from tests.support.peers import Received, after
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
-from tests.support.waiting import becomes_true, generous, promptly
+from tests.support.waiting import a_while, becomes_true, promptly
 
 
 @pytest.mark.rows("TOP-04", "OPS-13")
@@ -111,7 +111,7 @@ async def test_a_suspension_that_arrives_while_the_card_is_asked_for_is_obeyed(l
         router.plane.on_resolve = resolve
         router.plane.card["description"] = "Another one, which is in no cache."
         await router.plane.change("published")
-        await asyncio.sleep(generous(0.02))
+        await a_while(0.02)
         call = asyncio.create_task(called(router, parent) if nested else router.dispatch())
         async with promptly(2):
             await resolving.wait()

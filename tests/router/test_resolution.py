@@ -17,7 +17,7 @@ from tests.support.control_plane import ScriptedControlPlane, answering
 from tests.support.errors import require_error
 from tests.support.peers import JSON, Behaviour, Received, after, hold, reset, sending
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
-from tests.support.waiting import generous, generous_ms, promptly
+from tests.support.waiting import a_while, generous_ms, promptly
 
 Broken = Callable[[ScriptedControlPlane], Behaviour]
 
@@ -203,7 +203,7 @@ async def test_a_caller_who_leaves_before_acceptance_leaves_no_trace(router: Lon
     body = json.dumps(router.plane.dispatch()).encode()
     async with asking(router.unit, "/internal/v1/invocations", body, headers):
         await left.wait()
-    await asyncio.sleep(generous(0.02))
+    await a_while(0.02)
     release.set()
     await asyncio.sleep(0.15)
     assert (await router.recorded(), router.agent.received) == (0, [])

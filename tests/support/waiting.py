@@ -71,15 +71,24 @@ async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 def generous(seconds: float) -> float:
     """A bound on the time something takes by itself, for a machine as busy as this one is or just was."""
-    return seconds * (_LEAST_SCALE + 2 * _waiting_for_a_core()) + _STALLS.seconds()
+    return _scaled(seconds) + _STALLS.seconds()
 
 
 def generous_ms(seconds: float) -> int:
-    """The same in milliseconds, as Cards and settings have it: a limit that a call meets only where it is meant to.
+    """A limit for Cards and settings, in milliseconds: one that a call meets only where it is meant to.
 
     Not more than some seconds, because a test waits for all of it.
     """
-    return min(round(generous(seconds) * 1000), _MAX_LIMIT_MS)
+    return min(round(_scaled(seconds) * 1000), _MAX_LIMIT_MS)
+
+
+async def a_while(seconds: float) -> None:
+    """Time for others to come to where a test wants them; longer on a busy machine."""
+    await asyncio.sleep(_scaled(seconds))
+
+
+def _scaled(seconds: float) -> float:
+    return seconds * (_LEAST_SCALE + 2 * _waiting_for_a_core())
 
 
 def _waiting_for_a_core() -> float:

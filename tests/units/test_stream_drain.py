@@ -172,7 +172,7 @@ async def test_an_acceptance_under_way_when_the_grace_is_over_ends_at_once(
             caller = await opened.enter_async_context(calling(router.port, PATH, body, (TOKEN, EVENT_STREAM)))
             await waiting_for_a_lock(postgres, stores)
             router.process.send_signal(signal.SIGTERM)
-            await asyncio.sleep(generous(0.1))
+            await asyncio.sleep(0.3)
         await caller.head()
         assert (await caller.whole())["error"]["code"] == "DEPENDENCY_ERROR"
         await router.ended(generous(10))
