@@ -34,6 +34,11 @@ def sign_in_at_provider(page: Page) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
+def sign_out_at_provider(page: Page) -> None:
+    page.wait_for_load_state("networkidle")  # whatever the provider still sends for this page renews its session
+    page.get_by_role("button", name="Logout").click()
+
+
 def token_requests(tab: Tab) -> list[dict[str, str]]:
     asked = [request for request in tab.requests if request.url.endswith("/oauth/token") and request.method == "POST"]
     return [dict(parse_qsl(request.post_data or "")) for request in asked]
@@ -89,9 +94,7 @@ def test_a_person_signs_in_at_the_provider_and_out_again(new_tab: Tab, issuer: s
     press_sign_in(page, issuer)
     page.get_by_role("button", name=PRINCIPAL).click()
     page.get_by_role("menuitem", name="Sign out").click()
-    # Whatever the provider still sends for this page renews its session.
-    page.wait_for_load_state("networkidle")
-    page.get_by_role("button", name="Logout").click()
+    sign_out_at_provider(page)
     expect(page).to_have_url(f"{stack.console}/sign-in")
     assert kept_keys(page) == []
     assert not [request.url for request in tab.requests if re.search(r"eyJ[\w-]+\.", request.url)], (
