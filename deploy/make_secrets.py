@@ -2,7 +2,7 @@
 
     python deploy/make_secrets.py --database db.internal:5432/aop --to secrets
 
-Needs `aop[agent]`, which `aop[platform]` brings. The files are readable by their maker alone; nothing is printed but
+Needs `agent-operating-platform[platform]`. The files are readable by their maker alone; nothing is printed but
 their names. A folder that exists already is left as it is.
 """
 

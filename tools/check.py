@@ -17,6 +17,7 @@ CHECKS: dict[str, list[str]] = {
     "words": [_PYTHON, "-m", "tools.words"],
     "imports": [str(_BIN / "lint-imports"), "--no-cache"],
     "structure": [_PYTHON, "-m", "tools.structure"],
+    "package-name": [_PYTHON, "-m", "tools.package_name"],
     "locks": [_PYTHON, "-m", "tools.lock_files"],
     "sbom": [_PYTHON, "-m", "tools.sbom", "--check"],
     "contracts": [_PYTHON, "-m", "tools.contracts"],

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
+from aop.base.distribution import NAME
 from tools.lock_files import ROOT, Lock, Pin, read_all, version_of_project
 
 TARGET = ROOT / "docs" / "sbom.cdx.json"
@@ -32,7 +33,7 @@ class Component:
 def bill(locks: Sequence[Lock], version: str) -> dict[str, Any]:
     """The same for the same lock files: no time, no random number, everything in order."""
     components = _components(locks)
-    project = f"pkg:generic/aop@{version}"
+    project = f"pkg:generic/{NAME}@{version}"
     roots = {_reference(pin) for lock in locks for pin in lock.pins if "" in pin.needed_by}
     graph = {project: roots, **{reference: one.needs for reference, one in components.items()}}
     told: dict[str, Any] = {
@@ -88,7 +89,7 @@ def _described(reference: str, one: Component) -> Mapping[str, Any]:
 
 def _project(reference: str, version: str) -> Mapping[str, Any]:
     licenses = [{"license": {"id": "Apache-2.0"}}]
-    return {"type": "application", "bom-ref": reference, "name": "aop", "version": version, "licenses": licenses}
+    return {"type": "application", "bom-ref": reference, "name": NAME, "version": version, "licenses": licenses}
 
 
 def _reference(pin: Pin) -> str:

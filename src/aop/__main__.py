@@ -2,6 +2,6 @@
 
 import sys
 
-from aop.cli.main import main
+from agent_operating_platform import main
 
 sys.exit(main())

@@ -33,7 +33,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYTHON", sys.executable)
     monkeypatch.setenv("NOTED", str(tmp_path / "noted"))
     (tmp_path / "project").mkdir()
-    (tmp_path / "project" / "requirements.txt").write_text("aop[agent]\nuvicorn>=0.40\n")
+    (tmp_path / "project" / "requirements.txt").write_text("agent-operating-platform[agent]\nuvicorn>=0.40\n")
     return tmp_path / "project"
 
 
@@ -46,7 +46,7 @@ def test_it_is_made_once_and_made_anew_when_the_requirements_change(project: Pat
     assert python == project / ".venv" / "bin" / "python"
     assert python_of(project, Output()) == python
     assert noted(project).count("installed") == 1
-    (project / "requirements.txt").write_text("aop[agent]\nuvicorn>=0.41\n")
+    (project / "requirements.txt").write_text("agent-operating-platform[agent]\nuvicorn>=0.41\n")
     python_of(project, Output())
     assert noted(project).count("installed") == 2
 

@@ -1,18 +1,20 @@
 """The built wheel in empty environments: the client and the agent kit work there without the servers' dependencies."""
 
 import asyncio
-import json
 import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
+from email.parser import Parser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from aop import __version__
+from aop.base.distribution import NAME
 from tests.client.gateway import WORKSPACE, an_error, saying, scripted_gateway
-from tools.environments import ROOT, child_environment, ready_uv
+from tests.support.wheels import built_wheel, installed
 
 SERVER_PARTS = {"asyncpg", "uvloop", "jsonschema-rs", "prometheus-client", "click", "rich", "pyjwt"}
 CLIENT = """
@@ -57,36 +59,22 @@ print([one for one in said if one is not None])
 """
 
 
-def run(command: Sequence[str | Path]) -> str:
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=ROOT,
-        env=child_environment(),
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_wheel(tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder])
-    return next(folder.glob("aop-*.whl"))
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
+    """The interpreter of an environment with the bare package, and the names of all packages there."""
+    return installed(wheel, tmp_path_factory.mktemp("bare") / "env", "")
 
 
-def installed(wheel: Path, folder: Path, extra: str) -> tuple[Path, set[str]]:
-    """The interpreter of a new environment that holds the wheel and what it asks for, and the names of all of that."""
-    uv = ready_uv(lambda text: None)
-    run([uv, "venv", "--quiet", "--no-project", "--python", sys.executable, folder])
-    python = folder / "bin" / "python"
-    pinned = ["--constraint", str(ROOT / "requirements.lock")]
-    run([uv, "pip", "install", "--quiet", "--python", python, *pinned, f"aop{extra} @ {wheel.as_uri()}"])
-    listed = json.loads(run([uv, "pip", "list", "--quiet", "--python", python, "--format", "json"]))
-    return python, {package["name"] for package in listed}
+def ended(command: Sequence[str | Path], **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command, cut off from the checkout."""
+    return subprocess.run(
+        list(map(str, command)), cwd="/", env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 async def said(python: Path, program: str, argument: str) -> str:
@@ -108,9 +96,67 @@ def test_the_wheel_says_that_it_is_typed_and_carries_the_contracts(wheel: Path) 
     assert [name for name in names if "__pycache__" in name or name.startswith(("tests/", "tools/"))] == []
 
 
-async def test_the_bare_package_is_a_working_client(wheel: Path, tmp_path: Path) -> None:
-    python, packages = await asyncio.to_thread(installed, wheel, tmp_path / "bare", "")
-    assert packages == {"aop", "certifi", "httptools", "msgspec"}
+def test_the_wheel_is_named_as_it_is_installed_and_has_the_extras_of_the_guides(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        noted = f"agent_operating_platform-{__version__}.dist-info"
+        metadata = Parser().parsestr(archive.read(f"{noted}/METADATA").decode())
+        commands = archive.read(f"{noted}/entry_points.txt").decode()
+    assert (metadata["Name"], metadata["Version"]) == (NAME, __version__)
+    assert {"agent", "cli", "local", "door", "front", "platform"} <= set(metadata.get_all("Provides-Extra", []))
+    assert commands.split() == ["[console_scripts]", "aop", "=", "agent_operating_platform:main"]
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        ("aop", "cli"),
+        ("aop --version", "cli"),
+        ("aop status", "cli"),
+        ("python -m aop search words", "cli"),
+        ("aop up", "local"),
+        ("aop router", "platform"),
+        ("aop front --settings x", "front"),
+        ("aop mcp", "door"),
+    ],
+)
+def test_the_bare_package_says_which_extra_a_command_needs(
+    wheel: Path, bare: tuple[Path, set[str]], command: str, extra: str
+) -> None:
+    program, *arguments = command.split()
+    done = ended([bare[0].with_name(program), *arguments])
+    assert (done.returncode, done.stdout) == (78, "")
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(f"which comes with the extra {extra}: pip install '{NAME}[{extra}] @ {wheel.as_uri()}'")
+
+
+def test_an_agent_on_the_bare_package_is_told_which_extra_it_needs(bare: tuple[Path, set[str]]) -> None:
+    done = ended([bare[0], "-c", "import aop.agent"])
+    assert f"aop.agent needs the extra agent: pip install '{NAME}[agent]" in done.stderr.splitlines()[-1]
+
+
+def test_beside_another_package_named_aop_the_command_says_so_in_one_sentence(
+    bare: tuple[Path, set[str]], tmp_path: Path
+) -> None:
+    """The dist-info and the first file have the shape of those in `aop` 0.2.0 of the package index."""
+    site = tmp_path / "site"
+    (site / "aop-0.2.0.dist-info").mkdir(parents=True)
+    for command in (["aop", "up"], ["python", "-m", "aop", "status"]):
+        done = ended([bare[0].with_name(command[0]), *command[1:]], PYTHONPATH=str(site))
+        assert (done.returncode, done.stdout) == (78, "")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("aop: the package aop 0.2.0 is installed here too")
+    (site / "aop-0.2.0.dist-info").rmdir()
+    (site / "aop").mkdir()
+    (site / "aop" / "__init__.py").write_text("from .interface import enable, disable, register\n")
+    done = ended([bare[0].with_name("aop"), "up"], PYTHONPATH=str(site))
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 78
+    assert f"{site}/aop/__init__.py is another module named aop" in line
+
+
+async def test_the_bare_package_is_a_working_client(bare: tuple[Path, set[str]]) -> None:
+    python, packages = bare
+    assert packages == {NAME, "certifi", "httptools", "msgspec"}
 
     async def behave(request: Any) -> None:
         await (saying(WORKSPACE) if request.verb == "GET" else an_error("CONFLICT", 409))(request)
@@ -121,7 +167,7 @@ async def test_the_bare_package_is_a_working_client(wheel: Path, tmp_path: Path)
 
 async def test_the_agent_extra_is_a_working_guard(wheel: Path, tmp_path: Path) -> None:
     python, packages = await asyncio.to_thread(installed, wheel, tmp_path / "agent", "[agent]")
-    assert packages >= {"aop", "pynacl"}
+    assert packages >= {NAME, "pynacl"}
     assert packages & SERVER_PARTS == set()
     assert await said(python, AGENT, str(tmp_path)) == "['draft', 401]\n"
 

@@ -45,7 +45,11 @@ def test_the_bill_has_the_form_of_cyclonedx(bill: dict[str, Any]) -> None:
         "dependencies",
     }
     project = bill["metadata"]["component"]
-    assert (project["type"], project["name"], project["version"]) == ("application", "aop", version_of_project())
+    assert (project["type"], project["name"], project["version"]) == (
+        "application",
+        "agent-operating-platform",
+        version_of_project(),
+    )
     for component in bill["components"]:
         assert component["type"] in _TYPES
         assert component["name"]

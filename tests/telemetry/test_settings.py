@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from aop import __version__
 from aop.base.settings import SettingsReader, SettingsRefused
 from aop.control_plane.settings import read_control_plane_settings
 from aop.router.settings import read_router_settings
@@ -156,5 +157,6 @@ def test_a_collector_without_the_extra_stops_the_start_with_what_to_install() ->
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == (
-        "OTEL_EXPORTER_OTLP_ENDPOINT: sending telemetry needs the extra: pip install 'aop[otel]'"
+        "OTEL_EXPORTER_OTLP_ENDPOINT: sending telemetry needs the extra otel:"
+        f" pip install 'agent-operating-platform[otel]=={__version__}'"
     )

@@ -3,6 +3,7 @@
 import tomllib
 from pathlib import Path
 
+from aop.base.distribution import NAME
 from tools.agent_env import AGENTS, folders, names
 from tools.structure import ROOT, tracked
 from tools.type_check import BASE_TEMPLATE, SAMPLE_WITH_ITS_PACKAGES, TEMPLATES, assemble
@@ -24,7 +25,7 @@ def test_every_template_is_checked_with_a_sample_agent_that_needs_all_of_its_pac
     assert set(SAMPLE_WITH_ITS_PACKAGES) == {folder.name for folder in TEMPLATES.iterdir()}
     for template, sample in SAMPLE_WITH_ITS_PACKAGES.items():
         own, base = (TEMPLATES / name / "requirements.txt" for name in (template, BASE_TEMPLATE))
-        needed = packages_in(own if own.is_file() else base) - {"aop"}
+        needed = packages_in(own if own.is_file() else base) - {NAME}
         assert needed <= packages_in(AGENTS / sample / "requirements.in"), template
 
 

@@ -1,5 +1,12 @@
 """What an Agent author uses: the A2A server, the guard in front of an Agent, its proof page and nested calls."""
 
+try:
+    import nacl as _signatures  # noqa: F401  everything here verifies with it
+except ModuleNotFoundError:
+    from aop.base.distribution import install_line
+
+    raise ModuleNotFoundError(f"aop.agent needs the extra agent: {install_line('agent')}", name="nacl") from None
+
 from aop.agent.calls import NestedCallFailed, NestedCallInterrupted
 from aop.agent.card import load_card, public_card
 from aop.agent.context import AgentContext, DelegationMissing

@@ -13,7 +13,7 @@ from aop.base import assets
 from aop.cli.output import Output
 from aop.cli.problems import CommandProblem
 
-_OWN = re.compile(r"aop\[agent\]")
+_OWN = re.compile(r"agent[-_.]operating[-_.]platform\b", re.IGNORECASE)
 
 
 def python_of(directory: Path, out: Output) -> Path:

@@ -57,7 +57,6 @@ COMMANDS = (
         "Stand before an Agent of any kind, as its front.",
         PROVIDER,
         serves=True,
-        extra="front",
     ),
     Entry(
         "publish",
@@ -89,7 +88,6 @@ COMMANDS = (
         "Give an MCP host the Skills of a Workspace as tools, on stdin and stdout.",
         CONSUMER,
         serves=True,
-        extra="door",
     ),
     Entry("migrate", "aop.cli.migrate:migrate", "Migrate the database to the current version.", OPERATOR),
     Entry("token create", "aop.cli.token:create", "Create a token."),
@@ -117,15 +115,14 @@ COMMANDS = (
         "Serve the door: installed Agents for A2A clients and MCP hosts.",
         UNITS,
         serves=True,
-        extra="door",
     ),
     Entry("router close", "aop.cli.router:close", "End all open Invocations of a Router that will not come back."),
 )
 
 
 _EXITS = (
-    "Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no answer, 78 a setting is missing, 130 Ctrl-C. "
-    "Every command has --help with an example, and --json for programs."
+    "Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no answer, 78 a setting or package is missing, "
+    "130 Ctrl-C. Every command has --help with an example, and --json for programs."
 )
 
 

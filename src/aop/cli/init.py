@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from aop import __version__
 from aop.base import assets
 from aop.base.ids import is_safe_identifier
 from aop.cli import options
@@ -114,6 +115,7 @@ def _words(name: str, principal: str, agent_id: str, port: int, template: Templa
         _TITLE: name.replace("-", " ").title(),
         f"127.0.0.1:{DEVELOPMENT_PORT}": f"127.0.0.1:{port}",
         "RUNTIME": _RUNTIMES[template],
+        "==VERSION": f"=={__version__}",
         _GREETING: _call(template),
     }
 

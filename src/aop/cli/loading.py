@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
+from aop.cli.extras import is_missing_package, missing_extra
 from aop.cli.options import Function
 from aop.contracts.text import cleaned
 from aop.local.terminal import write_line
@@ -22,8 +24,7 @@ _SETTINGS = {"show_default": True, "max_content_width": 100}
 class Entry:
     """One command: its name (after its group's, if any), where its function is, and what help says of it first.
 
-    `serves` marks a command that runs until it is stopped and has no outcome to tell. `extra` is what to install when
-    a package of it is missing.
+    `serves` marks a command that runs until it is stopped and has no outcome to tell.
     """
 
     name: str
@@ -31,19 +32,16 @@ class Entry:
     summary: str
     panel: str = ""
     serves: bool = False
-    extra: str = "platform"
 
     def function(self) -> Function:
         module, _, name = self.target.partition(":")
         try:
             found: Function = getattr(importlib.import_module(module), name)
         except ModuleNotFoundError as missing:
-            if str(missing.name).partition(".")[0] == "aop":
+            if not is_missing_package(missing):
                 raise
-            # Somebody who installed less than the whole platform called a command of the part that is missing.
-            wanted = f"pip install 'aop[{self.extra}]'"
-            write_line(f"aop {self.name} needs the package {missing.name}: {wanted}", sys.stderr)
-            raise Exit(1) from None
+            write_line(missing_extra(self.name, missing), sys.stderr)
+            raise Exit(os.EX_CONFIG) from None
         return found
 
     def command(self) -> click.Command:

@@ -11,7 +11,7 @@ EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
 """No answer, or one that is not the platform's."""
 EXIT_CONFIGURATION = 78
-"""A setting is missing or unreadable; supervisors do not start the command again."""
+"""A setting or a package is missing; supervisors do not start the command again."""
 EXIT_INTERRUPTED = 130
 
 EXIT_CODES: Mapping[int, str] = {
@@ -19,7 +19,7 @@ EXIT_CODES: Mapping[int, str] = {
     EXIT_REFUSED: "refused or failed: the platform said no, an Invocation did not succeed, a check found something",
     EXIT_USAGE: "wrong usage: an option or argument is missing or not understood",
     EXIT_UNREACHABLE: "the platform did not answer, or something else answered in its place",
-    EXIT_CONFIGURATION: "a PLATFORM_… setting is missing or unreadable",
+    EXIT_CONFIGURATION: "a PLATFORM_… setting is missing or unreadable, or a package that the command needs is missing",
     EXIT_INTERRUPTED: "stopped with Ctrl-C; an Invocation that ran is canceled",
 }
 

@@ -5,6 +5,7 @@ import signal
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from aop.base.distribution import install_line
 from aop.base.loops import Loops, Report
 from aop.cards.workers import SchemaWorkers
 from aop.net.policy import Resolver
@@ -66,7 +67,7 @@ def start_telemetry(settings: TelemetrySettings | None, unit: Observed, opened: 
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] not in {_EXTRA, "google"}:
             raise
-        raise CannotStart(f"{ENDPOINT}: sending telemetry needs the extra: pip install 'aop[otel]'") from None
+        raise CannotStart(f"{ENDPOINT}: sending telemetry needs the extra otel: {install_line('otel')}") from None
 
     def report(event: str, cause: str | None) -> None:
         level = Level.INFO if event == "telemetry.recovered" else Level.WARNING

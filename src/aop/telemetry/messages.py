@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -13,6 +12,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationSc
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
+from aop import __version__
 from aop.telemetry.spans import Attributes, EndedSpan, SpanKind
 
 _KINDS = {
@@ -31,7 +31,7 @@ class Origin:
 
 def origin_of(attributes: Mapping[str, str]) -> Origin:
     return Origin(
-        Resource(attributes=attribute_messages(attributes)), InstrumentationScope(name="aop", version=_version())
+        Resource(attributes=attribute_messages(attributes)), InstrumentationScope(name="aop", version=__version__)
     )
 
 
@@ -73,10 +73,3 @@ def _value(value: str | int | bool) -> AnyValue:
     if isinstance(value, str):
         return AnyValue(string_value=value)
     return AnyValue(bool_value=value) if isinstance(value, bool) else AnyValue(int_value=value)
-
-
-def _version() -> str:
-    try:
-        return version("aop")
-    except PackageNotFoundError:  # run from its sources
-        return ""
