@@ -5,6 +5,8 @@ import sys
 import time
 from pathlib import Path
 
+from tools.interpreters import LEFT_OUT
+
 ROOT = Path(__file__).resolve().parents[1]
 _PYTHON = sys.executable
 _BIN = Path(_PYTHON).parent
@@ -27,6 +29,7 @@ CHECKS: dict[str, list[str]] = {
     "cli-reference": [_PYTHON, "-m", "tools.cli_reference", "--check"],
     "docs": [_PYTHON, "-m", "tools.docs", "check"],
     "acceptance": [_PYTHON, "-m", "tools.acceptance", "--check"],
+    "newest-python": [_PYTHON, "-m", "tools.interpreters"],
 }
 BESIDE_TESTS = "--beside-tests"
 """Every check but those whose whole work is done by tests too."""
@@ -50,6 +53,8 @@ def _passes(name: str) -> bool:
     started = time.monotonic()
     run = subprocess.run(CHECKS[name], cwd=ROOT, capture_output=True, text=True, check=False)
     print(f"{'ok' if run.returncode == 0 else 'FAILED'} ({time.monotonic() - started:.1f} s)", flush=True)
+    if run.stdout.startswith(LEFT_OUT):
+        print(f"  {run.stdout.strip()}")
     if run.returncode != 0:
         print(run.stdout + run.stderr)
     return run.returncode == 0

@@ -35,6 +35,7 @@ class Environment(NamedTuple):
     lock: Path
     paths: tuple[Path, ...]
     cold_seconds: int
+    interpreter: Path = Path(sys.executable)
 
     @property
     def folder(self) -> Path:
@@ -116,7 +117,9 @@ def _is_ready(environment: Environment) -> bool:
 
 
 def _expected_stamp(environment: Environment) -> str:
-    return _fingerprint(environment.lock, sys.version, sys.base_prefix, *map(str, environment.paths))
+    own = environment.interpreter == Path(sys.executable)
+    python = (sys.version, sys.base_prefix) if own else (str(environment.interpreter),)
+    return _fingerprint(environment.lock, *python, *map(str, environment.paths))
 
 
 def _install(environment: Environment, uv: str, say: Say) -> None:
@@ -127,7 +130,7 @@ def _install(environment: Environment, uv: str, say: Say) -> None:
     say(f"setting up Python environment .dev/{environment.name} ({wait})")
     if not whole:
         shutil.rmtree(environment.folder, ignore_errors=True)
-        _call([uv, "venv", "--quiet", "--no-project", "--python", sys.executable, str(environment.folder)])
+        _call([uv, "venv", "--quiet", "--no-project", "--python", str(environment.interpreter), str(environment.folder)])
     # Wheels alone: building a package from source would run whatever its set-up code says.
     options = ["--quiet", "--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
     _call([uv, "pip", "sync", *options, "--python", str(environment.python), str(environment.lock.relative_to(ROOT))])

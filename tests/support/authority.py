@@ -9,6 +9,19 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+# Python 3.13 takes no authority that does not say what its key is for, and no certificate without its keys' ids.
+_SIGNS_CERTIFICATES = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
+
 
 class Authority:
     """Its root is in `roots`, and what it makes for a server beside it."""
@@ -43,7 +56,8 @@ class Authority:
         self, name: x509.Name, key: ec.EllipticCurvePrivateKey, extension: x509.ExtensionType
     ) -> x509.Certificate:
         now = datetime.datetime.now(datetime.UTC)
-        return (
+        is_authority = isinstance(extension, x509.BasicConstraints)
+        builder = (
             x509.CertificateBuilder()
             .subject_name(name)
             .issuer_name(self._name)
@@ -51,6 +65,10 @@ class Authority:
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - datetime.timedelta(hours=1))
             .not_valid_after(now + datetime.timedelta(hours=1))
-            .add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
-            .sign(self._key, hashes.SHA256())
+            .add_extension(extension, critical=is_authority)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
         )
+        if is_authority:
+            builder = builder.add_extension(_SIGNS_CERTIFICATES, critical=True)
+        return builder.sign(self._key, hashes.SHA256())
