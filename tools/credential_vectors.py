@@ -1,18 +1,33 @@
 """Writes contracts/vectors/credential.json: requests to an Agent, each check of contract 12.3 failing alone."""
 
+import json
 import sys
 from collections.abc import Iterator
 
-from aop.base.canonical import to_base64url
+from aop.base.canonical import from_base64url, to_base64url
 from aop.contracts.credential import CONTEXT_HEADERS
 from tools.vector_claims import AUDIENCE, BODY, CHILD, HEADER, ISSUER, NOW, ROOT, Members
 from tools.vector_tokens import Case, bearer, case, described, forged, repeated, signed, text, without, write
 
+_GROUP_ORDER = 2**252 + 27742317777372353535851937790883648493
+"""Of Ed25519: RFC 8032 section 5.1."""
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 def context_headers(claims: Members) -> Members:
     return {header: claims[claim] for header, claim in CONTEXT_HEADERS.items() if claim in claims}
+
+
+def _respelled(name: str, value: str) -> str:
+    """The claims with this text as the value of one of them."""
+    return text(ROOT).replace(f'"{name}":{json.dumps(ROOT[name])}', f'"{name}":{value}')
+
+
+def _beyond_order(signature: str) -> str:
+    """The same signature with the order of the group added to its scalar: loose verifiers accept both."""
+    raw = from_base64url(signature)
+    scalar = int.from_bytes(raw[32:], "little") + _GROUP_ORDER
+    return to_base64url(raw[:32] + scalar.to_bytes(32, "little"))
 
 
 def _good() -> Iterator[Case]:
@@ -25,6 +40,7 @@ def _good() -> Iterator[Case]:
     yield bearer("last second before exp", None, good, now=ROOT["exp"] - 1)
     yield bearer("300 s between iat and exp", None, signed(HEADER, ROOT | {"exp": ROOT["iat"] + 300}))
     yield bearer("another jti was seen", None, good, seen=["jti_other"])
+    yield bearer("blanks between claims", None, signed(HEADER, json.dumps(ROOT, indent=1)))
 
 
 def _authorization() -> Iterator[Case]:
@@ -81,6 +97,7 @@ def _signature() -> Iterator[Case]:
     yield bearer("forged with another key", 4, forged(HEADER, ROOT))
     yield bearer("claims exchanged", 4, f"{head}.{other}.{signature}")
     yield bearer("zero signature", 4, f"{head}.{payload}.{to_base64url(bytes(64))}")
+    yield bearer("signature with a scalar beyond the group order", 4, f"{head}.{payload}.{_beyond_order(signature)}")
     yield bearer("forged for another audience", 4, forged(HEADER, ROOT | {"aud": ["https://x.example"]}))
 
 
@@ -103,6 +120,11 @@ def _claims() -> Iterator[Case]:
         yield bearer(f"wrong type: {name}", 5, signed(HEADER, ROOT | {name: value}))
     yield bearer("fractional exp", 5, signed(HEADER, ROOT | {"exp": NOW + 60.5}))
     yield bearer("boolean iat", 5, signed(HEADER, ROOT | {"iat": True}))
+    yield bearer("integral fraction as iat", 5, signed(HEADER, _respelled("iat", f"{NOW - 5}.0")))
+    yield bearer("exponent in exp", 5, signed(HEADER, _respelled("exp", f"{NOW + 60}e0")))
+    yield bearer("claim repeated with an escaped name", 5, signed(HEADER, f'{text(ROOT)[:-1]},"\\u006ati":"jti_2"}}'))
+    yield bearer("half a surrogate pair", 5, signed(HEADER, _respelled("capability", '"\\ud800"')))
+    yield bearer("byte order mark before the claims", 5, signed(HEADER, f"\ufeff{text(ROOT)}"))
     yield bearer("claims no object", 5, signed(HEADER, "[]"))
     yield bearer("claims not JSON", 5, signed(HEADER, "{}}"))
 
@@ -126,6 +148,8 @@ def _formats() -> Iterator[Case]:
         "parentInvocationId": "",
     }.items():
         yield bearer(f"malformed: {name}", 6, signed(HEADER, ROOT | {name: value}))
+    for name in ("jti", "capability", "cardDigest"):
+        yield bearer(f"line end in {name}", 6, signed(HEADER, ROOT | {name: f"{ROOT[name]}\n"}))
     yield bearer("no audience", 6, signed(HEADER, ROOT | {"aud": []}))
     yield bearer("two audiences", 6, signed(HEADER, ROOT | {"aud": [AUDIENCE, "https://other.example.com"]}))
     yield bearer("same audience twice", 6, signed(HEADER, ROOT | {"aud": [AUDIENCE, AUDIENCE]}))
@@ -152,6 +176,8 @@ def _context() -> Iterator[Case]:
     parent = "x-platform-parent-invocation-id"
     yield bearer("unexpected parent header", 9, root, 403, added=[[parent, CHILD["parentInvocationId"]]])
     yield bearer("empty parent header", 9, root, 403, added=[[parent, ""]])
+    for name in ("x_platform_capability", "x-platform_capability", "x_platform_delegation"):
+        yield bearer(f"underscores: {name}", 9, root, 403, added=[[name, ROOT["capability"]]])
     capability = [["x-platform-capability", "Plan-Trip"]]
     yield bearer("header in other case", 9, root, 403, without=["x-platform-capability"], added=capability)
 
@@ -162,6 +188,8 @@ def _body_and_replay() -> Iterator[Case]:
     yield bearer("body with a trailing newline", 10, good, 403, body=f"{BODY}\n")
     yield bearer("empty body", 10, good, 403, body="")
     yield bearer("replayed", 11, good, seen=[ROOT["jti"]])
+    later = signed(HEADER, ROOT | {"exp": ROOT["exp"] + 100})
+    yield bearer("replayed with another expiry", 11, later, seen=[ROOT["jti"]])
 
 
 def credential() -> Case:

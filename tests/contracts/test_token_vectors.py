@@ -17,6 +17,9 @@ from tools.vector_tokens import rendered
 
 TOKENS = {"credential": credential_vectors.credential, "delegation": delegation_vectors.delegation}
 
+SPELLED = {"integral fraction as iat", "exponent in exp"}
+"""To a schema these are integers; a credential spells its times with digits alone."""
+
 
 @pytest.mark.parametrize("name", sorted(TOKENS))
 def test_the_signed_vectors_equal_the_regenerated_ones(name: str) -> None:
@@ -41,7 +44,7 @@ def test_a_credential_vector_fails_at_the_check_it_names(case: dict[str, Any]) -
         assert verified == (step != 4)
     if step > 6 or case["name"] in {"expired", "long expired", "future iat"}:
         assert document("router-agent-credential/1#claims").is_valid(claims)
-    if step == 5:
+    if step == 5 and case["name"] not in SPELLED:
         assert claims is None or not document("router-agent-credential/1#claims").is_valid(claims)
 
 

@@ -3,7 +3,7 @@
 `sh` and `python` are run, top to bottom; a `text` block after one holds lines of its output, `…` standing for
 anything. The title `Refused: CODE` means that the commands must fail with that code, and `In a separate terminal`
 that they go on running. `shell`, `py` and the languages of files are for other machines or are parts of a program: they
-are only parsed. A `py` block whose title is the name of a file is saved under that name.
+are only parsed. A `py`, `ts` or `json` block whose title is the name of such a file is saved under that name.
 """
 
 import re
@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RUN = frozenset({"sh", "python"})
 PARSED = frozenset({"shell", "py", "json", "yaml", "toml", "ini", "sql", "ts", "js"})
 OUTPUT = frozenset({"text"})
+_FILES = frozenset({"py", "ts", "json"})
 _FENCE = re.compile(r"^```(?P<word>[\w-]*)(?: title=\"(?P<title>[^\"]*)\")?$")
 _REFUSED = "Refused: "
 _BACKGROUND = "In a separate terminal"
@@ -32,8 +33,8 @@ class Block:
 
     @property
     def is_file(self) -> bool:
-        """A program that the reader saves under this name."""
-        return self.word == "py" and self.title.endswith(".py")
+        """A file that the reader saves under this name."""
+        return self.word in _FILES and self.title.endswith(f".{self.word}")
 
     @property
     def background(self) -> bool:

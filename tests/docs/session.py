@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aop.agent.card import PUBLIC_CARD_PATH
+from aop.base import assets
 from tests.docs.blocks import RUN, Block
+from tools.console_build import CONSOLE, ready_node
 
 _SECONDS = 120
 _PLATFORM = "./dev up"
@@ -27,6 +29,7 @@ aop() {
     esac
 }
 python() { "$SDK_PYTHON" "$@"; }
+npx() { "./node_modules/.bin/$@"; }
 serving() {
     for _ in $(seq 100); do
         if python3 -c "import urllib.request as r; r.urlopen('http://127.0.0.1:$2')"; then return 0; fi
@@ -79,6 +82,8 @@ def follow(blocks: Sequence[Block], place: Place) -> list[tuple[Block, str]]:
     (place.folder / ".output").mkdir()
     (place.folder / ".bin").mkdir()
     (place.folder / ".bin" / "curl").symlink_to(Path(__file__).with_name("plain_curl.py"))
+    if any(block.word == "ts" for block in blocks):
+        _give_node(place)
     for block in blocks:
         if block.is_file:
             (place.folder / block.title).write_text(place.real(block.text))
@@ -101,6 +106,13 @@ def follow(blocks: Sequence[Block], place: Place) -> list[tuple[Block, str]]:
     outputs = [place.written(path.read_text()) for path in _outputs(place, len(runs)) if path.exists()]
     assert code == 0, f"line {runs[len(outputs) - 1].line} ended with {code}:\n{outputs[-1]}"
     return list(zip(runs, outputs, strict=True))
+
+
+def _give_node(place: Place) -> None:
+    """Node, the compiler of the Console in place of one from a registry, and the vectors that the reader downloads."""
+    (place.folder / ".bin" / "node").symlink_to(ready_node(print).node)
+    (place.folder / "node_modules").symlink_to(CONSOLE / "node_modules")
+    (place.folder / "credential.json").symlink_to(assets.folder("contracts") / "vectors" / "credential.json")
 
 
 def missing_lines(expected: str, output: str) -> list[str]:

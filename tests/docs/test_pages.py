@@ -65,7 +65,7 @@ def test_every_block_says_what_it_is_and_can_be_read(page: Path) -> None:
 def test_the_guides_that_must_be_tried_are() -> None:
     tried = {page.stem for page in FOLLOWED}
     assert {"README", "quickstart", "publish", "install", "invoke", "stream", "nested-calls", "recover"} <= tried
-    assert {"call-it", "early-end"} <= tried
+    assert {"call-it", "early-end", "node-agent"} <= tried
 
 
 def _after(blocks: list[Block], block: Block) -> Block | None:
