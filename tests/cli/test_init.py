@@ -1,13 +1,19 @@
 """`aop init` makes projects that run, pass every check of an Agent, and are known to the local platform."""
 
 import json
+import os
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from aop.local.ports import any_free_port
-from tests.cli.conftest import Aop, Stack
+from aop.local.ports import DEVELOPMENT_PORTS, any_free_port, is_free
+from aop.net.address_settings import ListenAddress
+from aop.net.origin import Endpoint
+from tests.cli.conftest import Aop, Greeter, Stack
 from tests.cli.programs import program, wait_serving
+from tests.support.foreign_agent import ForeignAgent, foreign_agent
 from tools.agent_env import agent_python
 
 # The environment of a sample Agent holds what the template on the same runtime needs.
@@ -38,13 +44,48 @@ def test_nothing_of_the_template_is_left_in_a_project(aop: Aop, tmp_path: Path) 
         assert not any(word in text for word in ("my_agent", "my-agent", "My Agent", "RUNTIME")), path
     card = json.loads((tmp_path / "word-counter" / "card.json").read_text())
     assert (card["agentId"], card["owner"]["id"], card["name"]) == ("alice:word-counter", "alice", "Word Counter")
-    assert card["protocol"]["endpoint"] == "http://127.0.0.1:8099/"
+    assert Endpoint.parse(card["protocol"]["endpoint"]).port in DEVELOPMENT_PORTS
 
 
-def test_the_next_steps_are_told(alone: Aop, tmp_path: Path) -> None:
+def test_the_next_steps_are_told_and_can_be_copied_into_a_shell(alone: Aop) -> None:
     shown = alone("init", "my-agent").out
-    for step in ("aop agent run my-agent", "aop publish my-agent/card.json", "aop install local:my-agent"):
+    for step in ("aop dev my-agent ", "aop publish my-agent/card.json", "aop install local:my-agent"):
         assert step in shown
+    lines = alone("init", "My Agent!").out.splitlines()
+    words = [shlex.split(line, comments=True) for line in lines if line.startswith("  aop ")]
+    assert ["aop", "dev", "My Agent!"] in words
+    assert ["aop", "publish", "My Agent!/card.json"] in words
+
+
+@pytest.mark.rows("OPS-02")
+def test_the_next_free_port_of_the_range_is_taken_and_not_that_of_a_project_beside(alone: Aop) -> None:
+    first, second = (alone("init", name, "--json").json["endpoint"] for name in ("one", "two"))
+    taken = {Endpoint.parse(first).port, Endpoint.parse(second).port}
+    assert len(taken) == 2
+    assert taken < set(DEVELOPMENT_PORTS)
+    (free,) = [port for port in DEVELOPMENT_PORTS if port not in taken and is_free(ListenAddress("127.0.0.1", port))][
+        :1
+    ]
+    with foreign_agent(ForeignAgent(), free):
+        third = alone("init", "three", "--json").json["endpoint"]
+    assert Endpoint.parse(third).port not in {free, *taken}
+
+
+def test_a_taken_port_is_told_at_once_and_by_whom(aop: Aop, greeter: Greeter, stack: Stack, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    assert aop("init", str(other), "--port", str(stack.agent_port)).code == 0
+    for folder, holder in (
+        (other, "another Agent: local:greeter"),
+        (greeter.project, "this Agent, which runs already"),
+    ):
+        done = aop("agent", "run", str(folder), "--python", "/bin/false")
+        assert done.code == 1
+        assert re.search(rf"is taken by process [0-9]+ \(python[0-9.]*\), {holder}\n", done.err), done.err
+    with foreign_agent(ForeignAgent()) as foreign:
+        port = Endpoint.parse(foreign.origin).port
+        assert aop("init", str(tmp_path / "third"), "--port", str(port)).code == 0
+        done = aop("agent", "run", str(tmp_path / "third"), "--python", "/bin/false")
+    assert f"127.0.0.1:{port} is taken by process {os.getpid()}" in done.err
 
 
 def test_a_folder_with_something_in_it_is_left_alone(alone: Aop, tmp_path: Path) -> None:
@@ -55,11 +96,22 @@ def test_a_folder_with_something_in_it_is_left_alone(alone: Aop, tmp_path: Path)
     assert [path.name for path in (tmp_path / "taken").iterdir()] == ["file"]
 
 
-@pytest.mark.parametrize(("folder", "module"), [("json", "json_agent"), ("My Agent!", "my_agent"), ("a.b", "a_b")])
+@pytest.mark.parametrize(
+    ("folder", "module"),
+    [
+        ("json", "json_agent"),
+        ("My Agent!", "my_agent"),
+        ("a.b", "a_b"),
+        ("grüß dich", "gruess_dich"),
+        ("gru\u0308n", "gruen"),
+        ("Café Łódź", "cafe_lodz"),
+    ],
+)
 def test_a_name_that_would_hide_a_module_or_is_none_is_changed(
     alone: Aop, tmp_path: Path, folder: str, module: str
 ) -> None:
-    assert alone("init", folder).code == 0
+    made = alone("init", folder, "--json")
+    assert (made.code, made.json["agentId"]) == (0, f"local:{module.replace('_', '-')}")
     assert (tmp_path / folder / module / "__main__.py").is_file()
 
 

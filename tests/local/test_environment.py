@@ -22,9 +22,12 @@ SECRETS = _new_secrets()
 DATABASES = DatabaseUrls("postgresql://c@127.0.0.1/a", "postgresql://r@127.0.0.1/a", "postgresql://m@127.0.0.1/a")
 
 
-def settled(caller: Mapping[str, str] | None = None, allowed: tuple[str, ...] = ()) -> LocalSettings:
+def settled(
+    caller: Mapping[str, str] | None = None, allowed: tuple[str, ...] = (), *, development_ports: bool = True
+) -> LocalSettings:
     caller = caller or {}
-    return local_settings(Addresses.of(PORTS, caller), SECRETS, DATABASES, allowed, caller)
+    addresses = Addresses.of(PORTS, caller)
+    return local_settings(addresses, SECRETS, DATABASES, allowed, caller, development_ports=development_ports)
 
 
 @pytest.mark.rows("OPS-01")
@@ -44,16 +47,24 @@ def test_without_any_configuration_both_units_accept_what_is_supplied() -> None:
 
 
 @pytest.mark.rows("OPS-02")
-def test_the_allow_list_holds_the_sample_ports_and_the_development_port_and_nothing_else() -> None:
-    expected = ["127.0.0.1:9091", "127.0.0.1:9092", "127.0.0.1:9093", "127.0.0.1:8099"]
+def test_the_allow_list_holds_the_sample_ports_and_the_development_ports_and_nothing_else() -> None:
+    samples = ["127.0.0.1:9091", "127.0.0.1:9092", "127.0.0.1:9093"]
     settings = settled()
+    expected = samples + [f"127.0.0.1:{port}" for port in range(8099, 8120)]
     assert settings.allow_list == json.loads(settings.router[ALLOW_LIST]) == expected
     assert settings.control_plane[ALLOW_LIST] == settings.router[ALLOW_LIST]
+    assert settled(development_ports=False).allow_list == samples
+
+
+def test_a_unit_on_a_development_port_is_not_allowed_as_an_agent() -> None:
+    settings = settled({"PLATFORM_LISTEN_ADDRESS": "127.0.0.1:8100", "PLATFORM_ROUTER_LISTEN_ADDRESS": "0.0.0.0:8119"})
+    assert not {"127.0.0.1:8100", "127.0.0.1:8119"} & set(settings.allow_list)
+    assert {"127.0.0.1:8099", "127.0.0.1:8118"} <= set(settings.allow_list)
 
 
 def test_the_callers_allow_list_and_allow_options_are_added() -> None:
     settings = settled({ALLOW_LIST: '["10.0.0.7:443", "127.0.0.1:8099"]'}, ("127.0.0.1:9000",))
-    assert list(settings.allow_list)[3:] == ["127.0.0.1:8099", "10.0.0.7:443", "127.0.0.1:9000"]
+    assert list(settings.allow_list)[-3:] == ["127.0.0.1:8119", "10.0.0.7:443", "127.0.0.1:9000"]
 
 
 def test_a_setting_of_the_caller_wins_and_what_follows_from_it_follows() -> None:

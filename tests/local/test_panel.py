@@ -18,14 +18,15 @@ def test_every_address_and_the_sign_in_link_stand_whole_at_the_end_of_a_line(tmp
     out = StringIO()
     with LineTerminal(out, coloured=coloured) as terminal:
         run = msgspec.structs.replace(A_RUN, console="http://127.0.0.1:8082")
-        Panel(run, ["127.0.0.1:8091", "127.0.0.1:8099"] * 8, tmp_path, code=Secret("one-time")).show(terminal)
+        allowed = [f"127.0.0.1:{port}" for port in (8091, *range(8099, 8120), 9000, 9002)] + ["[::1]:9003", "far"]
+        Panel(run, allowed, tmp_path, code=Secret("one-time")).show(terminal)
     lines = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue()).splitlines()
     wanted = (
         A_RUN.gateway,
         A_RUN.router,
         "http://127.0.0.1:8082/#code=one-time",
         f"aop open --data {tmp_path}",
-        "127.0.0.1:8091, 127.0.0.1:8099",
+        "127.0.0.1:8091, 127.0.0.1:8099-8119, 127.0.0.1:9000, 127.0.0.1:9002, [::1]:9003, far",
         f"aop status --data {tmp_path}",
     )
     for text in wanted:

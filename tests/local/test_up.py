@@ -65,7 +65,7 @@ def test_the_panel_shows_addresses_a_link_that_signs_in_once_and_the_allow_list_
         run["router"],
         f"{run['console']}/#code=",
         f"{run['door']}/mcp/",
-        ", ".join([*samples, "127.0.0.1:8099", "127.0.0.1:9000"]),
+        ", ".join([*samples, "127.0.0.1:8099-8119", "127.0.0.1:9000"]),
     ):
         assert shown in output
     (code,) = re.findall(r"/#code=(\S{43})$", output, re.MULTILINE)

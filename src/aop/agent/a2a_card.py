@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from aop.a2a.versions import A2AVersion
+from aop.agent.card import AGENT_ID_EXTENSION
 
 JSONRPC: Final = "JSONRPC"
 MAX_SKILLS: Final = 200
@@ -78,6 +79,8 @@ class A2ACard:
     streaming: bool
     skills: tuple[A2ASkill, ...]
     security: frozenset[A2ASecurity]
+    agent_id: str = ""
+    """Which Agent of this platform it is; only Agents made with `aop.agent` say so."""
 
     @property
     def declared(self) -> frozenset[A2AVersion]:
@@ -121,7 +124,14 @@ def read_agent_card(value: object) -> A2ACard:
         streaming=_object(card.get("capabilities")).get("streaming") is True,
         skills=skills,
         security=frozenset(_security(_object(card.get("securitySchemes")))),
+        agent_id=next(_agent_ids(_object(card.get("capabilities"))), ""),
     )
+
+
+def _agent_ids(capabilities: Mapping[str, Any]) -> Iterator[str]:
+    for extension in _objects(capabilities, "extensions"):
+        if extension.get("uri") == AGENT_ID_EXTENSION:
+            yield _text(_object(extension.get("params")), "agentId")
 
 
 def _interfaces(card: Mapping[str, Any]) -> Iterator[A2AInterface]:

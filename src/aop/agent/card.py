@@ -10,6 +10,8 @@ from aop.contracts.card import AgentCard
 from aop.net.origin import Endpoint
 
 PUBLIC_CARD_PATH: Final = "/.well-known/agent-card.json"
+AGENT_ID_EXTENSION: Final = "urn:aop:agent-id"
+"""Tells which Agent of the platform this is, so that nobody takes one at a port for another."""
 _BEARER: Final = "platform"
 
 
@@ -33,6 +35,7 @@ def public_card(card: AgentCard, origin: str) -> dict[str, Any]:
             "streaming": card.limits.streaming,
             "pushNotifications": False,
             "stateTransitionHistory": False,
+            "extensions": [{"uri": AGENT_ID_EXTENSION, "params": {"agentId": card.agent_id}}],
         },
         "securitySchemes": {
             _BEARER: {

@@ -24,6 +24,7 @@ class Difference:
 def differences(card: AgentCard, agent: FoundAgent) -> list[Difference]:
     """What matters most comes first."""
     found = [*_protocol(agent), *_streaming(card, agent), *_skills(card, agent), *_authentication(agent)]
+    found += _version(card, agent)
     return sorted(found, key=lambda one: not one.breaks_calls)
 
 
@@ -59,6 +60,17 @@ def _skills(card: AgentCard, agent: FoundAgent) -> Iterator[Difference]:
         yield Difference(
             f"the Agent does not name the Skill {_listed(missing)} of the Card; it names {_listed(sorted(named))}",
             "use the ids of the Agent in the Card, or add the Skill to the Agent",
+        )
+
+
+def _version(card: AgentCard, agent: FoundAgent) -> Iterator[Difference]:
+    """Of an Agent that makes its agent card from its Card: it was started before the Card changed."""
+    served = agent.card.version
+    if agent.card.agent_id == card.agent_id and served != card.version:
+        yield Difference(
+            f"the running Agent has the Card of version {served or '(none)'}, and this is {card.version}",
+            "stop the Agent and start it again, so that it runs what you publish",
+            breaks_calls=False,
         )
 
 

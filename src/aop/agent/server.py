@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from ipaddress import ip_address
 from typing import Final
 
 import msgspec
@@ -85,8 +84,4 @@ def serve(card: AgentCard, application: Callable[[AgentSettings], ASGIApp]) -> N
 def listen_address(card: AgentCard) -> ListenAddress:
     """Where an Agent listens unless the settings say otherwise: on the endpoint of its Card, if that is loopback."""
     endpoint = Endpoint.parse(card.protocol.endpoint)
-    try:
-        is_loopback = ip_address(endpoint.host).is_loopback
-    except ValueError:
-        is_loopback = False
-    return ListenAddress(endpoint.host, endpoint.port) if is_loopback else DEVELOPMENT_ADDRESS
+    return ListenAddress(endpoint.host, endpoint.port) if endpoint.is_loopback else DEVELOPMENT_ADDRESS

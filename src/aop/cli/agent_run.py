@@ -1,9 +1,11 @@
 """`aop agent run`: serves an Agent project, with an environment of its own and the key of the local platform."""
 
+import asyncio
 import os
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,14 +16,19 @@ from click.exceptions import Exit
 from aop.agent import settings
 from aop.cli import options
 from aop.cli.agent_environment import python_of
+from aop.cli.agent_port import require_port
 from aop.cli.destination import LocalPlatform, find_local
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.contracts.card import AgentCard
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
+from aop.net import address_settings as addresses
 from aop.net.origin import Endpoint, InvalidEndpoint
+from aop.net.sockets import LISTEN_FDS
 
+PROOFS = ".proofs"
+"""Where an Agent that runs from its folder serves proofs from."""
 _REQUIRED = (settings.ISSUER, settings.AUDIENCE, settings.KEY_ID, settings.PUBLIC_KEY)
 
 
@@ -52,8 +59,11 @@ def run(directory: Path, python: Path | None, data: Path | None) -> None:
 
 def _become_agent(out: Output, directory: Path, python: Path | None, data: Path | None) -> NoReturn:
     caller = os.environ  # noqa: TID251
-    endpoint = _endpoint(directory / "card.json")
-    supplied = _settings(directory, endpoint, caller, local_platform(data, caller))
+    card, endpoint = _card(directory / "card.json")
+    supplied = agent_settings(directory, endpoint, caller, local_platform(data, caller))
+    if LISTEN_FDS not in supplied:
+        with suppress(ValueError):  # the Agent says itself what is wrong with its setting
+            asyncio.run(require_port(addresses.listen_address(supplied[settings.LISTEN_ADDRESS]), card.agent_id))
     chosen = python.absolute() if python is not None else python_of(directory, out)
     module = module_of(directory)
     out.note(f"serving {endpoint.canonical} (Ctrl-C stops it)")
@@ -66,15 +76,17 @@ def _become_agent(out: Output, directory: Path, python: Path | None, data: Path 
         raise CommandProblem(f"{shlex.quote(str(chosen))} cannot be run: {problem.strerror}") from None
 
 
-def _endpoint(card: Path) -> Endpoint:
+def _card(path: Path) -> tuple[AgentCard, Endpoint]:
     try:
-        return Endpoint.parse(msgspec.json.decode(card.read_bytes(), type=AgentCard).protocol.endpoint)
+        card = msgspec.json.decode(path.read_bytes(), type=AgentCard)
+        return card, Endpoint.parse(card.protocol.endpoint)
     except OSError as problem:
         raise CommandProblem(
-            f"{card} cannot be read: {problem.strerror}", recovery="name the project's folder"
+            f"{path} cannot be read: {problem.strerror}", recovery="name the project's folder"
         ) from None
     except (msgspec.DecodeError, InvalidEndpoint):
-        raise CommandProblem(f"{card} is not a usable Agent Card", recovery=f"aop card check {card}") from None
+        recovery = f"aop card check {shlex.quote(str(path))}"
+        raise CommandProblem(f"{path} is not a usable Agent Card", recovery=recovery) from None
 
 
 def local_platform(data: Path | None, caller: Mapping[str, str]) -> LocalPlatform | None:
@@ -84,10 +96,11 @@ def local_platform(data: Path | None, caller: Mapping[str, str]) -> LocalPlatfor
         raise CommandProblem(str(problem)) from None
 
 
-def _settings(
+def agent_settings(
     directory: Path, endpoint: Endpoint, caller: Mapping[str, str], local: LocalPlatform | None
 ) -> dict[str, str]:
-    proofs = directory / ".proofs"
+    """The environment of the Agent: the caller's, and what the local platform adds to it."""
+    proofs = directory / PROOFS
     proofs.mkdir(mode=0o700, exist_ok=True)
     host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
     supplied = {

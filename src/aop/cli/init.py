@@ -2,8 +2,13 @@
 
 import os
 import re
+import shlex
 import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -13,12 +18,18 @@ from aop import __version__
 from aop.base import assets
 from aop.base.ids import is_safe_identifier
 from aop.cli import options
+from aop.cli.card_findings import MAX_BYTES
 from aop.cli.destination import find_local
 from aop.cli.output import Output
 from aop.cli.problems import CommandProblem, UsageProblem
-from aop.local.ports import DEVELOPMENT_PORT
+from aop.contracts.card import AgentCard
+from aop.local.ports import DEVELOPMENT_PORTS, is_free
+from aop.net.address_settings import ListenAddress
+from aop.net.origin import Endpoint, InvalidEndpoint
 
 _MODULE, _NAME, _TITLE, _AGENT = "my_agent", "my-agent", "My Agent", "local:my-agent"
+_SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "ø": "oe", "å": "aa", "ł": "l"})
+_MAX_PROJECTS = 200
 _NOT_NAMES = sys.stdlib_module_names | {"aop", "uvicorn", "langgraph", "pydantic_ai", "tests"}
 
 
@@ -62,12 +73,14 @@ class _Made(msgspec.Struct, frozen=True, rename="camel"):
 @click.option(
     "--port",
     metavar="PORT",
-    default=DEVELOPMENT_PORT,
     type=click.IntRange(min=1, max=65535),
-    help="The port to listen on; the local platform allows the default.",
+    help=f"The port to listen on; default: the next free one from {DEVELOPMENT_PORTS[0]} to {DEVELOPMENT_PORTS[-1]}.",
 )
-def init(out: Output, directory: Path, template_name: str, owner: str | None, port: int) -> None:
-    """The project runs as it is, passes `aop agent check`, and is ready for `aop publish`.
+def init(out: Output, directory: Path, template_name: str, owner: str | None, port: int | None) -> None:
+    """The project runs as it is with `aop dev`, passes `aop agent check`, and is ready for `aop publish`.
+
+    The local platform allows the ports that this command chooses from. A port on which somebody listens, or that a
+    project beside this one has, is not chosen.
 
     Example: aop init my-agent
     Example: aop init my-chat --template chat
@@ -82,6 +95,7 @@ def init(out: Output, directory: Path, template_name: str, owner: str | None, po
     agent_id = f"{principal}:{name}"
     if not is_safe_identifier(agent_id):
         raise UsageProblem(f"{agent_id} is longer than an Agent id may be; choose a shorter name")
+    port = port or _next_port(directory)
     files = _write(directory, template, _words(name, principal, agent_id, port, template))
     endpoint = f"http://127.0.0.1:{port}/"
     made = _Made(str(directory), template, agent_id, endpoint, tuple(files))
@@ -89,12 +103,38 @@ def init(out: Output, directory: Path, template_name: str, owner: str | None, po
         made, f"made {directory} with {len(files)} files: an Agent {agent_id} on {_RUNTIMES[template]}", "", "next:"
     )
     out.show(*_next_steps(directory, agent_id, endpoint, template))
-    if port != DEVELOPMENT_PORT:
+    if port not in DEVELOPMENT_PORTS:
         out.note(f"the local platform refuses this port unless it is started with: aop up --allow 127.0.0.1:{port}")
 
 
+def _next_port(directory: Path) -> int:
+    """Free now; one that no project beside this one has, if there is such a one."""
+    free = [port for port in DEVELOPMENT_PORTS if is_free(ListenAddress("127.0.0.1", port))]
+    if not free:
+        first, last = DEVELOPMENT_PORTS[0], DEVELOPMENT_PORTS[-1]
+        raise CommandProblem(
+            f"no port from {first} to {last} is free on 127.0.0.1",
+            recovery="stop an Agent that you no longer need, or name another port with --port",
+        )
+    others = set(_ports_of(directory.absolute().parent))
+    return next((port for port in free if port not in others), free[0])
+
+
+def _ports_of(folder: Path) -> Iterator[int]:
+    """Of the projects in this folder, as far as their Cards can be read."""
+    for path in islice(folder.glob("*/card.json"), _MAX_PROJECTS):
+        with suppress(OSError, msgspec.MsgspecError, InvalidEndpoint):
+            if not path.is_file() or path.stat().st_size > MAX_BYTES:
+                continue
+            yield Endpoint.parse(msgspec.json.decode(path.read_bytes(), type=AgentCard).protocol.endpoint).port
+
+
 def _name(directory: Path) -> str:
-    name = re.sub(r"[^a-z0-9]+", "-", directory.absolute().name.lower()).strip("-")
+    """Letters of other alphabets in the way that people write them without: ü as ue, é as e."""
+    composed = unicodedata.normalize("NFC", directory.absolute().name.lower())
+    text = unicodedata.normalize("NFKD", composed.translate(_SPELLED_OUT))
+    plain = "".join(letter for letter in text if not unicodedata.combining(letter))
+    name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
     if not name or not name[0].isalpha():
         raise UsageProblem(f"no name for an Agent can be made of {directory.name!r}: begin with a letter")
     return f"{name}-agent" if name.replace("-", "_") in _NOT_NAMES else name
@@ -113,7 +153,7 @@ def _words(name: str, principal: str, agent_id: str, port: int, template: Templa
         _MODULE: name.replace("-", "_"),
         _NAME: name,
         _TITLE: name.replace("-", " ").title(),
-        f"127.0.0.1:{DEVELOPMENT_PORT}": f"127.0.0.1:{port}",
+        f"127.0.0.1:{DEVELOPMENT_PORTS[0]}": f"127.0.0.1:{port}",
         "RUNTIME": _RUNTIMES[template],
         "==VERSION": f"=={__version__}",
         _GREETING: _call(template),
@@ -147,10 +187,15 @@ def _replaced(text: str, words: dict[str, str]) -> str:
 
 
 def _next_steps(directory: Path, agent_id: str, endpoint: str, template: Template) -> list[str]:
+    """Each can be copied into a shell."""
+    folder, card = shlex.quote(str(directory)), shlex.quote(str(directory / "card.json"))
     return [
-        f"  aop agent run {directory}                     # in a terminal of its own",
-        f"  aop agent check {endpoint} --card {directory / 'card.json'}",
-        f"  aop publish {directory / 'card.json'}",
-        f"  aop install {agent_id}",
+        f"  aop dev {folder}                     # in a terminal of its own: runs, publishes and installs it",
         f"  aop invoke {agent_id} {_call(template)} --trace",
+        "",
+        "or step by step:",
+        f"  aop agent run {folder}               # in a terminal of its own",
+        f"  aop agent check {endpoint} --card {card}",
+        f"  aop publish {card}",
+        f"  aop install {agent_id}",
     ]

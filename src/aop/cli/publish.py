@@ -9,12 +9,14 @@ from aop.agent.settings import CHALLENGE_DIRECTORY
 from aop.cli import options
 from aop.cli.card import lines_of
 from aop.cli.card_findings import CardFile, read_card_file
+from aop.cli.card_version import VersionPart, raise_version
 from aop.cli.output import Output, facts, status
 from aop.cli.platform import Platform
 from aop.cli.problems import CommandProblem
 from aop.cli.publish_probe import PublishProbe
 from aop.cli.publish_progress import PublishProgress
 from aop.client import PublishStep, proof_folder
+from aop.contracts.card import AgentCard
 from aop.contracts.errors import Violation
 from aop.contracts.publication import Release
 
@@ -38,16 +40,23 @@ _WAIT_SECONDS = 30.0
     type=click.FloatRange(min=0, max=600),
     help="How long to wait until the Agent serves the proof; 0 does not wait.",
 )
+@click.option(
+    "--bump",
+    metavar="PART",
+    type=click.Choice([part.value for part in VersionPart]),
+    help="Raise this part of the Card's version first, in its file: patch, minor or major.",
+)
 @click.option("--force", is_flag=True, help="Publish although the running Agent differs from the Card.")
 @click.option(
     "--report", metavar="FILE", type=options.PATH, help="Write what the Agent says of itself to this file of yours."
 )
-async def publish(
+async def publish(  # noqa: PLR0913, PLR0917  a command's options are its parameters
     platform: Platform,
     file: Path,
     provider: str | None,
     proof_dir: Path | None,
     wait: float,
+    bump: str | None,
     force: bool,
     report: Path | None,
 ) -> None:
@@ -59,27 +68,30 @@ async def publish(
 
     After any failure repeat the command: it continues from what is done already. With --json the output is the Release.
 
+    A published version never changes. --bump writes the next one into the Card file; one not published yet stays.
+
     Example: aop publish my-agent/card.json
+    Example: aop publish my-agent/card.json --bump minor
     """
-    read = read_card_file(file)
-    if read.card is None:
-        raise _broken(platform.out, read)
+    read, card = _read(platform.out, file)
     folder = proof_dir or _usual_folder(file)
-    provider_id = provider or read.card.owner.id
-    progress = PublishProgress(platform, read, read.card, provider_id, folder)
-    probing = PublishProbe(platform.out, read.card, force=force, report=report)
+    provider_id = provider or card.owner.id
+    probing = PublishProbe(platform.out, card, force=force, report=report)
     await probing.before_publishing()
+    if bump is not None:
+        read, card = await raise_version(platform, read, card, VersionPart(bump))
+    progress = PublishProgress(platform, read, card, provider_id, folder)
 
     async def on_step(step: PublishStep) -> None:
         progress.show(step)
         await probing.before_release(step)
 
-    with progress.explained():
+    with progress.explained(probing.other_agent):
         release = await platform.client.publish(
             read.raw,
             proofs=proof_folder(folder) if folder is not None and folder.is_dir() else None,
             provider_id=provider_id,
-            wait_seconds=wait,
+            wait_seconds=probing.patience(wait),
             on_step=on_step,
         )
     await _tell(platform, release)
@@ -98,6 +110,13 @@ async def _tell(platform: Platform, release: Release) -> None:
             ("next", f"aop install {release.agent_id}"),
         ),
     )
+
+
+def _read(out: Output, file: Path) -> tuple[CardFile, AgentCard]:
+    read = read_card_file(file)
+    if read.card is None:
+        raise _broken(out, read)
+    return read, read.card
 
 
 def _broken(out: Output, read: CardFile) -> CommandProblem:

@@ -9,6 +9,8 @@ from aop.client import EndpointProved, PublishStep
 from aop.contracts.card import AgentCard
 from aop.net.origin import Endpoint, InvalidEndpoint
 
+_OTHER_AGENT_SECONDS = 1.0
+
 
 class PublishProbe:
     """Once: at the start, because a registered version never changes, or after the proof if nothing answered then."""
@@ -19,6 +21,8 @@ class PublishProbe:
         self._force = force
         self._report = report
         self._silent = False
+        self.other_agent = ""
+        """The id of an Agent that answers at the address in the place of this one."""
 
     async def before_publishing(self) -> None:
         try:
@@ -35,7 +39,13 @@ class PublishProbe:
             self._silent = False
             self._judge(await probed(self._card, Endpoint.parse(self._card.protocol.endpoint)))
 
+    def patience(self, seconds: float) -> float:
+        """Another Agent will not serve the proof of this one, however long one waits."""
+        return min(seconds, _OTHER_AGENT_SECONDS) if self.other_agent else seconds
+
     def _judge(self, probe: Probe) -> None:
+        if probe.agent is not None and probe.agent.card.agent_id != self._card.agent_id:
+            self.other_agent = probe.agent.card.agent_id
         if self._report is not None:
             write_report(self._out, self._report, probe.document())
         if probe.problem is not None:

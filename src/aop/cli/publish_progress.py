@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from aop.cli.agent_port import holder_of
 from aop.cli.card_findings import CardFile
 from aop.cli.output import styled
 from aop.cli.platform import Platform
@@ -25,6 +26,7 @@ from aop.client import (
     ReleaseVerified,
 )
 from aop.contracts.card import AgentCard
+from aop.net.origin import Endpoint
 
 
 class PublishProgress:
@@ -49,8 +51,11 @@ class PublishProgress:
             self._spinner.enter_context(self._platform.out.working(waiting))
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
-        """A failure inside becomes a problem whose recovery fits the step that failed."""
+    def explained(self, other_agent: str = "") -> Iterator[None]:
+        """A failure inside becomes a problem whose recovery fits the step that failed.
+
+        `other_agent` is the id of an Agent that answers at the address in the place of this one.
+        """
         with self._spinner:
             try:
                 yield
@@ -58,7 +63,7 @@ class PublishProgress:
                 with self._platform.hinting(**self._hints()):
                     raise
             except (CardChanged, ProofNeeded, ProofNotServed, PublishStopped) as error:
-                raise self._problem(error) from error
+                raise self._problem(error, other_agent) from error
             except OSError as error:
                 raise CommandProblem(f"{error.filename} cannot be written: {error.strerror}") from error
 
@@ -76,7 +81,9 @@ class PublishProgress:
             return {"DISALLOWED_NETWORK": allow}
         return {}
 
-    def _problem(self, error: CardChanged | ProofNeeded | ProofNotServed | PublishStopped) -> CommandProblem:
+    def _problem(
+        self, error: CardChanged | ProofNeeded | ProofNotServed | PublishStopped, other_agent: str
+    ) -> CommandProblem:
         match error:
             case CardChanged():
                 return CommandProblem(
@@ -95,13 +102,20 @@ class PublishProgress:
                 )
             case ProofNotServed():
                 return CommandProblem(
-                    str(error),
+                    f"{error}{self._who_answers(other_agent)}",
                     code="proof_not_served",
                     recovery="start the Agent (`aop agent run DIR`), see that it serves proofs from --proof-dir,"
                     " repeat; the challenge was not spent",
                 )
             case PublishStopped():
                 return CommandProblem(str(error), code=error.code, recovery=error.recovery.action)
+
+    def _who_answers(self, other_agent: str) -> str:
+        if not other_agent:
+            return ""
+        endpoint = Endpoint.parse(self._card.protocol.endpoint)
+        holder = holder_of(endpoint.port if endpoint.is_loopback else 0, other_agent, self._card.agent_id)
+        return f". At {endpoint.origin} answers {holder}"
 
 
 def _line(step: PublishStep) -> tuple[str, str]:  # noqa: PLR0911  one for each step

@@ -1,12 +1,14 @@
 """`aop up`: the whole platform on this machine."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import click
 from click.exceptions import Exit
 
 from aop.cli import options
+from aop.local.ports import DEVELOPMENT_PORTS
 from aop.local.state import DEFAULT_FOLDER
 from aop.local.up import UpOptions, run_up
 from aop.net.address_settings import listen_address
@@ -25,9 +27,19 @@ from aop.net.address_settings import listen_address
 @click.option("--no-agents", is_flag=True, help="Do not start the sample Agents.")
 @click.option("--no-console", is_flag=True, help="Do not start the Console.")
 @click.option("--no-door", is_flag=True, help="Do not start the door for A2A clients and MCP hosts.")
-def up(data: Path, allow: tuple[str, ...], no_agents: bool, no_console: bool, no_door: bool) -> None:
+@click.option(
+    "--no-dev-ports",
+    is_flag=True,
+    help=f"Do not allow Agents at 127.0.0.1:{DEVELOPMENT_PORTS[0]} to {DEVELOPMENT_PORTS[-1]}.",
+)
+def up(
+    data: Path, allow: tuple[str, ...], no_agents: bool, no_console: bool, no_door: bool, no_dev_ports: bool
+) -> None:
     """No configuration is needed. The first start with a data folder creates the
     database, keys and tokens and chooses the ports; later starts reuse them.
+
+    Agents that you make may listen on 127.0.0.1 at the ports 8099 to 8119, where
+    `aop init` places them. Every other private address needs --allow.
 
     PLATFORM_… settings in the environment override those of this command.
     Another PostgreSQL is used when all three of PLATFORM_DATABASE_URL,
@@ -43,4 +55,5 @@ def up(data: Path, allow: tuple[str, ...], no_agents: bool, no_console: bool, no
         except ValueError:
             raise click.BadParameter("must be HOST:PORT, an IPv6 host in brackets", param_hint="--allow") from None
     wanted = UpOptions(data, allow, with_agents=not no_agents, with_console=not no_console, with_door=not no_door)
+    wanted = replace(wanted, development_ports=not no_dev_ports)
     raise Exit(run_up(wanted, os.environ))  # noqa: TID251

@@ -15,7 +15,7 @@ from aop.door.settings import GATEWAY_ORIGIN as DOOR_GATEWAY
 from aop.door.settings import LISTEN_ADDRESS as DOOR_ADDRESS
 from aop.door.settings import ORIGIN as DOOR_ORIGIN
 from aop.door.settings import read_door_settings
-from aop.local.ports import DEVELOPMENT_PORT, Ports
+from aop.local.ports import DEVELOPMENT_PORTS, Ports
 from aop.local.secrets import LocalSecrets
 from aop.local.state import DatabaseUrls, RouterCredential, ServiceTokens
 from aop.net.address_settings import ListenAddress, listen_address
@@ -89,9 +89,11 @@ def local_settings(
     databases: DatabaseUrls,
     allowed: Sequence[str],
     caller: Mapping[str, str],
+    *,
+    development_ports: bool = True,
 ) -> LocalSettings:
     """Reads the result with the units' own readers, so that a bad setting is known before anything starts."""
-    allow_list = _allow_list(addresses, allowed, caller)
+    allow_list = _allow_list(addresses, allowed, caller, DEVELOPMENT_PORTS if development_ports else ())
     supplied = _supplied(addresses, secrets, databases) | dict(caller) | {ALLOW_LIST: _json(allow_list)}
     # The serving side must know the very token its client uses, whoever chose it.
     supplied.setdefault("PLATFORM_INTERNAL_PRINCIPALS_JSON", _principals("router-1", supplied[_CONTROL_PLANE_TOKEN]))
@@ -166,8 +168,13 @@ def _supplied(addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUr
     }
 
 
-def _allow_list(addresses: Addresses, allowed: Sequence[str], caller: Mapping[str, str]) -> list[str]:
-    own = [_text(address) for address in addresses.agents] + [f"{_LOOPBACK}:{DEVELOPMENT_PORT}"]
+def _allow_list(
+    addresses: Addresses, allowed: Sequence[str], caller: Mapping[str, str], development: Sequence[int]
+) -> list[str]:
+    """A unit that listens on a development port stays out of it: nobody may publish the platform as an Agent."""
+    units = {one.port for one in (addresses.gateway, addresses.router, addresses.console, addresses.door)}
+    own = [_text(address) for address in addresses.agents]
+    own += [f"{_LOOPBACK}:{port}" for port in development if port not in units]
     try:
         added = msgspec.json.decode(caller.get(ALLOW_LIST, "[]"), type=list[str])
     except msgspec.DecodeError:

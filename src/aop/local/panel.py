@@ -2,8 +2,9 @@
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from aop.local.terminal import LineTerminal, Painted
 
 _LABEL_WIDTH = 9
 _GREEN, _DIM = 32, 2
+_MAX_SINGLE_PORTS = 3
 
 _NESTED = ("aop:meeting-brief", "digest-meetings")
 """The Skill whose work is done by calls to other Agents, three levels deep."""
@@ -58,7 +60,7 @@ class Panel:
             *self._door(),
             *self._agents(),
             ("you are", f"{run.principal}; programs find its token, valid 1 day, in run.json"),
-            ("allowed", ", ".join(self.allow_list)),
+            ("allowed", ", ".join(_with_ranges(self.allow_list))),
             ("", "the only private addresses an Agent may have; more: --allow HOST:PORT"),
             ("data", f"{self.folder} (run.json for programs, logs/ for people)"),
             *_suggestions(run, self.samples, self.folder),
@@ -89,6 +91,22 @@ class Panel:
         if rows:
             rows.append(f"published by {self.run.principal}, installed in the Workspace {self.run.workspace_id}")
         return list(zip(["Agents", *[""] * len(rows)], rows, strict=False))
+
+
+def _with_ranges(allow_list: Sequence[str]) -> Iterator[str]:
+    """Many ports of one host in a row as one entry."""
+
+    def place(numbered: tuple[int, str]) -> tuple[str, int]:
+        number, entry = numbered
+        host, _, port = entry.rpartition(":")
+        return (host, int(port) - number) if port.isdigit() else (entry, number)
+
+    for _, run in groupby(enumerate(allow_list), place):
+        entries = [entry for _, entry in run]
+        if len(entries) > _MAX_SINGLE_PORTS:
+            yield f"{entries[0]}-{entries[-1].rpartition(':')[2]}"
+        else:
+            yield from entries
 
 
 def _suggestions(run: Run, samples: Sequence[Sample], folder: Path) -> list[Row]:

@@ -8,13 +8,14 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
+from aop.local.port_holder import port_holder
 from aop.local.problems import DataFolderUnusable, PortTaken
 from aop.local.state import DataFolder
 from aop.net.address_settings import ListenAddress
 from aop.net.sockets import listening_socket
 
-DEVELOPMENT_PORT = 8099
-"""Where `aop init` places a new Agent; never given to a part of the platform."""
+DEVELOPMENT_PORTS = range(8099, 8120)
+"""Where `aop init` places new Agents; never given to a part of the platform."""
 
 _DOOR = 8083
 _FILE = "ports.json"
@@ -35,7 +36,7 @@ class Ports(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def taken(self) -> frozenset[int]:
-        return frozenset({self.gateway, self.router, self.console, *self.agents, self.door, DEVELOPMENT_PORT})
+        return frozenset({self.gateway, self.router, self.console, *self.agents, self.door, *DEVELOPMENT_PORTS})
 
 
 def stored_ports(folder: DataFolder) -> Ports | None:
@@ -69,7 +70,7 @@ class Listeners:
 
     def choose(self) -> Ports:
         """Listens on each port at once: of two that choose at the same time, one gets the next port."""
-        defaults, kept = Ports(), {DEVELOPMENT_PORT}
+        defaults, kept = Ports(), DEVELOPMENT_PORTS
         gateway, router, console = (
             self._next_free(port, kept) for port in (defaults.gateway, defaults.router, defaults.console)
         )
@@ -105,9 +106,10 @@ class Listeners:
         place = f"{address.host}:{address.port} ({user})"
         if obstacle.errno != errno.EADDRINUSE:
             raise PortTaken(f"{place} cannot be listened on: {os.strerror(obstacle.errno or 0)}")
+        holder = port_holder(address.port) or "another program"
         move = f" set {user} to another address," if user.startswith("PLATFORM_") else ""
         raise PortTaken(
-            f"{place} is in use by another program. Stop that program,{move}"
+            f"{place} is in use by {holder}. Stop that program,{move}"
             f" or delete {folder.path / _FILE} to have ports chosen again"
         )
 
@@ -130,6 +132,15 @@ def is_free(address: ListenAddress) -> bool:
     except OSError:
         return False
     return True
+
+
+def is_taken(address: ListenAddress) -> bool:
+    """By another listener. An address that this machine does not have is not taken."""
+    try:
+        listening_socket(address.host, address.port).close()
+    except OSError as obstacle:
+        return obstacle.errno == errno.EADDRINUSE
+    return False
 
 
 def any_free_port() -> int:

@@ -52,6 +52,8 @@ class UpOptions:
     with_agents: bool = True
     with_console: bool = True
     with_door: bool = True
+    development_ports: bool = True
+    """Whether Agents may have 127.0.0.1 at the ports where `aop init` places them."""
 
 
 def run_up(options: UpOptions, caller: Mapping[str, str]) -> int:
@@ -169,7 +171,10 @@ class _Platform:
         return proofs
 
     def _settings(self, addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUrls) -> LocalSettings:
-        return local_settings(addresses, secrets, databases, self.options.allow, self.caller)
+        options = self.options
+        return local_settings(
+            addresses, secrets, databases, options.allow, self.caller, development_ports=options.development_ports
+        )
 
     async def _start_postgres(self, secrets: LocalSecrets) -> DatabaseUrls:
         home, log = self.folder.path / "postgres", self.folder.log("postgres")

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
 from typing import Self
 
 MAX_LENGTH = 2048
@@ -56,6 +56,14 @@ class Endpoint:
             raise InvalidEndpoint("a path segment is . or ..")
         port = DEFAULT_PORTS[scheme] if match["port"] is None else canonical_port(match["port"])
         return cls(scheme, canonical_host(match["host"]), port, path or "/")
+
+    @property
+    def is_loopback(self) -> bool:
+        """By its address. A name is none, whatever it resolves to."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
 
     @property
     def is_default_port(self) -> bool:
