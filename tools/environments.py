@@ -130,7 +130,9 @@ def _install(environment: Environment, uv: str, say: Say) -> None:
     say(f"setting up Python environment .dev/{environment.name} ({wait})")
     if not whole:
         shutil.rmtree(environment.folder, ignore_errors=True)
-        _call([uv, "venv", "--quiet", "--no-project", "--python", str(environment.interpreter), str(environment.folder)])
+        _call(
+            [uv, "venv", "--quiet", "--no-project", "--python", str(environment.interpreter), str(environment.folder)]
+        )
     # Wheels alone: building a package from source would run whatever its set-up code says.
     options = ["--quiet", "--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
     _call([uv, "pip", "sync", *options, "--python", str(environment.python), str(environment.lock.relative_to(ROOT))])

@@ -1,6 +1,5 @@
 """The versions of Python that the project says it is tested on are those it can be tested on."""
 
-import os
 import tomllib
 from pathlib import Path
 
@@ -42,7 +41,7 @@ def test_a_version_this_machine_lacks_is_named_with_a_way_to_get_it(
 def test_a_command_that_does_not_start_is_no_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stale = tmp_path / "python3.13"
     stale.write_text("#!/bin/sh\nexit 127\n")
-    os.chmod(stale, 0o755)
+    stale.chmod(0o700)
     monkeypatch.setattr(interpreters, "PRIVATE", tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
     monkeypatch.setenv("HOME", str(tmp_path))
