@@ -82,16 +82,16 @@ async def samples(
 async def test_every_block_of_the_guide_prints_what_stands_below_it(
     samples: SamplePlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("AOP_GATEWAY", samples.gateway.origin)
     monkeypatch.setenv("AOP_TOKEN", samples.owner.token)
     assert len(BLOCKS) == GUIDE.count("```python\n")
     names: dict[str, object] = {"__name__": "guide"}
     for code, expected in BLOCKS:
         printed = io.StringIO()
-        here = code.replace("http://127.0.0.1:8080", samples.gateway.origin)
 
-        def act(here: str = here, printed: io.StringIO = printed) -> None:
+        def act(code: str = code, printed: io.StringIO = printed) -> None:
             with contextlib.redirect_stdout(printed):
-                exec(here, names)  # noqa: S102  (our own text)
+                exec(code, names)  # noqa: S102  (our own text)
 
         await asyncio.to_thread(act)
         assert printed.getvalue() == expected, code

@@ -3,7 +3,8 @@
 `sh` and `python` are run, top to bottom; a `text` block after one holds lines of its output, `…` standing for
 anything. The title `Refused: CODE` means that the commands must fail with that code, and `In a separate terminal`
 that they go on running. `shell`, `py` and the languages of files are for other machines or are parts of a program: they
-are only parsed. A `py`, `ts` or `json` block whose title is the name of such a file is saved under that name.
+are only parsed. A `py`, `ts` or `json` block whose title is the name of such a file is saved under that name when its
+turn comes, and one with the title `Add to MEMBER in FILE` joins that list of a JSON file.
 """
 
 import re
@@ -18,6 +19,7 @@ _FILES = frozenset({"py", "ts", "json"})
 _FENCE = re.compile(r"^```(?P<word>[\w-]*)(?: title=\"(?P<title>[^\"]*)\")?$")
 _REFUSED = "Refused: "
 _BACKGROUND = "In a separate terminal"
+_ADDED = re.compile(r"Add to (?P<member>\w+) in (?P<file>\S+\.json)")
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,13 @@ class Block:
     @property
     def is_file(self) -> bool:
         """A file that the reader saves under this name."""
-        return self.word in _FILES and self.title.endswith(f".{self.word}")
+        return self.word in _FILES and self.title.endswith(f".{self.word}") and self.added is None
+
+    @property
+    def added(self) -> tuple[str, str] | None:
+        """The JSON file that the reader opens, and the list in it to which this item is added."""
+        match = _ADDED.fullmatch(self.title)
+        return None if match is None else (match["file"], match["member"])
 
     @property
     def background(self) -> bool:

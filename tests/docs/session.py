@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ aop() {
     case "$1 ${2-}" in
         "init "*) shift; python3 -m aop init --port "$AGENT_PORT" "$@" ;;
         "front "*) shift; python3 -m aop front --listen "127.0.0.1:$AGENT_PORT" "$@" ;;
-        "agent run") shift 2; python3 -m aop agent run --python "$AGENT_PYTHON" "$@" ;;
+        "agent run") shift 2; exec python3 -m aop agent run --python "$AGENT_PYTHON" "$@" ;;
         *) python3 -m aop "$@" ;;
     esac
 }
@@ -37,6 +38,16 @@ serving() {
         sleep 0.2
     done 2> /dev/null
     echo "the Agent does not serve"; return 1
+}
+ended() { kill "$1"; wait "$1" || true; }
+add_to() {
+    python3 - "$@" <<'END'
+import json, pathlib, sys
+file, member, item = pathlib.Path(sys.argv[1]), sys.argv[2], json.loads(pathlib.Path(sys.argv[3]).read_text())
+document = json.loads(file.read_text())
+document[member].append(item)
+file.write_text(json.dumps(document, indent=2))
+END
 }
 """
 
@@ -84,10 +95,7 @@ def follow(blocks: Sequence[Block], place: Place) -> list[tuple[Block, str]]:
     (place.folder / ".bin" / "curl").symlink_to(Path(__file__).with_name("plain_curl.py"))
     if any(block.word == "ts" for block in blocks):
         _give_node(place)
-    for block in blocks:
-        if block.is_file:
-            (place.folder / block.title).write_text(place.real(block.text))
-    runs = [block for block in blocks if block.word in RUN]
+    runs = [block for block in blocks if block.word in RUN or block.is_file or block.added]
     script = place.folder / ".page.sh"
     script.write_text(_PREPARE + "".join(_step(number, block, place) for number, block in enumerate(runs)))
     process = subprocess.Popen(
@@ -105,7 +113,7 @@ def follow(blocks: Sequence[Block], place: Place) -> list[tuple[Block, str]]:
         _end_group(process)
     outputs = [place.written(path.read_text()) for path in _outputs(place, len(runs)) if path.exists()]
     assert code == 0, f"line {runs[len(outputs) - 1].line} ended with {code}:\n{outputs[-1]}"
-    return list(zip(runs, outputs, strict=True))
+    return [(block, output) for block, output in zip(runs, outputs, strict=True) if block.word in RUN]
 
 
 def _give_node(place: Place) -> None:
@@ -129,17 +137,30 @@ def missing_lines(expected: str, output: str) -> list[str]:
 def _step(number: int, block: Block, place: Place) -> str:
     text = place.real(block.text).replace("./dev aop", "aop")
     start = f'\nexec >"{place.folder}/.output/{number}" 2>&1\n'
-    if block.word == "python":
-        program = place.folder / f".block{number}.py"
-        program.write_text(text)
-        return f"{start}python3 {program}\n"
+    if block.word != "sh":
+        written = place.folder / f".block{number}"
+        written.write_text(text)
+        return f"{start}{_use(block, written)}\n"
     if block.background:
-        # An Agent of the SDK's own has no page for its readiness, but a card.
-        ready = f"{place.sdk_port}{PUBLIC_CARD_PATH}" if text.startswith("python ") else f"{place.agent_port}/readyz"
-        return start + ("" if text.strip() == _PLATFORM else f"(\n{text}\n) &\nserving $! {ready}\n")
+        return start + ("" if text.strip() == _PLATFORM else _background(text, place))
     if block.refused is not None:
         return f'{start}if (\nset -e\n{text}\n); then echo "this was not refused"; exit 1; fi\n'
     return f"{start}{text}\n"
+
+
+def _use(block: Block, written: Path) -> str:
+    if block.added is not None:
+        return f"add_to {' '.join(block.added)} {written}"
+    return f"cp {written} {block.title}" if block.is_file else f"python3 {written}"
+
+
+def _background(text: str, place: Place) -> str:
+    """The same command again means that the reader stopped it with Ctrl-C and starts it once more."""
+    # An Agent of the SDK's own has no page for its readiness, but a card.
+    ready = f"{place.sdk_port}{PUBLIC_CARD_PATH}" if text.startswith("python ") else f"{place.agent_port}/readyz"
+    running = f"running[{zlib.crc32(text.encode())}]"
+    again = f'if [ -n "${{{running}-}}" ]; then ended "${{{running}}}"; fi'
+    return f"{again}\n(\n{text}\n) &\n{running}=$!\nserving $! {ready}\n"
 
 
 def _outputs(place: Place, count: int) -> list[Path]:
