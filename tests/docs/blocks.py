@@ -3,8 +3,9 @@
 `sh` and `python` are run, top to bottom; a `text` block after one holds lines of its output, `…` standing for
 anything. The title `Refused: CODE` means that the commands must fail with that code, and `In a separate terminal`
 that they go on running. `shell`, `py` and the languages of files are for other machines or are parts of a program: they
-are only parsed. A `py`, `ts` or `json` block whose title is the name of such a file is saved under that name when its
-turn comes, and one with the title `Add to MEMBER in FILE` joins that list of a JSON file.
+are only parsed. A `py`, `ts` or `json` block whose title is the name of such a file is saved under that name: one in a
+folder, which a command has made, when its turn comes, any other before the page begins. The title `Add to MEMBER in
+FILE` means that the block joins that list of a JSON file.
 """
 
 import re
@@ -37,6 +38,11 @@ class Block:
     def is_file(self) -> bool:
         """A file that the reader saves under this name."""
         return self.word in _FILES and self.title.endswith(f".{self.word}") and self.added is None
+
+    @property
+    def replaces(self) -> bool:
+        """A file of a project that a command of the page has made."""
+        return self.is_file and "/" in self.title
 
     @property
     def added(self) -> tuple[str, str] | None:

@@ -95,7 +95,10 @@ def follow(blocks: Sequence[Block], place: Place) -> list[tuple[Block, str]]:
     (place.folder / ".bin" / "curl").symlink_to(Path(__file__).with_name("plain_curl.py"))
     if any(block.word == "ts" for block in blocks):
         _give_node(place)
-    runs = [block for block in blocks if block.word in RUN or block.is_file or block.added]
+    for block in blocks:
+        if block.is_file and not block.replaces:
+            (place.folder / block.title).write_text(place.real(block.text))
+    runs = [block for block in blocks if block.word in RUN or block.replaces or block.added]
     script = place.folder / ".page.sh"
     script.write_text(_PREPARE + "".join(_step(number, block, place) for number, block in enumerate(runs)))
     process = subprocess.Popen(
@@ -151,7 +154,7 @@ def _step(number: int, block: Block, place: Place) -> str:
 def _use(block: Block, written: Path) -> str:
     if block.added is not None:
         return f"add_to {' '.join(block.added)} {written}"
-    return f"cp {written} {block.title}" if block.is_file else f"python3 {written}"
+    return f"cp {written} {block.title}" if block.replaces else f"python3 {written}"
 
 
 def _background(text: str, place: Place) -> str:
