@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from aop.cli.card_findings import PLACES
-from aop.contracts.documents import document
 from tests.cli.conftest import Aop
 from tests.support.cards import a_card
 
@@ -104,12 +102,6 @@ def test_what_will_not_work_later_is_advice_and_no_failure(alone: Aop, tmp_path:
     assert done.code == 0
     assert [found["kind"] for found in done.json["findings"]] == ["advice", "advice"]
     assert [found["rule"] for found in done.json["findings"]] == ["INVALID_ENDPOINT", "AGENT_AUTH_UNSUPPORTED"]
-
-
-@pytest.mark.parametrize("pointer", PLACES)
-def test_what_belongs_at_a_place_is_told_of_places_a_card_has(pointer: str) -> None:
-    tokens = [0 if token == "*" else token for token in pointer.split("/")[1:]]
-    assert document("agent-card/0.2").declared_pointer(tokens) == pointer.replace("*", "0")
 
 
 def test_a_file_that_is_not_there_is_named(alone: Aop) -> None:

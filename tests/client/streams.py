@@ -59,12 +59,12 @@ def a_stream(*steps: dict[str, Any] | bytes | asyncio.Event, end: bytes | None =
 
 
 @asynccontextmanager
-async def opened(behave: Behaviour, **options: Any) -> AsyncIterator[tuple[ResultStream, ScriptedGateway]]:
+async def opened(behave: Behaviour, **options: Any) -> AsyncIterator[tuple[ResultStream[Any], ScriptedGateway]]:
     async with scripted_gateway(behave) as gateway, Client(gateway.origin, "token", **options) as client:
         yield client.stream("demo", "acme:adder", "add", {"n": 1}), gateway
 
 
-async def taken(stream: ResultStream, into: list[Any]) -> None:
+async def taken(stream: ResultStream[Any], into: list[Any]) -> None:
     async for chunk in stream:
         into.append(chunk)
 

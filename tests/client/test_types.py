@@ -7,12 +7,33 @@ from pathlib import Path
 from tools.environments import ROOT
 
 PROGRAM = """
-from typing import assert_type
+from dataclasses import dataclass
+from typing import Any, TypedDict, assert_type
 
-from aop.client import Client, Listing, ResultStream, SyncClient, SyncListing, SyncResultStream
+import msgspec
+from pydantic import BaseModel
+
+from aop.client import Client, Listing, Result, ResultStream, SyncClient, SyncListing, SyncResultStream
 from aop.contracts.catalog import DiscoveryItem
 from aop.contracts.invocation import InvocationResult
 from aop.contracts.workspace import Workspace
+
+
+class Struct(msgspec.Struct):
+    sum: int
+
+
+@dataclass
+class Data:
+    sum: int
+
+
+class Dict(TypedDict):
+    sum: int
+
+
+class Model(BaseModel):
+    sum: int
 
 
 async def use(a: Client, s: SyncClient) -> None:
@@ -22,8 +43,16 @@ async def use(a: Client, s: SyncClient) -> None:
     assert_type(s.discover_agents(capability="add"), SyncListing[DiscoveryItem])
     assert_type(await a.invoke("w", "a", "c", {}, timeout=1), InvocationResult)
     assert_type(s.within(2).invoke("w", "a", "c", b"{}"), InvocationResult)
-    assert_type(a.stream("w", "a", "c", {}), ResultStream)
-    assert_type(s.stream("w", "a", "c", {}), SyncResultStream)
+    assert_type(a.stream("w", "a", "c", {}), ResultStream[Any])
+    assert_type(s.stream("w", "a", "c", {}), SyncResultStream[Any])
+    assert_type(await a.invoke("w", "a", "c", {}, result_type=Struct, timeout=1), Result[Struct])
+    assert_type(s.invoke("w", "a", "c", {}, result_type=Data).value, Data)
+    assert_type(s.invoke("w", "a", "c", {}, result_type=Dict).value["sum"], int)
+    assert_type(s.invoke("w", "a", "c", {}, result_type=Model).value.sum, int)
+    assert_type(s.invoke("w", "a", "c", {}, result_type=list[Struct]).value, list[Struct])
+    assert_type([chunk async for chunk in a.stream("w", "a", "c", {}, result_type=Model)], list[Model])
+    assert_type(list(s.stream("w", "a", "c", {}, result_type=Data)), list[Data])
+    s.invoke("w", "a", "c", {}, result_type=3)  # type: ignore[call-overload]  # no type
     assert_type([item async for item in a.discover_agents()], list[DiscoveryItem])
     s.read_workspace(7)  # type: ignore[arg-type]  # no text
     s.read_workspace(workspace="demo")  # type: ignore[call-arg]  # by position only

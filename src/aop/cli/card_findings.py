@@ -1,7 +1,6 @@
 """What is wrong with an Agent Card file, by the Registry's own rules: each with its line and how to fix it."""
 
 import json
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,71 +19,10 @@ from aop.cli.problems import CommandProblem
 from aop.contracts.card import AgentCard, AuthenticationType
 from aop.contracts.documents import document
 from aop.contracts.errors import Violation
+from aop.contracts.expected import expected
 from aop.net.origin import Endpoint, InvalidEndpoint
 
 MAX_BYTES = 1_048_576
-
-_HINTS = {
-    "json_syntax": "this is not JSON",
-    "trailing_data": "remove the text after the Card",
-    "duplicate_member": "a member is named twice here; keep one of them",
-    "surrogate": "a \\u escape holds half a character; write the character itself",
-    "depth": "nested deeper than 64 levels; flatten it",
-    "required": "add this member",
-    "additional_member": "a Card has no such member; remove it or correct its spelling",
-    "type": "another JSON type is needed here",
-    "const": "another value is needed here",
-    "enum": "another value is needed here",
-    "pattern": "the form is not right",
-    "format": "an absolute http or https address without user info is needed",
-    "minLength": "too short",
-    "maxLength": "too long",
-    "minimum": "too small",
-    "maximum": "too large",
-    "minItems": "at least one is needed",
-    "uniqueItems": "an entry is there twice",
-    "CARD-1": "another Skill has this id; Skill ids are unique in a Card",
-    "CARD-2": "another permission has this id; permission ids are unique in a Card",
-    "CARD-3": "declare it in `permissions` with exactly this spelling, or take it out here",
-    "CARD-4": "write the number with digits alone, like 60000",
-    "CARD-5": "a number in here is not safe for every reader: at most 2^53-1 without fraction, finite otherwise",
-    "CARD-6": "the Skill schema cannot be used",
-}
-_SPOKEN = frozenset({"additional_member", "CARD-1", "CARD-2", "CARD-3", "CARD-4", "CARD-5", "CARD-6"})
-"""Rules whose hint says everything already."""
-_IDENTIFIER = "an identifier: 1 to 128 letters, digits and . _ : -, the first a letter or digit"
-_BYTES = "a whole number from 1 to 2147483647"
-PLACES = {
-    "/schemaVersion": '"0.2"',
-    "/agentId": _IDENTIFIER,
-    "/name": "a text of 1 to 120 characters, not blank",
-    "/description": "a text of 1 to 4000 characters, not blank",
-    "/owner": "an object with id and displayName",
-    "/owner/id": f"{_IDENTIFIER}; the principal who publishes",
-    "/owner/displayName": "a text of 1 to 120 characters, not blank",
-    "/version": "a full SemVer version like 1.0.0",
-    "/protocol": "an object with type, version, transport and endpoint",
-    "/protocol/type": '"a2a"',
-    "/protocol/version": '"0.3.0"',
-    "/protocol/transport": '"JSONRPC"',
-    "/protocol/endpoint": "an absolute http or https address without user info, at most 2048 characters",
-    "/skills": "an array of at least one Skill",
-    "/skills/*/id": _IDENTIFIER,
-    "/skills/*/name": "a text of 1 to 120 characters, not blank",
-    "/skills/*/description": "a text of 1 to 2000 characters, not blank",
-    "/skills/*/inputSchema": "a JSON Schema object",
-    "/skills/*/outputSchema": "a JSON Schema object",
-    "/skills/*/requiredPermissions": "an array of permission ids, possibly empty",
-    "/authentication/type": "none, api_key, http_bearer, oauth2_client_credentials or mutual_tls",
-    "/permissions": "an array of {id, description}, possibly empty",
-    "/permissions/*/id": _IDENTIFIER,
-    "/permissions/*/description": "a text of 1 to 1000 characters, not blank",
-    "/limits/timeoutMs": "a whole number from 1 to 600000",
-    "/limits/maxInputBytes": _BYTES,
-    "/limits/maxOutputBytes": _BYTES,
-    "/limits/streaming": "true or false",
-}
-"""What belongs there, by pointer with `*` for an index."""
 
 
 @dataclass(frozen=True)
@@ -142,24 +80,22 @@ def _foreign(path: Path) -> CardFinding:
 
 
 def _unreadable(raw: bytes, refused: strict_json.JsonRefused) -> CardFinding:
-    hint, line = _HINTS[refused.rule], None
+    pointer, line = "".join(f"/{token}" for token in refused.pointer), None
+    hint = str(expected(Violation(pointer, refused.rule)))
     try:
         text = raw.decode()
         json.loads(text)
-        line = line_of(line_numbers(text), "".join(f"/{token}" for token in refused.pointer))
+        line = line_of(line_numbers(text), pointer)
     except json.JSONDecodeError as problem:
         line, hint = problem.lineno, f"{hint}: {problem.msg} at column {problem.colno}"
     except (UnicodeDecodeError, RecursionError):
         hint = f"{hint} in UTF-8" if refused.rule is strict_json.JsonRule.JSON_SYNTAX else hint
-    return CardFinding(line, "".join(f"/{token}" for token in refused.pointer), refused.rule, hint)
+    return CardFinding(line, pointer, refused.rule, hint)
 
 
 def _found(violation: Violation, value: object, lines: dict[Tokens, int]) -> Iterator[CardFinding]:
     """An unknown member is named here, where the file belongs to its reader; the Gateway names its parent only."""
-    hint = _HINTS.get(violation.rule, "see the Card's schema")
-    wanted = PLACES.get(re.sub(r"/[0-9]+(?=/|$)", "/*", violation.pointer))
-    if wanted is not None and violation.rule not in _SPOKEN:
-        hint = f"{hint}: {wanted}"
+    hint = expected(violation) or "see the Card's schema"
     if violation.rule == "additional_member":
         parent = _tokens(violation.pointer, value)
         for name in _undeclared(parent, value):

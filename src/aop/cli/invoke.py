@@ -3,6 +3,7 @@
 import asyncio
 import time
 from contextlib import suppress
+from typing import Any
 
 import click
 import msgspec
@@ -133,7 +134,7 @@ class _Invocation:
             raise error
         self._done(str(stream.invocation_id))
 
-    async def _followed(self, stream: ResultStream) -> PlatformError | None:
+    async def _followed(self, stream: ResultStream[Any]) -> PlatformError | None:
         """The error it ended with; None when it succeeded."""
         open_line = False
         async for event in stream.events():

@@ -107,9 +107,13 @@ class Output:
         known = problem.code if problem.code.isupper() else "error"
         self._err.print(styled((known, "bold red"), ": ", text_of(str(problem))))
         for place in problem.violations:
-            self._err.print(styled(f"  {place.pointer or '(whole body)'}: {place.rule}"))
+            words = problem.expected(place)
+            said = place.rule if words is None else f"{place.rule}, {words}"
+            self._err.print(styled(f"  {place.pointer or '(whole body)'}: {said}"))
         if problem.reason is not None:
             self._err.print(styled(("  reason      ", "bold"), f"{problem.reason}: {problem.sentence}"))
+        if problem.hint is not None:
+            self._err.print(styled(("  hint        ", "bold"), problem.hint))
         if problem.recovery:
             self._err.print(styled(("  what to do  ", "bold"), problem.recovery))
         for name, value in (("invocation", problem.invocation_id), ("trace", problem.trace_id)):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aop.contracts.errors import Violation
+from aop.contracts.expected import expected
 
 EXIT_REFUSED = 1
 """The platform refused or failed, an Invocation did not succeed, or a check found something."""
@@ -38,6 +39,17 @@ class CommandProblem(Exception):
         self.trace_id: str | None = None
         self.invocation_id: str | None = None
         self.violations: Sequence[Violation] = ()
+        self.forms: Mapping[str, str] = {}
+        """What belongs at the pointer of a violation, where that is known better than from the contract."""
+        self.hint: str | None = None
+        """What the command found out itself, such as names that look alike."""
+
+    def expected(self, violation: Violation) -> str | None:
+        return expected(violation, self.forms.get(violation.pointer))
+
+    def _place(self, one: Violation) -> dict[str, str]:
+        words = self.expected(one)
+        return {"pointer": one.pointer, "rule": one.rule} | ({} if words is None else {"expected": words})
 
     def document(self) -> dict[str, Any]:
         """What `--json` writes to stderr."""
@@ -49,7 +61,13 @@ class CommandProblem(Exception):
         if self.invocation_id is not None:
             found["invocationId"] = self.invocation_id
         if self.violations:
-            found["violations"] = [{"pointer": one.pointer, "rule": one.rule} for one in self.violations]
+            found["violations"] = [
+                {"pointer": one.pointer, "rule": one.rule}
+                | ({"expected": text} if (text := self.expected(one)) else {})
+                for one in self.violations
+            ]
+        if self.hint is not None:
+            found["hint"] = self.hint
         if self.recovery:
             found["recovery"] = self.recovery
         return {"error": found}

@@ -6,16 +6,20 @@ from aop.client.catalog import ExactCard
 from aop.client.clients import Client, SyncClient
 from aop.client.errors import (
     AnswerLost,
+    AuthoritiesNotUsable,
     BrokenAnswer,
     CardChanged,
     ClientError,
     DeadlinePassed,
+    InvalidAddress,
     InvocationFailed,
     PlatformError,
     ProofNeeded,
     ProofNotServed,
     PublishStopped,
+    ResultMismatch,
     StreamInterrupted,
+    TokenNeeded,
     Unreachable,
 )
 from aop.client.proofs import ServeProof, proof_folder
@@ -33,9 +37,11 @@ from aop.client.publishing import (
 )
 from aop.client.stream import ResultStream
 from aop.client.synchronous import SyncListing, SyncResultStream
+from aop.client.typed import Result
 
 __all__ = [
     "AnswerLost",
+    "AuthoritiesNotUsable",
     "BrokenAnswer",
     "CardChanged",
     "CardRegistered",
@@ -47,6 +53,7 @@ __all__ = [
     "EndpointBound",
     "EndpointProved",
     "ExactCard",
+    "InvalidAddress",
     "InvocationFailed",
     "Listing",
     "Page",
@@ -59,12 +66,15 @@ __all__ = [
     "ReleaseCreated",
     "ReleasePublished",
     "ReleaseVerified",
+    "Result",
+    "ResultMismatch",
     "ResultStream",
     "ServeProof",
     "StreamInterrupted",
     "SyncClient",
     "SyncListing",
     "SyncResultStream",
+    "TokenNeeded",
     "Unreachable",
     "proof_folder",
 ]

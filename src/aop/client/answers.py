@@ -17,16 +17,17 @@ _TRACE: Final = b"x-platform-trace-id"
 _read_error = json_of(InvocationError)
 
 
-def read(answer: Answer, request: OperationRequest[T]) -> T:
+def read(answer: Answer, request: OperationRequest[T], gateway: str) -> T:
     if answer.status not in request.statuses:
-        raise refusal(answer)
+        raise refusal(answer, gateway)
     try:
         return request.call.read(answer)
     except (ValueError, msgspec.DecodeError, RepeatedHeader) as error:
-        raise broken(answer, f"it is not the answer to {request.method} {request.target.partition('?')[0]}") from error
+        what = f"it is not the answer to {request.method} {request.target.partition('?')[0]}"
+        raise broken(answer, what, gateway) from error
 
 
-def refusal(answer: Answer) -> PlatformError | BrokenAnswer:
+def refusal(answer: Answer, gateway: str) -> PlatformError | BrokenAnswer:
     """The platform's own error, if it is one: right status and reason for its code, one trace, both ids or none."""
     try:
         error = _read_error(answer)
@@ -40,13 +41,15 @@ def refusal(answer: Answer) -> PlatformError | BrokenAnswer:
     except (ValueError, msgspec.DecodeError, RepeatedHeader):
         sound = False
     if not sound:
-        return broken(answer, "it is not a Platform Error")
+        return broken(answer, "it is not a Platform Error", gateway)
     return PlatformError.of(error, retry_after=int(retry_after) if retry_after and retry_after.isdigit() else None)
 
 
-def broken(answer: Answer | StreamedAnswer, text: str) -> BrokenAnswer:
+def broken(answer: Answer | StreamedAnswer, text: str, gateway: str) -> BrokenAnswer:
     return BrokenAnswer(
-        f"the answer {answer.status} is not the Gateway's: {text}", status=answer.status, trace_id=trace_of(answer)
+        f"the answer {answer.status} of {gateway} is not the Gateway's: {text}",
+        status=answer.status,
+        trace_id=trace_of(answer),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from aop.client.base import BaseClient
 from aop.client.call import Page
+from aop.client.errors import ClientError, brief
 from aop.client.request import ListRequest, OperationRequest, WholeRequest
 from aop.client.stream import ResultStream
 
@@ -28,7 +29,10 @@ class AsyncBaseClient(BaseClient):
         await self._transport.close()
 
     async def send(self, request: OperationRequest[T]) -> T:
-        return await self._transport.send(request, self._seconds(request.call))
+        try:
+            return await self._transport.send(request, self._seconds(request.call))
+        except ClientError as error:
+            raise brief(error) from None
 
     async def whole(self, request: WholeRequest[T]) -> T:
         return await request.read(self.send)
@@ -36,7 +40,7 @@ class AsyncBaseClient(BaseClient):
     def listing(self, request: ListRequest[T]) -> "Listing[T]":
         return Listing(self, request)
 
-    def streaming(self, request: OperationRequest[Any], *, strict: bool = True) -> ResultStream:
+    def streaming(self, request: OperationRequest[Any], *, strict: bool = True) -> ResultStream[Any]:
         return ResultStream(self._transport, request, self._seconds(request.call), strict=strict)
 
 

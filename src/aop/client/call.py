@@ -18,13 +18,16 @@ T = TypeVar("T")
 Read = Callable[[Answer], T]
 QueryValue = str | int | bool | datetime | None
 Document = bytes | msgspec.Struct | Mapping[str, Any]
+Input = Mapping[str, Any] | str | bytes
+"""An object, a text, or the JSON text of one of the two as bytes."""
 
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
     """The arguments of one operation, as they go on the wire.
 
-    `patience` is how long the platform itself may take; `timeout` is what the caller asked for, if anything.
+    `patience` is how long the platform itself may take; `timeout` is what the caller asked for, if anything. The chunks
+    of a stream are read as `result_type` or, without one, as Python values.
     """
 
     read: Read[T]
@@ -35,6 +38,7 @@ class Call(Generic[T]):
     anonymous: bool = False
     patience: float = 0.0
     timeout: float | None = None
+    result_type: type[Any] | None = None
 
 
 @dataclass(frozen=True)

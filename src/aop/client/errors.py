@@ -6,18 +6,24 @@ import msgspec
 
 from aop.contracts.catalog import CatalogEntry
 from aop.contracts.errors import ErrorCode, Reason, Violation, code_entries
+from aop.contracts.expected import expected
 from aop.contracts.invocation import CorrelatedError
 from aop.contracts.platform_error import InvocationError
 from aop.contracts.recovery import Recovery, RecoveryOwner, Situation, recoveries, recovery_of
+from aop.net.origin import InvalidEndpoint
 
 _PROVIDER: Final = RecoveryOwner.PROVIDER
+_CALLER: Final = RecoveryOwner.CALLER
 
 
 class ClientError(Exception):
     """A call failed. `recovery` says who acts next and how. The client never sends a request again.
 
-    `trace_id` and `invocation_id` are None where they are not known.
+    `trace_id` and `invocation_id` are None where they are not known. `cause` is the error below it, for debugging. It
+    is no part of the traceback, which ends at the call that failed.
     """
+
+    cause: BaseException | None = None
 
     def __init__(
         self, text: str, recovery: Recovery, *, trace_id: str | None = None, invocation_id: str | None = None
@@ -29,7 +35,9 @@ class ClientError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # An exception is rebuilt from its text by default, which these are not made from; pools of processes pickle.
-        return _restored, (type(self), self.args, vars(self))
+        # A cause may be of a kind that cannot be pickled, so it stays behind.
+        members = {name: value for name, value in vars(self).items() if name != "cause"}
+        return _restored, (type(self), self.args, members)
 
 
 class PlatformError(ClientError):
@@ -52,7 +60,7 @@ class PlatformError(ClientError):
         self.violations: tuple[Violation, ...] = error.violations or ()
         self.reason: Reason | None = error.reason or None
         recovery = recovery_of(error.code, self.reason)
-        more = "".join(f"; {item.pointer or 'body'}: {item.rule}" for item in self.violations)
+        more = "".join(f"; {item.pointer or 'body'}: {_said(item)}" for item in self.violations)
         if recovery.sentence is not None:
             more += f"; {self.reason}: {recovery.sentence.removesuffix('.')}"
         super().__init__(
@@ -84,8 +92,33 @@ class InvocationFailed(PlatformError):
 class Unreachable(ClientError):
     """There was no connection to the Gateway, so nothing was sent."""
 
+    def __init__(self, text: str, recovery: Recovery | None = None) -> None:
+        super().__init__(text, recovery or recoveries()[Situation.UNREACHABLE])
+
+
+class InvalidAddress(ClientError, InvalidEndpoint):
+    """The text given as the Gateway's address is not one, so there is no client."""
+
+    def __init__(self, address: str, problem: str) -> None:
+        # User info may hold a password.
+        named = "the text given" if "@" in address else repr(address[:200])
+        action = "Give the address of the Gateway, for example http://127.0.0.1:8080 or https://agents.example.com."
+        super().__init__(f"{named} is not the address of a Gateway: {problem}", Recovery(_CALLER, action))
+
+
+class AuthoritiesNotUsable(ClientError):
+    """The file of certificate authorities cannot be read or holds none, so there is no client."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        action = "Name a readable file of PEM certificates: that of the authority that issued the Gateway's."
+        super().__init__(f"the CA file {path} {problem}", Recovery(_CALLER, action))
+
+
+class TokenNeeded(ClientError, ValueError):
+    """The call needs an access token, and the client has none that can be sent. Nothing was sent."""
+
     def __init__(self, text: str) -> None:
-        super().__init__(text, recoveries()[Situation.UNREACHABLE])
+        super().__init__(text, Recovery(_CALLER, "Give the client an access token: Client(url, token)."))
 
 
 class AnswerLost(ClientError):
@@ -123,6 +156,24 @@ class StreamInterrupted(ClientError):
         situation = recoveries()[Situation.STREAM_INTERRUPTED]
         super().__init__(text, situation, trace_id=trace_id, invocation_id=invocation_id)
         self.rule = rule
+
+
+class ResultMismatch(ClientError):
+    """What the Agent returned does not fit the type that the caller asked for with `result_type`.
+
+    The platform did its part: an Invocation without stream succeeded, and its outcome is in the Ledger. `result` holds
+    what came, as it cannot be fetched again.
+    """
+
+    def __init__(self, text: str, result: msgspec.Raw, *, trace_id: str | None, invocation_id: str | None) -> None:
+        action = "Compare the type with the outputSchema of the Skill. `result` of this error holds what came."
+        super().__init__(
+            f"{text} (invocation {invocation_id}, trace {trace_id})",
+            Recovery(_CALLER, action),
+            trace_id=trace_id,
+            invocation_id=invocation_id,
+        )
+        self.result = result
 
 
 class PublishStopped(ClientError):
@@ -168,6 +219,17 @@ class ProofNotServed(ClientError):
         super().__init__(f"the Agent does not serve the proof at {url}: {problem}", Recovery(_PROVIDER, action))
         self.url = url
         self.problem = problem
+
+
+def brief(error: ClientError) -> ClientError:
+    """The error as it leaves this package: without the frames that it passed, and with its cause beside it."""
+    error.cause = error.cause or error.__cause__
+    return error.with_traceback(None)
+
+
+def _said(violation: Violation) -> str:
+    words = expected(violation)
+    return violation.rule if words is None else f"{violation.rule} ({words})"
 
 
 def _restored(kind: type[ClientError], args: tuple[Any, ...], members: dict[str, Any]) -> ClientError:

@@ -1,17 +1,20 @@
 """Calls that run an Agent, and calls that read Invocations and Traces."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from aop.base import json as strict_json
 from aop.client.answers import trace_of
-from aop.client.call import Call, Page, QueryValue, json_of, page_of
-from aop.client.operation import list_operation, operation, stream_operation, whole_operation
-from aop.client.request import Parts
+from aop.client.call import Call, Input, Page, QueryValue, Read, json_of, page_of
+from aop.client.errors import ResultMismatch
+from aop.client.invoking import InvokeOperation, StreamOperation
+from aop.client.operation import list_operation, operation, whole_operation
+from aop.client.request import OperationRoute, Parts
+from aop.client.typed import Result, Unfitting, name_of, reader_of
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.invocation import InvocationRequest, InvocationResult
 from aop.contracts.lineage import (
@@ -26,6 +29,7 @@ from aop.net.http import Answer
 
 _INVOCATIONS = "/v1/workspaces/{workspaceId}/invocations"
 _TRACES = "/v1/workspaces/{workspaceId}/traces"
+_INVOKE: Final = OperationRoute("POST", _INVOCATIONS, (200,))
 _TRACE_PARTS: Final = Parts[Trace](
     cursor=lambda page: page.next_cursor or None,
     joined=lambda first, rest: replace(rest, invocations=first.invocations + rest.invocations),
@@ -33,14 +37,13 @@ _TRACE_PARTS: Final = Parts[Trace](
 # The most time an Invocation may run, and the platform's own bounds after it.
 _MAX_SECONDS: Final = 620.0
 
-Input = Mapping[str, Any] | str | bytes
-"""An object, a text, or the JSON text of one of the two as bytes."""
+M = TypeVar("M")
 
 
 class InvocationCalls:
     """Invoke installed Agents and follow their lineage."""
 
-    @operation("POST", _INVOCATIONS)
+    @partial(InvokeOperation, _INVOKE)
     def invoke(
         self,
         workspace_id: str,
@@ -48,8 +51,9 @@ class InvocationCalls:
         capability: str,
         input: Input,  # noqa: A002  the contract's own name
         *,
+        result_type: type[Any] | None = None,
         timeout: float | None = None,
-    ) -> Call[InvocationResult]:
+    ) -> Call[Any]:
         """The result of one Invocation; InvocationFailed when it ran and gave none.
 
         A `str` is a text for a Skill that takes one. Bytes are JSON text and reach the Agent byte for byte.
@@ -57,12 +61,19 @@ class InvocationCalls:
 
         >>> client.invoke("demo", "acme:adder", "add", {"numbers": [1, 2]}).value
         {'sum': 3}
+
+        With `result_type` the result is a `Result[result_type]`: a msgspec Struct, a dataclass, a TypedDict, a plain
+        type or a pydantic model. ResultMismatch is raised when the Agent's result does not fit it.
+
+        >>> client.invoke("demo", "acme:adder", "add", {"numbers": [1, 2]}, result_type=dict[str, float]).value
+        {'sum': 3.0}
         """
         body = _body(agent_id, capability, input, stream=False)
         path = {"workspaceId": workspace_id}
-        return Call(_result, path, body=body, patience=_MAX_SECONDS, timeout=timeout)
+        read = _result if result_type is None else _typed_result(result_type)
+        return Call(read, path, body=body, patience=_MAX_SECONDS, timeout=timeout)
 
-    @stream_operation(_INVOCATIONS)
+    @partial(StreamOperation, _INVOKE)
     def stream(
         self,
         workspace_id: str,
@@ -70,9 +81,12 @@ class InvocationCalls:
         capability: str,
         input: Input,  # noqa: A002  the contract's own name
         *,
+        result_type: type[Any] | None = None,
         timeout: float | None = None,
     ) -> Call[Any]:
         """The chunks of one Invocation as they come; leaving the block before the end cancels it.
+
+        With `result_type` each chunk is of this type, as with `invoke`.
 
         >>> with client.stream("demo", "acme:adder", "add", {"numbers": [1, 2]}) as chunks:
         ...     for chunk in chunks:
@@ -84,7 +98,9 @@ class InvocationCalls:
         """
         body = _body(agent_id, capability, input, stream=True)
         path = {"workspaceId": workspace_id}
-        return Call(_nothing, path, body=body, patience=_MAX_SECONDS, timeout=timeout)
+        if result_type is not None:
+            reader_of(result_type)  # a type that cannot be read is told before anything is sent
+        return Call(_nothing, path, body=body, patience=_MAX_SECONDS, timeout=timeout, result_type=result_type)
 
     @list_operation(_INVOCATIONS)
     def list_invocations(  # noqa: PLR0913  one argument for each filter
@@ -190,6 +206,21 @@ def _result(answer: Answer) -> InvocationResult:
     if result.trace_id != trace_of(answer):
         raise ValueError("it belongs to another Trace")
     return result
+
+
+def _typed_result(kind: type[M]) -> Read[Result[M]]:
+    read_value = reader_of(kind)
+
+    def read(answer: Answer) -> Result[M]:
+        found = _result(answer)
+        try:
+            return Result.of(found, read_value(found.result))
+        except Unfitting as problem:
+            ids = {"trace_id": found.trace_id, "invocation_id": found.invocation_id}
+            text = f"the Invocation succeeded, but its result is not a {name_of(kind)}: at {problem}"
+            raise ResultMismatch(text, found.result, **ids) from problem
+
+    return read
 
 
 def _nothing(_: Answer) -> None:

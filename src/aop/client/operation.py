@@ -6,9 +6,9 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from aop.client.asynchronous import AsyncBaseClient, Listing
 from aop.client.call import Call, Page
+from aop.client.errors import ClientError, brief
 from aop.client.request import ListRequest, OperationRoute, Parts, WholeRequest
-from aop.client.stream import ResultStream
-from aop.client.synchronous import SyncBaseClient, SyncListing, SyncResultStream
+from aop.client.synchronous import SyncBaseClient, SyncListing
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,7 +31,10 @@ class Described(Generic[P, T]):
         """The method as it is called: its own arguments, name and documentation."""
 
         def call(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return perform(self.describe(client, *args, **kwargs))
+            try:
+                return perform(self.describe(client, *args, **kwargs))
+            except ClientError as error:
+                raise brief(error) from None
 
         for name, value in self._metadata.items():
             setattr(call, name, value)
@@ -87,21 +90,6 @@ class ListOperation(Described[P, Page[T]]):
         return self.bound(client, lambda call: client.listing(ListRequest(self.route, call)))
 
 
-class StreamOperation(Described[P, T]):
-    """One request, a stream of events."""
-
-    @overload
-    def __get__(self, client: None, owner: type) -> Describe[P, T]: ...
-    @overload
-    def __get__(self, client: AsyncBaseClient, owner: type) -> Callable[P, ResultStream]: ...
-    @overload
-    def __get__(self, client: SyncBaseClient, owner: type) -> Callable[P, SyncResultStream]: ...
-    def __get__(self, client: AnyClient | None, owner: type) -> Any:
-        if client is None:
-            return self.describe
-        return self.bound(client, lambda call: client.streaming(self.route.request(call)))
-
-
 def operation(method: str, path: str, *statuses: int) -> Callable[[Describe[P, T]], Operation[P, T]]:
     """`statuses` are those of success, 200 by default."""
     return lambda describe: Operation(OperationRoute(method, path, statuses or (200,)), describe)
@@ -113,7 +101,3 @@ def whole_operation(path: str, parts: Parts[T]) -> Callable[[Describe[P, T]], Wh
 
 def list_operation(path: str) -> Callable[[Describe[P, Page[T]]], ListOperation[P, T]]:
     return lambda describe: ListOperation(OperationRoute("GET", path, (200,)), describe)
-
-
-def stream_operation(path: str) -> Callable[[Describe[P, T]], StreamOperation[P, T]]:
-    return lambda describe: StreamOperation(OperationRoute("POST", path, (200,)), describe)

@@ -11,7 +11,15 @@ import msgspec
 from aop.base.canonical import canonical, digest
 from aop.base.json import parse
 from aop.client.call import Document, json_bytes
-from aop.client.errors import CardChanged, PlatformError, ProofNeeded, ProofNotServed, PublishStopped
+from aop.client.errors import (
+    CardChanged,
+    ClientError,
+    PlatformError,
+    ProofNeeded,
+    ProofNotServed,
+    PublishStopped,
+    brief,
+)
 from aop.client.operations import AsyncOperations
 from aop.client.proofs import ServeProof, wait_until_served
 from aop.contracts.card import AgentCard
@@ -130,6 +138,14 @@ class Publishing:
 
     async def steps(self) -> AsyncGenerator[PublishStep, None]:
         """Whoever iterates closes it: a proof is served only while the generator is open."""
+        async with aclosing(self._all_steps()) as steps:
+            try:
+                async for step in steps:
+                    yield step
+            except ClientError as error:
+                raise brief(error) from None
+
+    async def _all_steps(self) -> AsyncGenerator[PublishStep, None]:
         registered = await self._registered()
         yield registered
         entry = registered.entry

@@ -3,24 +3,27 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self, TypeVar
 
 import msgspec
 
 from aop.client.answers import broken, refusal, trace_of
-from aop.client.errors import PlatformError, StreamInterrupted
+from aop.client.errors import ClientError, PlatformError, ResultMismatch, StreamInterrupted, brief
 from aop.client.request import OperationRequest
-from aop.client.transport import Transport, explained
+from aop.client.transport import Transport
+from aop.client.typed import ReadValue, Unfitting, name_of, reader_of
 from aop.contracts.invocation import StreamEvent, StreamEventType
 from aop.contracts.result_stream import ArrivingEvents, ResultFrames, StreamBroken
 from aop.net import http
 from aop.net.http import Answer, StreamedAnswer
 
+M = TypeVar("M")
+
 _MAX_REFUSAL_BYTES: Final = 1024 * 1024
 _GOING_ON: Final = frozenset({StreamEventType.ACCEPTED, StreamEventType.CHUNK})
 
 
-class ResultStream:
+class ResultStream(Generic[M]):
     """One streamed Invocation, read once.
 
     Iterating gives the chunks, ends after `completed`, and raises InvocationFailed for every other terminal and
@@ -47,8 +50,11 @@ class ResultStream:
         self._was_opened = False
 
     async def __aenter__(self) -> Self:
-        async with self._closed_on_failure():
-            await self._open()
+        try:
+            async with self._closed_on_failure():
+                await self._open()
+        except ClientError as error:
+            raise brief(error) from None
         return self
 
     async def __aexit__(
@@ -59,14 +65,17 @@ class ResultStream:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Any:
-        """The next chunk as a Python value."""
-        while self.terminal is None:
-            event = await self.next_event()
-            if event.chunk is not msgspec.UNSET:
-                return msgspec.json.decode(event.chunk)
-            if event.error is not msgspec.UNSET:
-                raise PlatformError.of(event.error)
+    async def __anext__(self) -> M:
+        """The next chunk, as the type that was asked for or as a Python value."""
+        try:
+            while self.terminal is None:
+                event = await self.next_event()
+                if event.chunk is not msgspec.UNSET:
+                    return await self._value(event.chunk)
+                if event.error is not msgspec.UNSET:
+                    raise PlatformError.of(event.error)
+        except ClientError as error:
+            raise brief(error) from None
         raise StopAsyncIteration
 
     async def events(self) -> AsyncIterator[StreamEvent]:
@@ -104,10 +113,10 @@ class ResultStream:
         self._was_opened = True
         answer = await self._transport.stream(self._request, self._seconds, self._scope)
         if answer.status != 200:
-            raise refusal(await _whole(answer))
+            raise refusal(await self._whole(answer), self._transport.gateway)
         trace_id = trace_of(answer)
         if answer.headers_named(b"content-type") != [b"text/event-stream"] or trace_id is None:
-            raise broken(answer, "it is no event stream")
+            raise broken(answer, "it is no event stream", self._transport.gateway)
         self.trace_id = trace_id
         frames = ResultFrames(self._transport.max_answer, strict=self._strict, trace_id=trace_id)
         self._events = ArrivingEvents(answer, frames, http.HttpError)
@@ -115,6 +124,20 @@ class ResultStream:
         accepted = await self._events.upcoming()
         self.invocation_id, self.root_task_id = accepted.invocation_id, accepted.root_task_id
         return self._events
+
+    async def _value(self, chunk: msgspec.Raw) -> M:
+        kind = self._request.call.result_type
+        if kind is None:
+            value: M = msgspec.json.decode(chunk)
+            return value
+        read: ReadValue[M] = reader_of(kind)
+        try:
+            return read(chunk)
+        except Unfitting as problem:
+            await self.aclose()
+            ids = {"trace_id": self.trace_id, "invocation_id": self.invocation_id}
+            text = f"a chunk of the stream is not a {name_of(kind)}: at {problem}"
+            raise ResultMismatch(text, chunk, **ids) from problem
 
     @asynccontextmanager
     async def _closed_on_failure(self) -> AsyncIterator[None]:
@@ -136,13 +159,12 @@ class ResultStream:
             self.terminal = event
             await self.aclose()
 
-
-async def _whole(answer: StreamedAnswer) -> Answer:
-    """The body of an answer that is not a stream. A body too large for an error is cut, so it is no valid error."""
-    body = b""
-    with explained():
-        async for piece in answer:
-            body += piece
-            if len(body) > _MAX_REFUSAL_BYTES:
-                break
-    return Answer(answer.status, answer.headers, body)
+    async def _whole(self, answer: StreamedAnswer) -> Answer:
+        """The body of an answer that is not a stream. One too large for an error is cut, so it is no valid error."""
+        body = b""
+        with self._transport.explained(self._seconds):
+            async for piece in answer:
+                body += piece
+                if len(body) > _MAX_REFUSAL_BYTES:
+                    break
+        return Answer(answer.status, answer.headers, body)

@@ -12,7 +12,8 @@ from typing import Final, TypeVar
 
 from aop.base.settings import Secret
 from aop.client.answers import read, trace_in
-from aop.client.errors import AnswerLost, BrokenAnswer, DeadlinePassed, Unreachable
+from aop.client.authorities import unreachable
+from aop.client.errors import AnswerLost, BrokenAnswer, DeadlinePassed, TokenNeeded, Unreachable
 from aop.client.request import OperationRequest
 from aop.net import http
 from aop.net.http import Answer, HttpClient, StreamedAnswer, Target
@@ -27,6 +28,7 @@ Token = TokenText | Callable[[], TokenText | Awaitable[TokenText]]
 _CONNECT_SECONDS: Final = 5.0
 _IDLE_SECONDS: Final = 10.0
 _UNBOUNDED: Final = sys.maxsize
+_AUTHORIZATION: Final = b"authorization"
 
 
 @dataclass
@@ -73,6 +75,7 @@ class Transport:
         self.max_answer = max_answer
         self._endpoint = endpoint
         self._prefix = endpoint.path.rstrip("/")
+        self.gateway = endpoint.origin + self._prefix
         self._token = Secret(token) if isinstance(token, str) else token
         self._connections = _Connections(tls)
 
@@ -84,7 +87,7 @@ class Transport:
 
     async def send(self, request: OperationRequest[T], seconds: float) -> T:
         deadline = asyncio.get_running_loop().time() + seconds
-        with explained():
+        with self.explained(seconds):
             headers = await self._headers(request, b"application/json", deadline)
             opened = self._connections.open()
 
@@ -100,12 +103,12 @@ class Transport:
                 )
 
             answer = await self._connected(opened, deadline, exchange)
-        return read(answer, request)
+        return read(answer, request, self.gateway)
 
     async def stream(self, request: OperationRequest[T], seconds: float, scope: AsyncExitStack) -> StreamedAnswer:
         """The head of a streamed answer, whose connection belongs to the scope."""
         deadline = asyncio.get_running_loop().time() + seconds
-        with explained():
+        with self.explained(seconds):
             headers = await self._headers(request, b"text/event-stream", deadline)
             opened = self._connections.open()
 
@@ -127,14 +130,28 @@ class Transport:
     async def close(self) -> None:
         await self._connections.close()
 
+    @contextmanager
+    def explained(self, seconds: float) -> Iterator[None]:
+        """Turns failures of the exchange into the client's own errors; the cause stays attached."""
+        try:
+            yield
+        except TimeoutError as error:  # the HTTP client's own is one, too
+            text = f"{self.gateway} did not answer within {seconds:g} s"
+            raise DeadlinePassed(text, trace_id=_trace_of(error)) from error
+        except http.AnswerTooLarge as error:
+            text = f"the answer of {self.gateway} is larger than this client takes"
+            raise BrokenAnswer(text, status=error.status or 0) from error
+        except http.HttpError as error:
+            text = f"the answer of {self.gateway} did not come whole: {error}"
+            raise AnswerLost(text, trace_id=_trace_of(error)) from error
+
     async def _connected(self, opened: _Opened, deadline: float, exchange: Callable[[Target], Awaitable[T]]) -> T:
-        # Whoever meets the error often set another address than intended, so it names the one that was tried.
         try:
             return await self._exchanged(opened, deadline, exchange)
         except NameNotResolved as error:
-            raise Unreachable(f"the name in {self._endpoint.origin} is not resolved") from error
+            raise Unreachable(f"the name in {self.gateway} is not resolved") from error
         except http.ConnectFailed as error:
-            raise Unreachable(f"no connection to the Gateway at {self._endpoint.origin}: {error}") from error
+            raise unreachable(self.gateway, error) from error
 
     async def _exchanged(self, opened: _Opened, deadline: float, exchange: Callable[[Target], Awaitable[T]]) -> T:
         """Over the first address that takes a connection. Only a failed connection leads to the next one, so nothing
@@ -162,32 +179,21 @@ class Transport:
         headers = [(b"accept", accept), *request.call.headers]
         if request.call.body:
             headers.append((b"content-type", b"application/json"))
-        if self._token is not None and not request.call.anonymous:
-            headers.append((b"authorization", b"Bearer " + await self._credential(self._token, deadline)))
+        if not request.call.anonymous and not any(name == _AUTHORIZATION for name, _ in headers):
+            headers.append((_AUTHORIZATION, b"Bearer " + await self._credential(self._token, deadline)))
         return headers
 
-    async def _credential(self, token: Token, deadline: float) -> bytes:
+    async def _credential(self, token: Token | None, deadline: float) -> bytes:
+        if token is None:
+            raise TokenNeeded("this client was made without an access token, and this call needs one")
         if callable(token):
             answer = token()
             async with asyncio.timeout_at(deadline):
                 token = await answer if isawaitable(answer) else answer
         text = token.reveal() if isinstance(token, Secret) else token
         if not text or not text.isascii() or not text.isprintable() or " " in text:
-            raise ValueError("the access token is not visible ASCII text")
+            raise TokenNeeded("the access token is not visible ASCII text")
         return text.encode()
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Turns failures of the exchange into the client's own errors; the cause stays attached."""
-    try:
-        yield
-    except TimeoutError as error:  # the HTTP client's own is one, too
-        raise DeadlinePassed("the Gateway did not answer in the time given", trace_id=_trace_of(error)) from error
-    except http.AnswerTooLarge as error:
-        raise BrokenAnswer("the answer is larger than this client takes", status=error.status or 0) from error
-    except http.HttpError as error:
-        raise AnswerLost(f"the answer did not come whole: {error}", trace_id=_trace_of(error)) from error
 
 
 def _trace_of(error: Exception) -> str | None:

@@ -8,7 +8,7 @@ import asyncio
 import hmac
 from collections.abc import Awaitable
 from types import TracebackType
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -173,7 +173,7 @@ class ArrivingResult:
 
     __slots__ = ("_stream",)
 
-    def __init__(self, stream: ResultStream) -> None:
+    def __init__(self, stream: ResultStream[Any]) -> None:
         self._stream = stream
 
     @property

@@ -39,18 +39,12 @@ def tls_context(found: FrontTls | msgspec.UnsetType, folder: Path) -> ssl.SSLCon
     if found is msgspec.UNSET:
         return None
     try:
-        context = certified_context() if found.ca_file is msgspec.UNSET else _private_context(folder / found.ca_file)
+        context = certified_context(None if found.ca_file is msgspec.UNSET else folder / found.ca_file)
         if found.certificate_file is not msgspec.UNSET and found.key_file is not msgspec.UNSET:
             # A password would be asked for on the terminal; an empty one makes such a key an error instead.
             context.load_cert_chain(folder / found.certificate_file, folder / found.key_file, password=lambda: "")
     except (OSError, ValueError) as problem:  # ssl.SSLError is an OSError
         raise SecretNotUsable(f"tls: a file cannot be used ({type(problem).__name__})") from None
-    return context
-
-
-def _private_context(authorities: Path) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=str(authorities))
-    context.set_alpn_protocols(["http/1.1"])
     return context
 
 

@@ -49,6 +49,8 @@ class Endpoint:
     @classmethod
     def parse(cls, text: str) -> Self:
         match = _ENDPOINT.fullmatch(text) if len(text) <= MAX_LENGTH else None
+        if match is None and "://" not in text:
+            raise InvalidEndpoint("write http:// or https:// before it")
         if match is None:
             raise InvalidEndpoint("not an http or https endpoint without user info, query, fragment or escapes")
         scheme, path = match["scheme"].lower(), match["path"]

@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Callable
+from pathlib import Path
 
 import certifi
 
@@ -11,9 +12,12 @@ from aop.net.http.message import ConnectFailed, ConnectPhase, HttpTimeout, Targe
 from aop.net.sockets import dialing_socket
 
 
-def certified_context() -> ssl.SSLContext:
-    """Verifies chain and name against the certifi roots."""
-    context = ssl.create_default_context(cafile=certifi.where())
+def certified_context(authorities: Path | None = None) -> ssl.SSLContext:
+    """Verifies chain and name against the certifi roots, or against the authorities of a PEM file alone.
+
+    OSError when the file cannot be read or holds no certificate.
+    """
+    context = ssl.create_default_context(cafile=str(authorities or certifi.where()))
     context.set_alpn_protocols(["http/1.1"])
     return context
 
