@@ -10,6 +10,7 @@ from aop.agent.testing import SignedRouter
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, code_entries
 from aop.contracts.signing import VerifyKey
+from aop.net.headers import HeaderMap
 from tests.agent.agents import REJECTIONS, clock_at
 from tests.support.vectors import cases, each, vectors
 
@@ -50,7 +51,7 @@ def test_a_verifier_that_has_seen_a_right_signature_judges_no_vector_otherwise(c
     verifier = a_verifier(case)
     right = next(one for one in cases("credential") if one["status"] == 200)
     with suppress(Rejected):  # for its time, behind the signature, where the vector has another clock
-        verifier.check_headers(headers_of(right))
+        verifier.check_headers(HeaderMap(headers_of(right)))
     assert outcome(verifier, case) == (case["step"], case["status"])
 
 

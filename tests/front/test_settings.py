@@ -149,8 +149,7 @@ async def test_a_name_that_was_public_cannot_become_local() -> None:
     await upstream.judge()
     request = UpstreamRequest(b"{}", b"*/*", asyncio.get_running_loop().time() + PATIENCE_SECONDS, 10)
     with pytest.raises(UpstreamUnavailable, match="AddressRefused"):
-        async with upstream.answer(request):
-            pass
+        await upstream.open(request)
     await upstream.close()
 
 

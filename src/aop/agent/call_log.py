@@ -6,7 +6,7 @@ import time
 import traceback
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -41,11 +41,30 @@ class CallRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     """File and line in which it was raised."""
 
 
+class CallFacts(Protocol):
+    """What the record of a call says of it: an AgentContext has it, and so have the claims of a credential."""
+
+    @property
+    def agent_id(self) -> str: ...
+
+    @property
+    def capability(self) -> str: ...
+
+    @property
+    def trace_id(self) -> str: ...
+
+    @property
+    def invocation_id(self) -> str: ...
+
+
+Facts = TypeVar("Facts", bound=CallFacts)
+
+
 @dataclass(slots=True)
-class AgentCall:
+class LoggedCall(Generic[Facts]):
     """One call, from its arrival to its record."""
 
-    context: AgentContext
+    context: Facts
     method: str
     started: float = field(default_factory=time.monotonic)
 
@@ -76,6 +95,12 @@ class AgentCall:
         if unexpected:
             # The text of an exception may repeat the input, so it is shown only to an author who asks for it.
             _logger.debug("what was raised:", exc_info=error)
+
+
+class AgentCall(LoggedCall[AgentContext]):
+    """Of an Agent behind the guard."""
+
+    __slots__ = ()
 
 
 def _place(error: BaseException) -> str | None:

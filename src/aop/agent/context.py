@@ -1,6 +1,6 @@
 """The context of one managed call: who asked, for what, in which lineage, and the right to call other Agents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -42,9 +42,9 @@ class AgentContext:
     def of(
         cls,
         claims: CredentialClaims,
-        delegations: Sequence[bytes],
+        delegation: bytes | None,
         calls: NestedCalls,
-        traceparents: Sequence[bytes] = (),
+        traceparent: bytes | None = None,
     ) -> Self:
         parent = claims.parent_invocation_id
         return cls(
@@ -58,9 +58,9 @@ class AgentContext:
             release_id=claims.release_id,
             card_digest=claims.card_digest,
             capability=claims.capability,
-            _delegation=Secret(delegations[0].decode("latin-1")) if len(delegations) == 1 else None,
+            _delegation=None if delegation is None else Secret(delegation.decode("latin-1")),
             _calls=calls,
-            traceparent=traceparents[0].decode("latin-1") if len(traceparents) == 1 else None,
+            traceparent=None if traceparent is None else traceparent.decode("latin-1"),
         )
 
     @property

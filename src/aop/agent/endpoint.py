@@ -21,6 +21,7 @@ from aop.agent.call_log import AgentCall
 from aop.agent.guard import JSON, NO_STORE, SCOPE_KEY, HeaderLine, respond
 from aop.agent.methods import FOLLOWING, A2AMethods, Events, Immediate, WhenSettled
 from aop.net.asgi import Message, Receive, Scope, Send
+from aop.net.headers import HeaderMap
 
 SEND_SECONDS: Final = 60.0
 """How long a reader may stop reading before its stream is given up; its Task goes on."""
@@ -64,7 +65,7 @@ class A2AEndpoint:
         request_id: RequestId = None
         call = AgentCall(scope[SCOPE_KEY], "unknown")
         try:
-            require_json(scope)
+            require_json(HeaderMap(scope["headers"]).single(b"content-type"))
             request = read_request((await receive())["body"])
             request_id = request.id
             if request.method in self.methods:
@@ -109,9 +110,9 @@ class A2AEndpoint:
         return True
 
 
-def require_json(scope: Scope) -> None:
-    values = [value.partition(b";")[0].strip().lower() for name, value in scope["headers"] if name == b"content-type"]
-    if values != [b"application/json"]:
+def require_json(content_type: bytes | None) -> None:
+    """Of a request that names exactly one."""
+    if content_type is None or content_type.partition(b";")[0].strip().lower() != b"application/json":
         raise UnsupportedMediaType
 
 

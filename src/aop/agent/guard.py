@@ -1,18 +1,21 @@
 """The guard: plain ASGI middleware that lets only authentic Router requests reach an Agent, whatever its framework."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Final
+
+import msgspec
 
 from aop.agent.calls import NestedCalls
 from aop.agent.card import PUBLIC_CARD_PATH
 from aop.agent.context import AgentContext
 from aop.agent.proofs import PROOF_PREFIX, Proofs, proof_at
 from aop.agent.verifier import Rejected, Verifier
+from aop.contracts.credential import CredentialClaims
 from aop.contracts.delegation import DELEGATION_HEADER
 from aop.net.asgi import ASGIApp, Message, Receive, Scope, Send
-from aop.net.headers import TRACEPARENT
+from aop.net.headers import TRACEPARENT, HeaderMap
 
 HeaderLine = tuple[bytes, bytes]
 
@@ -38,6 +41,17 @@ _current: ContextVar[AgentContext] = ContextVar("aop.agent.current")
 def current() -> AgentContext:
     """The context of the request being served; LookupError outside of one."""
     return _current.get()
+
+
+class Verified(msgspec.Struct, frozen=True):
+    """A request that the Router made: what it claims, its lines and its body."""
+
+    claims: CredentialClaims
+    sent: HeaderMap
+    body: bytes
+
+    def __repr__(self) -> str:
+        return "Verified()"
 
 
 class Guard:
@@ -82,35 +96,45 @@ class Guard:
         else:
             await self._serve_verified(scope, receive, send)
 
-    async def _serve_verified(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def verified(self, scope: Scope, receive: Receive, send: Send) -> Verified | None:
+        """For a program that answers by itself; None when the request was refused here, or its peer has left."""
+        sent = HeaderMap(list(scope["headers"]))
         try:
-            claims = self._verifier.check_headers(scope["headers"])
-            body = await self._read_body(scope, receive)
+            claims = self._verifier.check_headers(sent)
+            # Our own server has it in one piece as a rule; a time limit for that would cost more than reading it.
+            body: bytes | None = scope["aop.whole_body"]() if "aop.whole_body" in scope else None
+            body = await self._read_body(sent, receive) if body is None else self._bounded(body)
             if body is None:
-                return
+                return None
             self._verifier.admit(claims, body)
         except Rejected as rejected:
             await reject(rejected.status, send)
+            return None
+        return Verified(claims, sent, body)
+
+    async def _serve_verified(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = await self.verified(scope, receive, send)
+        if found is None:
             return
-        delegations, traceparents, headers = _shared_out(scope["headers"])
-        context = AgentContext.of(claims, delegations, self._calls, traceparents)
+        delegation, traceparent = found.sent.single(_DELEGATION), found.sent.single(TRACEPARENT)
+        context = AgentContext.of(found.claims, delegation, self._calls, traceparent)
+        headers = [line for line in found.sent.lines if line[0] not in _SPENT]
         token = _current.set(context)
         try:
-            await self._app({**scope, "headers": headers, SCOPE_KEY: context}, replayed(body, receive), send)
+            await self._app({**scope, "headers": headers, SCOPE_KEY: context}, replayed(found.body, receive), send)
         finally:
             _current.reset(token)
 
-    async def _read_body(self, scope: Scope, receive: Receive) -> bytes | None:
+    def _bounded(self, body: bytes) -> bytes:
+        if len(body) > self._max_body:
+            raise Rejected(403, 10)
+        return body
+
+    async def _read_body(self, sent: HeaderMap, receive: Receive) -> bytes | None:
         """The whole body, None when the peer left; too long or too late is Rejected like a wrong digest."""
-        for name, value in scope["headers"]:
+        for name, value in sent.lines:
             if name == b"content-length" and (not value.isdigit() or int(value[:20]) > self._max_body):
                 raise Rejected(403, 10)
-        # Our own server has it in one piece as a rule; a time limit for what is there would cost more than reading it.
-        whole: bytes | None = scope["aop.whole_body"]() if "aop.whole_body" in scope else None
-        if whole is not None:
-            if len(whole) > self._max_body:
-                raise Rejected(403, 10)
-            return whole
         pieces, size, more = [], 0, True
         try:
             async with asyncio.timeout(self._body_seconds):
@@ -132,21 +156,6 @@ class Guard:
         status, content = (404, b"") if proof is None else (200, proof)
         await respond_head(send, status, _TEXT, len(content))
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
-
-
-def _shared_out(lines: Iterable[HeaderLine]) -> tuple[list[bytes], list[bytes], list[HeaderLine]]:
-    """The delegations, the traceparents, and the lines that the Agent gets."""
-    delegations, traceparents, kept = [], [], []
-    for line in lines:
-        name = line[0]
-        if name in _SPENT:
-            if name == _DELEGATION:
-                delegations.append(line[1])
-            continue
-        if name == TRACEPARENT:
-            traceparents.append(line[1])
-        kept.append(line)
-    return delegations, traceparents, kept
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

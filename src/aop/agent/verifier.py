@@ -18,9 +18,9 @@ The first nine need the headers alone, so that a stranger's body is never read.
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter, itemgetter
 from typing import Final
 
 import msgspec
@@ -34,26 +34,33 @@ from aop.base.semver import Version
 from aop.contracts.credential import CONTEXT_HEADERS, CREDENTIAL_TYP, CredentialClaims
 from aop.contracts.delegation import DELEGATION_HEADER
 from aop.contracts.signing import VerifyKey
+from aop.net.headers import VISIBLE, HeaderMap, Headers
 from aop.net.origin import parse_origin
 
 MAX_LIFETIME_SECONDS: Final = 300
 
-_BEARER = re.compile(rb"Bearer ([!-+\--~]+)")
+_BEARER: Final = b"Bearer "
+_TOKEN: Final = VISIBLE.replace(b",", b"")
 _SIGNATURE_BYTES: Final = 64
 _DIGEST = "[0-9a-f]{64}"
 # One match for all texts of a credential, each on a line of its own: as many lines as texts leave no text two lines.
+_OWN = ("jti", "workspace_id", "agent_id", "release_id", "capability", "invocation_id", "root_task_id", "trace_id")
+_TEXTS = attrgetter(*_OWN, "card_digest", "body_sha256")
 _FORMATS = {
-    count: re.compile(rf"(?:{SAFE_IDENTIFIER.pattern}\n){{{count}}}{_DIGEST}\n{_DIGEST}", re.ASCII) for count in (8, 9)
+    count + 2: re.compile(rf"(?:{SAFE_IDENTIFIER.pattern}\n){{{count}}}{_DIGEST}\n{_DIGEST}", re.ASCII)
+    for count in (len(_OWN), len(_OWN) + 1)
 }
 _MEMBERS = {field.encode_name: field.name for field in msgspec.structs.fields(CredentialClaims)}
-_CONTEXT = tuple((header.encode(), _MEMBERS[claim]) for header, claim in CONTEXT_HEADERS.items())
-_CONTEXT_NAMES = frozenset(name for name, _ in _CONTEXT)
+_CONTEXT = {header.encode(): _MEMBERS[claim] for header, claim in CONTEXT_HEADERS.items()}
+_CONTEXT_NAMES = frozenset(_CONTEXT)
+_PARENT = next(name for name, member in _CONTEXT.items() if member == "parent_invocation_id")
+_SENT_CONTEXT = itemgetter(*(name for name in _CONTEXT if name != _PARENT))
+_CLAIMED_CONTEXT = attrgetter(*(member for name, member in _CONTEXT.items() if name != _PARENT))
 _RESERVED = frozenset(name.encode() for name in (*CONTEXT_HEADERS, DELEGATION_HEADER))
+_UNDERSCORE: Final = ord("_")
 
 _read_claims = msgspec.json.Decoder(CredentialClaims).decode
 _written = msgspec.json.Encoder().encode
-
-HeaderList = Iterable[tuple[bytes, bytes]]
 
 
 class Rejected(Exception):
@@ -84,21 +91,20 @@ class Verifier:
         self._accepted_header = b""
         """The first segment of the last token whose signature was right: the Router writes the same one each time."""
 
-    def verify(self, headers: HeaderList, body: bytes) -> CredentialClaims:
-        claims = self.check_headers(headers)
+    def verify(self, headers: Headers, body: bytes) -> CredentialClaims:
+        claims = self.check_headers(HeaderMap(headers))
         self.admit(claims, body)
         return claims
 
-    def check_headers(self, headers: HeaderList) -> CredentialClaims:
+    def check_headers(self, sent: HeaderMap) -> CredentialClaims:
         """Checks 1 to 9; header names are lowercase."""
-        lines = list(headers)
-        claims = self._signed_claims([value for name, value in lines if name == b"authorization"])
+        claims = self._signed_claims(sent.single(b"authorization"))
         self._require_formats(claims)  # 6
         if claims.iss != self._trust.issuer:  # 7
             raise Rejected(401, 7)
         if claims.aud[0] != self._trust.audience:  # 8
             raise Rejected(403, 8)
-        _require_context(lines, claims)  # 9
+        _require_context(sent, claims)  # 9
         return claims
 
     def admit(self, claims: CredentialClaims, body: bytes) -> None:
@@ -108,14 +114,18 @@ class Verifier:
         if not self._replays.admits(claims.jti, claims.exp, self._clock().timestamp()):  # 11
             raise Rejected(401, 11)
 
-    def _signed_claims(self, authorization: list[bytes]) -> CredentialClaims:
-        token = _BEARER.fullmatch(authorization[0]) if len(authorization) == 1 else None
-        if token is None:  # 1
+    def _signed_claims(self, authorization: bytes | None) -> CredentialClaims:
+        token = b"" if authorization is None or authorization[:7] != _BEARER else authorization[7:]
+        if not token:  # 1
             raise Rejected(401, 1)
-        signed, _, last = token[1].rpartition(b".")
+        signed, _, last = token.rpartition(b".")
         first, _, second = signed.partition(b".")
         is_accepted = first == self._accepted_header
-        header, claims, signature = _segments(b"" if is_accepted else first, second, last)  # 2
+        try:
+            header, claims, signature = _segments(b"" if is_accepted else first, second, last)  # 2
+        except ValueError:
+            # What stands in no token stands in no segment either, so that it is looked for only now.
+            raise Rejected(401, 1 if token.translate(None, _TOKEN) else 2) from None
         if not is_accepted and _strict(header, 3) != self._header:  # 3
             raise Rejected(401, 3)
         if not self._trust.public_key.confirms(signed, signature):  # 4
@@ -126,19 +136,17 @@ class Verifier:
     def _require_formats(self, claims: CredentialClaims) -> None:
         if not claims.iat <= self._clock().timestamp() < claims.exp or claims.exp - claims.iat > MAX_LIFETIME_SECONDS:
             raise Rejected(401, 6)
-        texts = [claims.jti, claims.workspace_id, claims.agent_id, claims.release_id, claims.capability]
-        texts += (claims.invocation_id, claims.root_task_id, claims.trace_id)
+        texts = _TEXTS(claims)
         if claims.parent_invocation_id is not msgspec.UNSET:
-            texts.append(claims.parent_invocation_id)
-        form = _FORMATS[len(texts)]
-        texts += (claims.card_digest, claims.body_sha256)
-        if form.fullmatch("\n".join(texts)) is None or len(claims.aud) != 1:
+            texts = (claims.parent_invocation_id, *texts)
+        if _FORMATS[len(texts)].fullmatch("\n".join(texts)) is None or len(claims.aud) != 1:
             raise Rejected(401, 6)
         try:
             _require_version(claims.agent_version)
-            for origin, expected in ((claims.iss, self._trust.issuer), (claims.aud[0], self._trust.audience)):
-                if origin != expected:  # what is configured is canonical
-                    parse_origin(origin)
+            if claims.iss != self._trust.issuer:  # what is configured is canonical
+                parse_origin(claims.iss)
+            if claims.aud[0] != self._trust.audience:
+                parse_origin(claims.aud[0])
         except ValueError:
             raise Rejected(401, 6) from None
 
@@ -149,14 +157,11 @@ def _require_version(text: str) -> None:
 
 
 def _segments(header: bytes, claims: bytes, signature: bytes) -> tuple[bytes, bytes, bytes]:
-    """Decoded; a header that was accepted before comes and goes as nothing."""
-    try:
-        decoded = header and from_base64url(header.decode("ascii"))
-        found = decoded, from_base64url(claims.decode("ascii")), from_base64url(signature.decode("ascii"))
-    except ValueError:
-        raise Rejected(401, 2) from None
+    """Decoded, else ValueError; a header that was accepted before comes and goes as nothing."""
+    decoded = header and from_base64url(header.decode("ascii"))
+    found = decoded, from_base64url(claims.decode("ascii")), from_base64url(signature.decode("ascii"))
     if len(found[2]) != _SIGNATURE_BYTES:
-        raise Rejected(401, 2)
+        raise ValueError("a signature of another length")
     return found
 
 
@@ -184,14 +189,20 @@ def _claims(text: bytes) -> CredentialClaims:
         raise Rejected(401, 5) from None
 
 
-def _require_context(lines: list[tuple[bytes, bytes]], claims: CredentialClaims) -> None:
-    sent = dict(lines)
+def _require_context(sent: HeaderMap, claims: CredentialClaims) -> None:
+    found = sent.by_name
     # Some frameworks read `x_platform_…` as `x-platform-…`; such a twin must not slip past the comparison.
-    if b"_" in b"".join(sent) and any(b"_" in name and name.replace(b"_", b"-") in _RESERVED for name in sent):
+    if _UNDERSCORE in b"".join(found) and any(
+        _UNDERSCORE in name and name.replace(b"_", b"-") in _RESERVED for name in found
+    ):
         raise Rejected(403, 9)
-    if len(sent) < len(lines) and sum(name in _CONTEXT_NAMES for name, _ in lines) > len(_CONTEXT_NAMES & sent.keys()):
+    if sent.repeats and any(name in found and sent.single(name) is None for name in _CONTEXT_NAMES):
         raise Rejected(403, 9)
-    for name, member in _CONTEXT:
-        claimed = getattr(claims, member)
-        if sent.get(name) != (None if claimed is msgspec.UNSET else claimed.encode()):
-            raise Rejected(403, 9)
+    parent = None if claims.parent_invocation_id is msgspec.UNSET else claims.parent_invocation_id.encode()
+    try:
+        # As one text each: no claim has a line end, so a value that holds one makes the texts differ, too.
+        equal = b"\n".join(_SENT_CONTEXT(found)) == "\n".join(_CLAIMED_CONTEXT(claims)).encode()
+    except KeyError:
+        equal = False
+    if not equal or found.get(_PARENT) != parent:
+        raise Rejected(403, 9)

@@ -104,17 +104,17 @@ def _has_lost_nothing(body: bytes, value: object, max_depth: int) -> bool:
     A decoder that drops a repeated member drops at least its colon. So where no colon is written as an escape, a value
     that is written back with as many colons as it was read from has all its members.
     """
+    written, size = _encode(value), len(body)
+    # Marks are counted by taking them out: twice as fast as bytes.count, which does not skip from hit to hit.
     return (
-        (_count(b"[", body) + _count(b"{", body) <= max_depth or not _is_too_deep(body, max_depth))
+        (
+            2 * size - len(body.replace(b"[", b"")) - len(body.replace(b"{", b"")) <= max_depth
+            or not _is_too_deep(body, max_depth)
+        )
         and not (_BACKSLASH in body and (b"\\u003a" in body or b"\\u003A" in body))
         and not has_long_digits(body)
-        and _count(b":", _encode(value)) == _count(b":", body)
+        and len(written) - len(written.replace(b":", b"")) == size - len(body.replace(b":", b""))
     )
-
-
-def _count(mark: bytes, body: bytes) -> int:
-    # Twice as fast as bytes.count, which does not skip from hit to hit.
-    return len(body) - len(body.replace(mark, b""))
 
 
 def has_long_digits(body: bytes) -> bool:

@@ -70,7 +70,7 @@ class FrontedAgent:
             JSON,
             asyncio.get_running_loop().time() + CANCEL_SECONDS,
             CANCEL_ANSWER_BYTES,
-            (*dialect.headers, *headers),
+            headers,
         )
         return dialect.read_task(await self.upstream.json(request, held), request_id)
 

@@ -64,8 +64,10 @@ async def build(settings: ReadFrontSettings, resolver: Resolver | None = None) -
 
 
 def fronted(behind: AgentBehind, resolver: Resolver) -> FrontedAgent:
-    upstream = Upstream(behind.endpoint, resolver, behind.headers, behind.tls)
-    return FrontedAgent(behind.card, upstream, _spoken(behind), behind.forwards_delegation, behind.skill_ids)
+    speaks = _spoken(behind)
+    headers = () if isinstance(speaks, HttpRoutes) else speaks.headers
+    upstream = Upstream(behind.endpoint, resolver, behind.headers, behind.tls, headers)
+    return FrontedAgent(behind.card, upstream, speaks, behind.forwards_delegation, behind.skill_ids)
 
 
 def _spoken(behind: AgentBehind) -> Dialect | HttpRoutes:
@@ -96,7 +98,11 @@ def _application(
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["aop.ambiguity"] is not None:
             await respond(send, 400, [NO_STORE], b"")
-        else:
+        elif scope["method"] != "POST":
             await guard(scope, receive, send)
+        else:
+            found = await guard.verified(scope, receive, send)
+            if found is not None:
+                await endpoint.post(found, scope, receive, send)
 
     return application

@@ -1,7 +1,6 @@
 """One verified request of the Router to one Agent behind the front: the four methods of the profile."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -20,11 +19,11 @@ from aop.a2a.rpc import (
     read_params,
     success,
 )
-from aop.agent.call_log import AgentCall
-from aop.agent.context import AgentContext
+from aop.agent.call_log import LoggedCall
 from aop.agent.guard import JSON, respond
 from aop.agent.methods import STREAM
 from aop.contracts.a2a import TaskState
+from aop.contracts.credential import CredentialClaims
 from aop.contracts.delegation import DELEGATION_HEADER
 from aop.front.agent import FrontedAgent
 from aop.front.conversation import Conversation
@@ -37,34 +36,49 @@ from aop.front.routes import ACCEPT, HttpRoutes
 from aop.front.running import EndOnLeaving, RunningCall
 from aop.front.upstream import UpstreamRequest
 from aop.net.asgi import Scope, Send
-from aop.net.headers import TRACEPARENT, read_traceparent
+from aop.net.headers import TRACEPARENT, HeaderMap, read_traceparent
 from aop.net.http import Headers
 
 _DELEGATION: Final = DELEGATION_HEADER.encode()
 
 
-@dataclass(slots=True, eq=False)
-class FrontCall:
+class FrontCall(msgspec.Struct, eq=False):
     agent: FrontedAgent
-    log: AgentCall
+    log: LoggedCall[CredentialClaims]
     request: RpcRequest
+    sent: HeaderMap
     scope: Scope
     send: Send
     memory: FrontMemory
 
+    def __repr__(self) -> str:
+        return "FrontCall()"
+
     async def through(self, dialect: Dialect) -> None:
         """A message to an Agent that speaks A2A, of whatever version."""
-        question, call = self._question(), self.agent.running.begin(self._context.workspace_id)
-        trace_headers = self._trace_headers()
+        agent, request = self.agent, self.request
+        question, call = self._question(), RunningCall(agent.running, self.log.context.workspace_id)
+        trace_headers, held, kept = self._trace_headers(), self.memory.held(), self.memory.held()
         headers = (*trace_headers, *self._delegation_headers())
-        with self.memory.held() as held, self.memory.held() as kept:
-            conversation = Conversation(
-                self.agent, dialect, call, self.request.id, question, headers, self._deadline(), held, kept
-            )
-            try:
-                await self._deliver(call, conversation)
-            finally:
-                self.agent.end(call, trace_headers)
+        conversation = Conversation(agent, dialect, call, request.id, question, headers, self._deadline(), held)
+        delivery, left = self._delivery(), EndOnLeaving(self.scope["aop.disconnected"], call)
+        try:
+            with left:
+                if request.method == STREAM:
+                    await delivery.stream(conversation.events())
+                elif agent.card.limits.streaming:
+                    await delivery.whole(await conversation.assembled(kept))
+                else:
+                    await delivery.whole(await conversation.answer())
+            self.log.record("left" if left.happened else call.state or "ok")
+        except UpstreamFault as fault:
+            call.cancel_sent = call.cancel_sent or not fault.leaves_task
+            self.log.record("failed", fault)
+            await delivery.fault(fault)
+        finally:
+            held.keep(0)
+            kept.keep(0)
+            agent.end(call, trace_headers)
 
     async def through_route(self, routes: HttpRoutes) -> None:
         """A message to a plain HTTP service. If the caller leaves, so does the front: there is no other cancel."""
@@ -80,7 +94,7 @@ class FrontCall:
                 routes.paths[question.skill_id],
             )
             try:
-                async with left:
+                with left:
                     state, task = await routes.task(self.agent.upstream, request, held)
                     await delivery.whole(success(self.request.id, task))
                 self.log.record("left" if left.happened else state)
@@ -109,24 +123,6 @@ class FrontCall:
         state = None if seen.result is None else seen.result.state
         await self._answer(seen.text if state is None else success(self.request.id, _document(call, state)))
 
-    async def _deliver(self, call: RunningCall, conversation: Conversation) -> None:
-        delivery, left = self._delivery(), EndOnLeaving(self.scope["aop.disconnected"], call)
-        try:
-            async with left:
-                if self.request.method == STREAM:
-                    await delivery.stream(conversation.events())
-                else:
-                    await delivery.whole(await conversation.answer())
-            self.log.record("left" if left.happened else call.state or "ok")
-        except UpstreamFault as fault:
-            call.cancel_sent = call.cancel_sent or not fault.leaves_task
-            self.log.record("failed", fault)
-            await delivery.fault(fault)
-
-    @property
-    def _context(self) -> AgentContext:
-        return self.log.context
-
     def _delivery(self) -> Delivery:
         return Delivery(self.scope, self.send, self.agent.card.limits.max_output_bytes)
 
@@ -136,7 +132,7 @@ class FrontCall:
 
     def _running(self) -> RunningCall:
         task_id = read_params(self.request.params, TaskParams).id
-        call = self.agent.running.find(self._context.workspace_id, task_id)
+        call = self.agent.running.find(self.log.context.workspace_id, task_id)
         if call is None:
             raise TaskNotFound
         return call
@@ -149,7 +145,7 @@ class FrontCall:
         message = read_params(params.message, UserMessage)
         if message.task_id is not None:
             raise TaskNotFound  # the front remembers none
-        skill_id = self.agent.own_id(self._context.capability)
+        skill_id = self.agent.own_id(self.log.context.capability)
         if skill_id is None:
             raise InvalidParams("The Card has no such Skill")
         return Question(message.message_id, message.parts, skill_id, message.context_id)
@@ -158,13 +154,12 @@ class FrontCall:
         return asyncio.get_running_loop().time() + self.agent.seconds
 
     def _trace_headers(self) -> Headers:
-        parent = self._context.traceparent
-        found = None if parent is None else read_traceparent(parent.encode("latin-1"))
-        return () if parent is None or found is None else ((TRACEPARENT, parent.encode("latin-1")),)
+        parent = self.sent.single(TRACEPARENT)
+        return () if parent is None or read_traceparent(parent) is None else ((TRACEPARENT, parent),)
 
     def _delegation_headers(self) -> Headers:
-        delegation = self._context.delegation if self.agent.forwards_delegation else None
-        return () if delegation is None else ((_DELEGATION, delegation.reveal().encode("latin-1")),)
+        delegation = self.sent.single(_DELEGATION) if self.agent.forwards_delegation else None
+        return () if delegation is None else ((_DELEGATION, delegation),)
 
 
 def _input(question: Question) -> bytes:

@@ -3,19 +3,20 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from aop.a2a.rpc import RequestId
 from aop.front.agent import FrontedAgent
 from aop.front.assembly import Assembly
 from aop.front.dialect import Dialect, Question
-from aop.front.faults import UpstreamTooLarge, UpstreamUnreadable
+from aop.front.faults import UpstreamTooLarge, UpstreamUnreadable, fault_of
 from aop.front.reading import Kind, Seen, SeenResult
 from aop.front.repetition import RepeatedEvents
 from aop.front.running import RunningCall
 from aop.front.upstream import EVENTS, JSON, UpstreamRequest, media_type_of, require_media_type, require_ok, whole_body
-from aop.net.http import AnswerStream, Headers, HttpError, StreamedAnswer
+from aop.net.http import Headers, HttpError, StreamedAnswer
 from aop.net.sse import EventParser, EventTooLarge
 from aop.serving.held import HeldBytes
 
@@ -35,19 +36,19 @@ class AnsweredPlainly(Exception):
         self.seen = seen
 
 
-@dataclass(slots=True, eq=False)
-class Conversation:
+class Conversation(msgspec.Struct, eq=False):
     agent: FrontedAgent
     dialect: Dialect
     call: RunningCall
     request_id: RequestId
-    question: Question = field(repr=False)
-    headers: Headers = field(repr=False)
+    question: Question
+    headers: Headers
     deadline: float
     held: HeldBytes
     """What is being read."""
-    kept: HeldBytes
-    """What the answer is made of."""
+
+    def __repr__(self) -> str:
+        return "Conversation()"
 
     async def events(self, *, collected: bool = False) -> AsyncGenerator[list[Seen], None]:
         """What arrived together comes together; the last of all is marked as such, if there is one.
@@ -58,12 +59,10 @@ class Conversation:
         max_bytes = self.agent.card.limits.max_output_bytes
         body = self.dialect.send(self.request_id, self.question, streamed=True)
         request = self._request(body, EVENTS, max_bytes * (_FOLLOWED_SIZE if collected else 1))
-        scope = self.agent.upstream.answer(request)
-        async with scope as answer:
-            require_ok(answer)
-            if media_type_of(answer) == JSON:
-                raise AnsweredPlainly(self._read(await whole_body(answer, self.held)))
-            require_media_type(answer, EVENTS)
+        answer = await self.agent.upstream.open(request)
+        finishing = False
+        try:
+            await self._require_stream(answer)
             pending, parser, repetition = 0, EventParser(max_bytes), None if collected else RepeatedEvents()
             async for piece in answer:
                 pending += len(piece)
@@ -80,11 +79,22 @@ class Conversation:
                 pending = len(piece)
                 if batch[-1].is_last:
                     if answer.rest() is None:
-                        stream = scope.handed_over()
-                        self.agent.continue_with(_finish(answer, stream), otherwise=stream.leave)
+                        finishing = True
+                        self.agent.continue_with(_finish(answer), otherwise=answer.leave)
                     yield batch
                     return
                 yield batch
+        except HttpError as error:
+            raise fault_of(error) from None
+        finally:
+            if not finishing:
+                answer.leave()
+
+    async def _require_stream(self, answer: StreamedAnswer) -> None:
+        require_ok(answer)
+        if media_type_of(answer) == JSON:
+            raise AnsweredPlainly(self._read(await whole_body(answer, self.held)))
+        require_media_type(answer, EVENTS)
 
     def _read_into(self, batch: list[Seen], texts: Iterator[bytes], repetition: RepeatedEvents | None) -> None:
         for text in texts:
@@ -99,12 +109,11 @@ class Conversation:
 
     async def answer(self) -> bytes:
         """The response to message/send, once the Agent has come to an end."""
-        if self.agent.card.limits.streaming:
-            return await self._assembled()
         seen = await self._ask(self.dialect.send(self.request_id, self.question, streamed=False))
-        return await self._ended(seen)
+        return seen.text if self._ends(seen) else await self._followed()
 
-    async def _assembled(self) -> bytes:
+    async def assembled(self, kept: HeldBytes) -> bytes:
+        """The same of an Agent that streams. `kept`: what the answer is made of."""
         assembly = Assembly(self.agent.card.limits.max_output_bytes)
         seen: Seen | None = None
         try:
@@ -115,27 +124,31 @@ class Conversation:
                             return seen.text
                         self._require_same_task(seen.result)
                         assembly.take(seen.result)
-                    self.kept.keep(assembly.held)
+                    kept.keep(assembly.held)
         except AnsweredPlainly as plain:
-            return await self._ended(plain.seen)
+            return plain.seen.text if self._ends(plain.seen) else await self._followed()
         if seen is not None and not seen.is_last and self.call.task_id is not None:
-            return await self._ended(seen)
+            return seen.text if self._ends(seen) else await self._followed()
         made = assembly.answer(self.request_id)
         if made is None:
             raise UpstreamUnreadable("the stream ended with nothing in it")
         return made
 
-    async def _ended(self, seen: Seen) -> bytes:
+    async def _followed(self) -> bytes:
         """What the Agent says once the Task does not go on by itself."""
         for pause in _pauses():
-            if seen.result is not None:
-                self._require_same_task(seen.result)
-            if seen.is_last or seen.result is None or seen.result.kind == Kind.MESSAGE:
-                return seen.text
             await asyncio.sleep(pause)
             body = self.dialect.get_task(self.request_id, self.call.task_id or "")
             seen = await self._ask(body, about_task=True)
+            if self._ends(seen):
+                return seen.text
         raise AssertionError("the pauses never end")
+
+    def _ends(self, seen: Seen) -> bool:
+        if seen.result is None:
+            return True
+        self._require_same_task(seen.result)
+        return seen.result.kind == Kind.MESSAGE or seen.is_last
 
     async def _ask(self, body: bytes, *, about_task: bool = False) -> Seen:
         self.held.keep(0)
@@ -152,14 +165,15 @@ class Conversation:
         return seen
 
     def _require_same_task(self, result: SeenResult) -> None:
-        if result.task not in {None, self.call.task_id}:
+        task_id = result.task
+        if task_id is not None and task_id != self.call.task_id:
             raise UpstreamUnreadable("an answer about another Task")
 
     def _request(self, body: bytes, accept: bytes, max_body: int) -> UpstreamRequest:
-        return UpstreamRequest(body, accept, self.deadline, max_body, (*self.dialect.headers, *self.headers))
+        return UpstreamRequest(body, accept, self.deadline, max_body, self.headers)
 
 
-async def _finish(answer: StreamedAnswer, stream: AnswerStream) -> None:
+async def _finish(answer: StreamedAnswer) -> None:
     """Reads the little that follows the last event, so that the connection can be used again."""
     size = 0
     try:
@@ -170,7 +184,7 @@ async def _finish(answer: StreamedAnswer, stream: AnswerStream) -> None:
                     if size > _FINISH_BYTES:
                         return
     finally:
-        stream.leave()
+        answer.leave()
 
 
 def _pauses() -> Iterator[float]:

@@ -1,22 +1,23 @@
 """How an answer, or the lack of one, reaches the Router: each fault of the Agent ends as it would without the front."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import Final
 
 from aop.agent.endpoint import EVENTS
-from aop.agent.guard import JSON, NO_STORE, HeaderLine
+from aop.agent.guard import JSON, NO_STORE
 from aop.front.conversation import AnsweredPlainly
 from aop.front.faults import UpstreamFault, UpstreamTooLarge, UpstreamUnavailable, UpstreamUnreadable
 from aop.front.reading import Seen
 from aop.net.asgi import AnswerBroken, Disconnect, Scope, Send
+from aop.net.server import FixedHead
 
 VAST: Final = b"1099511627776"
 """As a length: more than any Card allows, so that the Router refuses the answer at its head."""
 _NOT_AVAILABLE: Final = b'{"message":"The Agent behind this front is not available"}'
-_Answer = Callable[[int, Iterable[HeaderLine], bytes], Awaitable[None]]
 _WHOLE: Final = (JSON, NO_STORE)
+_OK: Final = FixedHead(200, _WHOLE)
 _LEAVING_SECONDS: Final = 5.0
 _FILLER: Final = b" " * 65_536
 
@@ -25,14 +26,13 @@ class Delivery:
     """Of one answer, on one connection of the Router."""
 
     def __init__(self, scope: Scope, send: Send, max_output: int) -> None:
+        self._scope = scope
         self._send = send
-        self._answer: _Answer = scope["aop.answer"]
-        self._gone: Disconnect = scope["aop.disconnected"]
         self._max_output = max_output
         self._streaming = False
 
     async def whole(self, body: bytes) -> None:
-        await self._answer(200, _WHOLE, body)
+        await self._scope["aop.answer_fixed"](_OK, body)
 
     async def stream(self, arrivals: AsyncGenerator[list[Seen], None]) -> None:
         try:
@@ -58,24 +58,25 @@ class Delivery:
         if self._streaming:
             raise AnswerBroken
         if isinstance(fault, UpstreamUnreadable):
-            await self._answer(200, ((b"content-type", fault.media_type), NO_STORE), fault.body)
+            await self._scope["aop.answer"](200, ((b"content-type", fault.media_type), NO_STORE), fault.body)
         else:
             status = fault.status if isinstance(fault, UpstreamUnavailable) else 502
-            await self._answer(status, _WHOLE, _NOT_AVAILABLE)
+            await self._scope["aop.answer"](status, _WHOLE, _NOT_AVAILABLE)
 
     async def _too_large(self) -> None:
         """The Router is told of more than it takes, or in a stream shown an event without end, until it leaves."""
+        gone: Disconnect = self._scope["aop.disconnected"]
         if not self._streaming:
             headers = [JSON, NO_STORE, (b"content-length", VAST)]
             await self._send({"type": "http.response.start", "status": 200, "headers": headers})
             await self._body(b"", more=True)
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LEAVING_SECONDS):
-                    await self._gone.wait()
+                    await gone.wait()
             return
         await self._body(b"data: ", more=True)
         sent = 0
-        while sent <= self._max_output and not self._gone.is_set():
+        while sent <= self._max_output and not gone.is_set():
             await self._body(_FILLER, more=True)
             sent += len(_FILLER)
 

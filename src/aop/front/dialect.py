@@ -1,7 +1,6 @@
 """A2A as the Agent behind the front speaks it: how requests are written and responses are read, for each version."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import msgspec
@@ -11,14 +10,16 @@ from aop.front.reading import Seen, SeenResult
 from aop.net.http import Headers
 
 
-@dataclass(slots=True)
-class Question:
+class Question(msgspec.Struct, gc=False):
     """A message on its way to the Agent, in A2A 0.3."""
 
     message_id: str
-    parts: Sequence[DataPart | TextPart | FilePart] = field(repr=False)
+    parts: Sequence[DataPart | TextPart | FilePart]
     skill_id: str
     context_id: str | None = None
+
+    def __repr__(self) -> str:
+        return "Question()"
 
 
 class Dialect(Protocol):

@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from aop.a2a.rpc import MethodNotFound, RequestId, RpcFault, TooManyTasks, read_request
-from aop.agent.call_log import AgentCall
+from aop.agent.call_log import LoggedCall
 from aop.agent.endpoint import NOT_FOUND, WRONG_METHOD, refuse, require_json
-from aop.agent.guard import JSON, NO_STORE, SCOPE_KEY, reject, respond
+from aop.agent.guard import JSON, NO_STORE, Verified, reject, respond
 from aop.agent.methods import SEND, STREAM
 from aop.contracts.errors import Overloaded
 from aop.contracts.health import Health, HealthStatus
@@ -40,34 +40,39 @@ class FrontEndpoint:
     memory: FrontMemory = field(default_factory=FrontMemory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What calls no Agent."""
         path = scope["path"]
-        agent = self.agents.get(path)
         if path == READY_PATH and not await self.readiness.ready():
             await respond(send, 503, [JSON, NO_STORE], _NOT_READY)
         elif path in self.pages:
             await respond(send, 200, [JSON], self.pages[path])
-        elif agent is None:
+        elif path not in self.agents:
             await respond(send, 404, [JSON], NOT_FOUND)
-        elif scope["method"] != "POST":
+        else:
             await respond(send, 405, [JSON, (b"allow", b"POST")], WRONG_METHOD)
-        elif not agent.is_addressed_by(scope[SCOPE_KEY].agent_id, scope[SCOPE_KEY].agent_version):
+
+    async def post(self, found: Verified, scope: Scope, receive: Receive, send: Send) -> None:
+        agent = self.agents.get(scope["path"])
+        if agent is None:
+            await self(scope, receive, send)
+        elif not agent.is_addressed_by(found.claims.agent_id, found.claims.agent_version):
             await reject(403, send)
         else:
-            await self._serve(agent, scope, (await receive())["body"], send)
+            await self._serve(agent, found, scope, send)
 
-    async def _serve(self, agent: FrontedAgent, scope: Scope, body: bytes, send: Send) -> None:
-        call = AgentCall(scope[SCOPE_KEY], "unknown")
+    async def _serve(self, agent: FrontedAgent, found: Verified, scope: Scope, send: Send) -> None:
+        call = LoggedCall(found.claims, "unknown")
         request_id: RequestId = None
         try:
-            require_json(scope)
-            request = read_request(body)
+            require_json(found.sent.single(b"content-type"))
+            request = read_request(found.body)
             request_id = request.id
             if request.method not in _METHODS:
                 raise MethodNotFound
             call.method = request.method
             self.slots.take()
             try:
-                await _act(FrontCall(agent, call, request, scope, send, self.memory))
+                await _act(FrontCall(agent, call, request, found.sent, scope, send, self.memory))
             finally:
                 self.slots.give_back()
         except RpcFault as fault:

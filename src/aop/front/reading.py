@@ -1,6 +1,5 @@
 """What the front knows of one response of the Agent: its form in A2A 0.3, and as much of its content as it needs."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -59,8 +58,7 @@ class SeenResult(_Seen, frozen=True):
         return None if self.status is msgspec.UNSET else self.status.state
 
 
-@dataclass(slots=True)
-class Seen:
+class Seen(msgspec.Struct, gc=False):
     """One response. `text` is what the Router gets of it; `result` is None for an error and for what is unreadable."""
 
     text: bytes

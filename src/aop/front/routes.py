@@ -26,13 +26,16 @@ class HttpRoutes:
 
     async def task(self, upstream: Upstream, request: UpstreamRequest, held: HeldBytes) -> tuple[str, bytes]:
         """The state and the Task that the answer is. From status 400 on it failed; that body is not read."""
-        async with upstream.answer(request) as answer:
+        answer = await upstream.open(request)
+        try:
             if answer.status >= 400:
                 return TaskState.FAILED, _task(TaskState.FAILED)
             if not 200 <= answer.status < 300:
                 raise UpstreamUnavailable(f"status {answer.status}")
             media_type = media_type_of(answer)
             body = await whole_body(answer, held)
+        finally:
+            answer.leave()
         return TaskState.COMPLETED, _task(TaskState.COMPLETED, _part(body, media_type) if body else None)
 
 

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
+import msgspec
+
 from aop.front.reading import TERMINAL, SeenResult
 from aop.net.asgi import Disconnect
 
@@ -12,17 +14,17 @@ NAMING_SECONDS: Final = 5.0
 """How long the front waits, after its caller has left, for the Agent to name the Task that is to be canceled."""
 
 
-class RunningCall:
+class RunningCall(msgspec.Struct, eq=False):
     """One message on its way through the Agent. Only the Workspace that sent it may ask for its Task or cancel it."""
 
-    def __init__(self, workspace_id: str) -> None:
-        self.workspace_id = workspace_id
-        self.task_id: str | None = None
-        self.context_id = ""
-        self.state = ""
-        self.cancel_sent = False
-        self.named: Callable[[], None] | None = None
-        """Called once, when the Agent has named the Task."""
+    calls: "RunningCalls"
+    workspace_id: str
+    task_id: str | None = None
+    context_id: str = ""
+    state: str = ""
+    cancel_sent: bool = False
+    named: Callable[[], None] | None = None
+    """Called once, when the Agent has named the Task."""
 
     def see(self, result: SeenResult) -> bool:
         """Whether it belongs to the Task of this call."""
@@ -32,6 +34,7 @@ class RunningCall:
         if self.task_id is None:
             self.task_id = task_id
             self.context_id = result.context_id or ""
+            self.calls.add(self)
             if self.named is not None:
                 self.named()
         if task_id != self.task_id:
@@ -49,15 +52,14 @@ class RunningCalls:
     """By Task. An Agent that gives two Tasks one id gets the cancel of either."""
 
     def __init__(self) -> None:
-        self._calls: dict[tuple[str, str], RunningCall] = {}
+        self._calls: dict[tuple[str, str | None], RunningCall] = {}
 
     def __len__(self) -> int:
         return len(self._calls)
 
-    def begin(self, workspace_id: str) -> RunningCall:
-        call = RunningCall(workspace_id)
-        call.named = lambda: self._name(call)
-        return call
+    def add(self, call: RunningCall) -> None:
+        """Once its Task has a name."""
+        self._calls[call.workspace_id, call.task_id] = call
 
     def end(self, call: RunningCall) -> None:
         if call.task_id is not None and self._calls.get((call.workspace_id, call.task_id)) is call:
@@ -66,17 +68,15 @@ class RunningCalls:
     def find(self, workspace_id: str, task_id: str) -> RunningCall | None:
         return self._calls.get((workspace_id, task_id))
 
-    def _name(self, call: RunningCall) -> None:
-        if call.task_id is not None:
-            self._calls[call.workspace_id, call.task_id] = call
-
 
 class EndOnLeaving:
-    """`async with EndOnLeaving(gone, call):` ends what is inside when the caller leaves.
+    """`with EndOnLeaving(gone, call):` ends what is inside when the caller leaves.
 
     As long as the Agent has not named its Task, the end waits a moment: without the name nothing can be canceled.
     Without a call there is nothing to wait for.
     """
+
+    __slots__ = ("_call", "_cancelling", "_gone", "_task", "_timer", "happened")
 
     def __init__(self, gone: Disconnect, call: RunningCall | None) -> None:
         self._gone = gone
@@ -86,13 +86,13 @@ class EndOnLeaving:
         self._cancelling = 0
         self.happened = False
 
-    async def __aenter__(self) -> Self:
+    def __enter__(self) -> Self:
         self._task = asyncio.current_task()
         self._cancelling = 0 if self._task is None else self._task.cancelling()
         self._gone.add_callback(self._leave)
         return self
 
-    async def __aexit__(
+    def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> bool:
         self._gone.remove_callback(self._leave)
@@ -107,14 +107,8 @@ class EndOnLeaving:
         if self._call is None or self._call.task_id is not None:
             self._end()
             return
-        registered, self._timer = self._call.named, asyncio.get_running_loop().call_later(NAMING_SECONDS, self._end)
-
-        def named() -> None:
-            if registered is not None:
-                registered()
-            self._end()
-
-        self._call.named = named
+        self._timer = asyncio.get_running_loop().call_later(NAMING_SECONDS, self._end)
+        self._call.named = self._end
 
     def _end(self) -> None:
         if not self.happened and self._task is not None:

@@ -2,13 +2,23 @@
 
 import asyncio
 import ssl
-from dataclasses import dataclass, field
-from functools import lru_cache
-from types import TracebackType
+from typing import Final
+
+import msgspec
 
 from aop.base.settings import Secret
 from aop.front.faults import OK, UpstreamSilent, UpstreamUnavailable, UpstreamUnreadable, fault_of
-from aop.net.http import AnswerStream, ConnectFailed, Headers, HttpClient, HttpError, StreamedAnswer, Target
+from aop.net.http import (
+    ConnectFailed,
+    Headers,
+    HttpClient,
+    HttpError,
+    StreamedAnswer,
+    Target,
+    request_head,
+    with_body,
+    with_headers,
+)
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, AllowList, NameNotResolved, Resolver, judge
 from aop.net.policy.addresses import AddressClass, classify
@@ -22,40 +32,53 @@ IDLE_SECONDS = 15.0
 """Shorter than the servers of Agents keep an idle connection, as far as known: most close it after 5 to 75 seconds."""
 
 _OWN = ((b"content-type", JSON), (b"accept-encoding", b"identity"))
+_CONTENT_TYPE: Final = b"content-type"
+_MAX_HEADS: Final = 256
+"""Addresses of a name change; Skills of a service have a path each."""
+_HeadKey = tuple[str, bytes, str | None]
 
 
 class AddressNotUsable(Exception):
     """The address of an Agent in the settings cannot be used; the text says why."""
 
 
-@dataclass(slots=True)
-class UpstreamRequest:
+class UpstreamRequest(msgspec.Struct, gc=False):
     """One request to the Agent, and the bounds of its answer."""
 
-    body: bytes = field(repr=False)
+    body: bytes
     accept: bytes
     deadline: float
     max_body: int
-    headers: Headers = field(default=(), repr=False)
+    headers: Headers = ()
+    """Those of this request alone."""
     path: str | None = None
     """Below the Agent's address; None for the address itself."""
 
+    def __repr__(self) -> str:
+        return "UpstreamRequest()"
+
 
 class Upstream:
-    """Belongs to one loop. The address comes from the settings alone, and no redirect is followed."""
+    """Belongs to one loop. The address comes from the settings alone, and no redirect is followed.
+
+    `headers` go with every request; `secrets` do too, and are shown nowhere.
+    """
 
     def __init__(
         self,
         endpoint: Endpoint,
         resolver: Resolver,
-        headers: tuple[tuple[bytes, Secret], ...] = (),
+        secrets: tuple[tuple[bytes, Secret], ...] = (),
         tls: ssl.SSLContext | None = None,
+        headers: Headers = (),
     ) -> None:
         self.endpoint = endpoint
         self._resolver = resolver
         self._allowed: AllowList | None = None
         self._judged: tuple[str, ...] | None = None
+        self._secrets = secrets
         self._headers = headers
+        self._heads: dict[_HeadKey, tuple[Target, bytes]] = {}
         self._client = HttpClient(idle_seconds=IDLE_SECONDS, connect_seconds=CONNECT_SECONDS, tls=tls)
 
     async def judge(self) -> None:
@@ -76,43 +99,57 @@ class Upstream:
             raise AddressNotUsable(str(refused)) from None
         self._allowed = allowed
 
-    def answer(self, request: UpstreamRequest) -> "UpstreamAnswer":
-        return UpstreamAnswer(self, request)
+    async def open(self, request: UpstreamRequest) -> StreamedAnswer:
+        """The answer with its head, from the first address that takes a connection; UpstreamFault when there is none.
 
-    async def opened(self, request: UpstreamRequest) -> tuple[AnswerStream, StreamedAnswer]:
-        """At the first address that takes a connection; only a failed connection leads to the next one."""
-        path = self.endpoint.path if request.path is None else self.endpoint.path.rstrip("/") + request.path
-        headers = [*_OWN, (b"accept", request.accept), *request.headers, *self._secret_headers()]
-        addresses = await self._addresses(request.deadline)
+        Only a failed connection leads to the next address. Whoever opens the answer leaves it.
+        """
+        addresses = self._resolver.ready(self.endpoint.host)
+        if addresses is None or addresses != self._judged:
+            addresses = await self._addresses(request.deadline)
         for address in addresses:
+            target, head = self._prepared(address, request.accept, request.path)
+            if request.headers:
+                head = with_headers(head, request.headers)
+            text = with_body(head, request.body)
             try:
-                stream = self._client.stream(
-                    _target(self.endpoint, address),
-                    "POST",
-                    path,
-                    headers=headers,
-                    body=request.body,
-                    deadline=request.deadline,
-                    max_body=request.max_body,
-                )
-                return stream, await stream.__aenter__()
-            except ConnectFailed:
-                if address == addresses[-1]:
-                    raise
+                return await self._client.open(target, "POST", text, request.deadline, request.max_body)
+            except HttpError as error:
+                if not isinstance(error, ConnectFailed) or address == addresses[-1]:
+                    raise fault_of(error) from None
         raise UpstreamUnavailable("no address")
 
     async def json(self, request: UpstreamRequest, held: HeldBytes) -> bytes:
         """The body of a JSON answer with status 200."""
-        async with self.answer(request) as answer:
+        answer = await self.open(request)
+        try:
             require_ok(answer)
             require_media_type(answer, JSON)
-            return await whole_body(answer, held)
+            body = answer.rest()
+            if body is None:
+                return await whole_body(answer, held)
+            held.add(len(body))
+            return body
+        finally:
+            answer.leave()
 
     async def close(self) -> None:
         await self._client.close()
 
-    def _secret_headers(self) -> list[tuple[bytes, bytes]]:
-        return [(name, value.reveal().encode("latin-1")) for name, value in self._headers]
+    def _prepared(self, address: str, accept: bytes, path: str | None) -> tuple[Target, bytes]:
+        """Where to, and the lines that every request there begins with."""
+        key = address, accept, path
+        found = self._heads.get(key)
+        if found is None:
+            endpoint = self.endpoint
+            target = Target(endpoint.scheme, endpoint.host, endpoint.port, address)
+            below = endpoint.path if path is None else endpoint.path.rstrip("/") + path
+            secrets = [(name, value.reveal().encode("latin-1")) for name, value in self._secrets]
+            headers = (*_OWN, (b"accept", accept), *self._headers, *secrets)
+            if len(self._heads) >= _MAX_HEADS:
+                self._heads.clear()
+            found = self._heads[key] = target, request_head(target, "POST", below, headers)
+        return found
 
     async def _addresses(self, deadline: float) -> tuple[str, ...]:
         """All of them, judged together each time they are used."""
@@ -130,47 +167,6 @@ class Upstream:
         return addresses
 
 
-class UpstreamAnswer:
-    """`async with upstream.answer(request) as answer:` gives the answer with its head.
-
-    UpstreamFault when there is none or, while it is read, when it breaks off.
-    """
-
-    __slots__ = ("_request", "_stream", "_upstream")
-
-    def __init__(self, upstream: Upstream, request: UpstreamRequest) -> None:
-        self._upstream = upstream
-        self._request = request
-        self._stream: AnswerStream | None = None
-
-    async def __aenter__(self) -> StreamedAnswer:
-        try:
-            self._stream, answer = await self._upstream.opened(self._request)
-        except HttpError as error:
-            raise fault_of(error) from None
-        return answer
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._stream is not None:
-            self._stream.leave()
-        if isinstance(error, HttpError):
-            raise fault_of(error) from None
-
-    def handed_over(self) -> AnswerStream:
-        """From here on the answer belongs to the caller, who leaves its scope."""
-        stream, self._stream = self._stream, None
-        if stream is None:
-            raise RuntimeError("there is no answer to hand over")
-        return stream
-
-
-@lru_cache(maxsize=1024)
-def _target(endpoint: Endpoint, address: str) -> Target:
-    return Target(endpoint.scheme, endpoint.host, endpoint.port, address)
-
-
 def require_ok(answer: StreamedAnswer) -> None:
     if answer.status != OK:
         raise UpstreamUnavailable(f"status {answer.status}")
@@ -178,10 +174,15 @@ def require_ok(answer: StreamedAnswer) -> None:
 
 def media_type_of(answer: StreamedAnswer) -> bytes:
     """Empty when it is not one plain media type: an encoded answer is not decoded."""
-    types, codings = answer.headers_named(b"content-type"), answer.headers_named(b"content-encoding")
-    if len(types) != 1 or any(coding.strip().lower() != b"identity" for coding in codings):
-        return b""
-    return types[0].partition(b";")[0].strip().lower()
+    found, count = b"", 0
+    for name, value in answer.headers:
+        if name == _CONTENT_TYPE:
+            found, count = value, count + 1
+        elif name == b"content-encoding" and value.strip().lower() != b"identity":
+            return b""
+    if found == JSON and count == 1:  # as most write it
+        return JSON
+    return found.partition(b";")[0].strip().lower() if count == 1 else b""
 
 
 def require_media_type(answer: StreamedAnswer, expected: bytes) -> None:
@@ -190,11 +191,15 @@ def require_media_type(answer: StreamedAnswer, expected: bytes) -> None:
 
 
 async def whole_body(answer: StreamedAnswer, held: HeldBytes) -> bytes:
+    """UpstreamFault when it breaks off."""
     if (body := answer.rest()) is not None:
         held.add(len(body))
         return body
     pieces = []
-    async for piece in answer:
-        held.add(len(piece))
-        pieces.append(piece)
+    try:
+        async for piece in answer:
+            held.add(len(piece))
+            pieces.append(piece)
+    except HttpError as error:
+        raise fault_of(error) from None
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)

@@ -16,6 +16,29 @@ _ORIGIN_FORM = VISIBLE.replace(b"#", b"")
 _HOST = b"-._~!$&'()*+,;=:[]%ABCDEFGHIJKLMNOPQRSTUVWXYZ" + _DIGITS_AND_LOWER
 
 
+class HeaderMap:
+    """The lines of one head, to be asked by name."""
+
+    __slots__ = ("by_name", "lines")
+
+    def __init__(self, lines: Headers) -> None:
+        self.lines = lines
+        self.by_name = dict(lines)
+        """The last of each."""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether any name came twice."""
+        return len(self.by_name) < len(self.lines)
+
+    def single(self, name: bytes) -> bytes | None:
+        """The value of a header that was sent exactly once."""
+        value = self.by_name.get(name)
+        if value is None or len(self.by_name) == len(self.lines):
+            return value
+        return value if sum(line[0] == name for line in self.lines) == 1 else None
+
+
 def is_origin_form(target: bytes) -> bool:
     return target[:1] == b"/" and not target.translate(None, _ORIGIN_FORM)
 

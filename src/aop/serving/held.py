@@ -49,9 +49,11 @@ class HeldBytes:
     def keep(self, size: int) -> None:
         """Holds this much from now on, and nothing else."""
         self.size = size
-        counted = size if size > FREE_BYTES else 0
-        if counted != self._counted:
-            if self._memory.taken - self._counted + counted > self._memory.max_bytes and counted > self._counted:
-                raise self._memory.full()
-            self._memory.taken += counted - self._counted
-            self._counted = counted
+        if size > FREE_BYTES or self._counted:
+            self._count(size if size > FREE_BYTES else 0)
+
+    def _count(self, counted: int) -> None:
+        if self._memory.taken - self._counted + counted > self._memory.max_bytes and counted > self._counted:
+            raise self._memory.full()
+        self._memory.taken += counted - self._counted
+        self._counted = counted

@@ -11,6 +11,9 @@ from aop.net.http.message import (
     RepeatedHeader,
     Target,
     TransferBroken,
+    request_head,
+    with_body,
+    with_headers,
 )
 from aop.net.http.pool import certified_context
 
@@ -28,4 +31,7 @@ __all__ = [
     "Target",
     "TransferBroken",
     "certified_context",
+    "request_head",
+    "with_body",
+    "with_headers",
 ]

@@ -4,7 +4,8 @@ It follows no redirect, keeps no cookie, uses no proxy, decodes no content and r
 """
 
 import ssl
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from functools import partial
 from types import TracebackType
 from typing import Final
 
@@ -16,24 +17,15 @@ from aop.net.http.pool import Dialer, Pool
 MAX_IDLE_PER_TARGET: Final = 512
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedRequest:
-    """A request ready to be sent, and the bounds of its answer."""
-
-    method: str
-    request: bytes
-    deadline: float
-    max_body: int
-
-
 class StreamedAnswer(HeaderLookup):
-    """A head, and a body to iterate once inside its scope; each piece is everything that had arrived."""
+    """A head, and a body to iterate once before it is left; each piece is everything that had arrived."""
 
-    __slots__ = ("_connection", "headers", "status")
+    __slots__ = ("_connection", "_pool", "headers", "status")
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, pool: Pool, connection: Connection) -> None:
         self.status = connection.reader.status
         self.headers = connection.reader.headers
+        self._pool = pool
         self._connection: Connection | None = connection
 
     def __aiter__(self) -> "StreamedAnswer":
@@ -41,7 +33,7 @@ class StreamedAnswer(HeaderLookup):
 
     async def __anext__(self) -> bytes:
         if self._connection is None:
-            raise RuntimeError("the scope of this answer has been left")
+            raise RuntimeError("this answer has been left")
         piece = await self._connection.piece()
         if piece is None:
             raise StopAsyncIteration
@@ -52,46 +44,31 @@ class StreamedAnswer(HeaderLookup):
         connection = self._connection
         return connection.reader.take() if connection is not None and connection.reader.complete else None
 
-    def detach(self) -> Connection | None:
-        """From here on the connection belongs to others."""
+    def leave(self) -> None:
+        """Before the end of the answer this closes the connection."""
         connection, self._connection = self._connection, None
-        return connection
+        if connection is not None:
+            self._pool.release(connection)
 
 
 class AnswerStream:
-    """The scope of one streamed exchange; leaving it before the end of the answer closes the connection."""
+    """The scope of one streamed exchange: sends on entry, and leaves the answer at its end."""
 
-    def __init__(self, pool: Pool, target: Target, prepared: PreparedRequest) -> None:
-        self._pool = pool
-        self._target = target
-        self._prepared = prepared
+    __slots__ = ("_answer", "_opening")
+
+    def __init__(self, opening: Callable[[], Awaitable[StreamedAnswer]]) -> None:
+        self._opening = opening
         self._answer: StreamedAnswer | None = None
 
     async def __aenter__(self) -> StreamedAnswer:
-        prepared, pool = self._prepared, self._pool
-        connection = pool.idle(self._target, prepared.deadline) or await pool.new(self._target, prepared.deadline)
-        try:
-            reader = connection.reader
-            reader.begin(prepared.method, prepared.max_body)
-            connection.start(prepared.request, prepared.deadline, streamed=True)
-            while not reader.has_head:
-                await connection.progress()
-        except BaseException:
-            pool.release(connection)
-            raise
-        self._answer = StreamedAnswer(connection)
+        self._answer = await self._opening()
         return self._answer
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.leave()
-
-    def leave(self) -> None:
-        """For who entered the scope without `async with`."""
-        connection = None if self._answer is None else self._answer.detach()
-        if connection is not None:
-            self._pool.release(connection)
+        if self._answer is not None:
+            self._answer.leave()
 
 
 class HttpClient:
@@ -147,7 +124,22 @@ class HttpClient:
     ) -> AnswerStream:
         """A scope that sends on entry and gives the answer once its head is read."""
         request = request_bytes(target, method, path, headers, body)
-        return AnswerStream(self._pool, target, PreparedRequest(method, request, deadline, max_body))
+        return AnswerStream(partial(self.open, target, method, request, deadline, max_body))
+
+    async def open(self, target: Target, method: str, request: bytes, deadline: float, max_body: int) -> StreamedAnswer:
+        """Sends these bytes, and gives the answer once its head is read. Whoever opens it leaves it."""
+        pool = self._pool
+        connection = pool.idle(target, deadline) or await pool.new(target, deadline)
+        try:
+            reader = connection.reader
+            reader.begin(method, max_body)
+            connection.start(request, deadline, streamed=True)
+            while not reader.has_head:
+                await connection.progress()
+        except BaseException:
+            pool.release(connection)
+            raise
+        return StreamedAnswer(pool, connection)
 
     async def close(self) -> None:
         """Closes every connection; exchanges that still run end in TransferBroken."""

@@ -1,5 +1,6 @@
 """What goes into and comes out of one exchange: where a request goes, its bytes, the answer, and what can go wrong."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -110,18 +111,36 @@ _MAX_SENDABLE = 1024
 
 def request_bytes(target: Target, method: str, path: str, headers: Headers, body: bytes) -> bytes:
     """The whole request on the wire; ValueError for anything that could be read as a second line."""
+    head = request_head(target, method, path, headers)
+    return with_body(head, body) if body or method in _METHODS_WITH_BODY else head + b"\r\n\r\n"
+
+
+def request_head(target: Target, method: str, path: str, headers: Headers) -> bytes:
+    """The lines up to the last of these headers; a program that sends the same ones often makes it once."""
     if method not in _METHODS or path[:1] != "/" or "#" in path or " " in path:
         raise ValueError("the request line is not a known method and an origin-form target")
+    lines = [b"%b %b HTTP/1.1" % (_METHODS[method], path.encode("ascii")), b"host: " + target.authority]
+    lines += _lines(headers)
+    require_lines(lines)
+    return b"\r\n".join(lines)
+
+
+def with_headers(head: bytes, headers: Headers) -> bytes:
+    """A head, and more lines behind it."""
+    lines = [*_lines(headers)]
+    require_lines(lines)
+    return b"\r\n".join((head, *lines))
+
+
+def _lines(headers: Headers) -> Iterable[bytes]:
     for name, _ in headers:
         if name not in _sendable:
             _require_sendable(name)
-    lines = [b"%b %b HTTP/1.1" % (_METHODS[method], path.encode("ascii")), b"host: " + target.authority]
-    lines += map(b": ".join, headers)
-    if body or method in _METHODS_WITH_BODY:
-        lines.append(b"content-length: %d" % len(body))
-    require_lines(lines)
-    lines += (b"", body)
-    return b"\r\n".join(lines)
+    return map(b": ".join, headers)
+
+
+def with_body(head: bytes, body: bytes) -> bytes:
+    return b"%b\r\ncontent-length: %d\r\n\r\n%b" % (head, len(body), body)
 
 
 def _require_sendable(name: bytes) -> None:

@@ -68,11 +68,9 @@ class Resolver:
 
         The deadline is in loop time and ends in TimeoutError; every other failure is NameNotResolved.
         """
-        cached = self._answers.get(host)
-        if cached is not None and self._monotonic() - cached[0] < self._bounds.reuse_seconds:
-            return cached[1]
-        if _is_address(host):
-            return (host,)
+        ready = self.ready(host)
+        if ready is not None:
+            return ready
         pending = self._pending.get(host)
         if pending is None or _has_expired(pending):
             pending = self._begin(host)
@@ -80,6 +78,13 @@ class Resolver:
         if not answer:
             raise NameNotResolved(host)
         return answer
+
+    def ready(self, host: str) -> Addresses | None:
+        """The same without waiting; None when a lookup is needed."""
+        cached = self._answers.get(host)
+        if cached is not None and self._monotonic() - cached[0] < self._bounds.reuse_seconds:
+            return cached[1]
+        return (host,) if _is_address(host) else None
 
     async def _await(self, pending: _Pending, deadline: float) -> Addresses | None:
         try:

@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 from aop.net.asgi import AnswerBroken, ASGIApp, Disconnect, Message, Scope
 from aop.net.server.request import RequestReader
-from aop.net.server.response import ResponseEncoder
+from aop.net.server.response import FixedHead, ResponseEncoder
 
 LOG = logging.getLogger("aop.server")
 
@@ -76,6 +76,7 @@ class Exchange:
             "aop.disconnected": self.disconnect,
             "aop.whole_body": self.whole_body,
             "aop.answer": self.answer,
+            "aop.answer_fixed": self.answer_fixed,
             "aop.comment": self.comment,
             "aop.ambiguity": reader.ambiguity,
         }
@@ -174,6 +175,20 @@ class Exchange:
         if not self.disconnect.is_set():
             self._encoder.start(status, headers)
             await self._send_body(body, more=False)
+
+    async def answer_fixed(self, head: FixedHead, body: bytes) -> None:
+        """The same with a head that was checked before."""
+        connection = self._connection
+        if len(body) > _PIECE_BYTES:
+            await self.answer(head.status, head.headers, body)
+        elif not self.disconnect.is_set():
+            keep_alive = self._may_keep_alive()
+            connection.write((self._encoder.whole(head, body, keep_alive=keep_alive),))
+            if not connection.writable:
+                await self._drained()
+            if not self.disconnect.is_set():
+                connection.exchange_finished(keep_alive=keep_alive)
+                self.wake()
 
     def has_answered(self) -> bool:
         return self._encoder.head_sent

@@ -142,25 +142,25 @@ class RequestReader:
         The parser itself refuses a repeated or malformed Content-Length, one beside Transfer-Encoding,
         chunked given twice, folded lines, bare line ends and control characters.
         """
-        hosts: list[bytes] = []
-        underscored = False
-        for name, value in self.headers:
-            if _UNDERSCORE in name:
-                underscored = True
-            elif name == b"host":
-                hosts.append(value)
-                if not is_host_value(value):
-                    raise BadRequest("a Host that is not one")
-            elif name == b"transfer-encoding":
-                if value.lower() != b"chunked" or self.version != "1.1":
-                    raise BadRequest("a transfer coding other than chunked")
-            elif name == b"expect" and value.lower() == b"100-continue":
-                self.expects_continue = self.version == "1.1"
-        if underscored:
+        named = dict(self.headers)
+        if b"transfer-encoding" in named:
+            codings = self._values(b"transfer-encoding")
+            if self.version != "1.1" or any(coding.lower() != b"chunked" for coding in codings):
+                raise BadRequest("a transfer coding other than chunked")
+        if b"expect" in named:
+            expected = self._values(b"expect")
+            self.expects_continue = self.version == "1.1" and any(one.lower() == b"100-continue" for one in expected)
+        hosts = self._values(b"host") if len(named) < len(self.headers) or b"host" not in named else [named[b"host"]]
+        if not all(map(is_host_value, hosts)):
+            raise BadRequest("a Host that is not one")
+        if _UNDERSCORE in b"".join(named):
             self.headers, imitates = without_underscores(self.headers)
             if imitates:
                 self.ambiguity = "header_name"
         self._require_place(hosts)
+
+    def _values(self, name: bytes) -> list[bytes]:
+        return [value for key, value in self.headers if key == name]
 
     def _require_place(self, hosts: list[bytes]) -> None:
         if not (len(hosts) == 1 if self.version == "1.1" else len(hosts) <= 1 and self.version == "1.0"):

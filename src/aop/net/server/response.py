@@ -28,6 +28,23 @@ def whole_answer(status: int, headers: Iterable[tuple[bytes, bytes]], body: byte
     return b"\r\n".join(lines)
 
 
+class FixedHead:
+    """Of answers that differ in their body alone: checked and written once. Framing and date are the server's."""
+
+    __slots__ = ("headers", "lines", "status")
+
+    def __init__(self, status: int, headers: tuple[tuple[bytes, bytes], ...]) -> None:
+        names = {name for name, _ in headers}
+        if status in {204, 304} or names & (_OWN_FIELDS | {b"content-length"}):
+            raise ValueError("a head that is not the same for every body")
+        for name in names:
+            require_name(name)
+        self.status = status
+        self.headers = headers
+        self.lines = [*map(b": ".join, headers)]
+        require_lines(self.lines)
+
+
 class ResponseEncoder:
     """One response; the head waits for the first body message, so that a small answer is one write.
 
@@ -67,6 +84,19 @@ class ResponseEncoder:
             require_name(name)
         require_lines([value for _, value in self._headers])
         self._status = status
+
+    def whole(self, head: FixedHead, body: bytes, *, keep_alive: bool) -> bytes:
+        """The same as `start` and `body` for a whole answer, in one step."""
+        if self._status:
+            raise RuntimeError("the response has already started")
+        self._status = head.status
+        self.head_sent = self.finished = True
+        self.keep_alive = keep_alive
+        lines = [_status_line(head.status), _date(), *head.lines, b"content-length: %d" % len(body)]
+        lines += (b"", b"") if keep_alive else (b"connection: close", b"", b"")
+        if not self._bodiless:
+            lines[-1] = body
+        return b"\r\n".join(lines)
 
     def body(self, body: bytes, *, more: bool, keep_alive: bool) -> list[bytes]:
         """The bytes to write, in order."""
