@@ -10,9 +10,21 @@ _METHODS = ("get", "post", "patch", "put", "delete")
 _PREFIX = "urn:aop:contract:"
 _DOCUMENTS_HEAD = """# Documents
 
-Every shape that crosses a process, generated from the JSON Schemas in `contracts/`. The schema files are the source;
-they also hold rules that a table cannot show, such as members that depend on each other.
+Look up the exact form of every JSON document that programs of the platform send to each other: each member, whether
+it is required, and what it means. This page is generated from the JSON Schemas in `contracts/`. The schema files decide;
+they also have rules that a table cannot show, such as members that depend on each other.
 """
+_READERS = {
+    "Gateway": "Look up every HTTP call that callers, Workspace owners and providers can make.",
+    "Router, for Agents": "Look up the HTTP call with which an Agent calls another Agent.",
+    "Control Plane, internal": "Look up the calls that a Router makes at the Control Plane. Only units use them.",
+    "Router, internal": "Look up the calls that a Control Plane or an operator makes at a Router. Only units use them.",
+}
+"""The first line of a page: what its reader gets."""
+_AROUND = (
+    "The [glossary](../../glossary.md) explains the words, [Error codes](../errors.md) each code, and"
+    " [Documents](../documents.md) each JSON document."
+)
 
 
 def api_pages() -> dict[str, str]:
@@ -35,7 +47,7 @@ def documents_page() -> str:
 
 def _surface(surface: Json) -> str:
     info = surface["info"]
-    lines = [f"# {info['title']} {info['version']}", "", prose(info.get("summary", "")), ""]
+    lines = [f"# {info['title']} {info['version']}", "", f"{_READERS[info['title']]} {_AROUND}", ""]
     lines += [prose(info.get("description", "")), ""]
     lines += table(("Call", "Purpose"), (_row(*operation) for operation in _operations(surface)))
     for tag in surface.get("tags", []):

@@ -5,11 +5,12 @@ from aop.cli.snippets import Callee, ExampleCall, Snippet
 
 _HEAD = """# Snippets
 
-Generated from the folder `connect`. `aop connect --for NAME` and the page "Use it from…" of the Console show the same
-texts with the addresses of your own platform. On this page they are those of `aop up`, the Workspace is `demo`, and the
-Agent is `aop:summarizer`. [Call it from what you have](../guides/call-it.md) says which one you need.
+Copy a text with which your program, assistant or editor calls an [Agent](../glossary.md#agent).
+[Call it from what you have](../guides/call-it.md) says which one you need. `aop connect --for NAME` and the page "Use it
+from…" of the Console show the same texts with the addresses of your own platform. Here the addresses are those of
+`aop up`, the [Workspace](../glossary.md#workspace) is `demo`, and the Agent is `aop:summarizer`.
 
-No snippet holds an access token, and no address does.
+No snippet contains an access token, and neither does an address. This page is generated from the folder `connect`.
 """
 _WORDS = {"py": "py", "sh": "shell", "json": "json", "toml": "toml", "ts": "ts", "mjs": "js"}
 """The word after a fence, by the ending of a file. The tests of the documentation only parse these."""

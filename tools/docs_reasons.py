@@ -8,12 +8,13 @@ from tools.docs_shapes import prose, table
 
 _HEAD = """# Reasons
 
-Generated from `contracts/platform-error/reasons.json`. A reason is one word of a closed list that says more than the
-[code](errors.md) it stands beside. It never contains text or numbers of a request, of an Agent or of a dependency.
-Error answers, stream terminals, Ledger events and Invocation Records have it as `reason`. The `aop` command, the
-exceptions of the Python client, the Console, the logs and the metrics show it.
+Look up a reason: what it says, and who does what next. A reason is one word beside the [code](errors.md) of an error
+that says more than the code. [Why a call failed](../guides/why-a-call-failed.md) says where to look, reason by reason.
+This page is generated from `contracts/platform-error/reasons.json`, the list of all reasons.
 
-[Why did my Agent's call fail](../guides/why-a-call-failed.md) says where to look, reason by reason.
+A reason never contains text or numbers of a request, of an Agent or of a dependency. Error answers, the last events of
+streams, and the records of the [Ledger](../glossary.md#ledger) have it as `reason`. The `aop` command, the exceptions of the
+Python client, the Console, the logs and the metrics show it.
 """.rstrip()
 
 

@@ -25,9 +25,13 @@ _TOGETHER = {**dict.fromkeys(_OIDC, "all four or none"), **dict.fromkeys(_CONSOL
 _PROBES = ("999999999999", "\x7f", "a b")
 _HEAD = """# Settings
 
-Generated from the readers of the units. A unit reads its settings from the environment only. A setting that is not
-set has its default. If a value is blank, padded, out of range or unreadable, the unit does not start: it names all
-wrong settings at once, never their values, and exits with code 78. `aop up` sets everything that is required.
+Look up every setting of the [units](../glossary.md#unit), the programs of the platform: what it means, which values it
+takes, and its default. `aop up` sets everything that is required; you need this page to run units yourself. It is
+generated from the code that reads the settings.
+
+A unit reads its settings from the environment only. If you do not set one, it has its default. If a value is empty, has
+spaces around it, is out of range or cannot be read, the unit does not start: it names all wrong settings at once, never
+their values, and exits with code 78.
 
 Integers are plain digits. An origin is exact: http or https, host and port, without a path or a trailing slash.
 Times are in the unit that the name of the setting says; sizes are in bytes.
