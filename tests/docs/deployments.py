@@ -1,5 +1,6 @@
 """Reads the deployments in deploy/ as their tools would: which unit runs with which settings, on which port."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,8 +30,15 @@ class Unit:
 
 
 def settings_file(path: Path) -> dict[str, str]:
+    """As systemd and Compose read it: a value in single quotes is what stands between them, any other is literal."""
     lines = [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#")]
-    return dict(line.split("=", 1) for line in lines)
+    return {name: _unquoted(value) for name, _, value in (line.partition("=") for line in lines)}
+
+
+def _unquoted(value: str) -> str:
+    quoted = re.fullmatch(r"'([^']*)'", value)
+    assert quoted or not set(value) & set("'\"\\ $`#;&"), "systemd, Compose and shells differ in this value"
+    return quoted[1] if quoted else value
 
 
 def compose() -> Json:
@@ -67,11 +75,17 @@ def kubernetes_units(secrets: Path) -> Iterator[Unit]:
             if "configMapRef" in source:
                 settings |= maps[source["configMapRef"]["name"]]["data"]
             else:
-                settings |= settings_file(secrets / f"{source['secretRef']['name'].removeprefix('aop-')}.env")
+                settings |= secret_objects(secrets)[source["secretRef"]["name"]]
         for replica in range(workload["spec"].get("replicas", 1)):
             name = f"{workload['metadata']['name']}-{replica}"
             named = {variable["name"]: name for variable in container.get("env", []) if _is_pod_name(variable)}
             yield Unit(f"kubernetes {name}", tuple(container["args"]), {**settings, **named})
+
+
+def secret_objects(secrets: Path) -> dict[str, dict[str, str]]:
+    """The Secrets that step 2 of the guide makes, by name."""
+    items = json.loads((secrets / "kubernetes.json").read_text("utf-8"))["items"]
+    return {item["metadata"]["name"]: item["stringData"] for item in items}
 
 
 def systemd_units(secrets: Path) -> Iterator[Unit]:
