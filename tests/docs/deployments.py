@@ -1,7 +1,10 @@
 """Reads the deployments in deploy/ as their tools would: which unit runs with which settings, on which port."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,3 +104,13 @@ def systemd_units(secrets: Path) -> Iterator[Unit]:
 
 def _is_pod_name(variable: Json) -> bool:
     return bool(variable["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.name")
+
+
+def make_secrets(folder: Path, database: str) -> "subprocess.CompletedProcess[str]":
+    return run(str(DEPLOY / "make_secrets.py"), "--database", database, "--to", str(folder))
+
+
+def run(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    environment = {"PATH": os.defpath, **settings}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)

@@ -1,12 +1,8 @@
 """The deployments in deploy/ fit the units: every setting is read, ports and names meet, drains can end."""
 
 import asyncio
-import os
 import re
-import shutil
 import stat
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -29,8 +25,9 @@ from tests.docs.deployments import (
     compose,
     compose_units,
     kubernetes_units,
+    make_secrets,
     of_kind,
-    secret_objects,
+    run,
     settings_file,
     systemd_units,
     workloads,
@@ -54,7 +51,7 @@ DEPLOYMENTS = {"compose": compose_units, "kubernetes": kubernetes_units, "system
 @pytest.fixture(scope="module")
 def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("deployment") / "secrets"
-    made = _make_secrets(folder, "db.internal:5432/aop")
+    made = make_secrets(folder, "db.internal:5432/aop")
     assert made.returncode == 0, made.stderr
     assert made.stdout.split() == [
         str(path) for path in sorted(folder.iterdir(), key=lambda path: path.stat().st_ctime_ns)
@@ -124,35 +121,8 @@ def test_an_agent_can_believe_the_routers(secrets: Path, tmp_path: Path) -> None
 def test_secrets_are_readable_by_their_maker_alone_and_never_overwritten(secrets: Path) -> None:
     assert {stat.S_IMODE(path.stat().st_mode) for path in secrets.iterdir()} == {0o600}
     before = {path: path.read_text() for path in secrets.iterdir()}
-    assert _make_secrets(secrets, "db.internal:5432/aop").returncode == 1
+    assert make_secrets(secrets, "db.internal:5432/aop").returncode == 1
     assert {path: path.read_text() for path in secrets.iterdir()} == before
-
-
-@pytest.mark.parametrize("name", ["migration.env", "control-plane.env", "router.env", "agents.env"])
-def test_a_shell_that_sources_a_file_of_settings_has_the_values_that_systemd_reads(name: str, secrets: Path) -> None:
-    script = f"set -a; . {secrets / name}; exec env -0"
-    sourced = subprocess.run(["/bin/sh", "-c", script], env={}, capture_output=True, text=True, check=True).stdout
-    found = dict(line.split("=", 1) for line in sourced.split("\0") if line.startswith("PLATFORM_"))
-    assert found == settings_file(secrets / name)
-
-
-def test_the_secrets_of_kubernetes_have_the_values_of_the_files(secrets: Path) -> None:
-    for name, values in secret_objects(secrets).items():
-        assert values == settings_file(secrets / f"{name.removeprefix('aop-')}.env")
-
-
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd")
-def test_systemd_has_nothing_against_its_units_and_rates_them_as_well_protected() -> None:
-    for file in sorted((DEPLOY / "systemd").glob("*.service")):
-        command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=25", str(file)]
-        rated = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert rated.returncode == 0, rated.stdout[-300:] + rated.stderr
-
-
-def test_a_database_that_would_change_the_meaning_of_a_file_is_refused(tmp_path: Path) -> None:
-    made = _make_secrets(tmp_path / "secrets", "db.internal:5432/aop'; DROP")
-    assert made.returncode == 2
-    assert not (tmp_path / "secrets").exists()
 
 
 def test_every_way_of_stopping_leaves_time_for_the_drain(secrets: Path) -> None:
@@ -228,11 +198,11 @@ async def test_the_units_of_compose_become_ready_on_an_empty_database(tmp_path: 
         server = await opened.enter_async_context(
             EmbeddedPostgres(tmp_path / "postgres", tmp_path / "postgres.log", settings={"fsync": "off"})
         )
-        assert _make_secrets(tmp_path / "secrets", f"127.0.0.1:{server.port}/aop").returncode == 0
+        assert make_secrets(tmp_path / "secrets", f"127.0.0.1:{server.port}/aop").returncode == 0
         await _execute(server.url(database="postgres"), (tmp_path / "secrets" / "logins.sql").read_text())
         units = [unit for unit in compose_units(tmp_path / "secrets") if unit.kind not in {"console", "door"}]
         migration = next(unit for unit in units if unit.kind == "migrate")
-        migrated = await asyncio.to_thread(_run, "-m", *migration.command, **migration.settings)
+        migrated = await asyncio.to_thread(run, "-m", *migration.command, **migration.settings)
         assert migrated.returncode == 0, migrated.stderr
         replicas = [await _replica(opened, unit, tmp_path) for unit in units if unit.kind != "migrate"]
         _introduce(replicas)
@@ -277,13 +247,3 @@ def _setting_names(kind: str) -> set[str]:
     if kind == "migrate":
         return {"PLATFORM_MIGRATION_DATABASE_URL"}
     return {setting.name for setting in asked_for(lambda: READERS[kind]({}))}
-
-
-def _make_secrets(folder: Path, database: str) -> "subprocess.CompletedProcess[str]":
-    return _run(str(DEPLOY / "make_secrets.py"), "--database", database, "--to", str(folder))
-
-
-def _run(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
-    environment = {"PATH": os.defpath, **settings}
-    command = [sys.executable, *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
