@@ -11,8 +11,8 @@ _PREFIX = "urn:aop:contract:"
 _DOCUMENTS_HEAD = """# Documents
 
 Look up the exact form of every JSON document that programs of the platform send to each other: each member, whether
-it is required, and what it means. This page is generated from the JSON Schemas in `contracts/`. The schema files decide;
-they also have rules that a table cannot show, such as members that depend on each other.
+it is required, and what it means. This page is generated from the JSON Schemas in `contracts/`. The schema files
+decide; they also have rules that a table cannot show, such as members that depend on each other.
 """
 _READERS = {
     "Gateway": "Look up every HTTP call that callers, Workspace owners and providers can make.",

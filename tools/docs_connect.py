@@ -5,10 +5,10 @@ from aop.cli.snippets import Callee, ExampleCall, Snippet
 
 _HEAD = """# Snippets
 
-Copy a text with which your program, assistant or editor calls an [Agent](../glossary.md#agent).
-[Call it from what you have](../guides/call-it.md) says which one you need. `aop connect --for NAME` and the page "Use it
-from…" of the Console show the same texts with the addresses of your own platform. Here the addresses are those of
-`aop up`, the [Workspace](../glossary.md#workspace) is `demo`, and the Agent is `aop:summarizer`.
+Copy a text with which your program, assistant or editor calls an [Agent](../glossary.md#agent). [Call it from what
+you have](../guides/call-it.md) says which one you need. `aop connect --for NAME` and the page "Use it from…" of the
+Console show the same texts with the addresses of your own platform. Here the addresses are those of `aop up`, the
+[Workspace](../glossary.md#workspace) is `demo`, and the Agent is `aop:summarizer`.
 
 No snippet contains an access token, and neither does an address. This page is generated from the folder `connect`.
 """

@@ -15,17 +15,17 @@ _OWNERS = {
 _ENVELOPES = {"2": "Catalog (v2)", "3": "Workspace and Installation (v3)", "4": "Invocation (v4)"}
 _HEAD = """# Error codes
 
-Look up an error code: its HTTP status, its message, and who does what next.
-[Recover from an error](../guides/recover.md) shows the commands, [Troubleshooting](../troubleshooting.md) starts from the
-message. This page is generated from `contracts/platform-error/codes.json`, `reasons.json` and `recovery.json`.
+Look up an error code: its HTTP status, its message, and who does what next. [Recover from an
+error](../guides/recover.md) shows the commands, [Troubleshooting](../troubleshooting.md) starts from the message.
+This page is generated from `contracts/platform-error/codes.json`, `reasons.json` and `recovery.json`.
 
 Each code has one HTTP status and one fixed message. The message never contains text of the request, of a dependency or
 of an Agent. Every answer has the header `x-platform-trace-id`, and an error repeats it as `traceId`.
 
 An error with `invocationId` and `rootTaskId` belongs to an [Invocation](../glossary.md#invocation) that has begun
-([acceptance](../glossary.md#acceptance)). Its end is in the [Ledger](../glossary.md#ledger) and never changes. An error
-without them means that nothing was started, unless its reason is `acceptance_unknown`: then it is not known. The platform
-never repeats a call.
+([acceptance](../glossary.md#acceptance)). Its end is in the [Ledger](../glossary.md#ledger) and never changes. An
+error without them means that nothing was started, unless its reason is `acceptance_unknown`: then it is not known.
+The platform never repeats a call.
 
 Most errors have a `reason`, one word that says more than the code. Below each code you find its reasons; each has a
 [section](reasons.md) with its sentence and the next step.

@@ -12,9 +12,9 @@ Look up a reason: what it says, and who does what next. A reason is one word bes
 that says more than the code. [Why a call failed](../guides/why-a-call-failed.md) says where to look, reason by reason.
 This page is generated from `contracts/platform-error/reasons.json`, the list of all reasons.
 
-A reason never contains text or numbers of a request, of an Agent or of a dependency. Error answers, the last events of
-streams, and the records of the [Ledger](../glossary.md#ledger) have it as `reason`. The `aop` command, the exceptions of the
-Python client, the Console, the logs and the metrics show it.
+A reason never contains text or numbers of a request, of an Agent or of a dependency. Error answers, the last events
+of streams, and the records of the [Ledger](../glossary.md#ledger) have it as `reason`. The `aop` command, the
+exceptions of the Python client, the Console, the logs and the metrics show it.
 """.rstrip()
 
 
