@@ -134,7 +134,7 @@ SCREENS: tuple[Screen, ...] = (
         find_states.into_a_new_workspace,
     ),
     Screen("agent-installed", "/agents/aop:summarizer?open=install", "Already installed"),
-    Screen("agent-unknown", "/agents/no-such-agent", "Nothing is known under this address."),
+    Screen("agent-unknown", "/agents/no-such-agent", "There is no Agent with this id."),
     Screen("share", _share, "Newest version", signed_in=False),
     Screen("share-chosen", _share, "Newest version", lambda page, stack: page.get_by_role("radio").first.check()),
     Screen("share-refused", "/a/agt_0", "not a share link", signed_in=False),
@@ -168,7 +168,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen("workspace-upgrade", _busy(), "is available", pressed("Upgrade to 1.1.0")),
     Screen("people", people.shared, "Former callers"),
     Screen("people-caller", people.shared, "Former callers", people.as_a_caller),
-    Screen("workspace-unknown", "/workspaces/no-such-workspace", "Nothing is known under this address."),
+    Screen("workspace-unknown", "/workspaces/no-such-workspace", "There is no Workspace with this id."),
     Screen("playground", _playground(agent="aop:summarizer"), "Nothing has run yet."),
     Screen("playground-json", _playground(view="json"), "Nothing has run yet."),
     Screen("playground-list", _playground(agent="aop:meeting-brief", capability="write-agenda"), "Add to topics"),
@@ -238,7 +238,9 @@ SCREENS: tuple[Screen, ...] = (
     Screen("invocation-failed", lineage_states.one(1), "it called no other Agent"),
     Screen("invocation-canceled", lineage_states.one(2), "it called no other Agent"),
     Screen("invocation-interrupted", lineage_states.one(4), "it called no other Agent"),
-    Screen("invocation-unknown", "/workspaces/demo/invocations/inv_0", "Nothing is known under this address."),
+    Screen(
+        "invocation-unknown", "/workspaces/demo/invocations/inv_0", "There is no such Invocation in this Workspace."
+    ),
     Screen("traces", lineage_states.traces, "4 calls"),
     Screen("traces-views", lineage_states.traces, "4 calls", pressed("Views")),
     Screen("trace", lineage_states.trace(), "to be done within"),

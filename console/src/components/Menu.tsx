@@ -17,14 +17,17 @@ export function Menu({ trigger, align = "end", children }: MenuProps) {
     <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
-        <Radix.Content
-          align={align}
-          sideOffset={4}
-          collisionPadding={8}
-          className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-44 overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-raised"
-        >
-          {children}
-        </Radix.Content>
+        {/* It stands at the end of the page, outside its landmarks, so it brings its own. */}
+        <section aria-label="Menu">
+          <Radix.Content
+            align={align}
+            sideOffset={4}
+            collisionPadding={8}
+            className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-44 overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-raised"
+          >
+            {children}
+          </Radix.Content>
+        </section>
       </Radix.Portal>
     </Radix.Root>
   )
