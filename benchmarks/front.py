@@ -19,7 +19,7 @@ from aop.front.settings import read_front_settings
 from aop.net.http import HttpClient, Target
 from aop.net.server import HttpServer, listening_socket
 from aop.serving.unit import tune_gc
-from benchmarks._front_floor import check_micros, floor_peer
+from benchmarks._front_floor import all_checks_micros, check_micros, floor_peer
 from benchmarks._fronted_agent import agent_peer
 from benchmarks.measure import Figure, Report, Round, cpu_micros_of, interleaved, peer_process
 
@@ -47,6 +47,7 @@ def run() -> Report:
         with peer_process(serve) as front, peer_process(pass_on) as floor:
             median = uvloop.run(_measure((agent_pid, agent_port), front, floor))
     median["one check of a signature"] = check_micros()
+    median["all checks of a credential"] = all_checks_micros()
     rows = _rows(median)
     calls = [micros for name, micros in median.items() if name.startswith("front, call")]
     chunks = [micros for name, micros in median.items() if name.startswith("front, chunk")]

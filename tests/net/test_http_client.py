@@ -13,6 +13,8 @@ from aop.net.http import (
     RepeatedHeader,
     Target,
     TransferBroken,
+    request_head,
+    with_headers,
 )
 from tests.net.http_wire import OK, answering, ask, http_client, read_request, scripted_peer, soon, streamed
 from tests.support.waiting import promptly
@@ -76,6 +78,9 @@ async def test_nothing_that_could_be_read_as_another_line_is_sent(
             await client.request(peer.target, method, path, headers=headers, deadline=soon(), max_body=10)
         with pytest.raises(ValueError):  # noqa: PT011 - each case is its own reason
             client.stream(peer.target, method, path, headers=headers, deadline=soon(), max_body=10)
+        if headers:
+            with pytest.raises(ValueError):  # noqa: PT011 - each case is its own reason
+                with_headers(request_head(peer.target, "GET", "/", ()), headers)
         assert peer.connections == 0
 
 

@@ -7,7 +7,7 @@ import pytest
 import uvloop
 
 from aop.net.asgi import ASGIApp, Receive, Scope, Send
-from aop.net.server import ServerLimits
+from aop.net.server import FixedHead, ServerLimits
 from tests.net.http_wire import replying, serving
 from tests.support.waiting import promptly
 
@@ -35,6 +35,29 @@ async def test_a_single_body_gets_its_length() -> None:
         [b"HTTP/1.1 200 OK", b"x-a: 1", b"content-length: 5"],
         b"hello",
     )
+
+
+@pytest.mark.parametrize("request_head", [GET, HEAD, b"GET / HTTP/1.0\r\n\r\n"])
+@pytest.mark.parametrize("size", [0, 5, 300_000])
+async def test_a_head_that_was_written_before_makes_the_same_answer(request_head: bytes, size: int) -> None:
+    headers, body = ((b"content-type", b"text/plain"), (b"x-a", b"1")), b"a" * size
+    head = FixedHead(404, headers)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await scope["aop.answer_fixed"](head, body)
+
+    plain = await exchange(replying(404, list(headers), body), request_head, until_close=True)
+    assert await exchange(app, request_head, until_close=True) == plain
+
+
+@pytest.mark.parametrize("name", [b"connection", b"transfer-encoding", b"date", b"content-length", b"X-A", b"x a"])
+def test_a_head_that_frames_its_body_or_holds_another_line_is_not_written_before(name: bytes) -> None:
+    with pytest.raises(ValueError, match="head"):
+        FixedHead(200, ((name, b"1"),))
+    with pytest.raises(ValueError, match="head"):
+        FixedHead(200, ((b"x", b"1\r\ny: 2"),))
+    with pytest.raises(ValueError, match="head"):
+        FixedHead(204, ())
 
 
 async def test_a_declared_length_is_kept() -> None:

@@ -12,7 +12,7 @@ from aop.front.agent import FrontedAgent
 from aop.front.assembly import Assembly
 from aop.front.dialect import Dialect, Question
 from aop.front.faults import UpstreamTooLarge, UpstreamUnreadable, fault_of
-from aop.front.reading import Kind, Seen, SeenResult
+from aop.front.reading import Kind, Seen
 from aop.front.repetition import RepeatedEvents
 from aop.front.running import RunningCall
 from aop.front.upstream import EVENTS, JSON, UpstreamRequest, media_type_of, require_media_type, require_ok, whole_body
@@ -122,7 +122,7 @@ class Conversation(msgspec.Struct, eq=False):
                     for seen in batch:
                         if seen.result is None:
                             return seen.text
-                        self._require_same_task(seen.result)
+                        _require_same_task(seen)
                         assembly.take(seen.result)
                     kept.keep(assembly.held)
         except AnsweredPlainly as plain:
@@ -147,7 +147,7 @@ class Conversation(msgspec.Struct, eq=False):
     def _ends(self, seen: Seen) -> bool:
         if seen.result is None:
             return True
-        self._require_same_task(seen.result)
+        _require_same_task(seen)
         return seen.result.kind == Kind.MESSAGE or seen.is_last
 
     async def _ask(self, body: bytes, *, about_task: bool = False) -> Seen:
@@ -159,18 +159,18 @@ class Conversation(msgspec.Struct, eq=False):
         read = self.dialect.read_task if about_task else self.dialect.read
         seen = read(text, self.request_id)
         if seen.result is not None:
-            self.call.see(seen.result)
+            seen.is_foreign = not self.call.see(seen.result)
         elif seen.refuses:
             self.call.cancel_sent = True
         return seen
 
-    def _require_same_task(self, result: SeenResult) -> None:
-        task_id = result.task
-        if task_id is not None and task_id != self.call.task_id:
-            raise UpstreamUnreadable("an answer about another Task")
-
     def _request(self, body: bytes, accept: bytes, max_body: int) -> UpstreamRequest:
         return UpstreamRequest(body, accept, self.deadline, max_body, self.headers)
+
+
+def _require_same_task(seen: Seen) -> None:
+    if seen.is_foreign:
+        raise UpstreamUnreadable("an answer about another Task")
 
 
 async def _finish(answer: StreamedAnswer) -> None:

@@ -86,6 +86,6 @@ class SameDialect:
             return Seen(text)
         if response.id != request_id or response.result is msgspec.UNSET:
             return Seen(text, refuses=response.error is not msgspec.UNSET)
-        return Seen(text, response.result)
+        return Seen.of(text, response.result)
 
     read_task = read

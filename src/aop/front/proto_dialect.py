@@ -130,7 +130,7 @@ def _translated(
             return Seen(text, refuses=response.error is not msgspec.UNSET)
         strict_json.parse(text, strict_json.AGENT_DEPTH)  # a repeated member would be lost in translation
         result = translate(response.result)
-        return Seen(_encode(_Said(response.id, result)), result)
+        return Seen.of(_encode(_Said(response.id, result)), result)
     except (msgspec.DecodeError, strict_json.JsonRefused, UnicodeError, RecursionError, KeyError):
         return Seen(text)
 

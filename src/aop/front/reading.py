@@ -1,7 +1,7 @@
 """What the front knows of one response of the Agent: its form in A2A 0.3, and as much of its content as it needs."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 
@@ -57,6 +57,11 @@ class SeenResult(_Seen, frozen=True):
     def state(self) -> str | None:
         return None if self.status is msgspec.UNSET else self.status.state
 
+    @property
+    def ends(self) -> bool:
+        """Nothing after it is of use: the Task has ended, or waits for somebody."""
+        return self.status is not msgspec.UNSET and self.status.state not in RUNNING
+
 
 class Seen(msgspec.Struct, gc=False):
     """One response. `text` is what the Router gets of it; `result` is None for an error and for what is unreadable."""
@@ -65,11 +70,11 @@ class Seen(msgspec.Struct, gc=False):
     result: SeenResult | None = None
     refuses: bool = False
     """Whether it is a JSON-RPC error: then there is no Task to cancel."""
+    is_last: bool = True
+    """Whether the result ends the Task, or nobody can read on."""
+    is_foreign: bool = False
+    """Whether it is about another Task than that of its call."""
 
-    @property
-    def is_last(self) -> bool:
-        """Nothing after it is of use: the Task has ended or waits for somebody, or nobody can read on."""
-        if self.result is None:
-            return True
-        state = self.result.state
-        return state is not None and state not in RUNNING
+    @classmethod
+    def of(cls, text: bytes, result: SeenResult) -> Self:
+        return cls(text, result, is_last=result.ends)

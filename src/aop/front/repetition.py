@@ -34,7 +34,7 @@ class RepeatedEvents:
         value = text[len(self._before) : -len(self._after)]
         if not _is_plain(value):
             return None
-        return Seen(self._said_before + value + self._said_after, last.result)
+        return Seen(self._said_before + value + self._said_after, last.result, is_last=last.is_last)
 
     def learn(self, text: bytes, seen: Seen) -> None:
         """From an event that was read; only pieces of an artifact with one text are repeated."""

@@ -27,10 +27,10 @@ class RunningCall(msgspec.Struct, eq=False):
     """Called once, when the Agent has named the Task."""
 
     def see(self, result: SeenResult) -> bool:
-        """Whether it belongs to the Task of this call."""
+        """Whether it may belong to the Task of this call: a Message without a Task belongs to any."""
         task_id = result.task
         if task_id is None:
-            return self.task_id is None
+            return True
         if self.task_id is None:
             self.task_id = task_id
             self.context_id = result.context_id or ""

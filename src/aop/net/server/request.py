@@ -1,5 +1,6 @@
 """Reads the bytes of one request and refuses what is not plain HTTP/1.1, or could be read in two ways."""
 
+from collections.abc import Callable
 from typing import Final
 
 import httptools
@@ -17,6 +18,9 @@ class BadRequest(Exception):
     """The bytes are not a request that this server reads; nothing after them can be trusted."""
 
 
+def _drop(line: tuple[bytes, bytes]) -> None: ...
+
+
 class RequestReader:
     """One request; `feed` raises BadRequest, after which nothing may be fed."""
 
@@ -25,6 +29,7 @@ class RequestReader:
         "_limits",
         "_parser",
         "_received",
+        "_take_line",
         "_target",
         "ambiguity",
         "buffered",
@@ -47,6 +52,7 @@ class RequestReader:
         """What of a well-formed head could be read in two ways; the application refuses such a request."""
         self.path = self.query = b""
         self.headers: list[tuple[bytes, bytes]] = []
+        self._take_line: Callable[[tuple[bytes, bytes]], None] = self.headers.append
         self.keep_alive = self.expects_continue = False
         self.has_head = self.complete = self.excess = False
         self.pieces: list[bytes] = []
@@ -100,8 +106,7 @@ class RequestReader:
             self._target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self.has_head:  # after the head these are trailers, which nobody reads
-            self.headers.append((name.lower(), value.rstrip(b" \t")))
+        self._take_line((name.lower(), value.rstrip(b" \t")))
 
     def on_headers_complete(self) -> None:
         parser = self._parser
@@ -114,6 +119,7 @@ class RequestReader:
         self.path, _, self.query = self._target.partition(b"?")
         self.keep_alive = self.version == "1.1" and parser.should_keep_alive()
         self.has_head = True
+        self._take_line = _drop  # after the head these are trailers, which nobody reads
 
     def on_body(self, body: bytes) -> None:
         if self.complete:
