@@ -1,12 +1,12 @@
 """The environments of the Agents in interop/agents: one per folder, from its own lock file, in Python or in Node."""
 
 import hashlib
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from tools import console_build
 from tools.console_build import Node, find_node
-from tools.environments import ROOT, Environment, Say, SetupFailed, one_at_a_time, ready
+from tools.environments import ROOT, Environment, Say, SetupProgress, one_at_a_time, ready
 
 AGENTS = ROOT / "interop" / "agents"
 _COLD_SECONDS = 30
@@ -48,8 +48,5 @@ def install_packages(folder: Path, node: Node, say: Say) -> None:
         if stamp.is_file() and stamp.read_text() == mark:
             return
         say(f"installing the packages of {name} (first time, ~10 s)")
-        step = [*node.npm, "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
-        ran = subprocess.run(step, cwd=folder, env=node.environment(), check=False, capture_output=True, text=True)
-        if ran.returncode:
-            raise SetupFailed(f"{ran.stdout}{ran.stderr}\n{name} could not be set up")
+        console_build.install_packages(str(name), node, SetupProgress.of(say), folder)
         stamp.write_text(mark)

@@ -10,7 +10,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.environments import PRIVATE, ROOT, Environment, Say, SetupFailed, child_environment, one_at_a_time, ready
+from tools.environments import (
+    PRIVATE,
+    ROOT,
+    Environment,
+    Say,
+    SetupFailed,
+    SetupProgress,
+    child_environment,
+    one_at_a_time,
+    ready,
+)
 
 CONSOLE = ROOT / "console"
 BUILT = CONSOLE / "dist"
@@ -52,9 +62,11 @@ def ready_console(say: Say) -> None:
         wanted = _digest(_BUILT_FROM)
         if _stamp("built") == wanted and (BUILT / "index.html").is_file():
             return
-        node = _with_packages(say)
-        say("building the Console (~3 s)")
-        _call([node.node, str(CONSOLE / "node_modules/vite/bin/vite.js"), "build", "--logLevel", "error"], node)
+        progress = SetupProgress.of(say)
+        node = _with_packages(progress)
+        progress("building the Console (~3 s)")
+        vite = str(CONSOLE / "node_modules/vite/bin/vite.js")
+        _call("the Console", [node.node, vite, "build", "--logLevel", "error"], node, progress)
         _write_stamp("built", wanted)
 
 
@@ -69,7 +81,8 @@ def lock_packages(folder: Path, say: Say) -> None:
     lock = folder / "package-lock.json"
     say(f"resolving {lock.relative_to(ROOT)}")
     node = find_node(say)
-    _call([*node.npm, "install", "--package-lock-only", "--silent", "--ignore-scripts"], node, folder)
+    command = [*node.npm, "install", "--package-lock-only", "--no-audit", "--ignore-scripts"]
+    _call(lock.name, command, node, SetupProgress.of(say), folder)
     content = json.loads(lock.read_text("utf-8"))
     for package in content["packages"].values():
         package.pop("funding", None)
@@ -82,7 +95,7 @@ def _with_packages(say: Say) -> Node:
     wanted = _digest(_PACKAGES_FROM)
     if _stamp("packages") != wanted or not (CONSOLE / "node_modules").is_dir():
         say("installing the Console's packages into console/node_modules (first time, ~20 s)")
-        _call([*node.npm, "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], node)
+        install_packages("console/node_modules", node, SetupProgress.of(say), CONSOLE)
         _write_stamp("packages", wanted)
     return node
 
@@ -130,12 +143,13 @@ def _write_stamp(name: str, text: str) -> None:
     (_STAMPS / name).write_text(text)
 
 
-def _call(command: list[str], node: Node, folder: Path = CONSOLE) -> None:
-    ran = subprocess.run(command, cwd=folder, env=node.environment(), check=False, capture_output=True, text=True)
-    if ran.returncode:
-        raise SetupFailed(
-            f"{ran.stdout}{ran.stderr}\nthe Console could not be built; this failed:\n  {' '.join(command)}"
-        )
+def install_packages(step: str, node: Node, progress: SetupProgress, folder: Path) -> None:
+    """What the lock file of the folder names."""
+    _call(step, [*node.npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"], node, progress, folder)
+
+
+def _call(step: str, command: list[str], node: Node, progress: SetupProgress, folder: Path = CONSOLE) -> None:
+    progress.run(step, command, node.environment(), folder=folder)
 
 
 def main(arguments: list[str]) -> int:

@@ -8,11 +8,28 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
+
+from aop.local.install_problems import SetupFailed
+from aop.local.installing import Say, SetupProgress
+
+__all__ = [
+    "PRIVATE",
+    "ROOT",
+    "Environment",
+    "Say",
+    "SetupFailed",
+    "SetupProgress",
+    "child_environment",
+    "link",
+    "one_at_a_time",
+    "ready",
+    "ready_uv",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 PRIVATE = ROOT / ".dev"
@@ -20,12 +37,6 @@ UV_MINIMUM = (0, 9)
 _PATHS = "aop.pth"
 # Left out of every child: they would redirect the set-up, or make each start compile everything again.
 UNWANTED = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON")
-
-Say = Callable[[str], None]
-
-
-class SetupFailed(Exception):
-    """The set-up could not be finished; the text says what to do."""
 
 
 class Environment(NamedTuple):
@@ -55,12 +66,9 @@ def ready(environments: Sequence[Environment], say: Say) -> None:
     unfinished = [environment for environment in environments if not _is_ready(environment)]
     if not unfinished:
         return
-    uv = ready_uv(say)
-    with ThreadPoolExecutor(len(unfinished)) as pool:
-        # All have ended before the first problem is raised, so that no installer is left running.
-        ended = [pool.submit(_make_ready, environment, uv, say) for environment in unfinished]
-    for one in ended:
-        one.result()
+    progress = SetupProgress.of(say)
+    uv = ready_uv(progress)
+    progress.together(*(partial(_make_ready, environment, uv, progress) for environment in unfinished))
 
 
 def link(environment: Environment, other: Path) -> None:
@@ -85,19 +93,20 @@ def ready_uv(say: Say) -> str:
         return installed
     folder, lock = PRIVATE / "uv", ROOT / "requirements-uv.lock"
     program, stamp, expected = folder / "bin" / "uv", folder / ".stamp", _fingerprint(lock)
-    with one_at_a_time("uv", say):
+    progress = SetupProgress.of(say)
+    with one_at_a_time("uv", progress):
         if _read(stamp) == expected and _uv_version(str(program)) >= UV_MINIMUM:
             return str(program)
         if importlib.util.find_spec("pip") is None:
             raise SetupFailed(
                 "this Python has no pip: install it (on Debian: apt install python3-pip) or uv, then repeat"
             )
-        say("installing uv, the package installer, into .dev/uv (first time, ~5 s)")
+        progress("installing uv, the package installer, into .dev/uv (first time, ~5 s)")
         shutil.rmtree(folder, ignore_errors=True)
-        quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"]
+        quiet = ["--disable-pip-version-check", "--root-user-action=ignore"]
         pinned = ["--no-deps", "--require-hashes", "--only-binary=:all:", "--target", str(folder), "-r", str(lock)]
-        _call([sys.executable, "-m", "pip", "install", *quiet, *pinned])
-        stamp.write_text(expected)
+        _call(".dev/uv", [sys.executable, "-m", "pip", "install", *quiet, *pinned], progress)
+        _write(stamp, expected)
     return str(program)
 
 
@@ -105,11 +114,11 @@ def child_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in UNWANTED}  # noqa: TID251
 
 
-def _make_ready(environment: Environment, uv: str, say: Say) -> None:
-    with one_at_a_time(environment.name, say):
+def _make_ready(environment: Environment, uv: str, progress: SetupProgress) -> None:
+    with one_at_a_time(environment.name, progress):
         if not _is_ready(environment):
-            _install(environment, uv, say)
-            environment.stamp.write_text(_expected_stamp(environment))
+            _install(environment, uv, progress)
+            _write(environment.stamp, _expected_stamp(environment))
 
 
 def _is_ready(environment: Environment) -> bool:
@@ -122,26 +131,27 @@ def _expected_stamp(environment: Environment) -> str:
     return _fingerprint(environment.lock, *python, *map(str, environment.paths))
 
 
-def _install(environment: Environment, uv: str, say: Say) -> None:
+def _install(environment: Environment, uv: str, progress: SetupProgress) -> None:
     # A stamp is written last, so a folder without one is unfinished and is made anew.
     whole = environment.stamp.exists() and environment.python.exists()
     environment.stamp.unlink(missing_ok=True)
     wait = "a few seconds" if whole else f"first time, ~{environment.cold_seconds} s"
-    say(f"setting up Python environment .dev/{environment.name} ({wait})")
+    progress(f"setting up Python environment .dev/{environment.name} ({wait})")
+    step = f".dev/{environment.name}"
     if not whole:
         shutil.rmtree(environment.folder, ignore_errors=True)
-        _call(
-            [uv, "venv", "--quiet", "--no-project", "--python", str(environment.interpreter), str(environment.folder)]
-        )
+        python = str(environment.interpreter)
+        _call(step, [uv, "venv", "--no-project", "--python", python, str(environment.folder)], progress)
     # Wheels alone: building a package from source would run whatever its set-up code says.
-    options = ["--quiet", "--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
-    _call([uv, "pip", "sync", *options, "--python", str(environment.python), str(environment.lock.relative_to(ROOT))])
+    options = ["--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
+    source = str(environment.lock.relative_to(ROOT))
+    _call(step, [uv, "pip", "sync", *options, "--python", str(environment.python), source], progress)
     _write_paths(environment)
 
 
 def _write_paths(environment: Environment) -> None:
     packages = next(environment.folder.glob("lib/python*/site-packages"))
-    (packages / _PATHS).write_text("".join(f"{path}\n" for path in environment.paths))
+    _write(packages / _PATHS, "".join(f"{path}\n" for path in environment.paths))
 
 
 def _uv_version(program: str) -> tuple[int, ...]:
@@ -163,12 +173,21 @@ def one_at_a_time(name: str, say: Say) -> Iterator[None]:
     except OSError as problem:
         raise SetupFailed(f"cannot write to {path.parent}: {problem.strerror}") from None
     with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"waiting for the set-up of .dev/{name}")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _locked(lock):
+            progress = SetupProgress.of(say)
+            progress(f"waiting for the set-up of .dev/{name}")
+            with progress.step(f"waiting for .dev/{name}"):
+                while not _locked(lock):
+                    progress.wait_a_little()
         yield
+
+
+def _locked(lock: IO[str]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _fingerprint(lock: Path, *texts: str) -> str:
@@ -182,6 +201,12 @@ def _read(path: Path) -> str | None:
         return None
 
 
-def _call(command: list[str]) -> None:
-    if subprocess.run(command, check=False, env=child_environment(), cwd=ROOT).returncode:
-        raise SetupFailed(f"the set-up did not finish; this step failed (repeat to try again):\n  {' '.join(command)}")
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as problem:
+        raise SetupFailed(f"{path} cannot be written: {problem.strerror}") from None
+
+
+def _call(step: str, command: list[str], progress: SetupProgress) -> None:
+    progress.run(step, command, child_environment(), folder=ROOT)

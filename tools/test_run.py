@@ -1,27 +1,62 @@
-"""Runs the tests for `./dev test`, and says at the end what failed and how to run it alone."""
+"""`./dev test`: runs the tests with the checks beside them, and says how to repeat what failed."""
 
 import os
 import re
 import shlex
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
 
-from tools.environments import Say, child_environment
+from tools.environments import ROOT, Say, child_environment
+from tools.process_tree import Ended, ending_all, exit_code
 
 FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::[^\s\[]+)?(?:\[.*?\])?)(?= - |$)", re.MULTILINE)
+
+
+def run_some(python: Path, arguments: Sequence[str], say: Say) -> int:
+    """The tests that the arguments of pytest name."""
+    try:
+        with ending_all():
+            return exit_code([str(python), "-m", "pytest", *arguments], child_environment())
+    except Ended as end:
+        say(f"ended by {end}; nothing is left running")
+        return end.exit_code
+
+
+def run_all(python: Path, say: Say) -> int:
+    started = time.monotonic()
+    say(f"tests, {worker_count()} at a time, with the checks beside them")
+    try:
+        with ending_all(), TemporaryFile() as told:
+            command = [str(python), "-m", "tools.check", "--beside-tests"]
+            checking = subprocess.Popen(command, env=child_environment(), cwd=ROOT, stdout=told, stderr=told)
+            tests = [str(python), "-m", "pytest", "-m", "not long", "-n", str(worker_count()), "-rfE"]
+            code, failures = run_tests(tests)
+            checks = checking.wait()
+            told.seek(0)
+            print(told.read().decode(errors="replace"), end="", flush=True)
+    except Ended as end:
+        say(f"ended by {end}; nothing is left running")
+        return end.exit_code
+    return summarize(checks, code, failures, time.monotonic() - started, say)
 
 
 def run_tests(command: list[str]) -> tuple[int, list[str]]:
     """Runs pytest, showing its output as it comes; also gives the names of the tests that failed."""
     colour = ["--color=yes"] if sys.stdout.isatty() else []
     seen = bytearray()
-    with subprocess.Popen([*command, *colour], env=child_environment(), stdout=subprocess.PIPE) as tests:
-        while tests.stdout and (piece := os.read(tests.stdout.fileno(), 65536)):
-            sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
-            seen += piece
+
+    def show(piece: bytes) -> None:
+        sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+        seen.extend(piece)
+
+    code = exit_code([*command, *colour], child_environment(), show)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", seen.decode(errors="replace"))
-    return tests.returncode, FAILURE.findall(plain)
+    return code, FAILURE.findall(plain)
 
 
 def summarize(checks: int, tests: int, failures: list[str], seconds: float, say: Say) -> int:
@@ -36,5 +71,11 @@ def summarize(checks: int, tests: int, failures: list[str], seconds: float, say:
     if failures:
         say(f"{len(failures)} of the tests failed; run each alone with:")
         for name in failures:
-            print(f"  ./dev test {shlex.quote(name)}", flush=True)
+            print(f"  ./dev test {shlex.quote(name)}")
     return 1
+
+
+def worker_count() -> int:
+    """Twice as many as there are cores: a test waits about as long as it works."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(6, cores * 2)

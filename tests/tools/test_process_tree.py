@@ -1,0 +1,54 @@
+"""A test run that is told to end leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.support.waiting import PATIENCE_SECONDS
+from tools.environments import ROOT
+
+RUNNER = """
+import sys
+from tools.process_tree import Ended, ending_all, exit_code
+try:
+    with ending_all():
+        exit_code([sys.executable, '-c', sys.argv[1], sys.argv[2]], {})
+except Ended as end:
+    sys.exit(end.exit_code)
+"""
+# As a test does: it starts a server in a session of its own, and stops it when it is interrupted.
+ORDERLY = """
+import pathlib, subprocess, sys, time
+server = subprocess.Popen(['sleep', '600'], start_new_session=True)
+pathlib.Path(sys.argv[1], 'pid').write_text(str(server.pid))
+try:
+    time.sleep(600)
+finally:
+    server.terminate(); server.wait()
+    pathlib.Path(sys.argv[1], 'stopped').touch()
+"""
+
+
+def test_sigterm_interrupts_what_runs_as_ctrl_c_does_and_waits_for_its_end(tmp_path: Path) -> None:
+    noted = tmp_path / "pid"
+    command = [sys.executable, "-c", RUNNER, ORDERLY, str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True) as runner:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not noted.exists() or not noted.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        runner.send_signal(signal.SIGTERM)
+        assert runner.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
+    assert (tmp_path / "stopped").exists()
+    assert not _lives(int(noted.read_text()))
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
