@@ -17,11 +17,12 @@ from aop.base.clock import utc_now
 from aop.contracts.figures import Window
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
-from aop.ledger.figures.cells import NUMBERS_IN_TILE
+from aop.ledger.figures.counting import NUMBERS_IN_TILE
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.figures.tiles import counted
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.local.postgres import EmbeddedPostgres
+from aop.serving.unit import tune_gc
 from aop.store.database import Connection, Database, connect
 from aop.store.migrations import migrate
 from benchmarks.measure import Figure, Report, store_cpu_nanos
@@ -82,6 +83,7 @@ async def _run(calls: int) -> Report:
             begin = utc_now().replace(second=0, microsecond=0) - timedelta(hours=HOURS)
             await _seed(url, begin, calls)
             sequenced = await _sequence(url, server.pid, calls * EVENTS_PER_CALL - RUNNING)
+            tune_gc()
             reads = await _reads(url, begin, server.pid)
     rows: list[Mapping[str, Figure]] = [
         {"read": name, "p50": statistics.median(taken.millis), "p95": _p95(taken.millis), "CPU": taken.cpu_millis}

@@ -10,17 +10,18 @@ import asyncpg
 import pytest
 
 from aop.base.clock import utc_now
+from aop.contracts.errors import InvalidRequest, Violation
 from aop.contracts.figures import LATENCY_ERROR, CallCounts, Window
-from aop.ledger.figures.cells import WIDTHS
-from aop.ledger.figures.latency_buckets import LOWER_BOUNDS, latency_of
+from aop.ledger.figures import reader
+from aop.ledger.figures.latency_buckets import LOWER_BOUNDS, bucket_of, latency_of
 from aop.ledger.figures.pieces import Piece, pieces_of
 from aop.ledger.figures.reader import FiguresReader
-from aop.ledger.figures.tally import Latencies
 from aop.ledger.figures.tiles import begin_edition
 from aop.local.state import DatabaseUrls
 from aop.store import migrations
 from aop.store.database import Database
 from aop.store.migrations import migrate, migrations_of
+from aop.store.problems import StoreUnavailable
 from tests.ledger.figuring import (
     DAY,
     MINUTES,
@@ -36,8 +37,8 @@ from tests.ledger.writing import SPACE, a_context, an_acceptance, breaches, writ
 from tests.support.postgres import PostgresForTests
 
 CALLS = 1_330
-FORMER = 9
-"""The version of the Ledger's schema in which tiles had one level and one width."""
+FORMER = 10
+"""The version of the Ledger's schema in which every cell was a row."""
 
 
 @pytest.mark.long
@@ -111,9 +112,9 @@ async def test_a_ledger_with_the_tiles_of_before_is_migrated_and_counted_again_i
 
 
 FORMER_TILE = """
-INSERT INTO ledger.figure_tile (edition, tile) VALUES (1, 0);
-INSERT INTO ledger.figure (workspace_id, edition, minute, tile, keys, calls)
-VALUES ('space', 1, '2026-01-01', 0, '{1}', '{7}')
+INSERT INTO ledger.figure_tile (edition, level, tile) VALUES (1, 0, 0);
+INSERT INTO ledger.figure (workspace_id, edition, level, tile, width, start, keys, calls)
+VALUES ('space', 1, 0, 0, 60, '2026-01-01', '{1}', '{7}')
 """
 
 
@@ -131,39 +132,59 @@ async def require_tampering_is_found(connection: Any, url: str, tampering: Seque
         await connection.execute(f"ALTER TABLE ledger.{table} ENABLE TRIGGER USER")
 
 
-_FIRST = "UPDATE ledger.figure SET calls[1] = calls[1] {} 1 WHERE level = {} AND width = {}"
-_LATENCY = "UPDATE ledger.figure SET max_latency_ms = max_latency_ms {} 1"
+_CELL = (  # its last byte, and a second time back again
+    "UPDATE ledger.figure SET {0} = set_byte({0}, length({0}) - 1, get_byte({0}, length({0}) - 1) # 1)"
+    " WHERE level = {1} AND width = {2}"
+)
 _GAP = "UPDATE ledger.number SET number = number {0} 1000000 WHERE number >= {1}"
 _OTHER = "UPDATE ledger.number SET is_terminal = NOT is_terminal WHERE sequence = 3"
 _MOVED = "UPDATE ledger.number SET sequence = {}, events = {} WHERE sequence = {}"
 _SETTLED = "UPDATE ledger.numbering SET settled = {}"
 TAMPERING = (
-    ("in 60 s from", _FIRST.format("+", 0, 60), _FIRST.format("-", 0, 60)),
-    ("in 86400 s from", _FIRST.format("+", 0, 86400), _FIRST.format("-", 0, 86400)),
-    ("does not count the calls", _LATENCY.format("+"), _LATENCY.format("-")),
+    *(
+        (
+            f": does not count the calls of Workspace space in {width} s",
+            _CELL.format(column, 0, width),
+            _CELL.format(column, 0, width),
+        )
+        for column, width in (("cell", 3600), ("parts", 3600), ("cell", 86400))
+    ),
     ("does not follow the one before it", _GAP.format("+", 30), _GAP.format("-", 1_000_000)),
     ("is not of the row that it names", _OTHER, _OTHER),
     ("has no number although", _MOVED.format(100, 1, 0), _MOVED.format(0, 3, 100)),
     ("its terminal has no number", _SETTLED.format("past"), _SETTLED.format(0)),
 )
 TAMPERING_OF_LEVEL_1 = tuple(
-    (f"of level 1: does not count the calls of Workspace space in {width} s", change.format("+"), change.format("-"))
-    for width in WIDTHS
-    for change in (_FIRST.format("{}", 1, width),)
+    (
+        f"of level 1: does not count the calls of Workspace space in {width} s",
+        _CELL.format(column, 1, width),
+        _CELL.format(column, 1, width),
+    )
+    for column, width in (("cell", 3600), ("parts", 3600), ("cell", 86400))
 )
 
 
-async def test_agents_and_skills_beyond_the_limits_are_counted_together_and_said(stores: DatabaseUrls) -> None:
+async def test_agents_and_skills_beyond_the_limits_are_counted_together_and_said(
+    stores: DatabaseUrls, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = utc_now()
     minute = now.replace(second=0, microsecond=0)
     async with writing(stores.router) as written:
         contexts = [a_context(agent=f"acme:{number:03}") for number in range(205)] + [a_context(agent="acme:204")]
         await asyncio.gather(*(written.journal.accept(an_acceptance(context, at=now)) for context in contexts))
+    window = Window(minute, minute + timedelta(minutes=1), 60)
     database = await Database.open(stores.router, size=1, application="test")
     try:
-        found = await FiguresReader(database).read(SPACE, Window(minute, minute + timedelta(minutes=1), 60))
+        found = await FiguresReader(database).read(SPACE, window)
+        monkeypatch.setattr(reader, "MAX_KEYS", 204)
+        with pytest.raises(InvalidRequest) as refused:
+            await FiguresReader(database).read(SPACE, window)
+        monkeypatch.setattr(reader, "MAX_LATE", 204)
+        with pytest.raises(StoreUnavailable):
+            await FiguresReader(database).read(SPACE, window)
     finally:
         await database.close()
+    assert refused.value.violations == (Violation("/since", "query_value"),)
     assert (found.left_out.agents, found.left_out.skills) == (5, 5)
     assert (found.total.counts.calls, len(found.total.agents), len(found.total.skills)) == (206, 200, 200)
     assert found.total.agents[0].agent_id == "acme:204"
@@ -189,13 +210,12 @@ def test_a_window_is_made_of_the_widest_cells_that_lie_in_one_step_each() -> Non
     assert pieces_of(day) == [Piece(3600, at, at + 86_400)]
     assert pieces_of(Window(midnight, midnight + timedelta(days=3), 86_400)) == [Piece(86_400, at, at + 3 * 86_400)]
     odd = Window(midnight + timedelta(minutes=3), midnight + timedelta(minutes=129), 86_400)
-    assert [piece.width for piece in pieces_of(odd)] == [60, 300, 3600, 300, 60, 120, 60]
+    assert [piece.width for piece in pieces_of(odd)] == [60, 300, 3600, 300, 60]
 
 
 def test_every_latency_is_within_the_error_of_its_bucket() -> None:
     assert (len(LOWER_BOUNDS), LOWER_BOUNDS[:3], LOWER_BOUNDS[-1]) == (644, [0, 1, 2], 1_056_971_944_247)
     for number, lowest in enumerate(LOWER_BOUNDS[:-1], 1):
         for exact in (lowest, LOWER_BOUNDS[number] - 1):
-            latencies = Latencies()
-            latencies.add_calls(number, 1, 2**50)
-            assert abs(latency_of(latencies).p50 - exact) <= LATENCY_ERROR * exact
+            assert bucket_of(exact) == number
+            assert abs(latency_of([0] * number + [1], 2**50).p50 - exact) <= LATENCY_ERROR * exact

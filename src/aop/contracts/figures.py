@@ -18,7 +18,7 @@ _DAY: Final = 86_400
 _DEFAULT_LENGTH: Final = timedelta(hours=1)
 
 
-class CallCounts(Wire, frozen=True, kw_only=True):
+class CallCounts(Wire, frozen=True, gc=False):
     """All Invocations, and the same by outcome."""
 
     calls: int
@@ -29,7 +29,7 @@ class CallCounts(Wire, frozen=True, kw_only=True):
     timed_out: int
 
 
-class Latency(Wire, frozen=True, kw_only=True):
+class Latency(Wire, frozen=True, kw_only=True, gc=False):
     """Milliseconds; only `max` is exact."""
 
     p50: int
@@ -38,23 +38,23 @@ class Latency(Wire, frozen=True, kw_only=True):
     max: int
 
 
-class AgentCounts(Wire, frozen=True, kw_only=True):
+class AgentCounts(Wire, frozen=True, kw_only=True, gc=False):
     agent_id: str
     counts: CallCounts
 
 
-class SkillCounts(Wire, frozen=True, kw_only=True):
+class SkillCounts(Wire, frozen=True, kw_only=True, gc=False):
     agent_id: str
     capability: str
     counts: CallCounts
 
 
-class ReasonCalls(Wire, frozen=True, kw_only=True):
+class ReasonCalls(Wire, frozen=True, kw_only=True, gc=False):
     reason: Reason
     calls: int
 
 
-class CodeCalls(Wire, frozen=True, kw_only=True):
+class CodeCalls(Wire, frozen=True, kw_only=True, gc=False):
     """Those that no reason has are the rest."""
 
     code: ErrorCode

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -15,7 +15,9 @@ from aop.contracts.reach import ReleaseCalls
 from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable, workspace_path
 from aop.net.http import Answer
 
-_CURSOR = "cursor"
+_CURSOR = Violation("/cursor", "cursor")
+_MANY_KINDS = Violation("/since", "query_value")
+"""More kinds of calls are in the window than one answer counts; a shorter one may have fewer."""
 _PARENT = "parentInvocationId"
 
 
@@ -59,8 +61,8 @@ class LineageReads:
         """The Router counts for every Workspace, so that an answer other than figures is its failure."""
         path = f"{workspace_path(workspace_id, 'figures')}?{urlencode(window.query)}"
         try:
-            body, value = await self._read(path, document("figures/1").is_valid)
-        except (NotFound, InvalidRequest):
+            body, value = await self._read(path, document("figures/1").is_valid, _MANY_KINDS)
+        except NotFound:
             raise DependencyFailed("the Router did not count the calls") from None
         asked = {"workspaceId": workspace_id, **window.query, "step": window.step}
         if any(value[name] != given for name, given in asked.items()) or len(value["buckets"]) != window.buckets:
@@ -78,7 +80,10 @@ class LineageReads:
             raise DependencyFailed("the Router answered with another Release")
         return msgspec.json.decode(body, type=ReleaseCalls)
 
-    async def _read(self, path: str, is_expected: Callable[[Any], bool]) -> tuple[bytes, Any]:
+    async def _read(
+        self, path: str, is_expected: Callable[[Any], bool], refused: Violation = _CURSOR
+    ) -> tuple[bytes, Any]:
+        """One violation is the caller's, because only the Router can find it."""
         try:
             answer = await self._router.read(path)
         except RouterUnavailable as failure:
@@ -88,8 +93,8 @@ class LineageReads:
             raise NotFound("nothing recorded", reason=_reason(value, ErrorCode.NOT_FOUND))
         if answer.status == 503:
             raise DependencyFailed("the Router failed", reason=_reason(value, ErrorCode.DEPENDENCY_ERROR))
-        if answer.status == 400 and _only_cursor(value):
-            raise InvalidRequest(Violation(f"/{_CURSOR}", _CURSOR))
+        if answer.status == 400 and _is_only(refused, value):
+            raise InvalidRequest(refused)
         if answer.status != 200 or not is_expected(value):
             raise DependencyFailed("the Router's metadata answer does not follow the contract")
         return answer.body, value
@@ -112,9 +117,9 @@ def _reason(value: Any, code: ErrorCode) -> Reason | None:
     return Reason(value["reason"])
 
 
-def _only_cursor(value: Any) -> bool:
-    violations = value.get("violations") if isinstance(value, dict) else None
-    return bool(violations) and all(item.get("rule") == _CURSOR for item in cast("list[dict[str, str]]", violations))
+def _is_only(violation: Violation, value: Any) -> bool:
+    found = value.get("violations") if isinstance(value, dict) else None
+    return found == [{"pointer": violation.pointer, "rule": violation.rule}]
 
 
 def _is_page(item: Document, value: Any) -> bool:

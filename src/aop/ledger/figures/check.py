@@ -1,12 +1,12 @@
 """Reads the sequence and its figures again: numbers without a gap, in the right order, and tiles that count right."""
 
-from collections.abc import AsyncGenerator
-from datetime import datetime
-from typing import Final
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
 
-from aop.ledger.figures.cells import CELLS_OF_CELLS, CELLS_OF_ROWS, NUMBERS_IN_TILE, TILES_IN_RUN
-from aop.ledger.figures.latency_buckets import LOWER_BOUNDS
-from aop.ledger.figures.tiles import COLUMNS, counted
+from aop.ledger.figures.counting import NUMBERS_IN_TILE, TILES_IN_RUN
+from aop.ledger.figures.hours import FigureRow
+from aop.ledger.figures.tiles import counted, rows_of_run, rows_of_tile
 from aop.store.database import Connection
 
 _BATCH: Final = 500
@@ -48,14 +48,10 @@ SELECT opened.number FROM ledger.number AS opened
    AND NOT EXISTS (SELECT FROM ledger.number AS ended
                     WHERE ended.invocation_id = opened.invocation_id AND ended.is_terminal)
 """
-_DIFFERING: Final = f"""
-WITH there AS (SELECT {COLUMNS} FROM ledger.figure WHERE edition = $1 AND tile = $2 AND level = {{}}),
-right_ones AS ({{}})
-SELECT DISTINCT workspace_id, width, start FROM (
-    (TABLE there EXCEPT TABLE right_ones) UNION ALL (TABLE right_ones EXCEPT TABLE there)) AS differing
-"""  # noqa: S608  parts of our own
-_DIFFERING_FROM_ROWS: Final = _DIFFERING.format(0, CELLS_OF_ROWS)
-_DIFFERING_FROM_CELLS: Final = _DIFFERING.format(1, CELLS_OF_CELLS)
+_ROWS: Final = """
+SELECT workspace_id, width, extract(epoch FROM start)::bigint, cell, parts
+  FROM ledger.figure WHERE edition = $1 AND level = $2 AND tile = $3
+"""
 
 Problem = tuple[str, str]
 """What it is about, and what is wrong."""
@@ -85,15 +81,24 @@ async def sequence_problems(
 
 
 async def _tile_problems(connection: Connection, first: int, last: int) -> AsyncGenerator[Problem, None]:
-    """Tiles of level 0 against the rows, and those of level 1 against level 0."""
+    """Tiles of level 0 against the rows of the Ledger, and those of level 1 against level 0."""
     newest, in_run = await counted(connection), NUMBERS_IN_TILE * TILES_IN_RUN
     for tile in range(first // NUMBERS_IN_TILE, min(newest.tiles, last // NUMBERS_IN_TILE + 1)):
-        for row in await connection.fetch(_DIFFERING_FROM_ROWS, newest.edition, tile, LOWER_BOUNDS):
-            yield f"tile {tile}", _miscount(*row)
+        there = await connection.fetch(_ROWS, newest.edition, 0, tile)
+        for row in await _differing(there, rows_of_tile(connection, tile)):
+            yield f"tile {tile}", _miscount(row)
     for tile in range(first // in_run, min(newest.runs, last // in_run + 1)):
-        for row in await connection.fetch(_DIFFERING_FROM_CELLS, newest.edition, tile):
-            yield f"tile {tile} of level 1", _miscount(*row)
+        there = await connection.fetch(_ROWS, newest.edition, 1, tile)
+        for row in await _differing(there, rows_of_run(connection, newest.edition, tile)):
+            yield f"tile {tile} of level 1", _miscount(row)
 
 
-def _miscount(workspace_id: str, width: int, start: datetime) -> str:
-    return f"does not count the calls of Workspace {workspace_id} in {width} s from {start.isoformat()} as they are"
+async def _differing(there: Sequence[Sequence[Any]], right: AsyncIterator[FigureRow]) -> Sequence[FigureRow]:
+    """One of each Workspace, width and start, be it too much, missing or wrong."""
+    differing = {FigureRow(*row) for row in there} ^ {row async for row in right}
+    return list({(row.workspace_id, row.width, row.start): row for row in sorted(differing, key=repr)}.values())
+
+
+def _miscount(row: FigureRow) -> str:
+    start = datetime.fromtimestamp(row.start, UTC).isoformat()
+    return f"does not count the calls of Workspace {row.workspace_id} in {row.width} s from {start} as they are"

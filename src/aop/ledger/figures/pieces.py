@@ -1,10 +1,13 @@
 """Of which cells the figures of a window are made: of the widest ones that lie in one of its steps each."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from aop.contracts.figures import Window
-from aop.ledger.figures.cells import WIDTHS
+from aop.ledger.figures.hours import DAY, FIVE_MINUTES, HOUR, MINUTE
+
+WIDTHS: Final = (DAY, HOUR, FIVE_MINUTES, MINUTE)
 
 
 class Piece(NamedTuple):
@@ -13,6 +16,45 @@ class Piece(NamedTuple):
     width: int
     first: int
     past: int
+
+
+class RowRange(NamedTuple):
+    """Rows of one width that follow each other, and whether their parts are read instead of their own cells."""
+
+    width: int
+    first: int
+    past: int
+    in_parts: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is read of a window, and to which step each cell belongs."""
+
+    since: int
+    step: int
+    ranges: Sequence[RowRange]
+    parts: dict[tuple[int, int], int]
+    """The step of each part by its width and start."""
+
+    def step_of(self, start: int) -> int:
+        """Of a row that is read with its own cell."""
+        return (start - self.since) // self.step
+
+
+def plan_of(window: Window) -> Plan:
+    since = int(window.since.timestamp())
+    ranges, parts = list[RowRange](), dict[tuple[int, int], int]()
+    for width, first, past in pieces_of(window):
+        if width >= HOUR:
+            ranges.append(RowRange(width, first, past, in_parts=False))
+            continue
+        parts |= {(width, start): (start - since) // window.step for start in range(first, past, width)}
+        hours = RowRange(HOUR, first - first % HOUR, -(-past // HOUR) * HOUR, in_parts=True)
+        if ranges and ranges[-1].in_parts and ranges[-1].past >= hours.first:
+            hours = hours._replace(first=ranges.pop().first)
+        ranges.append(hours)
+    return Plan(since, window.step, ranges, parts)
 
 
 def pieces_of(window: Window) -> Sequence[Piece]:

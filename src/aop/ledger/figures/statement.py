@@ -5,7 +5,7 @@ Of one snapshot, each acceptance and each end is in exactly one of the three.
 
 from typing import Final
 
-from aop.ledger.figures.cells import NUMBERED, NUMBERS_IN_TILE, OPENING
+from aop.ledger.figures.counting import NUMBERED, NUMBERS_IN_TILE, OPENING
 from aop.ledger.figures.tiles import COUNTED
 
 _BUCKET: Final = "floor(extract(epoch FROM {} - $2) / $3)::integer"
@@ -53,25 +53,24 @@ WITH extent AS MATERIALIZED (
 unnumbered AS MATERIALIZED ({_UNNUMBERED})
 SELECT {_BUCKET.format("created_at")} AS bucket, target_agent_id, capability, outcome, error_code, reason,
        width_bucket(latency_ms, $5::bigint[]) AS latency, max(latency_ms) AS max_latency_ms, count(*) AS calls
-  FROM ({_LATE}) AS row GROUP BY 1, 2, 3, 4, 5, 6, 7
+  FROM ({_LATE}) AS row GROUP BY 1, 2, 3, 4, 5, 6, 7 LIMIT $6
 """  # noqa: S608
 """What no tile counts, of a Workspace ($1) and a window by start, step in seconds and end ($2 to $4), with the bounds
-of latencies ($5)."""
+of latencies ($5), up to a limit ($6)."""
 # Of level 1 all tiles are read, of level 0 those of the run that level 1 does not count yet.
-# The latencies in the form in which the server sends an array: after a head, a length and a number for each.
-CELLS_IN_WINDOW: Final = f"""
+ROWS_IN_WINDOW: Final = f"""
 WITH newest AS MATERIALIZED ({COUNTED})
-SELECT {_BUCKET.format("start")} AS bucket, keys, calls, first_latency, array_send(latency_calls) AS latencies,
-       max_latency_ms
+SELECT extract(epoch FROM start)::bigint, in_parts, CASE WHEN in_parts THEN parts ELSE cell END
   FROM newest CROSS JOIN LATERAL (VALUES (0::smallint, runs), (1::smallint, 0)) AS part (level, run)
- CROSS JOIN unnest($4::integer[], $5::bigint[], $6::bigint[]) AS piece (width, first, past)
+ CROSS JOIN unnest($2::integer[], $3::bigint[], $4::bigint[], $5::boolean[]) AS piece (width, first, past, in_parts)
  CROSS JOIN LATERAL (
-       SELECT * FROM ledger.figure AS one
+       SELECT start, cell, parts FROM ledger.figure AS one
         WHERE one.workspace_id = $1 AND one.edition = newest.edition AND one.level = part.level AND one.run = part.run
           AND one.width = piece.width
           AND one.start >= to_timestamp(piece.first) AND one.start < to_timestamp(piece.past)
-       OFFSET 0) AS cell
+       OFFSET 0) AS row
 """  # noqa: S608
+"""Of a Workspace ($1), in ranges of rows by width, first start, end, and whether the parts are read ($2 to $5)."""
 KEYS: Final = (
     "SELECT key, target_agent_id, capability, outcome, error_code, reason FROM ledger.figure_key WHERE key = ANY($1)"
 )

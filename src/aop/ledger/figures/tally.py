@@ -1,17 +1,18 @@
-"""Sums of a window while it is read: calls by key and bucket, and latencies as one long number for each bucket."""
+"""Sums of a window while it is read: calls of each step by number, and its latencies."""
 
-import struct
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import EventType
+from aop.ledger.figures.cell import Sum
+from aop.ledger.figures.hours import parts_in
+from aop.ledger.figures.pieces import Plan
 from aop.store.rows import Row
 
-# An array of integers as the server sends it: a head of five numbers, then for each element its length and itself.
-_HEAD_BYTES: Final = 20
-_PLACE_BITS: Final = 64
+_SETTLED_BYTES: Final = 1 << 20
+"""After so much of cells their sums are settled: fewer than 50,000, as a cell has 24 bytes or more."""
 
 
 class Key(NamedTuple):
@@ -32,11 +33,15 @@ class KeyRow(Row, frozen=True):
     error_code: ErrorCode | None
     reason: Reason | None
 
+    @property
+    def key(self) -> Key:
+        return Key(self.agent_id, self.capability, self.outcome, self.error_code, self.reason)
+
 
 class LateRow(Row, frozen=True):
     """Calls that no tile counts."""
 
-    bucket: int
+    step: int
     agent_id: str
     capability: str
     outcome: EventType | None
@@ -46,83 +51,72 @@ class LateRow(Row, frozen=True):
     max_latency_ms: int | None
     calls: int
 
-
-class Latencies:
-    """How many calls took as long as each bucket of latencies says, and the longest.
-
-    All counts are places of one long number, so that a sum of many is one addition. A place has 64 bits: a count in the
-    lower half, and in the upper one the lengths of elements, which nobody needs.
-    """
-
-    def __init__(self) -> None:
-        self.packed = 0
-        self.max_ms = 0
-
     @property
-    def is_empty(self) -> bool:
-        return not self.packed
-
-    def add(self, first: int, sent: bytes, max_ms: int) -> None:
-        """An array of counts as the server sends it, the count of bucket `first` at its end."""
-        self.packed += int.from_bytes(sent[_HEAD_BYTES:], "big") << (first * _PLACE_BITS)
-        self.max_ms = max(self.max_ms, max_ms)
-
-    def add_calls(self, latency: int, calls: int, max_ms: int) -> None:
-        self.packed += calls << (latency * _PLACE_BITS)
-        self.max_ms = max(self.max_ms, max_ms)
-
-    def merge(self, other: "Latencies") -> None:
-        self.packed += other.packed
-        self.max_ms = max(self.max_ms, other.max_ms)
-
-    def counts(self) -> Sequence[int]:
-        """Calls of each bucket, from the first to the last that has any."""
-        number = -(-self.packed.bit_length() // _PLACE_BITS)
-        halves = struct.unpack(f"<{2 * number}I", self.packed.to_bytes(number * _PLACE_BITS // 8, "little"))
-        return halves[::2]
+    def key(self) -> Key:
+        return Key(self.agent_id, self.capability, self.outcome, self.error_code, self.reason)
 
 
-class Tally:
-    """`calls` has the calls of each bucket by the number of their key, `latencies` what took how long."""
+S = TypeVar("S", bound=dict[int, int] | list[int])
 
-    def __init__(self) -> None:
-        self.calls: dict[int, dict[int, int]] = defaultdict(dict)
-        self.latencies: dict[int, Latencies] = defaultdict(Latencies)
-        self.keys: dict[int, Key] = {}
-        self._numbers: dict[Key, int] = {}
 
-    def add_cell(
-        self,
-        bucket: int,
-        keys: Sequence[int],
-        calls: Sequence[int],
-        first_latency: int | None,
-        latencies: bytes,
-        max_latency_ms: int,
-    ) -> None:
-        sums = self.calls[bucket]
-        before = sums.get
-        for key, number in zip(keys, calls, strict=True):
-            sums[key] = before(key, 0) + number
-        if first_latency is not None:
-            self.latencies[bucket].add(first_latency, latencies, max_latency_ms)
+class StepSums(Generic[S]):
+    """`calls` by number, and `latencies` of each bucket from number 0 on."""
 
-    def key_numbers(self) -> Sequence[int]:
-        """Of all keys in the cells."""
-        return list(set[int]().union(*self.calls.values()))
+    __slots__ = ("_sum", "add", "calls", "latencies", "max_ms")
 
-    def name(self, rows: Iterable[KeyRow]) -> None:
-        """Once, after the last cell."""
-        for row in rows:
-            key = Key(row.agent_id, row.capability, row.outcome, row.error_code, row.reason)
-            self.keys[row.number], self._numbers[key] = key, row.number
+    def __init__(self, calls: S) -> None:
+        self.calls = calls
+        self.latencies: list[int] = []
+        self.max_ms = 0
+        self._sum = Sum()
+        self.add = self._sum.add
 
-    def add_late(self, row: LateRow) -> None:
-        """After the keys have names. One that no cell has gets a number below zero."""
-        key = Key(row.agent_id, row.capability, row.outcome, row.error_code, row.reason)
-        number = self._numbers.setdefault(key, -1 - len(self._numbers))
-        self.keys[number] = key
-        sums = self.calls[row.bucket]
-        sums[number] = sums.get(number, 0) + row.calls
+    def add_calls(self, number: int, row: LateRow) -> None:
+        self.calls[number] += row.calls
         if row.latency is not None:
-            self.latencies[row.bucket].add_calls(row.latency, row.calls, row.max_latency_ms or 0)
+            self.latencies += [0] * (row.latency + 1 - len(self.latencies))
+            self.latencies[row.latency] += row.calls
+            self.max_ms = max(self.max_ms, row.max_latency_ms or 0)
+
+    def settle(self, numbers: Mapping[int, int]) -> None:
+        calls = self.calls
+        for key, number in self._sum.take_calls():
+            calls[numbers[key]] += number
+        before, latencies = self.latencies, list(self._sum.take_latencies())
+        self.latencies = list(map(sum, zip_longest(before, latencies, fillvalue=0))) if before else latencies
+        self.max_ms = max(self.max_ms, self._sum.max_ms)
+
+
+class Tally(Generic[S]):
+    """Adds up the rows of a window. `numbers` says by which number the calls of a key are counted in a step."""
+
+    def __init__(self, plan: Plan, steps: Sequence[StepSums[S]], numbers: Mapping[int, int]) -> None:
+        self.steps = steps
+        self._plan = plan
+        self._numbers = numbers
+        self._unsettled = set[StepSums[S]]()
+        self._unsettled_bytes = 0
+
+    def add_row(self, start: int, in_parts: bool, data: bytes) -> None:
+        if in_parts:
+            step_of = self._plan.parts.get
+            for width, within, at in parts_in(data):
+                number = step_of((width, start + within))
+                if number is not None:
+                    step = self.steps[number]
+                    step.add(data, at)
+                    self._unsettled.add(step)
+        else:
+            step = self.steps[self._plan.step_of(start)]
+            step.add(data)
+            self._unsettled.add(step)
+        self._unsettled_bytes += len(data)
+        if self._unsettled_bytes > _SETTLED_BYTES:
+            self.settle()
+
+    def settle(self) -> None:
+        """After the last row too."""
+        for step in self._unsettled:
+            step.settle(self._numbers)
+        self._unsettled.clear()
+        self._unsettled_bytes = 0

@@ -1,13 +1,18 @@
 """Tiles: what was accepted and what ended in a fixed range of numbers, counted by Workspace and time of acceptance.
 
 A tile is counted once, when all its numbers are given, and never changes: a call that ends later is in a later tile, at
-the time at which it was accepted.
+the time at which it was accepted. Level 0 counts rows of the Ledger. Level 1 sums what 64 tiles of level 0 count.
 """
 
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Final
 
-from aop.ledger.figures.cells import ADD_KEYS, CELLS_OF_CELLS, CELLS_OF_ROWS, NUMBERS_IN_TILE, TILES_IN_RUN
-from aop.ledger.figures.latency_buckets import LOWER_BOUNDS
+from aop.ledger.figures.cell import Sum, packed
+from aop.ledger.figures.counting import ADD_KEYS, CALLS_OF_TILE, HOURS_OF_RUN, NUMBERS_IN_TILE, TILES_IN_RUN
+from aop.ledger.figures.hours import HOUR, MINUTE, FigureRow, RowsOfHours, parts_in
+from aop.ledger.figures.latency_buckets import bucket_of
 from aop.store.database import Connection
 from aop.store.rows import Row, to_row
 
@@ -20,10 +25,14 @@ SELECT newest.edition,
   FROM (SELECT coalesce(max(edition), 1) AS edition FROM ledger.figure_tile) AS newest
 """
 """The newest edition, how many tiles it has of level 0, and how many of level 1."""
-COLUMNS: Final = (
-    "workspace_id, edition, level, tile, width, start, keys, calls, first_latency, latency_calls, max_latency_ms"
-)
-_ADD: Final = f"INSERT INTO ledger.figure ({COLUMNS}) "
+_ADD: Final = """
+INSERT INTO ledger.figure (edition, level, tile, workspace_id, width, start, cell, parts)
+SELECT $1, $2, $3, workspace_id, width, to_timestamp(start), cell, parts
+  FROM unnest($4::text[], $5::integer[], $6::bigint[], $7::bytea[], $8::bytea[])
+       AS one (workspace_id, width, start, cell, parts)
+"""
+_ROWS_AT_ONCE: Final = 200
+_HOURS_AT_ONCE: Final = 50
 
 
 class Counted(Row, frozen=True):
@@ -58,22 +67,93 @@ async def begin_edition(connection: Connection) -> int | None:
     return newest.edition + 1
 
 
+async def rows_of_tile(connection: Connection, tile: int, *, adds_keys: bool = False) -> AsyncIterator[FigureRow]:
+    """As they should be in the store, of a tile of level 0. Calls of a key that has no number are left out."""
+    calls = await connection.fetch(CALLS_OF_TILE, tile)
+    if adds_keys and any(row["key"] is None for row in calls):
+        await connection.execute(ADD_KEYS, tile)
+        calls = await connection.fetch(CALLS_OF_TILE, tile)
+    minutes = defaultdict[tuple[str, int], _Minute](_Minute)
+    for workspace_id, key, starts, latencies in calls:
+        if key is not None:
+            for start, latency_ms in zip(starts, latencies, strict=True):
+                minutes[workspace_id, start].add(key, latency_ms)
+    rows = RowsOfHours()
+    for (workspace_id, hour), starts in groupby(sorted(minutes), key=_hour_of):
+        cells = {start: minutes[workspace_id, start].cell() for _, start in starts}
+        for row in rows.add(workspace_id, hour, cells):
+            yield row
+    for row in rows.end():
+        yield row
+
+
+async def rows_of_run(connection: Connection, edition: int, run: int) -> AsyncIterator[FigureRow]:
+    """As they should be in the store, of a tile of level 1, as far as level 0 is right."""
+    rows, hour, minutes = RowsOfHours(), ("", 0), defaultdict[int, Sum](Sum)
+    async for workspace_id, start, parts in connection.cursor(HOURS_OF_RUN, edition, run, prefetch=_HOURS_AT_ONCE):
+        if hour != (workspace_id, start):
+            for row in _rows_of_hour(rows, hour, minutes):
+                yield row
+            hour = workspace_id, start
+            minutes.clear()
+        for width, within, at in parts_in(parts):
+            if width == MINUTE:
+                minutes[start + within].add(parts, at)
+    for row in (*_rows_of_hour(rows, hour, minutes), *rows.end()):
+        yield row
+
+
+class _Minute:
+    __slots__ = ("_calls", "_latencies", "_max_ms")
+
+    def __init__(self) -> None:
+        self._calls, self._latencies, self._max_ms = Counter[int](), Counter[int](), 0
+
+    def add(self, key: int, latency_ms: int | None) -> None:
+        self._calls[key] += 1
+        if latency_ms is not None:
+            self._latencies[bucket_of(latency_ms)] += 1
+            self._max_ms = max(self._max_ms, latency_ms)
+
+    def cell(self) -> bytes:
+        longest = max(self._latencies, default=-1)
+        return packed(self._calls, [self._latencies[bucket] for bucket in range(longest + 1)], self._max_ms)
+
+
+def _hour_of(minute: tuple[str, int]) -> tuple[str, int]:
+    return minute[0], minute[1] - minute[1] % HOUR
+
+
+def _rows_of_hour(rows: RowsOfHours, hour: tuple[str, int], minutes: Mapping[int, Sum]) -> Iterator[FigureRow]:
+    if minutes:
+        yield from rows.add(*hour, {start: each.take_cell() for start, each in minutes.items()})
+
+
 async def _count_tile(connection: Connection, edition: int, tile: int) -> None:
     """Of level 0."""
     async with connection.transaction():
-        await _add_tile(connection, edition, 0, tile)
-        await connection.execute(ADD_KEYS, tile)
-        await connection.execute(_ADD + CELLS_OF_ROWS, edition, tile, LOWER_BOUNDS)
+        await _add(connection, (edition, 0, tile), rows_of_tile(connection, tile, adds_keys=True))
 
 
-async def _count_run(connection: Connection, edition: int, tile: int) -> None:
+async def _count_run(connection: Connection, edition: int, run: int) -> None:
     """Of level 1."""
     async with connection.transaction():
-        await _add_tile(connection, edition, 1, tile)
-        await connection.execute(_ADD + CELLS_OF_CELLS, edition, tile)
+        await _add(connection, (edition, 1, run), rows_of_run(connection, edition, run))
 
 
-async def _add_tile(connection: Connection, edition: int, level: int, tile: int) -> None:
-    await connection.execute(
-        "INSERT INTO ledger.figure_tile (edition, level, tile) VALUES ($1, $2, $3)", edition, level, tile
-    )
+async def _add(connection: Connection, place: tuple[int, int, int], rows: AsyncIterator[FigureRow]) -> None:
+    """A tile with its rows, a part of them at a time."""
+    await connection.execute("INSERT INTO ledger.figure_tile (edition, level, tile) VALUES ($1, $2, $3)", *place)
+    batch = list[FigureRow]()
+    async for row in rows:
+        batch.append(row)
+        if len(batch) == _ROWS_AT_ONCE:
+            await _add_rows(connection, place, batch)
+            batch.clear()
+    await _add_rows(connection, place, batch)
+
+
+async def _add_rows(connection: Connection, place: tuple[int, int, int], rows: Sequence[FigureRow]) -> None:
+    if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        await connection.execute(_ADD, *place, *columns)

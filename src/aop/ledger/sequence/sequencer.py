@@ -60,7 +60,7 @@ class _Found:
 
 class Sequencer:
     """Its own connection holds the lock, so that whoever loses one has lost the other. Whatever a lost connection left
-    in doubt is read again; numbers and positions are written together."""
+    in doubt is read again; numbers and positions are written together. Without a pause it always works."""
 
     def __init__(self, connect: Connect, writer: Writer, *, pause_seconds: float = PAUSE_SECONDS) -> None:
         self._connect = connect
@@ -105,7 +105,7 @@ class Sequencer:
             self._all_numbered_at = began
         # Behind a long backlog it works half of the time, so that calls have the store for the other half.
         worked = min(time.monotonic() - began, TAKE_OVER_SECONDS)
-        await asyncio.sleep(self._pause_seconds if is_all and counted else worked)
+        await asyncio.sleep(self._pause_seconds if is_all and counted else worked * bool(self._pause_seconds))
 
     async def _take_over(self) -> _Held | None:
         if self._connection is None:
