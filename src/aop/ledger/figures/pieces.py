@@ -69,8 +69,9 @@ def pieces_of(window: Window) -> Sequence[Piece]:
 
 
 def _of_steps(since: int, until: int, step: int) -> Iterator[Piece]:
+    widths = [width for width in WIDTHS if width <= step]
     for start in range(since, until, step):
-        yield from _widest(start, min(start + step, until), WIDTHS)
+        yield from _widest(start, min(start + step, until), widths)
 
 
 def _widest(since: int, until: int, widths: Sequence[int]) -> Iterator[Piece]:
