@@ -34,7 +34,7 @@ class AgentProject:
 async def started_agent(out: Output, project: AgentProject, subject: Subject) -> AsyncIterator[SignedRouter]:
     """The Router that the started Agent believes; no other does, and no running Agent gets a second key."""
     endpoint, card = subject.endpoint, subject.card
-    if await _answers(endpoint):
+    if await answers(endpoint):
         raise CommandProblem(
             f"something answers at {endpoint.origin} already, and the check starts the Agent itself",
             recovery="stop it, or name its URL to check the Agent that runs",
@@ -66,7 +66,7 @@ async def _begun(project: AgentProject, environment: Mapping[str, str], log: IO[
 async def _wait_until_served(process: Process, endpoint: Endpoint, log: IO[bytes]) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(_START_SECONDS):
-            while not await _answers(endpoint):
+            while not await answers(endpoint):
                 if process.returncode is not None:
                     ended = f"the Agent ended with exit code {process.returncode} before it served"
                     raise CommandProblem(f"{ended}:\n{_last_lines(log)}")
@@ -80,7 +80,7 @@ def _last_lines(log: IO[bytes]) -> str:
     return log.read().decode(errors="replace").strip()
 
 
-async def _answers(endpoint: Endpoint) -> bool:
+async def answers(endpoint: Endpoint) -> bool:
     try:
         await find_agent(endpoint.canonical, endpoint=endpoint)
     except AgentSilent:

@@ -27,6 +27,7 @@ GROUPS = {
 COMMANDS = (
     Entry("up", "aop.cli.up:up", "Run the whole platform on this machine until Ctrl-C.", LOCAL, serves=True),
     Entry("status", "aop.cli.status:status", "Show the health of the platform.", LOCAL),
+    Entry("demo", "aop.cli.demo:demo", "Watch two calls of the sample Agents: a stream, and a tree of calls.", LOCAL),
     Entry("open", "aop.cli.sign_in_link:open_console", "Make a fresh link that signs in to the Console.", ACCESS),
     Entry("login", "aop.cli.login:login", "Save the address of a Gateway and an access token as a profile.", ACCESS),
     Entry("logout", "aop.cli.login:logout", "Delete a profile and its token; end its session.", ACCESS),
@@ -38,6 +39,13 @@ COMMANDS = (
     Entry("workspace callers remove", "aop.cli.callers:remove", "Stop sharing a Workspace with a principal."),
     Entry("workspace callers list", "aop.cli.callers:list_callers", "List the callers of a Workspace."),
     Entry("init", "aop.cli.init:init", "Create a working Agent project.", PROVIDER),
+    Entry(
+        "dev",
+        "aop.cli.dev:dev",
+        "Run an Agent project while you work on it: each save counts.",
+        PROVIDER,
+        serves=True,
+    ),
     Entry("card check", "aop.cli.card:check", "Check an Agent Card by every rule of the Registry."),
     Entry("card from-a2a", "aop.cli.card_import:from_a2a", "Make a Card from the agent card of an existing Agent."),
     Entry(

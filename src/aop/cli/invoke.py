@@ -58,7 +58,7 @@ async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its paramet
     Example: aop invoke aop:meeting-brief digest-meetings --example --trace
     """
     work = await work_of(platform, agent, capability, input_text, example=example, as_text=as_text)
-    call = _Invocation(platform, agent, work, timeout)
+    call = FollowedInvocation(platform, agent, work, timeout)
     try:
         await (call.streamed() if stream else call.whole())
     except ClientError as error:
@@ -71,7 +71,7 @@ async def invoke(  # noqa: PLR0913, PLR0917  a command's options are its paramet
     await _show_lineage(platform, call, show_lineage)
 
 
-async def _show_lineage(platform: InWorkspace, call: "_Invocation", requested: bool) -> None:
+async def _show_lineage(platform: InWorkspace, call: "FollowedInvocation", requested: bool) -> None:
     if requested and call.trace_id is not None:
         await show_trace(platform, call.trace_id)
 
@@ -90,7 +90,7 @@ def _late(seconds: float, error: ClientError) -> CommandProblem:
     return problem
 
 
-class _Invocation:
+class FollowedInvocation:
     """One call. Its Trace is known as soon as the platform has named it."""
 
     def __init__(self, platform: InWorkspace, agent: str, work: Work, timeout: float | None) -> None:

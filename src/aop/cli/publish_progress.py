@@ -41,8 +41,12 @@ class PublishProgress:
         self._last: PublishStep | None = None
         self._spinner = ExitStack()
 
-    def show(self, step: PublishStep) -> None:
+    def note(self, step: PublishStep) -> None:
+        """Only remembers it, so that a failure after it is explained."""
         self._last = step
+
+    def show(self, step: PublishStep) -> None:
+        self.note(step)
         self._spinner.close()
         name, text = _line(step)
         self._platform.out.show(styled((f"{name:<11}", "green"), text))

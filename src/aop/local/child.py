@@ -24,6 +24,8 @@ class Launch:
     user: int | None = None
     listener: socket.socket | None = None
     """Handed to the process, which then needs no port of its own; the supervisor keeps it open for the next one."""
+    folder: Path | None = None
+    """Where it runs; None for the folder of the supervisor."""
 
     def arguments(self) -> tuple[str, ...]:
         user = -1 if self.user is None else self.user
@@ -46,6 +48,7 @@ class Child:
         process = await asyncio.create_subprocess_exec(
             *launch.arguments(),
             env=dict(launch.environment),
+            cwd=launch.folder,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=asyncio.subprocess.STDOUT,

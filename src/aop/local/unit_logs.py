@@ -55,7 +55,7 @@ class UnitLogs:
         last = self._last[name] = deque(maxlen=_KEPT_LINES)
         file, kept = LogFile(self._log(name)), True
         try:
-            while line := await _next_line(output):
+            while line := await next_line(output):
                 kept = self._kept(name, file, line, kept=kept)
                 text = line.decode(errors="replace").rstrip("\n")
                 last.append(text)
@@ -78,7 +78,7 @@ class UnitLogs:
         return self._lines.is_probe(text) if self.shows_requests else self._lines.is_request(text)
 
 
-async def _next_line(output: asyncio.StreamReader) -> bytes:
+async def next_line(output: asyncio.StreamReader) -> bytes:
     """With its end of line; a line beyond the reader's limit comes in pieces."""
     try:
         return await output.readuntil(b"\n")

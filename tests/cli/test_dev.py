@@ -1,0 +1,199 @@
+"""`aop dev`: the Agent follows its code, the platform its Card, and what is broken changes nothing."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aop.cli.dev_changes import PROGRAM, Changes, snapshot
+from aop.local.ports import is_free
+from aop.net.address_settings import ListenAddress
+from aop.net.origin import Endpoint
+from tests.cli.conftest import Aop, Stack
+from tests.cli.programs import program
+from tests.cli.terminal import CTRL_C, at_terminal
+from tools.agent_env import agent_python
+
+_SECONDS = 90.0
+
+
+@dataclass(frozen=True)
+class Developed:
+    """A new project, and what `aop dev` says of it in the terminal."""
+
+    folder: Path
+    agent_id: str
+    log: Path
+    workspace: str
+    aop: Aop
+
+    @property
+    def card(self) -> Any:
+        return json.loads((self.folder / "card.json").read_text())
+
+    @property
+    def port(self) -> int:
+        return Endpoint.parse(self.card["protocol"]["endpoint"]).port
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return "dev", str(self.folder), "--python", str(agent_python("summarizer")), "-w", self.workspace
+
+    def save(self, name: str, text: str) -> None:
+        """As editors do: another file takes the place of the old one."""
+        new = self.folder / ".new~"
+        new.write_text(text)
+        new.replace(self.folder / name)
+
+    def wait(self, text: str, times: int = 1) -> None:
+        deadline = time.monotonic() + _SECONDS
+        while self.log.read_text().count(text) < times:
+            assert time.monotonic() < deadline, self.log.read_text()
+            time.sleep(0.02)
+
+    def greeting(self) -> str:
+        done = self.aop("invoke", self.agent_id, "greet", '{"name": "Ada"}', "-w", self.workspace)
+        return done.out.strip() or done.err
+
+    def versions(self) -> dict[str, str]:
+        shown = self.aop("agent", "show", self.agent_id, "--json").json
+        return {one["version"]: one["publicationStatus"] for one in shown["versions"]}
+
+    def installed(self) -> str:
+        (one,) = self.aop("installations", "-w", self.workspace, "--json").json["items"]
+        return str(one["installedVersion"])
+
+    @contextmanager
+    def running(self, *options: str, data: Path) -> Iterator["subprocess.Popen[bytes]"]:
+        with program(*self.command, *options, data=data, log=self.log) as process:
+            yield process
+
+
+@pytest.fixture
+def developed(aop: Aop, stack: Stack, workspace: str, tmp_path: Path) -> Developed:
+    folder = tmp_path / stack.new_id("dev")
+    made = aop("init", str(folder), "--json").json
+    return Developed(folder, made["agentId"], tmp_path / "log", workspace, aop)
+
+
+def test_code_restarts_the_agent_and_a_changed_card_moves_the_workspace(developed: Developed, stack: Stack) -> None:
+    one, data = developed, stack.platform.data
+    module = one.folder.name.replace("-", "_")
+    skills = (one.folder / module / "skills.py").read_text()
+    with one.running("--yes", data=data) as process:
+        one.wait(f"{one.agent_id} 1.0.0-dev.1 is published and installed in the Workspace {one.workspace}")
+        assert one.greeting() == "Hello, Ada! How good to see you."
+        one.wait("call   greet succeeded")
+        second = one.aop(*one.command)
+        assert (second.code, "another `aop dev` works on" in second.err) == (1, True)
+
+        one.save(f"{module}/skills.py", "this is no Python\n")
+        one.wait("SyntaxError")
+        one.wait("waiting for the next save")
+        one.save(f"{module}/skills.py", skills.replace("Hello", "Welcome").replace("yield f", "1 / len(word); yield f"))
+        one.wait(" serves http://", times=2)
+        assert one.greeting() == "Welcome, Ada! How good to see you."
+        assert one.versions() == {"1.0.0-dev.1": "published"}
+
+        one.save("card.json", json.dumps(one.card)[:-1])
+        one.wait("the changed Card is not used; what ran before goes on")
+        assert one.greeting().startswith("Welcome")
+        one.save("card.json", (one.folder / "card.json").read_text() + ', "colour": "red"}')
+        one.wait("/colour")
+        card = {name: value for name, value in one.card.items() if name != "colour"}
+        one.save("card.json", json.dumps(card | {"description": "Welcomes people."}))
+        one.wait(f"1.0.0-dev.2 is published and takes the place of 1.0.0-dev.1 in the Workspace {one.workspace}")
+        assert one.versions() == {"1.0.0-dev.2": "published", "1.0.0-dev.1": "disabled"}
+        assert (one.greeting()[:7], one.installed(), one.card["version"]) == ("Welcome", "1.0.0-dev.2", "1.0.0")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(_SECONDS) == 0
+    assert "keeps what was installed" in one.log.read_text()
+    assert is_free(ListenAddress("127.0.0.1", one.port))
+    assert not list((one.folder / ".proofs").iterdir())
+
+
+@pytest.mark.long
+def test_a_failing_call_is_told_with_its_reason_and_its_place_in_the_code(developed: Developed, stack: Stack) -> None:
+    one = developed
+    skills = one.folder / one.folder.name.replace("-", "_") / "skills.py"
+    skills.write_text(skills.read_text().replace("person['name']", "person['nobody']"))
+    with one.running("--yes", data=stack.platform.data):
+        one.wait("is published and installed")
+        assert "AGENT_EXECUTION_FAILED" in one.greeting()
+        one.wait("agent  greet failed: KeyError at skills.py:")
+        one.wait("call   greet failed AGENT_EXECUTION_FAILED")
+        one.wait("what to do")
+
+
+@pytest.mark.long
+def test_a_published_version_is_used_as_it_is_and_stays_when_the_card_changes(
+    developed: Developed, stack: Stack
+) -> None:
+    one, data = developed, stack.platform.data
+    with one.running("--yes", data=data):
+        one.wait("is published and installed")
+        assert one.aop("publish", str(one.folder / "card.json")).code == 0
+        assert one.aop("upgrade", one.agent_id, "-w", one.workspace, "--yes").code == 0
+    assert one.installed() == "1.0.0"
+    with one.running(data=data):
+        one.wait(f"the Workspace {one.workspace} has this Card: {one.agent_id} 1.0.0\n")
+        one.save("card.json", json.dumps(one.card | {"name": "Another Name"}))
+        one.wait("1.0.0-dev.2 is published and takes the place of 1.0.0 in")
+    assert one.versions()["1.0.0"] == "published"
+
+
+@pytest.mark.long
+def test_new_permissions_are_accepted_by_a_person_or_not_at_all(developed: Developed, stack: Stack) -> None:
+    one, data = developed, stack.platform.data
+    with one.running(data=data):
+        one.wait("asks for names.read, which was not accepted; nothing was published")
+        one.wait("waiting for the next save")
+    assert one.aop("agent", "show", one.agent_id).code == 1
+    asked = {"Accept names.read": "y\n", "is published and installed": CTRL_C}
+    session = at_terminal(*one.command, answers=asked, folder=one.folder.parent, data=data)
+    assert (session.code, one.installed()) == (0, "1.0.0-dev.1")
+    card = one.card
+    card["permissions"].append({"id": "mail.send", "description": "Send mail."})
+    one.save("card.json", json.dumps(card))
+    refused = {"Accept mail.send": "n\n", "waiting for the next save": CTRL_C}
+    session = at_terminal(*one.command, answers=refused, folder=one.folder.parent, data=data)
+    assert (session.code, one.installed()) == (0, "1.0.0-dev.1")
+
+
+def test_it_is_refused_where_others_would_see_it_and_where_nothing_runs(alone: Aop) -> None:
+    assert alone("init", "one").code == 0
+    remote = {"AOP_GATEWAY": "http://192.0.2.1:8080", "AOP_TOKEN": "none"}
+    done = alone("dev", "one", "-w", "demo", **remote)
+    assert (done.code, "is not on this machine" in done.err, "--remote" in done.err) == (1, True, True)
+    nobody = alone("dev", "one")
+    assert (nobody.code, "no local platform runs nearby" in nobody.err, "aop up" in nobody.err) == (1, True, True)
+    empty = alone("dev", "-w", "demo", AOP_GATEWAY="http://127.0.0.1:9", AOP_TOKEN="none")
+    assert (empty.code, "has no card.json" in empty.err) == (1, True)
+
+
+def test_many_saves_at_once_are_one_change_and_what_is_no_work_is_none(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py", "notes.txt"):
+        (tmp_path / name).write_text("1")
+    changes = Changes(snapshot(tmp_path, PROGRAM))
+    for number in range(3):
+        (tmp_path / "a.py").write_text("1" * (number + 2))
+        assert changes.settled(snapshot(tmp_path, PROGRAM)) == frozenset()
+    (tmp_path / "b.py").unlink()
+    for name in ("notes.txt", ".hidden.py", ".venv/x.py", "__pycache__/y.py", "venv/z.py", "venv/pyvenv.cfg"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("22")
+    assert changes.settled(snapshot(tmp_path, PROGRAM)) == frozenset()
+    assert changes.settled(snapshot(tmp_path, PROGRAM)) == {tmp_path / "a.py", tmp_path / "b.py"}
+    assert changes.settled(snapshot(tmp_path, PROGRAM)) == frozenset()
+    renamed = tmp_path / ".a.py.swp"
+    renamed.write_text("1" * 4)
+    renamed.replace(tmp_path / "a.py")
+    now = snapshot(tmp_path, PROGRAM)
+    assert (changes.settled(now), changes.settled(now)) == (frozenset(), {tmp_path / "a.py"})
