@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from aop.cli.dev_changes import PROGRAM, Changes, snapshot
+from aop.cli.dev_changes import PROGRAM, FolderChanges, snapshot
 from aop.local.ports import is_free
 from aop.net.address_settings import ListenAddress
 from aop.net.origin import Endpoint
@@ -181,7 +181,7 @@ def test_it_is_refused_where_others_would_see_it_and_where_nothing_runs(alone: A
 def test_many_saves_at_once_are_one_change_and_what_is_no_work_is_none(tmp_path: Path) -> None:
     for name in ("a.py", "b.py", "notes.txt"):
         (tmp_path / name).write_text("1")
-    changes = Changes(snapshot(tmp_path, PROGRAM))
+    changes = FolderChanges(snapshot(tmp_path, PROGRAM))
     for number in range(3):
         (tmp_path / "a.py").write_text("1" * (number + 2))
         assert changes.settled(snapshot(tmp_path, PROGRAM)) == frozenset()
@@ -196,4 +196,4 @@ def test_many_saves_at_once_are_one_change_and_what_is_no_work_is_none(tmp_path:
     renamed.write_text("1" * 4)
     renamed.replace(tmp_path / "a.py")
     now = snapshot(tmp_path, PROGRAM)
-    assert (changes.settled(now), changes.settled(now)) == (frozenset(), {tmp_path / "a.py"})
+    assert (changes.settled(now), changes.settled(now)) == (frozenset(), frozenset({tmp_path / "a.py"}))

@@ -25,6 +25,7 @@ aop() {
     case "$1 ${2-}" in
         "init "*) shift; python3 -m aop init --port "$AGENT_PORT" "$@" ;;
         "front "*) shift; python3 -m aop front --listen "127.0.0.1:$AGENT_PORT" "$@" ;;
+        "dev "*) shift; exec python3 -m aop dev --python "$AGENT_PYTHON" "$@" ;;
         "agent run") shift 2; exec python3 -m aop agent run --python "$AGENT_PYTHON" "$@" ;;
         *) python3 -m aop "$@" ;;
     esac
@@ -145,7 +146,10 @@ def _step(number: int, block: Block, place: Place) -> str:
         written.write_text(text)
         return f"{start}{_use(block, written)}\n"
     if block.background:
-        return start + ("" if text.strip() == _PLATFORM else _background(text, place))
+        # The reader waits for the line that the page names.
+        output = place.folder / ".output" / str(number)
+        seen = f"until grep -q 'is published and' {output}; do sleep 0.2; done\n" if text.startswith("aop dev ") else ""
+        return start + ("" if text.strip() == _PLATFORM else _background(text, place) + seen)
     if block.refused is not None:
         return f'{start}if (\nset -e\n{text}\n); then echo "this was not refused"; exit 1; fi\n'
     return f"{start}{text}\n"

@@ -31,7 +31,7 @@ def snapshot(folder: Path, patterns: Sequence[str]) -> Snapshot:
     return found
 
 
-class Changes:
+class FolderChanges:
     """Gets one snapshot after the other and tells a change once the folder has come to rest."""
 
     def __init__(self, first: Snapshot) -> None:
@@ -47,7 +47,7 @@ class Changes:
 
 
 async def changes_of(folder: Path, patterns: Sequence[str]) -> AsyncGenerator[frozenset[Path], None]:
-    changes = Changes(snapshot(folder, patterns))
+    changes = FolderChanges(snapshot(folder, patterns))
     while True:
         await asyncio.sleep(_PAUSE_SECONDS)
         changed = changes.settled(snapshot(folder, patterns))
