@@ -55,6 +55,8 @@ one, lists as `{"items": […]}`. A problem is then one line on stderr:
 ```
 
 With a reason, `reason` and its `sentence` stand beside it, and `recovery` is the next step after that reason.
+`violations` has the `pointer`, the `rule` and what is `expected` of each place that breaks a rule. `hint` is what the
+command found out itself, such as the name that you may have meant.
 `code` is a code of the contract, or, where the platform did not answer one, a word in lower case such as `unreachable`,
 `answer_lost`, `broken_answer`, `stream_interrupted`, `not_configured`, `declined`, `usage`.
 

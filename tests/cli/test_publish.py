@@ -223,7 +223,7 @@ def test_a_card_that_breaks_a_rule_is_not_sent(aop: Aop, greeter: Greeter, calle
     file, agent = greeter.card(version="one")
     failed = aop("publish", file)
     assert (failed.code, "/version" in failed.err) == (1, True)
-    assert aop("publish", file, "--json").error["violations"] == [{"pointer": "/version", "rule": "pattern"}]
+    assert aop("publish", file, "--json").error["violations"][0]["pointer"] == "/version"
     assert caller.get(f"/v1/agents/{agent}").status == 404
 
 

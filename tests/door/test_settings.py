@@ -3,6 +3,7 @@
 import pytest
 
 from aop.base.settings import SettingsRefused
+from aop.door.app import build
 from aop.door.settings import read_door_settings
 
 CANARY = "canary-value-4711"
@@ -53,3 +54,12 @@ def test_behind_a_public_origin_its_name_is_a_host_and_the_lists_replace_what_is
     })  # fmt: skip
     assert named.allowed_hosts == {"door", "door:8443"}
     assert named.allowed_origins == {"https://a.example.com", "https://b.example.com"}
+
+
+async def test_a_file_of_certificate_authorities_that_cannot_be_used_is_a_setting_to_correct(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", f"/{CANARY}")
+    with pytest.raises(SettingsRefused) as refused:
+        await build(read_door_settings({"PLATFORM_DOOR_GATEWAY_ORIGIN": "https://gateway.example"}))
+    assert [(one.name, CANARY in one.reason) for one in refused.value.problems] == [("SSL_CERT_FILE", False)]

@@ -67,7 +67,8 @@ def _stdio_command(platform: InWorkspace) -> tuple[str, ...]:
 def _platform_options(destination: Destination) -> tuple[str, ...]:
     if destination.local is not None:
         return "--data", str(destination.local.folder.absolute())
-    return () if destination.profile is None else ("--profile", destination.profile)
+    trusted = () if destination.ca is None else ("--ca", str(destination.ca))
+    return trusted if destination.profile is None else ("--profile", destination.profile, *trusted)
 
 
 async def _enabled(platform: InWorkspace, agent: str | None) -> list[Installation]:
@@ -81,7 +82,7 @@ async def _enabled(platform: InWorkspace, agent: str | None) -> list[Installatio
         raise CommandProblem(
             f"{agent} is not installed and enabled in the Workspace {platform.workspace_id}",
             code="AGENT_NOT_INSTALLED",
-            recovery=f"aop install {agent}; `aop installations` lists what is",
+            recovery="`aop installations` lists what is installed; `aop install AGENT` installs another",
         )
     return sorted(found, key=lambda one: one.agent_id)
 

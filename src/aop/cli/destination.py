@@ -10,6 +10,7 @@ from aop.base import assets
 from aop.base.settings import Secret
 from aop.cli.problems import CommandProblem
 from aop.cli.profiles import Profiles
+from aop.client import Client
 from aop.local.problems import NotRunning
 from aop.local.state import DEFAULT_FOLDER, Run, load_run
 from aop.net.origin import Endpoint, InvalidEndpoint
@@ -35,6 +36,11 @@ class Destination:
     workspace: str | None = None
     door: str | None = None
     console: str | None = None
+    ca: Path | None = None
+    """The file of certificate authorities to trust; without one, what the client trusts by itself."""
+
+    def client(self) -> Client:
+        return Client(self.gateway, self.token, ca=self.ca)
 
 
 @dataclass(frozen=True)
@@ -43,10 +49,16 @@ class PlatformOptions:
 
     profile: str | None = None
     data: str | None = None
+    ca: Path | None = None
 
 
 def find_destination(options: PlatformOptions, environment: Mapping[str, str], profiles: Profiles) -> Destination:
     """The token of the environment overrides a saved one. It is never an argument."""
+    found = _found(options, environment, profiles)
+    return found if options.ca is None else replace(found, ca=options.ca.absolute())
+
+
+def _found(options: PlatformOptions, environment: Mapping[str, str], profiles: Profiles) -> Destination:
     if options.data is not None:
         return _with_environment(_local(_running_on(Path(options.data)), profiles), environment)
     named = options.profile or environment.get(PROFILE)
@@ -121,7 +133,7 @@ def _kept(name: str, environment: Mapping[str, str], profiles: Profiles) -> Dest
         )
     source = f"profile {name}"
     found = Destination(profile.gateway, token, source, profile=name, workspace=profile.workspace)
-    return replace(found, door=profile.door, console=profile.console)
+    return replace(found, door=profile.door, console=profile.console, ca=Path(profile.ca) if profile.ca else None)
 
 
 def _from_environment(gateway: str, environment: Mapping[str, str]) -> Destination:

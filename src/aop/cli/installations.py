@@ -83,7 +83,7 @@ async def current_installation(platform: InWorkspace, agent: str) -> Installatio
     raise CommandProblem(
         f"{agent} is not installed in the Workspace {platform.workspace_id}",
         code="AGENT_NOT_INSTALLED",
-        recovery=f"aop install {agent}; `aop installations` lists what is",
+        recovery="`aop installations` lists what is installed; `aop install AGENT` installs another",
     )
 
 

@@ -10,9 +10,13 @@ from aop.base import json as strict_json
 from aop.base.ids import is_safe_identifier
 from aop.cli.asking import standard_input
 from aop.cli.installations import current_installation
+from aop.cli.json_lines import syntax_problem
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem
+from aop.cli.similar import similar
 from aop.contracts.card import Skill
+from aop.contracts.errors import Violation
+from aop.contracts.expected import expected
 
 _OBJECT, _FILE, _STDIN = "{", "@", "-"
 _BLANKS = b" \t\r\n"
@@ -55,7 +59,9 @@ async def _skill(platform: InWorkspace, agent: str, capability: str | None) -> S
     found = skills.get(capability or "")
     if found is None:
         said = "name the Skill" if capability is None else f"there is no Skill {capability}"
-        raise UsageProblem(said, f"{agent} offers {', '.join(skills)}")
+        meant = similar(capability or "", skills)
+        asked = f"did you mean {meant}? " if meant else ""
+        raise UsageProblem(said, f"{asked}{agent} offers {', '.join(skills)}")
     return found
 
 
@@ -80,10 +86,24 @@ def _read(text: str | None, as_text: bool) -> bytes:
         strict_json.parse(raw)
     except strict_json.JsonRefused as refused:
         raise UsageProblem(
-            f"the input begins with {{ and is not strict JSON ({refused.rule})",
+            f"the input begins with {{ and is not strict JSON ({refused.rule}): {_where(raw, refused)}",
             'correct it, for example \'{"name": "Ada"}\', or send it as a text with --text',
         ) from None
     return raw
+
+
+def _where(raw: bytes, refused: strict_json.JsonRefused) -> str:
+    """The line and column of what is wrong, where there is one, and else what the rule wants."""
+    pointer = "".join(f"/{token}" for token in refused.pointer)
+    words = str(expected(Violation(pointer, refused.rule)))
+    try:
+        found = syntax_problem(raw.decode())
+    except UnicodeDecodeError:
+        return f"{words} in UTF-8"
+    if found is not None:
+        line, column, text = found
+        return f"line {line}, column {column}: {text}"
+    return words if not pointer else f"at {pointer}: {words}"
 
 
 def _json_string(raw: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """Finds the line of each value in a JSON text, so that a problem can name it."""
 
+import json
 import re
 from bisect import bisect_left
 from json.decoder import scanstring  # type: ignore[attr-defined]  # missing in its types
@@ -18,6 +19,17 @@ def line_numbers(text: str) -> dict[Tokens, int]:
     reading = _Reading(text)
     reading.value((), reading.blanks(0))
     return reading.found
+
+
+def syntax_problem(text: str) -> tuple[int, int, str] | None:
+    """Line, column and what is wrong there; None for a text that has the syntax of JSON."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as problem:
+        return problem.lineno, problem.colno, problem.msg
+    except RecursionError:
+        return None
+    return None
 
 
 def line_of(found: dict[Tokens, int], pointer: str) -> int | None:

@@ -136,7 +136,7 @@ def _called(function: Function) -> Function:
 
     def run(**values: Any) -> None:
         options = {name: values.pop(name) for name in shared_names}
-        raise Exit(_ended(subject, options, lambda opened: function(opened, **values)))
+        raise Exit(_ended(subject, options, values, lambda opened: function(opened, **values)))
 
     for declare in reversed(shared):
         run = declare(run)
@@ -145,13 +145,13 @@ def _called(function: Function) -> Function:
     return run
 
 
-def _ended(subject: Any, options: dict[str, Any], act: Callable[[Any], Any]) -> int:
+def _ended(subject: Any, options: dict[str, Any], arguments: Mapping[str, Any], act: Callable[[Any], Any]) -> int:
     from aop.cli.output import Output  # noqa: PLC0415  help needs none of these
     from aop.cli.problems import EXIT_INTERRUPTED, CommandProblem  # noqa: PLC0415
 
     out = Output(as_json=options.pop("as_json", False))
     try:
-        outcome = act(out) if subject is Output else subject.opened(out, options, act)
+        outcome = act(out) if subject is Output else subject.opened(out, options, act, arguments)
         if inspect.iscoroutine(outcome):
             import asyncio  # noqa: PLC0415
 

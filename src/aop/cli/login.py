@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ import click
 from aop.base.ids import is_safe_identifier
 from aop.base.settings import Secret
 from aop.cli.asking import hidden_line
+from aop.cli.client_problems import as_problems
 from aop.cli.destination import (
     CONSOLE,
     GATEWAY,
@@ -20,11 +22,12 @@ from aop.cli.destination import (
     gateway_address,
     visible_token,
 )
+from aop.cli.hints import hinted
+from aop.cli.options import PATH
 from aop.cli.output import Output, table
-from aop.cli.platform import as_problems, owned_workspaces
+from aop.cli.platform import owned_workspaces
 from aop.cli.problems import CommandProblem, UsageProblem
 from aop.cli.profiles import DEFAULT_PROFILE, Profile, Profiles
-from aop.client import Client
 from aop.contracts.errors import Reason
 from aop.contracts.sign_in import TokenMaker
 
@@ -37,9 +40,16 @@ _name = click.argument("name", metavar="[NAME]", required=False, help="The profi
 @click.option("--browser", is_flag=True, help="Get the token by a code that the Console shows.")
 @click.option("--console", metavar="URL", help=f"The Console; default: the profile's, {CONSOLE}, or this machine's.")
 @click.option("--door", metavar="URL", help="The door for A2A clients and MCP hosts; `aop connect` uses it.")
+@click.option("--ca", metavar="FILE", type=PATH, help="Trust the certificate authorities of this PEM file; saved.")
 @click.option("--profile", metavar="NAME", default=DEFAULT_PROFILE, help="The name of the profile.")
 async def login(
-    out: Output, gateway: str | None, browser: bool, console: str | None, door: str | None, profile: str
+    out: Output,
+    gateway: str | None,
+    browser: bool,
+    console: str | None,
+    door: str | None,
+    ca: Path | None,
+    profile: str,
 ) -> None:
     """The token comes from a prompt, from stdin or from AOP_TOKEN. It is never an argument.
 
@@ -47,8 +57,10 @@ async def login(
     code at the prompt. It works once, for ten minutes.
 
     The Gateway must accept the token. Then it is saved in a file that only you can read, and the profile is in use.
+    A Gateway whose certificate is of your own authority needs --ca FILE. The profile remembers where the file is.
 
     Example: aop login --gateway https://agents.example.com
+    Example: aop login --gateway https://agents.example.com --ca company-ca.pem
     Example: aop login --gateway https://agents.example.com --console https://console.example.com --browser
     Example: aop login --profile work < token.txt
     """
@@ -56,24 +68,24 @@ async def login(
         raise UsageProblem("--profile is not a name: letters, digits and . _ : -, first a letter or digit")
     environment = os.environ  # noqa: TID251
     profiles = Profiles.of(environment)
-    known = profiles.config().profiles.get(profile)
-    address = gateway_address(gateway or (known.gateway if known else environment.get(GATEWAY, _LOCAL_GATEWAY)))
-    # What was kept of another Gateway is nothing of this one.
-    before = known if known is not None and known.gateway == address else Profile(address)
+    before = _before(gateway, profiles.config().profiles.get(profile), environment)
+    address = before.gateway
+    authorities = _saved_path(ca) or before.ca
     place = _console(console, before, environment)
+    anonymous = Destination(address, Secret(""), "aop login", ca=Path(authorities) if authorities else None)
     if browser:
-        token = await _redeemed(out, address, place)
+        token = await _redeemed(out, anonymous, place)
     else:
         token = visible_token(environment.get(TOKEN) or hidden_line(f"Access token for {address}: "))
-    principal, workspaces = await _tried(out, address, token)
+    principal, workspaces = await _tried(out, replace(anonymous, token=token))
     workspace = before.workspace or (workspaces[0] if len(workspaces) == 1 else None)
-    kept = Profile(address, workspace, door_address(door) if door else before.door, place)
+    kept = Profile(address, workspace, door_address(door) if door else before.door, place, authorities)
     profiles.keep(profile, kept, token)
-    members = {"workspace": kept.workspace, "door": kept.door, "console": kept.console, "principalId": principal}
+    chosen = f", Workspace {workspace}" if workspace else f"; {len(workspaces)} own Workspaces, none chosen"
+    members = {"workspace": workspace, "door": kept.door, "console": place, "principalId": principal}
     out.tell(
         {"profile": profile, "gateway": address} | members,
-        f"logged in to {address} as {principal}, profile {profile}"
-        + (f", Workspace {kept.workspace}" if kept.workspace else f"; {len(workspaces)} own Workspaces, none chosen"),
+        f"logged in to {address} as {principal}, profile {profile}{chosen}",
     )
 
 
@@ -93,7 +105,7 @@ async def logout(out: Output, name: str | None, revoke: bool) -> None:
             "there is no such profile" if name else "no profile is in use", recovery="`aop profiles` lists them"
         )
     kept, token = profiles.config().profiles.get(chosen), profiles.token(chosen)
-    revoked = kept is not None and token is not None and await _ended(out, kept.gateway, token, required=revoke)
+    revoked = kept is not None and token is not None and await _ended(out, kept, token, required=revoke)
     profiles.forget(chosen)
     current = profiles.config().current
     out.tell(
@@ -128,12 +140,23 @@ def profiles(out: Output, name: str | None) -> None:
     out.tell({"items": items}, *lines)
 
 
-async def _tried(out: Output, address: str, token: Secret) -> tuple[str, list[str]]:
+async def _tried(out: Output, found: Destination) -> tuple[str, list[str]]:
     """The caller's principal and own Workspaces, which only a valid token can read."""
-    with as_problems(Destination(address, token, "aop login")), out.working("trying the token"):
-        async with Client(address, token) as client:
+    with as_problems(found), out.working("trying the token"):
+        async with found.client() as client, hinted(client, found):
             principal = (await client.read_me()).principal_id
             return principal, [workspace.workspace_id async for workspace in owned_workspaces(client)]
+
+
+def _before(gateway: str | None, saved: Profile | None, environment: Mapping[str, str]) -> Profile:
+    """The profile as it was. What was kept of another Gateway is nothing of this one."""
+    address = gateway_address(gateway or (saved.gateway if saved else environment.get(GATEWAY, _LOCAL_GATEWAY)))
+    return saved if saved is not None and saved.gateway == address else Profile(address)
+
+
+def _saved_path(ca: Path | None) -> str | None:
+    """A later command may be called in another folder."""
+    return None if ca is None else str(ca.absolute())
 
 
 def _console(named: str | None, before: Profile, environment: Mapping[str, str]) -> str | None:
@@ -146,15 +169,15 @@ def _console(named: str | None, before: Profile, environment: Mapping[str, str])
     return before.console or beside
 
 
-async def _redeemed(out: Output, address: str, console: str | None) -> Secret:
+async def _redeemed(out: Output, found: Destination, console: str | None) -> Secret:
     """The code is read without an echo, and is worth nothing once it is redeemed."""
     if console is None:
         raise UsageProblem("say where the Console is with --console URL")
     out.note(f"open {console}{_CODE_PAGE}, sign in, and let it show a code")
     code = visible_token(hidden_line("Code: "), "a sign-in code")
     try:
-        with as_problems(Destination(address, Secret(""), "aop login")), out.working("signing in"):
-            async with Client(address) as client:
+        with as_problems(found), out.working("signing in"):
+            async with found.client() as client, hinted(client, found):
                 return Secret((await client.sign_in(code.reveal())).token)
     except CommandProblem as problem:
         if problem.reason is Reason.SIGN_IN_CODE:
@@ -162,11 +185,12 @@ async def _redeemed(out: Output, address: str, console: str | None) -> Secret:
         raise
 
 
-async def _ended(out: Output, address: str, token: Secret, *, required: bool) -> bool:
+async def _ended(out: Output, kept: Profile, token: Secret, *, required: bool) -> bool:
     """Whether the token was revoked. Unless it must be, a Gateway that does not answer keeps nobody from leaving."""
+    found = Destination(kept.gateway, token, "aop logout", ca=Path(kept.ca) if kept.ca else None)
     try:
-        with as_problems(Destination(address, token, "aop logout")), out.working("revoking the token"):
-            async with Client(address, token) as client:
+        with as_problems(found), out.working("revoking the token"):
+            async with found.client() as client:
                 own = [one async for one in client.list_my_tokens() if one.current]
                 if not required and not any(one.made_by is TokenMaker.CODE for one in own):
                     return False

@@ -28,7 +28,7 @@ async def mcp(platform: ServedWorkspace) -> None:
     """
     await platform.client.read_workspace(platform.workspace_id)
     destination = platform.destination
-    gateway = Gateway(destination.gateway, MAX_ANSWER_BYTES)
+    gateway = Gateway(destination.gateway, MAX_ANSWER_BYTES, ca=destination.ca)
     try:
         await serve_stdio(gateway.caller(destination.token, platform.workspace_id), MAX_ANSWER_BYTES)
     finally:

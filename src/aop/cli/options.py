@@ -18,6 +18,12 @@ data = click.option("--data", metavar="DIR", help="Use the local platform that r
 _workspace = click.option(
     "--workspace", "-w", metavar="ID", help="The Workspace; default: the one in use, or the only one."
 )
+ca = click.option(
+    "--ca",
+    metavar="FILE",
+    type=PATH,
+    help="Trust the certificate authorities of this PEM file; default: the profile's, or SSL_CERT_FILE.",
+)
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
 
@@ -28,7 +34,7 @@ def limit(default: int) -> Declare:
 
 
 OUTPUT: Sequence[Declare] = (_json,)
-PLATFORM: Sequence[Declare] = (profile, data, *OUTPUT)
+PLATFORM: Sequence[Declare] = (profile, data, ca, *OUTPUT)
 IN_WORKSPACE: Sequence[Declare] = (_workspace, *PLATFORM)
-SERVING_WORKSPACE: Sequence[Declare] = (_workspace, profile, data)
+SERVING_WORKSPACE: Sequence[Declare] = (_workspace, profile, data, ca)
 """Of a command that runs until it is stopped: it has no outcome to write."""

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from aop.cli import options
 from aop.cli.asking import answered, confirmed
+from aop.cli.narrow import NARROW
 from aop.cli.problems import CommandProblem
 from aop.contracts.text import cleaned, escaped
 
@@ -158,7 +159,7 @@ def _write_document(console: Console, value: object) -> None:
 def _console(file: TextIO) -> Console:
     plain = bool(os.environ.get("NO_COLOR"))  # noqa: TID251
     if isinstance(file, TextIOWrapper):
-        file.reconfigure(errors="replace")  # a narrow encoding costs a character, not the whole output
+        file.reconfigure(errors=NARROW)
     return _CleanConsole(
         file=file,
         color_system=None if plain else "auto",

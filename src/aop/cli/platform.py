@@ -1,57 +1,21 @@
-"""An opened platform, as commands work with it: the client, the Workspace, and errors with the next step."""
+"""An opened platform, as commands work with it: the client, the Workspace, and errors with hints."""
 
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self, TypeVar
 
 from aop.cli import options
+from aop.cli.client_problems import as_problems, problem_of
 from aop.cli.destination import WORKSPACE, Destination, PlatformOptions, find_destination
+from aop.cli.hints import Named, hinted
 from aop.cli.output import Output
-from aop.cli.problems import EXIT_REFUSED, EXIT_UNREACHABLE, CommandProblem
+from aop.cli.problems import CommandProblem
 from aop.cli.profiles import Profiles
-from aop.client import AnswerLost, BrokenAnswer, Client, ClientError, PlatformError, StreamInterrupted
-from aop.contracts.errors import ErrorCode, Reason
-from aop.contracts.recovery import Situation
+from aop.client import Client, PlatformError
 from aop.contracts.workspace import WorkspaceItem
 
 T = TypeVar("T")
-
-_LOGIN = "aop login"
-_COMMANDS: dict[ErrorCode | Reason, str] = {
-    ErrorCode.UNAUTHENTICATED: _LOGIN,
-    ErrorCode.INSTALLATION_DISABLED: "aop enable AGENT",
-    ErrorCode.CAPABILITY_NOT_ALLOWED: "aop agent show AGENT",
-    ErrorCode.AGENT_RELEASE_UNPUBLISHED: "aop publish CARD",
-    ErrorCode.AGENT_RELEASE_SUSPENDED: "aop publish CARD",
-    ErrorCode.AGENT_RELEASE_REVOKED: "aop publish CARD",
-    ErrorCode.DEPENDENCY_ERROR: "aop status",
-    Reason.ACCEPTANCE_UNKNOWN: "aop trace TRACE, aop status",
-    Reason.OUTCOME_UNKNOWN: "aop invocations INVOCATION",
-    Reason.ROUTER_RESTARTED: "aop invocations INVOCATION",
-    Reason.ALREADY_INSTALLED: "aop upgrade AGENT",
-    Reason.NOT_INSTALLED: "aop install AGENT",
-    Reason.WORKSPACE_UNKNOWN: "aop workspace list",
-    Reason.NOT_CALLER: "aop workspace callers add PRINCIPAL",
-    Reason.CALLER_UNKNOWN: "aop workspace callers list",
-    Reason.CALLER_LIMIT: "aop workspace callers remove PRINCIPAL",
-    Reason.AGENT_UNKNOWN: "aop search",
-    Reason.VERSION_UNKNOWN: "aop agent show AGENT",
-    Reason.VERSION_RANGE_EMPTY: "aop agent show AGENT",
-    Reason.RELEASE_UNKNOWN: "aop release list",
-    Reason.INVOCATION_UNKNOWN: "aop invocations",
-    Reason.TRACE_UNKNOWN: "aop invocations",
-    Reason.SIGN_IN_CODE: "aop open",
-    Reason.TOKEN_LIMIT: "aop token list --mine",
-    Reason.TOKEN_UNKNOWN: "aop token list --mine",
-}
-"""The command that does what the recovery says, where there is one."""
-
-_SITUATIONS: dict[type[ClientError], Situation] = {
-    AnswerLost: Situation.ANSWER_LOST,
-    BrokenAnswer: Situation.BROKEN_ANSWER,
-    StreamInterrupted: Situation.STREAM_INTERRUPTED,
-}
 
 
 class Platform:
@@ -67,16 +31,24 @@ class Platform:
 
     @classmethod
     async def opened(
-        cls, out: Output, values: dict[str, str | None], act: Callable[[Self], Coroutine[Any, Any, None]]
+        cls,
+        out: Output,
+        values: dict[str, Any],
+        act: Callable[[Self], Coroutine[Any, Any, None]],
+        arguments: Mapping[str, Any] = {},
     ) -> None:
         environment = os.environ  # noqa: TID251
         profiles = Profiles.of(environment)
-        destination = find_destination(PlatformOptions(values["profile"], values["data"]), environment, profiles)
+        options = PlatformOptions(values["profile"], values["data"], values["ca"])
+        destination = find_destination(options, environment, profiles)
         with as_problems(destination):
-            async with Client(destination.gateway, destination.token) as client:
-                await act(await cls(client, out, destination, profiles).prepared(values))
+            async with destination.client() as client:
+                platform = cls(client, out, destination, profiles)
+                named = Named.of(arguments)
+                async with hinted(client, destination, named):
+                    await act(await platform.prepared(values, named))
 
-    async def prepared(self, values: dict[str, str | None]) -> Self:
+    async def prepared(self, values: dict[str, Any], named: Named) -> Self:
         return self
 
     async def waiting(self, text: str, answer: Awaitable[T]) -> T:
@@ -101,8 +73,9 @@ class InWorkspace(Platform):
     shared: ClassVar[Sequence[options.Declare]] = options.IN_WORKSPACE
     workspace_id: str
 
-    async def prepared(self, values: dict[str, str | None]) -> Self:
+    async def prepared(self, values: dict[str, Any], named: Named) -> Self:
         self.workspace_id = values["workspace"] or self.destination.workspace or await self._only_workspace()
+        named.workspace = self.workspace_id
         return self
 
     async def _only_workspace(self) -> str:
@@ -136,41 +109,3 @@ async def first(items: AsyncIterable[T], max_items: int) -> tuple[list[T], bool]
             return found, True
         found.append(item)
     return found, False
-
-
-@contextmanager
-def as_problems(destination: Destination) -> Iterator[None]:
-    """Errors of the client as problems with code, trace and the next action."""
-    try:
-        yield
-    except ClientError as error:
-        raise problem_of(error, destination) from error
-
-
-def problem_of(error: ClientError, destination: Destination) -> CommandProblem:
-    if isinstance(error, PlatformError):
-        problem = CommandProblem(error.message, code=error.code, exit_code=EXIT_REFUSED)
-        problem.reason, problem.sentence = error.reason, error.recovery.sentence
-        problem.violations = error.violations
-    else:
-        text = f"{error} ({destination.gateway}, from {destination.source})"
-        lost = not isinstance(error, StreamInterrupted)
-        problem = CommandProblem(text, code=_situation(error), exit_code=EXIT_UNREACHABLE if lost else EXIT_REFUSED)
-    command = _command(error) if isinstance(error, PlatformError) else None
-    if command == _LOGIN and destination.local is not None:
-        command = "start `aop up` again: its token is valid for a day"
-    problem.recovery = error.recovery.action + (f" ({command})" if command else "")
-    problem.trace_id, problem.invocation_id = error.trace_id, error.invocation_id
-    return problem
-
-
-def _command(error: PlatformError) -> str | None:
-    nearer = None if error.reason is None else _COMMANDS.get(error.reason)
-    return nearer or _COMMANDS.get(error.code)
-
-
-def _situation(error: ClientError) -> Situation:
-    for kind, situation in _SITUATIONS.items():
-        if isinstance(error, kind):
-            return situation
-    return Situation.UNREACHABLE

@@ -23,6 +23,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     workspace: str | None = None
     door: str | None = None
     console: str | None = None
+    ca: str | None = None
+    """The file of the certificate authorities that its Gateway is checked against."""
 
 
 class Config(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"):

@@ -50,8 +50,9 @@ async def show(platform: Platform, release_id: str) -> None:
 @options.yes
 @options.profile
 @options.data
+@options.ca
 async def suspend(
-    out: Output, release_id: str, operator: bool, yes: bool, profile: str | None, data: str | None
+    out: Output, release_id: str, operator: bool, yes: bool, profile: str | None, data: str | None, ca: Path | None
 ) -> None:
     """This cannot be undone: publish a new version instead. Installations stay, but their Invocations are refused.
 
@@ -76,7 +77,7 @@ async def suspend(
         async def suspend_own(platform: Platform) -> None:
             await _end(platform, release_id, question, yes, platform.client.suspend_release)
 
-        await Platform.opened(out, {"profile": profile, "data": data}, suspend_own)
+        await Platform.opened(out, {"profile": profile, "data": data, "ca": ca}, suspend_own)
 
 
 @_release_id

@@ -2,17 +2,17 @@
 
 import os
 import webbrowser
+from pathlib import Path
 
 import click
 
 from aop.cli import options
+from aop.cli.client_problems import as_problems
 from aop.cli.destination import CONSOLE, TOKEN, Destination, LocalPlatform, PlatformOptions, find_destination
 from aop.cli.loading import Entry
 from aop.cli.output import Output
-from aop.cli.platform import as_problems
 from aop.cli.problems import CommandProblem
 from aop.cli.profiles import Profiles
-from aop.client import Client
 from aop.contracts.sign_in import SignInCode
 from aop.local.console_link import sign_in_link
 
@@ -23,7 +23,8 @@ _ON_STORE = Entry("open", "aop.cli.token_store:make_code_on_store", "")
 @click.option("--browser", is_flag=True, help="Open the link in a browser instead of printing it.")
 @options.profile
 @options.data
-async def open_console(out: Output, browser: bool, profile: str | None, data: str | None) -> None:
+@options.ca
+async def open_console(out: Output, browser: bool, profile: str | None, data: str | None, ca: Path | None) -> None:
     """The link signs in once, within ten minutes, and contains no token. Whoever has it can use it: do not share it.
 
     For a local platform the code is made in its database. A token that you make in such a session lives up to
@@ -33,7 +34,7 @@ async def open_console(out: Output, browser: bool, profile: str | None, data: st
     Example: aop open --profile work --browser
     """
     environment = os.environ  # noqa: TID251
-    found = find_destination(PlatformOptions(profile, data), environment, Profiles.of(environment))
+    found = find_destination(PlatformOptions(profile, data, ca), environment, Profiles.of(environment))
     if found.console is None:
         raise CommandProblem(
             "no Console is known here",
@@ -58,5 +59,5 @@ async def _local_code(local: LocalPlatform) -> SignInCode:
 
 async def _own_code(found: Destination) -> SignInCode:
     with as_problems(found):
-        async with Client(found.gateway, found.token) as client:
+        async with found.client() as client:
             return await client.create_sign_in_code()

@@ -30,7 +30,8 @@ _mine = click.option("--mine", is_flag=True, help="Your own, at the Gateway, wit
 @click.option("--days", type=click.IntRange(min=1, max=3650), help="Lifetime; default PLATFORM_ACCESS_TOKEN_DAYS, 90.")
 @options.profile
 @control_plane_data
-async def create(
+@options.ca
+async def create(  # noqa: PLR0913, PLR0917  a command's options are its parameters
     out: Output,
     mine: bool,
     principal: str | None,
@@ -38,6 +39,7 @@ async def create(
     days: int | None,
     profile: str | None,
     data: Path | None,
+    ca: Path | None,
 ) -> None:
     """The token is printed once, as the last line. Only a hash of it is stored.
 
@@ -53,7 +55,7 @@ async def create(
     if mine:
         if principal is not None or not label.strip():
             raise UsageProblem("--mine needs a --label, and no --principal: the token is yours")
-        await _at_gateway(out, profile, data, lambda platform: _create_own(platform, label, days))
+        await _at_gateway(out, (profile, data, ca), lambda platform: _create_own(platform, label, days))
         return
     if principal is None:
         raise UsageProblem("say whose with --principal ID, or --mine")
@@ -63,14 +65,15 @@ async def create(
 @_mine
 @options.profile
 @control_plane_data
-async def list_tokens(out: Output, mine: bool, profile: str | None, data: Path | None) -> None:
+@options.ca
+async def list_tokens(out: Output, mine: bool, profile: str | None, data: Path | None, ca: Path | None) -> None:
     """Tokens made by `code` are sessions: somebody signed in. With --mine a star marks the token in use.
 
     Example: aop token list
     Example: aop token list --mine
     """
     if mine:
-        await _at_gateway(out, profile, data, _list_own)
+        await _at_gateway(out, (profile, data, ca), _list_own)
     else:
         await _LIST.function()(out, _folder(profile, data))
 
@@ -79,21 +82,27 @@ async def list_tokens(out: Output, mine: bool, profile: str | None, data: Path |
 @_mine
 @options.profile
 @control_plane_data
-async def revoke(out: Output, token_id: str, mine: bool, profile: str | None, data: Path | None) -> None:
+@options.ca
+async def revoke(
+    out: Output, token_id: str, mine: bool, profile: str | None, data: Path | None, ca: Path | None
+) -> None:
     """Everything that was made with the token ends as well: further tokens, sessions and open sign-in codes.
 
     Example: aop token revoke tok_0192f0c0c0de7000a000000000000001
     """
     if mine:
-        await _at_gateway(out, profile, data, lambda platform: _revoke_own(platform, token_id))
+        await _at_gateway(out, (profile, data, ca), lambda platform: _revoke_own(platform, token_id))
     else:
         await _REVOKE.function()(out, token_id, _folder(profile, data))
 
 
 async def _at_gateway(
-    out: Output, profile: str | None, data: Path | None, act: Callable[[Platform], Coroutine[Any, Any, None]]
+    out: Output,
+    chosen: tuple[str | None, Path | None, Path | None],
+    act: Callable[[Platform], Coroutine[Any, Any, None]],
 ) -> None:
-    await Platform.opened(out, {"profile": profile, "data": None if data is None else str(data)}, act)
+    profile, data, ca = chosen
+    await Platform.opened(out, {"profile": profile, "data": None if data is None else str(data), "ca": ca}, act)
 
 
 async def _create_own(platform: Platform, label: str, days: int | None) -> None:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Final
 
-from aop.base.settings import Secret
+from aop.base.settings import Secret, SettingProblem, SettingsRefused
+from aop.client import AuthoritiesNotUsable
+from aop.client.authorities import CA_FILE
 from aop.door.a2a.endpoint import a2a_routes
 from aop.door.faults import GatewayFault
 from aop.door.gateway import Gateway
@@ -35,7 +37,7 @@ _NOBODY: Final = Response(503)
 async def build(settings: DoorSettings, protocols: Sequence[Speaks] = PROTOCOLS) -> Unit:
     log, metrics = UnitLog(UNIT, settings.log_level), UnitMetrics(UNIT)
     async with AsyncExitStack() as opened:
-        gateway = Gateway(settings.gateway_origin, settings.answer_max_bytes)
+        gateway = _gateway(settings)
         opened.push_async_callback(gateway.close)
         loops = unit_loops(log, metrics)
         opened.push_async_callback(loops.close)
@@ -52,6 +54,13 @@ async def build(settings: DoorSettings, protocols: Sequence[Speaks] = PROTOCOLS)
         application = Application(routes, log, metrics, origins, tracing)
         close = opened.pop_all().aclose
         return Unit(application, readiness, ((calls, watches),), log, metrics, close, end_watches=parts.ending.set)
+
+
+def _gateway(settings: DoorSettings) -> Gateway:
+    try:
+        return Gateway(settings.gateway_origin, settings.answer_max_bytes)
+    except AuthoritiesNotUsable:
+        raise SettingsRefused([SettingProblem(CA_FILE, "must be a readable file of PEM certificates")]) from None
 
 
 async def _bearer(request: Request) -> None:

@@ -7,6 +7,7 @@ Answers are checked as the client checks them. Every failure is a GatewayFault.
 import asyncio
 import hmac
 from collections.abc import Awaitable
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
@@ -42,8 +43,9 @@ _encode: Final = msgspec.json.Encoder().encode
 class Gateway:
     """The one configured Gateway and the connections to it, which all callers share."""
 
-    def __init__(self, origin: str, answer_max_bytes: int) -> None:
-        self._client = AsyncOperations(origin, max_answer_bytes=answer_max_bytes)
+    def __init__(self, origin: str, answer_max_bytes: int, *, ca: Path | None = None) -> None:
+        """`ca` is that of the client: without it, SSL_CERT_FILE or the certifi roots."""
+        self._client = AsyncOperations(origin, max_answer_bytes=answer_max_bytes, ca=ca)
         self._cards = CardMemory()
         self._agents: Moments[InstalledAgent] = Moments()
 
