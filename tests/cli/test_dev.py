@@ -147,6 +147,9 @@ def test_a_published_version_is_used_as_it_is_and_stays_when_the_card_changes(
         one.save("card.json", json.dumps(one.card | {"name": "Another Name"}))
         one.wait("1.0.0-dev.2 is published and takes the place of 1.0.0 in")
     assert one.versions()["1.0.0"] == "published"
+    newest = one.aop("upgrade", one.agent_id, "-w", one.workspace, "--yes")
+    assert "is the newest installable version" not in newest.out + newest.err, "1.0.0 is above its development version"
+    assert one.installed() == "1.0.0"
 
 
 @pytest.mark.long

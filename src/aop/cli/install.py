@@ -8,6 +8,7 @@ import msgspec
 from aop.base.semver import Version
 from aop.base.semver_range import Range, RangeSyntax
 from aop.cli.agent_show import name_warnings
+from aop.cli.dev_version import is_development
 from aop.cli.output import Line, facts, status, styled, table
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem, UsageProblem
@@ -73,6 +74,8 @@ async def chosen_version(platform: InWorkspace, agent: str, option: str, version
         ) from None
     if wanted is None:
         entries = [entry for entry in entries if entry.installable]
+        # What somebody still works on is chosen by its version, or where there is nothing else.
+        entries = [entry for entry in entries if not is_development(entry.version)] or entries
     else:
         entries = [entry for entry in entries if wanted.permits(Version.parse(entry.version))]
     if not entries:
