@@ -17,7 +17,8 @@ if [ "$1" = venv ]; then
     mkdir -p "$folder/bin" "$folder/lib/python3.11/site-packages" && ln -s "$PYTHON" "$folder/bin/python"
 else
     if [ -n "$REFUSE" ]; then echo "no such package" >&2; exit 1; fi
-    cat >> "$NOTED"
+    for file; do :; done
+    cat "$file" >> "$NOTED"
     echo installed >> "$NOTED"
 fi
 """

@@ -24,6 +24,9 @@ from aop.net.address_settings import listen_address
 @click.option(
     "--allow", metavar="HOST:PORT", multiple=True, help="A private address that Agents may use; can be repeated."
 )
+@click.option(
+    "--samples", is_flag=True, help="Install the sample Agents into the data folder and start them, now and later."
+)
 @click.option("--no-agents", is_flag=True, help="Do not start the sample Agents.")
 @click.option("--no-console", is_flag=True, help="Do not start the Console.")
 @click.option("--no-door", is_flag=True, help="Do not start the door for A2A clients and MCP hosts.")
@@ -33,13 +36,22 @@ from aop.net.address_settings import listen_address
     help=f"Do not allow Agents at 127.0.0.1:{DEVELOPMENT_PORTS[0]} to {DEVELOPMENT_PORTS[-1]}.",
 )
 def up(
-    data: Path, allow: tuple[str, ...], no_agents: bool, no_console: bool, no_door: bool, no_dev_ports: bool
+    data: Path,
+    allow: tuple[str, ...],
+    samples: bool,
+    no_agents: bool,
+    no_console: bool,
+    no_door: bool,
+    no_dev_ports: bool,
 ) -> None:
     """No configuration is needed. The first start with a data folder creates the
     database, keys and tokens and chooses the ports; later starts reuse them.
 
     Agents that you make may listen on 127.0.0.1 at the ports 8099 to 8119, where
     `aop init` places them. Every other private address needs --allow.
+
+    A checkout starts its sample Agents by itself. An installed package needs --samples once,
+    and a connection to a package index.
 
     PLATFORM_… settings in the environment override those of this command.
     Another PostgreSQL is used when all three of PLATFORM_DATABASE_URL,
@@ -55,5 +67,5 @@ def up(
         except ValueError:
             raise click.BadParameter("must be HOST:PORT, an IPv6 host in brackets", param_hint="--allow") from None
     wanted = UpOptions(data, allow, with_agents=not no_agents, with_console=not no_console, with_door=not no_door)
-    wanted = replace(wanted, development_ports=not no_dev_ports)
+    wanted = replace(wanted, development_ports=not no_dev_ports, install_samples=samples)
     raise Exit(run_up(wanted, os.environ))  # noqa: TID251

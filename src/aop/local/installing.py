@@ -81,14 +81,11 @@ class SetupProgress:
         environment: Mapping[str, str],
         *,
         folder: Path | None = None,
-        given_input: str | None = None,
     ) -> None:
         """Raises SetupFailed with one sentence when the command fails; its output is shown in no other case."""
-        with TemporaryFile() as output, TemporaryFile() as source:
-            source.write((given_input or "").encode())
-            source.seek(0)
+        with TemporaryFile() as output:
             try:
-                code = self._ran(step, command, _FEW_RETRIES | dict(environment), folder, source, output)
+                code = self._ran(step, command, _FEW_RETRIES | dict(environment), folder, output)
             except OSError as problem:
                 raise SetupFailed(f"{step}: {command[0]} cannot be run: {problem.strerror}") from None
             if code:
@@ -106,6 +103,10 @@ class SetupProgress:
             with self._lock:
                 del self._running[name]
 
+    def stop(self) -> None:
+        """Ends every step that runs."""
+        self._ended.set()
+
     def wait_a_little(self) -> None:
         """For a step that waits for something else: says what goes on when it is time, raises when all shall end."""
         if self._ended.wait(_POLL_SECONDS):
@@ -118,7 +119,6 @@ class SetupProgress:
         command: Sequence[str],
         environment: Mapping[str, str],
         folder: Path | None,
-        source: IO[bytes],
         output: IO[bytes],
     ) -> int:
         # A session of its own, so that whatever the installer starts can be ended with it.
@@ -126,7 +126,7 @@ class SetupProgress:
             list(command),
             env=environment,
             cwd=folder,
-            stdin=source,
+            stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,

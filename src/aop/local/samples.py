@@ -1,4 +1,4 @@
-"""The sample Agents of a checkout: where each is, which Python it has, and how it is run as a unit."""
+"""The sample Agents: where each is, which Python it has, and how it is run as a unit."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -97,17 +97,20 @@ class Sample:
         )
 
 
-def find_samples(addresses: Sequence[ListenAddress], checkout: Path | None = None) -> list[Sample]:
-    """Those of the checkout this package is part of, by their usual ports; none in an installed package."""
+def find_samples(
+    addresses: Sequence[ListenAddress], checkout: Path | None = None, environments: Path | None = None
+) -> list[Sample]:
+    """Those of the checkout or the installed package this is part of, by their usual ports."""
     agents = assets.folder("agents") if checkout is None else checkout / "agents"
+    made_in = agents.parent / ".dev" / "agents" if environments is None else environments
     places = dict(zip(Ports().agents, addresses, strict=True))
-    samples = [_sample(path.parent, places) for path in sorted(agents.glob("*/card.json"))]
+    samples = [_sample(path.parent, made_in, places) for path in sorted(agents.glob("*/card.json"))]
     return sorted(samples, key=lambda sample: sample.usual_port)
 
 
-def _sample(folder: Path, places: dict[int, ListenAddress]) -> Sample:
+def _sample(folder: Path, environments: Path, places: dict[int, ListenAddress]) -> Sample:
     """Takes the address that belongs to the usual port in its card.json."""
-    python = folder.parents[1] / ".dev" / "agents" / folder.name / "bin" / "python"
+    python = environments / folder.name / "bin" / "python"
     if not (python.is_file() and (python.parents[1] / ".stamp").is_file()):
         raise SampleUnusable(
             f"the sample Agent {folder.name} has no environment in {python.parents[1]}:"

@@ -30,7 +30,8 @@ from aop.local.ports import Listeners, store_ports, stored_ports
 from aop.local.postgres import EmbeddedPostgres, Login
 from aop.local.problems import DatabaseUnusable, LocalProblem
 from aop.local.publication import WORKSPACE, SamplePublication
-from aop.local.samples import Sample, find_samples
+from aop.local.sample_environments import ready_samples
+from aop.local.samples import Sample
 from aop.local.secrets import LocalSecrets, keep_secrets
 from aop.local.state import DatabaseUrls, DataFolder, PublishedAgent, Run
 from aop.local.supervisor import EX_CONFIG, UnitSupervisor
@@ -54,6 +55,8 @@ class UpOptions:
     with_door: bool = True
     development_ports: bool = True
     """Whether Agents may have 127.0.0.1 at the ports where `aop init` places them."""
+    install_samples: bool = False
+    """Whether an installed package, which has no environments for them yet, makes some."""
 
 
 def run_up(options: UpOptions, caller: Mapping[str, str]) -> int:
@@ -118,7 +121,9 @@ class _Platform:
         external = external_databases(self.caller)
         ports = self.listeners.choose() if known is None else self.listeners.with_door(known)
         addresses = Addresses.of(ports, self.caller)
-        samples = find_samples(addresses.agents) if self.options.with_agents else []
+        place = (addresses.agents, self.folder.path, self.caller, self.logs.say)
+        installing = self.options.install_samples
+        samples = await ready_samples(*place, installing=installing) if self.options.with_agents else []
         # A bad setting is told before anything starts.
         settings = self._settings(addresses, secrets, external or _NOT_YET)
         beside = Beside(self._offers_console(), self.options.with_door)

@@ -1,0 +1,88 @@
+"""The wheel in an empty folder, without a checkout: the platform, its sample Agents, and an Agent of one's own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.wheels import built_wheel, installed
+from tools.environments import child_environment, ready_uv
+
+SECONDS = 240
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Path]:
+    """Short, because a socket of PostgreSQL lies below it; open, because its user may be another one."""
+    place = Path("/var/tmp", f"aop-{os.getpid()}")  # noqa: S108
+    place.mkdir(mode=0o755)
+    yield place
+    shutil.rmtree(place, ignore_errors=True)
+
+
+class Aop:
+    """The command of the wheel, as somebody with an empty home folder calls it."""
+
+    def __init__(self, home: Path) -> None:
+        python, _ = installed(built_wheel(home / "dist"), home / "env", "[local]")
+        self.program, self.folder = str(python.with_name("aop")), home / "work"
+        self.folder.mkdir()
+        path = os.pathsep.join([str(Path(ready_uv(lambda _: None)).parent), os.defpath])
+        # What leads to the package index stays: a proxy, a CA.
+        self.environment = child_environment() | {"HOME": str(home), "PATH": path}
+
+    def __call__(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [self.program, *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def start(self, log: str, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self.folder / log).open("wb") as output:
+            return subprocess.Popen(
+                [self.program, *arguments], cwd=self.folder, env=self.environment, stdout=output, stderr=output
+            )
+
+
+@pytest.mark.long
+def test_the_wheel_runs_the_platform_with_samples_and_an_agent_of_ones_own(home: Path) -> None:
+    aop = Aop(home)
+    platform = aop.start("up.log", "up", "--samples")
+    try:
+        _wait_for(aop.folder / ".aop" / "run.json", platform, aop.folder / "up.log")
+        assert json.loads((aop.folder / ".aop" / "run.json").read_text())["agents"]
+        assert aop("invoke", "aop:summarizer", "summarize", "--example")
+        aop("init", "my-agent")
+        agent = aop.start("agent.log", "agent", "run", "my-agent")
+        try:
+            _wait_for(aop.folder / "my-agent" / ".venv" / ".aop-requirements", agent, aop.folder / "agent.log")
+            aop("publish", "my-agent/card.json")
+            aop("install", "local:my-agent", "--yes")
+            assert "Hello, Ada!" in aop("invoke", "local:my-agent", "greet", '{"name": "Ada"}')
+        finally:
+            agent.terminate()
+            agent.wait(SECONDS)
+    finally:
+        platform.send_signal(signal.SIGINT)
+        assert platform.wait(SECONDS) == 0
+
+
+def _wait_for(file: Path, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not file.exists():
+        assert process.poll() is None, log.read_text(errors="replace")
+        assert time.monotonic() < deadline, log.read_text(errors="replace")
+        time.sleep(0.2)
