@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import click
 
@@ -15,6 +15,7 @@ from aop.cli import options
 from aop.cli.dev_changes import CARD
 from aop.cli.dev_loop import DevelopmentLoop, Project
 from aop.cli.dev_publication import DevelopmentPublication
+from aop.cli.hints import Named
 from aop.cli.output import styled
 from aop.cli.platform import InWorkspace, owned_workspaces
 from aop.cli.problems import CommandProblem
@@ -27,15 +28,15 @@ class DevelopedWorkspace(InWorkspace):
 
     shared = options.SERVING_WORKSPACE
 
-    async def prepared(self, values: dict[str, str | None]) -> Self:
-        named = values["workspace"] or self.destination.workspace
-        if named is None and self.destination.local is not None:
+    async def prepared(self, values: dict[str, Any], named: Named) -> Self:
+        chosen = values["workspace"] or self.destination.workspace
+        if chosen is None and self.destination.local is not None:
             async for _ in owned_workspaces(self.client):
                 break
             else:
                 await self.client.create_workspace(WORKSPACE)
                 self.out.note(f"made the Workspace {WORKSPACE}")
-        return await super().prepared(values)
+        return await super().prepared(values, named)
 
 
 @click.argument("folder", metavar="[FOLDER]", default=Path(), type=options.PATH, help="The project; default: this one.")

@@ -15,12 +15,13 @@ from aop.cli.agent_run import agent_settings, module_of
 from aop.cli.agent_started import AgentProject
 from aop.cli.card import lines_of
 from aop.cli.card_findings import read_card_file
+from aop.cli.client_problems import problem_of
 from aop.cli.dev_calls import EndedCalls
 from aop.cli.dev_changes import CARD, PROGRAM, changes_of, forget_bytecode
 from aop.cli.dev_process import AgentProcess
 from aop.cli.dev_publication import DevelopmentPublication
 from aop.cli.output import styled
-from aop.cli.platform import InWorkspace, problem_of
+from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem
 from aop.client import ClientError
 from aop.contracts.card import AgentCard
