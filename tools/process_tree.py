@@ -58,10 +58,12 @@ def exit_code(
     command: Sequence[str], environment: Mapping[str, str], seen: Callable[[bytes], None] | None = None
 ) -> int:
     """Of the command, whose output goes to `seen` as it comes, or straight to the terminal."""
-    with subprocess.Popen(list(command), env=environment, stdout=None if seen is None else subprocess.PIPE) as child:
-        if seen is not None and child.stdout is not None:
+    # Not as a context: its end would wait for the child before anybody has told it to end.
+    child = subprocess.Popen(list(command), env=environment, stdout=None if seen is None else subprocess.PIPE)
+    if seen is not None and child.stdout is not None:
+        with child.stdout:
             _pass_on(child.stdout, seen)
-        return child.wait()
+    return child.wait()
 
 
 def _pass_on(output: IO[bytes], seen: Callable[[bytes], None]) -> None:

@@ -92,11 +92,12 @@ async def test_no_column_of_the_ledger_can_hold_a_payload(target: Target) -> Non
     finally:
         await connection.close()
     assert {row["data_type"] for row in columns} == {
-        "uuid", "text", "bigint", "integer", "timestamp with time zone", "bytea", "smallint", "boolean", "_int4",
+        "uuid", "text", "bigint", "integer", "timestamp with time zone", "bytea", "smallint", "boolean",
     }  # fmt: skip
     assert {name for _, name in texts} == {
         "router_id", "parent_opening", "caller_type", "caller_id", "workspace_id", "target_agent_id",
         "agent_card_version", "capability", "opening", "type", "previous_status", "error_code", "reason", "outcome",
     }  # fmt: skip
-    kinds = {row["column_name"] for row in columns if row["data_type"] == "bytea"}
-    assert kinds == {"agent_card_digest"}
+    kinds = {(row["table_name"], row["column_name"]) for row in columns if row["data_type"] == "bytea"}
+    # Cells of figures are counts in bytes: no facts, and the check of the Ledger counts them again from the events.
+    assert {name for _, name in kinds - {("figure", "cell"), ("figure", "parts")}} == {"agent_card_digest"}

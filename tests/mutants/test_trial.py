@@ -17,7 +17,7 @@ from tests.mutants.twin import Ended, Limit, Twin
 
 FIRST, SECOND, THIRD = "tests/a.py::test_1", "tests/a.py::test_2", "tests/b.py::test_3"
 MUTANT = Mutant("base/json.py:1 x", "src/aop/base/json.py", '"""', "'''", "x")
-REAL = Mutant("one", "pyproject.toml", 'name = "aop"', 'name = "other"', "x")
+REAL = Mutant("one", "pyproject.toml", 'name = "agent-operating-platform"', 'name = "other"', "x")
 PASSED = Ended(0, None, False, "")
 
 
@@ -92,7 +92,7 @@ async def test_a_list_and_a_report_are_read_as_they_were_written(tmp_path: Path)
     assert report.read_trials(tmp_path / "report.json", without=[2]) == {1: trials[1]}
     written = (tmp_path / "report.md").read_text("utf-8")
     assert written.startswith("Of 2 mutants: 1 caught, 1 survived.")
-    assert '`name = "aop"` → `name = "other"`' in written
+    assert '`name = "agent-operating-platform"` → `name = "other"`' in written
 
 
 def test_a_list_is_never_drawn_over_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
