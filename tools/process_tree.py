@@ -14,6 +14,7 @@ from typing import IO, NamedTuple
 
 _PR_SET_CHILD_SUBREAPER = 36
 _ORDERLY_SECONDS = 8.0
+_KILL_SECONDS = 5.0
 _POLL_SECONDS = 0.05
 
 
@@ -44,10 +45,11 @@ def ending_all() -> Iterator[None]:
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
-    except Ended:
+    except (Ended, KeyboardInterrupt) as told:
         for number in before:
             signal.signal(number, signal.SIG_IGN)
-        _end_descendants()
+        # After Ctrl-C the terminal has told everybody in the group already.
+        _end_descendants(interrupting=isinstance(told, Ended))
         raise
     finally:
         for number, handler in before.items():
@@ -71,16 +73,17 @@ def _pass_on(output: IO[bytes], seen: Callable[[bytes], None]) -> None:
         seen(piece)
 
 
-def _end_descendants() -> None:
+def _end_descendants(*, interrupting: bool) -> None:
     own_group = os.getpgrp()
     for process in _descendants():
-        if process.group == own_group:  # the others, such as servers and browsers, are ended by those
+        if interrupting and process.group == own_group:  # the others, such as servers and browsers, are ended by those
             _send(process.pid, signal.SIGINT)
     deadline = time.monotonic() + _ORDERLY_SECONDS
     while _descendants() and time.monotonic() < deadline:
         _reap()
         time.sleep(_POLL_SECONDS)
-    while left := _descendants():
+    deadline = time.monotonic() + _KILL_SECONDS  # one of another user, or stuck in the kernel, does not end
+    while (left := _descendants()) and time.monotonic() < deadline:
         for process in left:
             _send(process.pid, signal.SIGKILL)
         _reap()

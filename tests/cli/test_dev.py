@@ -112,6 +112,14 @@ def test_code_restarts_the_agent_and_a_changed_card_moves_the_workspace(develope
         one.wait(f"1.0.0-dev.2 is published and takes the place of 1.0.0-dev.1 in the Workspace {one.workspace}")
         assert one.versions() == {"1.0.0-dev.2": "published", "1.0.0-dev.1": "disabled"}
         assert (one.greeting()[:7], one.installed(), one.card["version"]) == ("Welcome", "1.0.0-dev.2", "1.0.0")
+
+        (one.folder / ".proofs").rmdir()
+        (one.folder / ".proofs").touch()
+        one.save(f"{module}/skills.py", skills)
+        one.wait("this change was not brought: FileExistsError")
+        (one.folder / ".proofs").unlink()
+        one.save(f"{module}/skills.py", skills.replace("Hello", "Again"))
+        one.wait(" serves http://", times=4)
         process.send_signal(signal.SIGINT)
         assert process.wait(_SECONDS) == 0
     assert "keeps what was installed" in one.log.read_text()

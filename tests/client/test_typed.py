@@ -73,6 +73,17 @@ async def test_a_result_that_does_not_fit_is_told_with_its_trace_and_kept(kind: 
     assert len(gateway.received) == 1
 
 
+async def test_a_name_that_the_model_does_not_declare_is_not_repeated() -> None:
+    class Sums(pydantic.BaseModel, extra="forbid"):
+        named: dict[str, int] = {}
+
+    for result, place in (({"secret": 1}, r"\$\.\*: "), ({"named": {"secret": "x"}}, r"\$\.named\.\*: ")):
+        async with calling(giving(result)) as (client, _):
+            with pytest.raises(ResultMismatch, match=place) as raised:
+                await client.invoke(*CALL, result_type=Sums)
+        assert "secret" not in str(raised.value)
+
+
 async def test_a_value_outside_an_enumeration_is_not_repeated() -> None:
     async with calling(giving("secret")) as (client, _):
         with pytest.raises(ResultMismatch, match=r"is not a Colour: at \$ \(") as raised:

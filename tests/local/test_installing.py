@@ -64,6 +64,11 @@ def _lives(pid: int) -> bool:
         ("npm error code ENOSPC", "the disk is full"),
         ("error: command '/usr/bin/gcc' failed: No such file or directory", "must be compiled"),
         ("error: invalid peer certificate: UnknownIssuer", "is not trusted"),
+        ("error: Request failed after 3 retries\n  Caused by: error sending request for url (https://i.example/)\n"
+         "  Caused by: client error (Connect)\n  Caused by: invalid peer certificate: UnknownIssuer", "is not trusted"),
+        ("WARNING: Retrying after connection broken by 'SSLError(SSLCertVerificationError(1, '[SSL: "
+         "CERTIFICATE_VERIFY_FAILED] certificate verify failed'))'\nERROR: No matching distribution found for x",
+         "is not trusted"),
         ("ERROR: No matching distribution found for uv==99", "does not have a package or version"),
     ],
 )  # fmt: skip

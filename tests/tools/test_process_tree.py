@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.support.waiting import PATIENCE_SECONDS
 from tools.environments import ROOT
 
@@ -32,7 +34,8 @@ finally:
 """
 
 
-def test_sigterm_interrupts_what_runs_as_ctrl_c_does_and_waits_for_its_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ctrl_c", [False, True], ids=["SIGTERM", "Ctrl-C"])
+def test_being_told_to_end_interrupts_what_runs_and_waits_for_its_end(tmp_path: Path, ctrl_c: bool) -> None:
     noted = tmp_path / "pid"
     command = [sys.executable, "-c", RUNNER, ORDERLY, str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True) as runner:
@@ -40,8 +43,11 @@ def test_sigterm_interrupts_what_runs_as_ctrl_c_does_and_waits_for_its_end(tmp_p
         while not noted.exists() or not noted.read_text():
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        runner.send_signal(signal.SIGTERM)
-        assert runner.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
+        if ctrl_c:  # a terminal tells the whole group
+            os.killpg(runner.pid, signal.SIGINT)
+        else:
+            runner.send_signal(signal.SIGTERM)
+        assert runner.wait(PATIENCE_SECONDS) == (-signal.SIGINT if ctrl_c else 128 + signal.SIGTERM)
     assert (tmp_path / "stopped").exists()
     assert not _lives(int(noted.read_text()))
 

@@ -5,7 +5,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile
 
 from aop.base import assets
 from aop.base.distribution import pinned
@@ -15,19 +15,21 @@ from aop.local import agent_packages
 from aop.local.install_problems import SetupFailed
 from aop.local.installing import SetupProgress
 
-_OWN = re.compile(r"agent[-_.]operating[-_.]platform\b", re.IGNORECASE)
+_OWN = re.compile(r"agent[-_.]operating[-_.]platform(?![\w.-])", re.IGNORECASE)
 
 
-def python_of(directory: Path, out: Output) -> Path:
-    """The interpreter of DIR/.venv, which is made or brought up to date when requirements.txt has changed."""
+def python_of(directory: Path, out: Output, progress: SetupProgress | None = None) -> Path:
+    """The interpreter of DIR/.venv, which is made or brought up to date when requirements.txt has changed.
+
+    Whoever calls it in a thread ends it with the progress that it gave.
+    """
     folder, listed = directory / ".venv", directory / "requirements.txt"
     python, stamp = folder / "bin" / "python", folder / ".aop-requirements"
     try:
         requirements = listed.read_text("utf-8")
-    except OSError as problem:
-        raise CommandProblem(
-            f"{listed} cannot be read: {problem.strerror}", recovery="or name a Python with --python"
-        ) from None
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is no text in UTF-8"
+        raise CommandProblem(f"{listed} cannot be read: {reason}", recovery="or name a Python with --python") from None
     checkout = _checkout()
     own = f"{checkout}" if checkout is not None else agent_packages.mark_of_package()
     installed = _without_own(requirements, checkout)
@@ -36,23 +38,24 @@ def python_of(directory: Path, out: Output) -> Path:
         return python
     out.note(f"setting up {folder} from requirements.txt (first time, or it has changed)")
     try:
-        _install(folder, installed, SetupProgress(out.note))
+        _install(directory, installed, progress or SetupProgress(out.note))
         if checkout is not None:
             (agent_packages.packages_of(folder) / "aop.pth").write_text(f"{checkout / 'src'}\n")
         elif installed != requirements:
             agent_packages.copy_package(folder)
-    except SetupFailed as failed:
+        stamp.write_text(mark)
+    except (SetupFailed, OSError) as failed:
         raise CommandProblem(f"the environment could not be made: {failed}", recovery="repeat to try again") from None
-    stamp.write_text(mark)
     return python
 
 
-def _install(folder: Path, requirements: str, progress: SetupProgress) -> None:
+def _install(directory: Path, requirements: str, progress: SetupProgress) -> None:
     environment = os.environ  # noqa: TID251
-    with TemporaryDirectory() as place:
-        listed = Path(place, "requirements.txt")
-        listed.write_text(requirements, "utf-8")
-        agent_packages.install(folder, ["-r", str(listed)], progress, environment)
+    # Beside the project's own file: lines such as `-r base.txt` are relative to where they stand.
+    with NamedTemporaryFile("w", dir=directory, prefix=".requirements-", suffix=".txt", encoding="utf-8") as listed:
+        listed.write(requirements)
+        listed.flush()
+        agent_packages.install(directory / ".venv", ["-r", listed.name], progress, environment)
 
 
 def _checkout() -> Path | None:

@@ -88,7 +88,7 @@ def _unreadable(raw: bytes, refused: strict_json.JsonRefused) -> CardFinding:
         line = line_of(line_numbers(text), pointer)
     except json.JSONDecodeError as problem:
         line, hint = problem.lineno, f"{hint}: {problem.msg} at column {problem.colno}"
-    except (UnicodeDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         hint = f"{hint} in UTF-8" if refused.rule is strict_json.JsonRule.JSON_SYNTAX else hint
     return CardFinding(line, pointer, refused.rule, hint)
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
@@ -59,7 +60,8 @@ def forget_bytecode(changed: frozenset[Path]) -> None:
     """Python compares seconds and sizes: of two quick saves of one size it would run the first."""
     for path in changed:
         for stored in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
-            stored.unlink(missing_ok=True)
+            with suppress(OSError):  # of another user, or gone: then Python reads the file again, or nobody can help
+                stored.unlink()
 
 
 def _files(folder: Path) -> Iterator[Path]:

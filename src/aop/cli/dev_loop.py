@@ -25,6 +25,7 @@ from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem
 from aop.client import ClientError
 from aop.contracts.card import AgentCard
+from aop.local.installing import SetupProgress
 from aop.net import address_settings as addresses
 from aop.net.origin import Endpoint, InvalidEndpoint
 
@@ -83,6 +84,8 @@ class DevelopmentLoop:
             self._tell(problem)
         except ClientError as error:
             self._tell(problem_of(error, self._platform.destination))
+        except Exception as error:  # noqa: BLE001  nobody else would hear of it, and the next save may mend it
+            self._tell(CommandProblem(f"this change was not brought: {type(error).__name__}: {error}"))
 
     async def _restart(self, card: AgentCard) -> None:
         folder, local = self._project.folder, self._platform.destination.local
@@ -92,7 +95,7 @@ class DevelopmentLoop:
             raise CommandProblem(f"protocol.endpoint of the Card: {problem}") from None
         python = self._project.python
         if python is None:
-            python = await asyncio.to_thread(python_of, folder, self._out)
+            python = await self._environment()
         environment = agent_settings(folder, endpoint, os.environ, local) | {"PYTHONUNBUFFERED": "1"}  # noqa: TID251
         project = AgentProject(folder, module_of(folder), python)
         await self._process.stop()
@@ -101,6 +104,17 @@ class DevelopmentLoop:
         await self._process.start(project, environment)
         await self._process.wait_served(endpoint)
         self._say(f"{card.agent_id} serves {endpoint.canonical}")
+
+    async def _environment(self) -> Path:
+        """Made in a thread, which cancelling does not end: the next one must not begin in the same folder before."""
+        progress = SetupProgress(self._out.note)
+        making = asyncio.create_task(asyncio.to_thread(python_of, self._project.folder, self._out, progress))
+        try:
+            return await asyncio.shield(making)
+        except asyncio.CancelledError:
+            progress.stop()
+            await asyncio.gather(making, return_exceptions=True)
+            raise
 
     def _tell(self, problem: CommandProblem) -> None:
         self._out.problem(problem)

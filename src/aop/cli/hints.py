@@ -47,7 +47,7 @@ async def hinted(client: Client, destination: Destination, named: Named | None =
     except (ClientError, CommandProblem) as error:
         problem = error if isinstance(error, CommandProblem) else problem_of(error, destination)
         # A hint is help alone. What cannot be looked up in time is left out, and says nothing about what exists.
-        with suppress(ClientError, TimeoutError):
+        with suppress(Exception):
             async with asyncio.timeout(_SECONDS):
                 await _add_hint(problem, client.within(_SECONDS), named or Named())
         if problem is error:

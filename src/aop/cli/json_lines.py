@@ -27,7 +27,7 @@ def syntax_problem(text: str) -> tuple[int, int, str] | None:
         json.loads(text)
     except json.JSONDecodeError as problem:
         return problem.lineno, problem.colno, problem.msg
-    except RecursionError:
+    except (RecursionError, ValueError):  # too deep, or a number with too many digits: no fault of its syntax
         return None
     return None
 

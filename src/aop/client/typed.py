@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Generic, TypeVar, get_args
@@ -95,6 +95,22 @@ def _pydantic_reader(kind: Any) -> ReadValue[Any]:
             return adapter.validate_json(bytes(raw))
         except pydantic.ValidationError as problem:
             first = problem.errors(include_url=False, include_context=False, include_input=False)[0]
-            raise Unfitting(f"$.{'.'.join(map(str, first['loc']))}: {first['type']}") from problem
+            raise Unfitting(f"$.{'.'.join(_own_words(first['loc'], adapter))}: {first['type']}") from problem
 
     return read
+
+
+def _own_words(place: tuple[int | str, ...], adapter: Any) -> Iterator[str]:
+    """Positions and the names that the model declares; any other name may be the Agent's."""
+    declared = set(_declared(adapter.json_schema()))
+    return (str(part) if isinstance(part, int) or part in declared else "*" for part in place)
+
+
+def _declared(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+        for value in schema.values():
+            yield from _declared(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _declared(value)

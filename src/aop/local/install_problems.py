@@ -28,16 +28,17 @@ _CAUSES = (
         r"no space left on device|ENOSPC|os error 28|disk quota exceeded|EDQUOT",
         "the disk is full; free some space (a whole set-up takes about 1 GB), then repeat",
     ),
+    # Before the network: installers tell of an untrusted certificate as a connection that failed.
+    _cause(
+        r"certificate verify failed|invalid peer certificate|UNABLE_TO_GET_ISSUER_CERT|SELF_SIGNED_CERT|unknownissuer",
+        "the certificate of the package index is not trusted; name your CA with SSL_CERT_FILE and NODE_EXTRA_CA_CERTS",
+    ),
     _cause(
         r"failed to establish a new connection|connection broken by|name or service not known|name resolution"
         r"|dns error|error sending request|client error \(connect\)|tcp connect error|network is unreachable"
         r"|connection refused|connection reset|could not connect|timed out|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET"
         r"|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|cannot connect to proxy|proxyerror",
         "no connection to the package index; check the network, and the index and proxy settings of pip, uv and npm",
-    ),
-    _cause(
-        r"certificate verify failed|invalid peer certificate|UNABLE_TO_GET_ISSUER_CERT|SELF_SIGNED_CERT|unknownissuer",
-        "the certificate of the package index is not trusted; name your CA with SSL_CERT_FILE and NODE_EXTRA_CA_CERTS",
     ),
     _cause(
         r"has no usable wheels|no wheels with a matching|building source distributions is disabled",

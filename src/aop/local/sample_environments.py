@@ -27,7 +27,7 @@ async def ready_samples(
     if not agent_packages.is_installed():
         return find_samples(addresses)
     place = data / "samples"
-    if not (installing or place.exists()):
+    if not (installing or any(place.glob(f"*/{_STAMP}"))):
         return []
     progress = SetupProgress(say)
     try:
