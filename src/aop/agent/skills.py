@@ -19,7 +19,7 @@ SkillFunction = Callable[[Any, AgentContext], Awaitable[Any] | AsyncIterator[Any
 
 
 class InputRefused(Exception):
-    """The Skill cannot work on this input. The Task is rejected, and the caller reads the text."""
+    """The Skill cannot work on this input. The Task is rejected; callers see this reason, but not the text."""
 
 
 class SkillsMismatch(ValueError):

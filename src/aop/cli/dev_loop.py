@@ -84,7 +84,7 @@ class DevelopmentLoop:
             self._tell(problem)
         except ClientError as error:
             self._tell(problem_of(error, self._platform.destination))
-        except Exception as error:  # noqa: BLE001  nobody else would hear of it, and the next save may mend it
+        except Exception as error:  # noqa: BLE001  nobody else would hear of it, and the next save may fix it
             self._tell(CommandProblem(f"this change was not brought: {type(error).__name__}: {error}"))
 
     async def _restart(self, card: AgentCard) -> None:

@@ -43,7 +43,7 @@ async def create(  # noqa: PLR0913, PLR0917  a command's options are its paramet
 ) -> None:
     """The token is printed once, as the last line. Only a hash of it is stored.
 
-    With --mine it is a further token of your own, needs a --label, and lives no longer than the token in use. Without,
+    With --mine it is an additional token of your own. It needs a --label and ends with the token in use. Without,
     it is made on the database. If the Control Plane accepts tokens of an OpenID provider, set its
     PLATFORM_OIDC_PRINCIPAL_PREFIX for this command too: principals with this prefix belong to the provider.
 
@@ -86,7 +86,7 @@ async def list_tokens(out: Output, mine: bool, profile: str | None, data: Path |
 async def revoke(
     out: Output, token_id: str, mine: bool, profile: str | None, data: Path | None, ca: Path | None
 ) -> None:
-    """Everything that was made with the token ends as well: further tokens, sessions and open sign-in codes.
+    """Everything that was made with the token ends as well: additional tokens, sessions and open sign-in codes.
 
     Example: aop token revoke tok_0192f0c0c0de7000a000000000000001
     """
