@@ -42,7 +42,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str, tuple[str, ...]]] = {
     "workspace": (
         ("installations", "--workspace", "demmo"),
         "NOT_FOUND",
-        ("reason      workspace_unknown", "the Workspace is demmo; did you mean demo?", "you may use demo"),
+        ("reason      workspace_unknown", "the Workspace is demmo; did you mean demo?", "you may use "),
     ),
     "workspace to use": (("workspace", "use", "nope"), "NOT_FOUND", ("the Workspace is nope", "you may use ")),
     "workspace id": (
