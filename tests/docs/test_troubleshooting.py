@@ -32,5 +32,6 @@ def test_a_message_of_the_page_is_one_that_the_program_prints(symptom: str, said
 
 
 def test_every_symptom_has_its_cause_and_what_to_do() -> None:
+    assert SYMPTOMS
     for section in re.split(r"^### ", PAGE, flags=re.MULTILINE)[1:]:
         assert section.count("**Why.**") == section.count("**Do.**") == 1, section.splitlines()[0]

@@ -61,11 +61,7 @@ class CommandProblem(Exception):
         if self.invocation_id is not None:
             found["invocationId"] = self.invocation_id
         if self.violations:
-            found["violations"] = [
-                {"pointer": one.pointer, "rule": one.rule}
-                | ({"expected": text} if (text := self.expected(one)) else {})
-                for one in self.violations
-            ]
+            found["violations"] = [self._place(one) for one in self.violations]
         if self.hint is not None:
             found["hint"] = self.hint
         if self.recovery:
