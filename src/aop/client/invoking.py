@@ -17,13 +17,7 @@ M = TypeVar("M")
 class AsyncInvoke(Protocol):
     @overload
     def __call__(
-        self,
-        workspace_id: str,
-        agent_id: str,
-        capability: str,
-        input: Input,
-        *,
-        timeout: float | None = None,
+        self, workspace_id: str, agent_id: str, capability: str, input: Input, *, timeout: float | None = None
     ) -> Coroutine[Any, Any, InvocationResult]: ...
     @overload
     def __call__(
@@ -41,13 +35,7 @@ class AsyncInvoke(Protocol):
 class SyncInvoke(Protocol):
     @overload
     def __call__(
-        self,
-        workspace_id: str,
-        agent_id: str,
-        capability: str,
-        input: Input,
-        *,
-        timeout: float | None = None,
+        self, workspace_id: str, agent_id: str, capability: str, input: Input, *, timeout: float | None = None
     ) -> InvocationResult: ...
     @overload
     def __call__(
@@ -71,31 +59,19 @@ class AsyncStream(Protocol):
         capability: str,
         input: Input,
         *,
-        timeout: float | None = None,
-    ) -> ResultStream[Any]: ...
-    @overload
-    def __call__(
-        self,
-        workspace_id: str,
-        agent_id: str,
-        capability: str,
-        input: Input,
-        *,
         result_type: type[M],
         timeout: float | None = None,
     ) -> ResultStream[M]: ...
+    @overload
+    def __call__(
+        self, workspace_id: str, agent_id: str, capability: str, input: Input, *, timeout: float | None = None
+    ) -> ResultStream[Any]: ...
 
 
 class SyncStream(Protocol):
     @overload
     def __call__(
-        self,
-        workspace_id: str,
-        agent_id: str,
-        capability: str,
-        input: Input,
-        *,
-        timeout: float | None = None,
+        self, workspace_id: str, agent_id: str, capability: str, input: Input, *, timeout: float | None = None
     ) -> SyncResultStream[Any]: ...
     @overload
     def __call__(

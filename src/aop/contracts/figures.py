@@ -74,15 +74,15 @@ class WindowFigures(Wire, frozen=True, kw_only=True):
     errors: tuple[CodeCalls, ...]
 
 
-class FigureBucket(WindowFigures, frozen=True, kw_only=True):
-    start: str
-
-
 class LeftOut(Wire, frozen=True, kw_only=True):
     """How many have no entry of their own in the total."""
 
     agents: int
     skills: int
+
+
+class FigureBucket(WindowFigures, frozen=True, kw_only=True):
+    start: str
 
 
 class Figures(Wire, frozen=True, kw_only=True):

@@ -13,6 +13,10 @@ class HealthStatus(StrEnum):
     UNAVAILABLE = "unavailable"
 
 
+class Health(Wire, frozen=True, kw_only=True):
+    status: HealthStatus
+
+
 class TopologyHealth(StrEnum):
     INITIALIZING = "initializing"
     LIVE = "live"
@@ -24,10 +28,6 @@ class RouterHealth(StrEnum):
     OK = "ok"
     NOT_READY = "not_ready"
     UNAVAILABLE = "unavailable"
-
-
-class Health(Wire, frozen=True, kw_only=True):
-    status: HealthStatus
 
 
 class RouterState(Wire, frozen=True, kw_only=True):
