@@ -44,7 +44,6 @@ READERS: Mapping[str, Callable[[Mapping[str, str]], Any]] = {
     "migrate": lambda settings: database_url(settings["PLATFORM_MIGRATION_DATABASE_URL"]),
 }
 INTERNAL_ORIGINS = ("PLATFORM_ROUTER_INTERNAL_ORIGIN", "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN", GATEWAY_ORIGIN)
-GRACE = "PLATFORM_SHUTDOWN_GRACE_SECONDS"
 DEPLOYMENTS = {"compose": compose_units, "kubernetes": kubernetes_units, "systemd": systemd_units}
 
 
@@ -126,7 +125,13 @@ def test_secrets_are_readable_by_their_maker_alone_and_never_overwritten(secrets
 
 
 def test_every_way_of_stopping_leaves_time_for_the_drain(secrets: Path) -> None:
-    graces = [int(unit.settings.get(GRACE, 0)) for units in DEPLOYMENTS.values() for unit in units(secrets)]
+    ends = [
+        stopping.drain_seconds + stopping.grace_seconds
+        for units in DEPLOYMENTS.values()
+        for unit in units(secrets)
+        if unit.kind in {"control-plane", "router", "door"}
+        for stopping in [READERS[unit.kind](unit.settings).serving.stopping]
+    ]
     services = compose()["services"]
     waits = [services[name]["stop_grace_period"].removesuffix("s") for name in ("control-plane-1", "router-1", "door")]
     workloads_of = {**of_kind("Deployment"), **of_kind("StatefulSet")}
@@ -135,7 +140,7 @@ def test_every_way_of_stopping_leaves_time_for_the_drain(secrets: Path) -> None:
     for unit in ("aop-control-plane@", "aop-router@", "aop-door"):
         waits += re.findall(r"TimeoutStopSec=(\d+)", (DEPLOY / "systemd" / f"{unit}.service").read_text("utf-8"))
     assert len(waits) == 9
-    assert all(int(wait) >= max(graces) + 10 >= 40 for wait in waits)
+    assert all(int(wait) >= max(ends) + 10 >= 45 for wait in waits)
 
 
 def test_the_balancer_sends_to_the_ports_on_which_the_units_listen(secrets: Path) -> None:

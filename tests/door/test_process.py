@@ -48,7 +48,11 @@ async def test_a_wrong_setting_ends_it_with_78_and_a_taken_address_with_1(door: 
 
 
 def _settings(port: int, gateway: str) -> dict[str, str]:
-    return {"PLATFORM_DOOR_LISTEN_ADDRESS": f"127.0.0.1:{port}", "PLATFORM_DOOR_GATEWAY_ORIGIN": gateway}
+    return {
+        "PLATFORM_DOOR_LISTEN_ADDRESS": f"127.0.0.1:{port}",
+        "PLATFORM_DOOR_GATEWAY_ORIGIN": gateway,
+        "PLATFORM_DRAIN_SECONDS": "0",
+    }
 
 
 def _message(port: int, token: str) -> bytes:

@@ -16,6 +16,7 @@ from aop.local.ports import Ports
 from aop.local.secrets import _new_secrets
 from aop.local.state import DatabaseUrls
 from aop.router.settings import read_router_settings
+from aop.serving.unit_settings import Stopping
 
 PORTS = Ports(9080, 9081, 9082, (9091, 9092, 9093), 9083)
 SECRETS = _new_secrets()
@@ -43,7 +44,7 @@ def test_without_any_configuration_both_units_accept_what_is_supplied() -> None:
     assert control_plane.public_agent_origin == "http://127.0.0.1:9082"
     assert list(control_plane.cors_allowed_origins) == ["http://127.0.0.1:9082"]
     assert router.credential.issuer == router.agent_origin == "http://127.0.0.1:9081"
-    assert control_plane.unit.shutdown_grace_seconds == router.unit.shutdown_grace_seconds == 1
+    assert control_plane.unit.stopping == router.unit.stopping == Stopping(0, 1)
 
 
 @pytest.mark.rows("OPS-02")
@@ -73,6 +74,7 @@ def test_a_setting_of_the_caller_wins_and_what_follows_from_it_follows() -> None
         "PLATFORM_LISTEN_ADDRESS": "0.0.0.0:7000",
         "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": "chosen-by-the-caller",
         "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": key,
+        "PLATFORM_DRAIN_SECONDS": "4",
         "PLATFORM_SHUTDOWN_GRACE_SECONDS": "9",
     })  # fmt: skip
     assert (
@@ -83,7 +85,7 @@ def test_a_setting_of_the_caller_wins_and_what_follows_from_it_follows() -> None
     assert principals[0]["tokenSha256"] == hashlib.sha256(b"chosen-by-the-caller").hexdigest()
     assert settings.service_tokens.control_plane_to_router == "chosen-by-the-caller"
     assert settings.credential.public_key == SigningKey.parse(key).public_text
-    assert settings.grace_seconds == 9
+    assert settings.stop_seconds == 9 + 4
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:7003", "[::]:7003"])

@@ -31,6 +31,7 @@ _PATIENT_ROUTER = _PATIENT | {
     "PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "60000",
     "PLATFORM_ROUTER_RESOLVE_TIMEOUT_MS": "60000",
 }
+_NO_BALANCER = {"PLATFORM_DRAIN_SECONDS": "0"}
 AS_IN_USE: dict[str, str | None] = dict.fromkeys(_PATIENT_ROUTER)
 """Changes that leave these limits as they are without any setting."""
 
@@ -43,6 +44,7 @@ def control_plane_environment(**changes: str | None) -> dict[str, str]:
             "PLATFORM_ROUTER_INTERNAL_ORIGIN": "http://127.0.0.1:8081",
             "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": CONTROL_PLANE_TO_ROUTER,
             "PLATFORM_INTERNAL_PRINCIPALS_JSON": principals("router", ROUTER_TO_CONTROL_PLANE),
+            **_NO_BALANCER,
             **_PATIENT,
         },
         changes,
@@ -62,6 +64,7 @@ def router_environment(**changes: str | None) -> dict[str, str]:
             "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": to_base64url(
                 key.encode() + key.verify_key.encode()
             ),
+            **_NO_BALANCER,
             **_PATIENT_ROUTER,
         },
         changes,

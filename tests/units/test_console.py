@@ -73,7 +73,7 @@ def settings(**changes: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def console() -> Iterator[RunningConsole]:
     port = any_free_port()
-    environment = settings(PLATFORM_CONSOLE_LISTEN_ADDRESS=f"127.0.0.1:{port}")
+    environment = settings(PLATFORM_CONSOLE_LISTEN_ADDRESS=f"127.0.0.1:{port}", PLATFORM_DRAIN_SECONDS="0")
     command = [sys.executable, "-P", "-m", "aop", "console"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
         try:

@@ -7,6 +7,7 @@ import pytest
 from aop.base.settings import SettingsRefused
 from aop.control_plane.settings import read_control_plane_settings
 from aop.router.settings import read_router_settings
+from aop.serving.unit_settings import Stopping
 from tests.support.settings import OIDC, control_plane_environment, router_environment
 
 CANARY = "canary-value-4711"
@@ -26,9 +27,9 @@ def test_complete_environments_are_read_with_the_defaults_of_the_contract() -> N
     assert (control_plane.challenge_ttl_seconds, control_plane.verification_timeout_ms) == (600, 10_000)
     assert (control_plane.card_max_bytes, control_plane.gateway_result_max_bytes) == (1_048_576, 9_437_184)
     assert control_plane.oidc is None
-    router = read_router_settings(router_environment())
+    router = read_router_settings(router_environment(PLATFORM_DRAIN_SECONDS=None))
     assert (router.credential.ttl_seconds, router.credential.key_id) == (60, "router-1")
-    assert (router.unit.invocation_deadline_ms, router.unit.shutdown_grace_seconds) == (300_000, 30)
+    assert (router.unit.invocation_deadline_ms, router.unit.stopping) == (300_000, Stopping(5, 30))
 
 
 @pytest.mark.rows("OPS-03")
@@ -56,6 +57,7 @@ _SHARED = [
     ("PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON", ("{}", "[1]", '["*.local"]', CANARY, '["http://127.0.0.1"]')),
     ("PLATFORM_DATABASE_POOL_SIZE", ("0", "201")),
     ("PLATFORM_DATABASE_STATEMENT_TIMEOUT_MS", ("99", "60001")),
+    ("PLATFORM_DRAIN_SECONDS", ("601", "-1", "soon")),
     ("PLATFORM_SHUTDOWN_GRACE_SECONDS", ("601", "-1")),
     ("PLATFORM_LOG_LEVEL", ("INFO", "trace", CANARY)),
 ]

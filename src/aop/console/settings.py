@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aop.base import settings as read
 from aop.net import address_settings as addresses
 from aop.net.origin import Endpoint
-from aop.serving.unit_settings import Serving, read_max_connections
+from aop.serving.unit_settings import Serving, Stopping, read_drain_seconds, read_max_connections
 
 LISTEN_ADDRESS = "PLATFORM_CONSOLE_LISTEN_ADDRESS"
 API_BASE_URL = "VITE_PLATFORM_API_BASE_URL"
@@ -38,11 +38,12 @@ class ConsoleSettings:
     door_origin: str | None
     provider: SignInProvider | None
     log_level: str
+    drain_seconds: int
     max_connections: int | None
 
     @property
     def serving(self) -> Serving:
-        return Serving(self.listen_address, LISTEN_ADDRESS, 0, self.max_connections)
+        return Serving(self.listen_address, LISTEN_ADDRESS, Stopping(self.drain_seconds), self.max_connections)
 
 
 def read_console_settings(environment: Mapping[str, str]) -> ConsoleSettings:
@@ -56,6 +57,7 @@ def read_console_settings(environment: Mapping[str, str]) -> ConsoleSettings:
         door_origin=reader.optional(DOOR_ORIGIN, addresses.origin, None),
         provider=_read_provider(reader, environment),
         log_level=reader.optional("PLATFORM_LOG_LEVEL", levels, "info"),
+        drain_seconds=read_drain_seconds(reader),
         max_connections=read_max_connections(reader),
     )
     reader.conclude()

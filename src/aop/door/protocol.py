@@ -68,7 +68,7 @@ class DoorParts:
     loops: Loops
     opened: AsyncExitStack
     ending: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the drain begins."""
+    """Set when new work is refused, at the end."""
 
 
 Speaks = Callable[[DoorParts], Sequence[DoorRoute]]

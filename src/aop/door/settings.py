@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aop.base import settings as read
 from aop.net import address_settings as addresses
 from aop.net.origin import Endpoint
-from aop.serving.unit_settings import Descriptors, Serving, read_max_connections
+from aop.serving.unit_settings import Descriptors, Serving, Stopping, read_max_connections, read_stopping
 from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 
 LISTEN_ADDRESS = "PLATFORM_DOOR_LISTEN_ADDRESS"
@@ -34,14 +34,14 @@ class DoorSettings:
     request_max_bytes: int
     answer_max_bytes: int
     max_connections: int | None
-    shutdown_grace_seconds: int
+    stopping: Stopping
     log_level: str
     telemetry: TelemetrySettings | None
 
     @property
     def serving(self) -> Serving:
         use = Descriptors(self.max_calls + self.max_watches, 0, f"{MAX_CALLS}, {MAX_WATCHES}")
-        return Serving(self.listen_address, LISTEN_ADDRESS, self.shutdown_grace_seconds, self.max_connections, use)
+        return Serving(self.listen_address, LISTEN_ADDRESS, self.stopping, self.max_connections, use)
 
 
 def read_door_settings(environment: Mapping[str, str]) -> DoorSettings:
@@ -62,7 +62,7 @@ def read_door_settings(environment: Mapping[str, str]) -> DoorSettings:
         request_max_bytes=reader.optional("PLATFORM_DOOR_REQUEST_MAX_BYTES", read.byte_count, 1_114_112),
         answer_max_bytes=reader.optional("PLATFORM_DOOR_ANSWER_MAX_BYTES", read.byte_count, 9_437_184),
         max_connections=read_max_connections(reader),
-        shutdown_grace_seconds=reader.optional("PLATFORM_SHUTDOWN_GRACE_SECONDS", read.integer(0, 600), 30),
+        stopping=read_stopping(reader),
         log_level=reader.optional("PLATFORM_LOG_LEVEL", read.choice("debug", "info", "warning", "error"), "info"),
         telemetry=read_telemetry_settings(reader),
     )

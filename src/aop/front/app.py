@@ -30,7 +30,7 @@ from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.unit import CannotStart, Unit, serve
-from aop.serving.unit_settings import Descriptors, Serving
+from aop.serving.unit_settings import Descriptors, Serving, Stopping
 
 UNIT: Final = "front"
 GRACE_SECONDS: Final = 30
@@ -40,7 +40,7 @@ async def run(settings: ReadFrontSettings, handed: socket.socket | None = None) 
     """Serves until SIGTERM or SIGINT; running calls then have a grace to end."""
     log_to_stderr()
     use = Descriptors(settings.max_calls, 0, "/limits/maxCalls")
-    serving = Serving(settings.listen, "/listen", GRACE_SECONDS, None, use)
+    serving = Serving(settings.listen, "/listen", Stopping(grace_seconds=GRACE_SECONDS), None, use)
     await serve(serving, lambda: build(settings), handed)
 
 

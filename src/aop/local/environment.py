@@ -20,6 +20,7 @@ from aop.local.secrets import LocalSecrets
 from aop.local.state import DatabaseUrls, RouterCredential, ServiceTokens
 from aop.net.address_settings import ListenAddress, listen_address
 from aop.router.settings import read_router_settings
+from aop.serving.unit_settings import DRAIN_SECONDS, GRACE_SECONDS
 
 ALLOW_LIST = "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON"
 GATEWAY_ADDRESS = "PLATFORM_LISTEN_ADDRESS"
@@ -27,7 +28,6 @@ ROUTER_ADDRESS = "PLATFORM_ROUTER_LISTEN_ADDRESS"
 CONSOLE_ADDRESS = "PLATFORM_CONSOLE_LISTEN_ADDRESS"
 DATABASES = ("PLATFORM_DATABASE_URL", "PLATFORM_ROUTER_DATABASE_URL", "PLATFORM_MIGRATION_DATABASE_URL")
 
-_GRACE = "PLATFORM_SHUTDOWN_GRACE_SECONDS"
 _LOOPBACK = "127.0.0.1"
 _ANY_ADDRESS = {"0.0.0.0": _LOOPBACK, "::": "::1"}  # noqa: S104  listening everywhere, reached on loopback
 _ROUTER_TOKEN, _CONTROL_PLANE_TOKEN = "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN", "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN"
@@ -77,7 +77,8 @@ class LocalSettings:
     router_origin: str
     console_origin: str
     door_origin: str
-    grace_seconds: int
+    stop_seconds: int
+    """How long a unit may take to end: its drain and its grace."""
     allow_list: Sequence[str]
     credential: RouterCredential
     service_tokens: ServiceTokens
@@ -114,7 +115,7 @@ def local_settings(
         router_origin=reachable_origin(addresses.router),
         console_origin=reachable_origin(addresses.console),
         door_origin=reachable_origin(addresses.door),
-        grace_seconds=int(supplied[_GRACE]),
+        stop_seconds=int(supplied[DRAIN_SECONDS]) + int(supplied[GRACE_SECONDS]),
         allow_list=allow_list,
         credential=RouterCredential(
             supplied[_ISSUER], supplied[_KEY_ID], SigningKey.parse(supplied[_SIGNING_KEY]).public_text
@@ -143,7 +144,9 @@ def _supplied(addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUr
     gateway, router = reachable_origin(addresses.gateway), reachable_origin(addresses.router)
     console = reachable_origin(addresses.console)
     return {
-        _GRACE: "1",
+        # Nobody balances calls between several of these units, so nobody has to learn that one ends.
+        DRAIN_SECONDS: "0",
+        GRACE_SECONDS: "1",
         GATEWAY_ADDRESS: _text(addresses.gateway),
         "PLATFORM_DATABASE_URL": databases.control_plane,
         "PLATFORM_ROUTER_INTERNAL_ORIGIN": router,

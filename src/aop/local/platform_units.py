@@ -12,7 +12,7 @@ from aop.local.unit import SupervisedUnit, answers_ready
 from aop.net.address_settings import ListenAddress
 
 _CLOSING_SECONDS = 3.0
-"""What a unit may take after its grace, before it is killed."""
+"""What a unit may take after its drain and grace, before it is killed."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def platform_units(
     settings: LocalSettings, addresses: Addresses, listeners: Listeners, beside: Beside
 ) -> list[SupervisedUnit]:
     """In the order of their start; they are stopped in reverse order."""
-    seconds = settings.grace_seconds + _CLOSING_SECONDS
+    seconds = settings.stop_seconds + _CLOSING_SECONDS
 
     def unit(name: str, environment: Mapping[str, str], address: ListenAddress, origin: str) -> SupervisedUnit:
         # -P: a file in the current folder must not stand in for a module.

@@ -10,6 +10,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
@@ -54,7 +55,7 @@ class Unit:
     metrics: UnitMetrics
     close: Callable[[], Awaitable[None]]
     end_watches: Callable[[], None] = lambda: None
-    """Called when the drain begins: ends answers that would otherwise go on for as long as their reader likes."""
+    """Called when new work is refused: ends answers that would otherwise go on for as long as their reader likes."""
     abandon: Callable[[], Awaitable[None]] = _nothing
     """Called when the grace is over: ends and records what still runs, while its callers can still get an answer."""
     must_end: asyncio.Event = field(default_factory=asyncio.Event)
@@ -85,7 +86,8 @@ async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: 
             if unit.must_end.is_set():
                 await server.stop(0)
                 raise MustEnd(unit.ending)
-            await _drain(unit, serving.grace_seconds)
+            await _accept_last_work(unit, server, serving.stopping.drain_seconds)
+            await _drain(unit, serving.stopping.grace_seconds)
             await server.stop(_CLOSING_SECONDS)
         finally:
             await unit.close()
@@ -149,9 +151,23 @@ def tune_gc() -> None:
     gc.set_threshold(_COLLECTED_AFTER)
 
 
-async def _drain(unit: Unit, grace_seconds: int) -> None:
+async def _accept_last_work(unit: Unit, server: HttpServer, seconds: int) -> None:
+    """A balancer needs some time to learn that the unit is not ready. What it sends until then is served.
+
+    Idle connections are closed at the end: a request that just then comes on one would be lost, and by now nobody
+    sends any more. Watches are ended then too, or their readers would come back to this very unit.
+    """
     unit.log.event("unit.draining")
     unit.readiness.drain()
+    server.drain()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await unit.must_end.wait()
+    server.close_idle()
+
+
+async def _drain(unit: Unit, grace_seconds: int) -> None:
+    """Refuses new work and lets running work end."""
     unit.end_watches()
     try:
         async with asyncio.timeout(grace_seconds):

@@ -11,6 +11,8 @@ from aop.store.database import STATEMENT_MILLIS
 from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 
 MAX_CONNECTIONS = "PLATFORM_MAX_CONNECTIONS"
+DRAIN_SECONDS = "PLATFORM_DRAIN_SECONDS"
+GRACE_SECONDS = "PLATFORM_SHUTDOWN_GRACE_SECONDS"
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,20 @@ class Descriptors:
 
 
 @dataclass(frozen=True)
+class Stopping:
+    """How long a unit that is told to end still accepts new work, and how long running work may then continue."""
+
+    drain_seconds: int = 0
+    grace_seconds: int = 0
+
+
+@dataclass(frozen=True)
 class Serving:
-    """How a unit is to be served: its address, the name of the setting that gives it, and its grace."""
+    """How a unit is to be served: its address, the name of the setting that gives it, and how it ends."""
 
     address: ListenAddress
     address_setting: str
-    grace_seconds: int
+    stopping: Stopping
     max_connections: int | None
     """As configured. None leaves it to the limit of open files."""
     use: Descriptors = Descriptors()
@@ -44,14 +54,14 @@ class UnitSettings:
     database_pool_size: int
     database_statement_timeout_ms: int
     max_connections: int | None
-    shutdown_grace_seconds: int
+    stopping: Stopping
     log_level: str
     telemetry: TelemetrySettings | None
 
     def serving(self, address: ListenAddress, address_setting: str, max_calls: Mapping[str, int]) -> Serving:
         """`max_calls` says by the name of its setting how many calls of a kind there may be at a time."""
         use = Descriptors(sum(max_calls.values()), self.database_pool_size, ", ".join(max_calls))
-        return Serving(address, address_setting, self.shutdown_grace_seconds, self.max_connections, use)
+        return Serving(address, address_setting, self.stopping, self.max_connections, use)
 
 
 def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
@@ -69,10 +79,18 @@ def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
             "PLATFORM_DATABASE_STATEMENT_TIMEOUT_MS", read.integer(100, 60_000), STATEMENT_MILLIS
         ),
         max_connections=read_max_connections(reader),
-        shutdown_grace_seconds=reader.optional("PLATFORM_SHUTDOWN_GRACE_SECONDS", read.integer(0, 600), 30),
+        stopping=read_stopping(reader),
         log_level=reader.optional("PLATFORM_LOG_LEVEL", read.choice("debug", "info", "warning", "error"), "info"),
         telemetry=read_telemetry_settings(reader),
     )
+
+
+def read_stopping(reader: read.SettingsReader) -> Stopping:
+    return Stopping(read_drain_seconds(reader), reader.optional(GRACE_SECONDS, read.integer(0, 600), 30))
+
+
+def read_drain_seconds(reader: read.SettingsReader) -> int:
+    return reader.optional(DRAIN_SECONDS, read.integer(0, 600), 5)
 
 
 def read_max_connections(reader: read.SettingsReader) -> int | None:

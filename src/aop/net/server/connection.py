@@ -19,6 +19,7 @@ class Host(Protocol):
     limits: ServerLimits
     note: Note
     stopping: bool
+    draining: bool
     idle: "OrderedDict[ServerConnection, None]"
     """The connections that wait for a request. Each writes itself in and out."""
 
@@ -152,7 +153,7 @@ class ServerConnection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def may_stay_open(self) -> bool:
-        return not self._server.stopping
+        return not self._server.draining
 
     def exchange_finished(self, *, keep_alive: bool) -> None:
         self._exchange = None
@@ -162,7 +163,7 @@ class ServerConnection(asyncio.Protocol):
             self._linger()
             return
         self._reader = None
-        if keep_alive and not self._server.stopping:
+        if keep_alive and not self._server.draining:
             self._kept_alive = True
             self._idle[self] = None
             self._closing.at(self._loop.time() + self._server.limits.idle_seconds)

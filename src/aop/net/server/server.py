@@ -84,6 +84,7 @@ class HttpServer:
         self.limits = limits
         self.note = note
         self.stopping = False
+        self.draining = False
         self.connections = Connections(limits, note, refusal, self._connection, self._note_quiet)
         self.idle = self.connections.idle
         self._app = app
@@ -111,6 +112,15 @@ class HttpServer:
             acceptor.stop()
         self._acceptors.clear()
 
+    def drain(self) -> None:
+        """From now on every answer says that its connection closes. New connections are still accepted."""
+        self.draining = True
+
+    def close_idle(self) -> None:
+        """Closes the connections on which no request runs or arrives."""
+        for connection in tuple(self.idle):
+            connection.drain()
+
     async def stop(self, grace_seconds: float) -> None:
         """Closes the listeners and idle connections at once and gives running requests the grace to end.
 
@@ -118,7 +128,7 @@ class HttpServer:
         no code of the application runs any more.
         """
         self.stop_accepting()
-        self.stopping = True
+        self.stopping = self.draining = True
         await self.connections.settle()
         for connection in self.connections:
             connection.drain()
