@@ -1,6 +1,5 @@
 """Makes the virtual environments under .dev from their lock files, once per lock, with the standard library alone."""
 
-import fcntl
 import hashlib
 import importlib.util
 import os
@@ -12,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from aop.local.install_problems import SetupFailed
 from aop.local.installing import Say, SetupProgress
@@ -172,22 +171,8 @@ def one_at_a_time(name: str, say: Say) -> Iterator[None]:
         lock = path.open("a")
     except OSError as problem:
         raise SetupFailed(f"cannot write to {path.parent}: {problem.strerror}") from None
-    with lock:
-        if not _locked(lock):
-            progress = SetupProgress.of(say)
-            progress(f"waiting for the set-up of .dev/{name}")
-            with progress.step(f"waiting for .dev/{name}"):
-                while not _locked(lock):
-                    progress.wait_a_little()
+    with lock, SetupProgress.of(say).alone(lock.fileno(), f"the set-up of .dev/{name}"):
         yield
-
-
-def _locked(lock: IO[str]) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _fingerprint(lock: Path, *texts: str) -> str:

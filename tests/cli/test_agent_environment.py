@@ -2,6 +2,8 @@
 
 import os
 import sys
+import venv
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from aop.cli.agent_environment import python_of
 from aop.cli.output import Output
 from aop.cli.problems import CommandProblem
+from aop.local import agent_packages
+from aop.local.installing import SetupProgress
 
 # Stands for uv: makes the folders of an environment and notes what it is asked to install.
 INSTALLER = """#!/bin/sh
@@ -16,6 +20,7 @@ if [ "$1" = venv ]; then
     for folder; do :; done
     mkdir -p "$folder/bin" "$folder/lib/python3.11/site-packages" && ln -s "$PYTHON" "$folder/bin/python"
 else
+    sleep "${PAUSE:-0}"
     if [ -n "$REFUSE" ]; then echo "no such package" >&2; exit 1; fi
     for file; do :; done
     cat "$file" >> "$NOTED"
@@ -70,6 +75,28 @@ def test_a_failed_installation_is_told_and_tried_again_the_next_time(
         python_of(project, Output())
     monkeypatch.delenv("REFUSE")
     assert python_of(project, Output()).exists()
+
+
+def test_two_commands_at_once_make_it_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAUSE", "0.3")  # long enough for the other one to find it unfinished
+    with ThreadPoolExecutor(2) as pool:
+        made = [pool.submit(python_of, project, Output()) for _ in range(2)]
+    assert {one.result() for one in made} == {project / ".venv" / "bin" / "python"}
+    assert noted(project).count("installed") == 1
+
+
+@pytest.mark.long
+def test_half_an_environment_without_pip_is_finished_where_there_is_no_uv(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody pressed Ctrl-C after the interpreter was there and before pip was."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(agent_packages, "find_uv", lambda: None)
+    folder = tmp_path / ".venv"
+    venv.create(folder, with_pip=False)
+    assert not list(folder.rglob("pip"))
+    agent_packages.install(folder, ["pip"], SetupProgress(lambda _: None), {"PATH": os.defpath})
+    assert (folder / "bin" / "pip").exists()
 
 
 def test_a_project_without_requirements_is_told(tmp_path: Path) -> None:

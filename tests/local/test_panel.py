@@ -1,6 +1,7 @@
 """The panel of a ready platform: the same content with and without a terminal, in lines one can copy."""
 
 import re
+import time
 from io import StringIO
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 from aop.base.settings import Secret
 from aop.local.panel import Panel
 from aop.local.terminal import LineTerminal
+from aop.local.unit_logs import UnitLogs
 from tests.local.test_folder import A_RUN
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize("coloured", [True, False])
@@ -40,3 +43,17 @@ def test_a_terminal_whose_reader_left_does_not_disturb_the_platform() -> None:
     out.close()
     with LineTerminal(out, coloured=False) as terminal:
         terminal.show("into the void")
+
+
+def test_while_somebody_waits_for_the_start_what_goes_on_is_told_again_and_again(tmp_path: Path) -> None:
+    out, deadline = StringIO(), time.monotonic() + PATIENCE_SECONDS
+    with LineTerminal(out, coloured=False, max_silence=0.02) as terminal:
+        logs = UnitLogs(terminal, lambda name: tmp_path / name)
+        logs.begin_start()
+        logs.say("creating a database")
+        while out.getvalue().count("still at it after 0 s: creating a database") < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        logs.end_start()
+        terminal.show("running")
+    assert out.getvalue().splitlines()[-1] == "running"

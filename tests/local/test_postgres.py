@@ -15,7 +15,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from aop.local.postgres import EmbeddedPostgres, Login
+from aop.local.postgres import EmbeddedPostgres, Login, binaries
 from aop.local.postgres.account import NOBODY, Account, find_account
 from aop.local.postgres.binaries import find_binaries
 from aop.local.postgres.cluster import Cluster
@@ -158,6 +158,16 @@ async def test_an_initdb_that_fails_is_told_with_its_own_words(tmp_path: Path) -
 def test_a_cluster_of_another_version_names_the_version_and_the_setting() -> None:
     with pytest.raises(PostgresUnusable, match=r"PostgreSQL 9\b.*PLATFORM_PG_BIN"):
         find_binaries(None, 9, find_account())
+
+
+def test_without_any_postgresql_the_extra_that_brings_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(binaries, "_WHEEL", "a_package_that_is_not_installed")
+    monkeypatch.setattr(binaries, "_MACHINE", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PostgresUnusable, match=r"the extra local brings one: pip install \S*\[local\]"):
+        find_binaries(None, None, find_account())
 
 
 @pytest.mark.parametrize("version", ["14.2", "nonsense"])

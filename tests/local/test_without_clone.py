@@ -5,19 +5,28 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.wheels import built_wheel, installed
+from aop.base.distribution import NAME
+from tests.support.wheels import built_wheel, installed, output_of
 from tools.environments import child_environment, ready_uv
 
 SECONDS = 240
+NOWHERE = "http://127.0.0.1:9/simple"
+"""Nothing listens there."""
 
 
 @pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_wheel(tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture
 def home() -> Iterator[Path]:
     """Short, because a socket of PostgreSQL lies below it; open, because its user may be another one."""
     place = Path("/var/tmp", f"aop-{os.getpid()}")  # noqa: S108
@@ -27,15 +36,21 @@ def home() -> Iterator[Path]:
 
 
 class Aop:
-    """The command of the wheel, as somebody with an empty home folder calls it."""
+    """The command of the wheel, as somebody with an empty home folder calls it: with uv, or with Python alone."""
 
-    def __init__(self, home: Path) -> None:
-        python, _ = installed(built_wheel(home / "dist"), home / "env", "[local]")
-        self.program, self.folder = str(python.with_name("aop")), home / "work"
-        self.folder.mkdir()
-        path = os.pathsep.join([str(Path(ready_uv(lambda _: None)).parent), os.defpath])
+    def __init__(self, home: Path, wheel: Path, *, with_uv: bool) -> None:
+        self.folder = home / "work"
+        path = os.pathsep.join([str(Path(ready_uv(lambda _: None)).parent), os.defpath]) if with_uv else os.defpath
         # What leads to the package index stays: a proxy, a CA.
         self.environment = child_environment() | {"HOME": str(home), "PATH": path}
+        if with_uv:
+            python, _ = installed(wheel, home / "env", "[local]")
+        else:
+            python = home / "env" / "bin" / "python"
+            output_of([f"{sys.base_prefix}/bin/python3", "-m", "venv", home / "env"])
+            output_of([python, "-m", "pip", "install", "--quiet", f"{NAME}[local] @ {wheel.as_uri()}"])
+        self.program = str(python.with_name("aop"))
+        self.folder.mkdir()
 
     def __call__(self, *arguments: str) -> str:
         done = subprocess.run(
@@ -58,8 +73,11 @@ class Aop:
 
 
 @pytest.mark.long
-def test_the_wheel_runs_the_platform_with_samples_and_an_agent_of_ones_own(home: Path) -> None:
-    aop = Aop(home)
+@pytest.mark.parametrize("with_uv", [True, False], ids=["with uv", "without uv"])
+def test_the_wheel_runs_the_platform_with_samples_and_an_agent_of_ones_own(
+    home: Path, wheel: Path, with_uv: bool
+) -> None:
+    aop = Aop(home, wheel, with_uv=with_uv)
     platform = aop.start("up.log", "up", "--samples")
     try:
         _wait_for(aop.folder / ".aop" / "run.json", platform, aop.folder / "up.log")
@@ -78,6 +96,19 @@ def test_the_wheel_runs_the_platform_with_samples_and_an_agent_of_ones_own(home:
     finally:
         platform.send_signal(signal.SIGINT)
         assert platform.wait(SECONDS) == 0
+    _require_old_samples_kept(aop)
+
+
+def _require_old_samples_kept(aop: Aop) -> None:
+    """When new ones cannot be made, those that were there are still whole."""
+    environment = aop.folder / ".aop" / "samples" / "summarizer"
+    (environment / ".stamp").write_text("of an older version")
+    aop.environment |= {"UV_INDEX_URL": NOWHERE, "PIP_INDEX_URL": NOWHERE, "UV_OFFLINE": "1"}
+    refused = aop.start("again.log", "up")
+    assert refused.wait(SECONDS) == 1
+    assert "start without the sample Agents with --no-agents" in (aop.folder / "again.log").read_text()
+    assert (environment / ".stamp").read_text() == "of an older version"
+    subprocess.run([environment / "bin" / "python", "-c", "import aop.agent, summarizer"], check=True)
 
 
 def _wait_for(file: Path, process: subprocess.Popen[bytes], log: Path) -> None:

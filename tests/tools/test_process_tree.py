@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import processes_of
 from tests.support.waiting import PATIENCE_SECONDS
-from tools.environments import ROOT
+from tools.environments import ROOT, child_environment
 
 RUNNER = """
 import sys
@@ -50,6 +51,21 @@ def test_being_told_to_end_interrupts_what_runs_and_waits_for_its_end(tmp_path: 
         assert runner.wait(PATIENCE_SECONDS) == (-signal.SIGINT if ctrl_c else 128 + signal.SIGTERM)
     assert (tmp_path / "stopped").exists()
     assert not _lives(int(noted.read_text()))
+
+
+@pytest.mark.long
+def test_a_real_test_run_that_is_told_to_end_leaves_no_server_and_no_worker(tmp_path: Path) -> None:
+    mark = str(tmp_path)  # in the environment of everything but PostgreSQL, whose files lie below it
+    command = [f"{sys.base_prefix}/bin/python3", str(ROOT / "dev"), "test", "tests/local/test_up.py", "-n", "2"]
+    with subprocess.Popen(command, env=child_environment() | {"TMPDIR": mark}, stdout=subprocess.DEVNULL) as run:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not any("postgres" in line for line in processes_of(mark).values()):
+            assert run.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        run.send_signal(signal.SIGTERM)
+        assert run.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
+    assert processes_of(mark) == {}
 
 
 def _lives(pid: int) -> bool:

@@ -4,6 +4,10 @@ import hashlib
 import os
 import re
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -18,44 +22,96 @@ from aop.local.installing import SetupProgress
 _OWN = re.compile(r"agent[-_.]operating[-_.]platform(?![\w.-])", re.IGNORECASE)
 
 
+@dataclass(frozen=True)
+class _Environment:
+    """The one that a project asks for."""
+
+    project: Path
+    requirements: str
+    checkout: Path | None
+    """Where this command runs from, if from one: `aop` then comes from there."""
+
+    @property
+    def folder(self) -> Path:
+        return self.project / ".venv"
+
+    @property
+    def python(self) -> Path:
+        return self.folder / "bin" / "python"
+
+    @property
+    def stamp(self) -> Path:
+        return self.folder / ".aop-requirements"
+
+    @cached_property
+    def installed(self) -> str:
+        return _without_own(self.requirements, self.checkout)
+
+    @cached_property
+    def mark(self) -> str:
+        own = f"{self.checkout}" if self.checkout is not None else agent_packages.mark_of_package()
+        return hashlib.sha256(f"{self.installed}\n{own}".encode()).hexdigest()
+
+    def is_ready(self) -> bool:
+        return self.python.exists() and self.stamp.exists() and self.stamp.read_text() == self.mark
+
+    def make(self, progress: SetupProgress) -> None:
+        self._install(progress)
+        if self.checkout is not None:
+            (agent_packages.packages_of(self.folder) / "aop.pth").write_text(f"{self.checkout / 'src'}\n")
+        elif self.installed != self.requirements:
+            agent_packages.copy_package(self.folder)
+        self.stamp.write_text(self.mark)
+
+    def _install(self, progress: SetupProgress) -> None:
+        environment = os.environ  # noqa: TID251
+        # Beside the project's own file: lines such as `-r base.txt` are relative to where they stand.
+        with NamedTemporaryFile(
+            "w", dir=self.project, prefix=".requirements-", suffix=".txt", encoding="utf-8"
+        ) as listed:
+            listed.write(self.installed)
+            listed.flush()
+            agent_packages.install(self.folder, ["-r", listed.name], progress, environment)
+
+
 def python_of(directory: Path, out: Output, progress: SetupProgress | None = None) -> Path:
     """The interpreter of DIR/.venv, which is made or brought up to date when requirements.txt has changed.
 
     Whoever calls it in a thread ends it with the progress that it gave.
     """
-    folder, listed = directory / ".venv", directory / "requirements.txt"
-    python, stamp = folder / "bin" / "python", folder / ".aop-requirements"
+    environment = _Environment(directory, _requirements(directory), _checkout())
+    if environment.is_ready():
+        return environment.python
+    progress = progress or SetupProgress(out.note)
     try:
-        requirements = listed.read_text("utf-8")
+        with _held(environment.folder, progress):
+            if not environment.is_ready():  # another command may have made it meanwhile
+                out.note(f"setting up {environment.folder} from requirements.txt (first time, or it has changed)")
+                environment.make(progress)
+    except (SetupFailed, OSError) as failed:
+        raise CommandProblem(f"the environment could not be made: {failed}", recovery="repeat to try again") from None
+    return environment.python
+
+
+@contextmanager
+def _held(folder: Path, progress: SetupProgress) -> Iterator[None]:
+    """By one command at a time. The lock is on the folder itself, so nothing is left in it."""
+    folder.mkdir(exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with progress.alone(descriptor, f"the set-up of {folder}"):
+            yield
+    finally:
+        os.close(descriptor)
+
+
+def _requirements(directory: Path) -> str:
+    listed = directory / "requirements.txt"
+    try:
+        return listed.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is no text in UTF-8"
         raise CommandProblem(f"{listed} cannot be read: {reason}", recovery="or name a Python with --python") from None
-    checkout = _checkout()
-    own = f"{checkout}" if checkout is not None else agent_packages.mark_of_package()
-    installed = _without_own(requirements, checkout)
-    mark = hashlib.sha256(f"{installed}\n{own}".encode()).hexdigest()
-    if python.exists() and stamp.exists() and stamp.read_text() == mark:
-        return python
-    out.note(f"setting up {folder} from requirements.txt (first time, or it has changed)")
-    try:
-        _install(directory, installed, progress or SetupProgress(out.note))
-        if checkout is not None:
-            (agent_packages.packages_of(folder) / "aop.pth").write_text(f"{checkout / 'src'}\n")
-        elif installed != requirements:
-            agent_packages.copy_package(folder)
-        stamp.write_text(mark)
-    except (SetupFailed, OSError) as failed:
-        raise CommandProblem(f"the environment could not be made: {failed}", recovery="repeat to try again") from None
-    return python
-
-
-def _install(directory: Path, requirements: str, progress: SetupProgress) -> None:
-    environment = os.environ  # noqa: TID251
-    # Beside the project's own file: lines such as `-r base.txt` are relative to where they stand.
-    with NamedTemporaryFile("w", dir=directory, prefix=".requirements-", suffix=".txt", encoding="utf-8") as listed:
-        listed.write(requirements)
-        listed.flush()
-        agent_packages.install(directory / ".venv", ["-r", listed.name], progress, environment)
 
 
 def _checkout() -> Path | None:

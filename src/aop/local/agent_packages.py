@@ -47,14 +47,21 @@ def install(
     """Makes the environment unless it is there, and installs what the arguments of `pip install` name."""
     step, program = "/".join(folder.parts[-2:]), folder / "bin" / "python"
     uv = find_uv()
-    if not program.exists():
-        making = [uv, "venv", "--no-project", "--python", sys.executable] if uv else [sys.executable, "-m", "venv"]
+    if not (program.exists() and (uv or _has_pip(folder))):
+        # Both leave alone what is there: half an environment of an interrupted start, or one that somebody else made.
+        with_uv = ["venv", "--no-project", "--allow-existing", "--python", sys.executable]
+        making = [uv, *with_uv] if uv else [sys.executable, "-m", "venv"]
         progress.run(step, [*making, str(folder)], environment)
     if uv is not None:
         command = [uv, "pip", "install", "--compile-bytecode", "--python", str(program), *arguments]
     else:
         command = [str(program), "-m", "pip", "install", "--disable-pip-version-check", *arguments]
     progress.run(step, command, environment)
+
+
+def _has_pip(folder: Path) -> bool:
+    """Python's own `venv` adds it after the interpreter, and uv adds none."""
+    return any(folder.glob("lib/python*/site-packages/pip/__main__.py"))
 
 
 def copy_package(folder: Path) -> None:

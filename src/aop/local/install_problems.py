@@ -5,9 +5,11 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from aop.contracts.text import cleaned
+
 _MAX_LINES = 12
 _MAX_LINE = 240
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class SetupFailed(Exception):
@@ -63,10 +65,16 @@ _CAUSES = (
 
 def explained(step: str, command: Sequence[str], output: str) -> str:
     """One sentence and the line it is read from; without a known sign, the end of the output and the command."""
-    lines = [line.strip()[:_MAX_LINE] for line in _COLOUR.sub("", output).splitlines() if line.strip()]
+    shown = without_colours(output).splitlines()
+    lines = [cleaned(line.strip()[:_MAX_LINE], lines=False) for line in shown if line.strip()]
     for cause in _CAUSES:
         sign = next((line for line in lines if cause.signs.search(line)), None)
         if sign is not None:
             return f"{step}: {cause.sentence}\n  it said: {sign}"
-    shown = "".join(f"\n  {line}" for line in lines[-_MAX_LINES:])
-    return f"{step}: this failed; repeat to try again:\n  {shlex.join(command)}{shown}"
+    last = "".join(f"\n  {line}" for line in lines[-_MAX_LINES:])
+    return f"{step}: this failed; repeat to try again:\n  {shlex.join(command)}{last}"
+
+
+def without_colours(text: str) -> str:
+    """Of an installer, which may colour what it says or move the cursor."""
+    return _COLOUR.sub("", text)

@@ -3,6 +3,7 @@
 It needs the standard library alone: it runs before there is any environment.
 """
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -15,7 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TypeVar
 
-from aop.local.install_problems import SetupFailed, explained
+from aop.contracts.text import cleaned
+from aop.local.install_problems import SetupFailed, explained, without_colours
 
 T = TypeVar("T")
 Say = Callable[[str], None]
@@ -103,6 +105,16 @@ class SetupProgress:
             with self._lock:
                 del self._running[name]
 
+    @contextmanager
+    def alone(self, descriptor: int, what: str) -> Iterator[None]:
+        """Holds the lock on an open file or folder; waits for whoever has it, and says so."""
+        if not _locked(descriptor):
+            self(f"waiting for {what}, which another command does")
+            with self.step(f"waiting for {what}"):
+                while not _locked(descriptor):
+                    self.wait_a_little()
+        yield  # whoever opened it closes it, which ends the lock
+
     def stop(self) -> None:
         """Ends every step that runs."""
         self._ended.set()
@@ -151,8 +163,17 @@ class SetupProgress:
             self._say(f"still at it after {now - self._began:.0f} s: {', '.join(steps)}")
 
 
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _last_line(output: int) -> str:
     """What an installer said last, so that a reader sees it move."""
     start = max(0, os.fstat(output).st_size - _TAIL_BYTES)
-    lines = os.pread(output, _TAIL_BYTES, start).decode(errors="replace").replace("\r", "\n").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")[:_MAX_NOTE]
+    text = without_colours(os.pread(output, _TAIL_BYTES, start).decode(errors="replace"))
+    lines = (line.strip() for line in reversed(text.replace("\r", "\n").split("\n")))
+    return cleaned(next(filter(None, lines), "")[:_MAX_NOTE], lines=False)

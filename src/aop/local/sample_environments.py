@@ -51,15 +51,22 @@ def make_ready(place: Path, progress: SetupProgress, environment: Mapping[str, s
 
 
 def _make(agent: Path, folder: Path, progress: SetupProgress, environment: Mapping[str, str]) -> None:
+    """Beside the one that is there, which stays as it is until the new one is whole."""
+    new, old = (folder.with_name(f".{folder.name}.{which}") for which in ("new", "old"))
     try:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(new, ignore_errors=True)
         # Wheels alone, each by its hash: nothing of a package runs while it is installed.
         pinned = ["--require-hashes", "--only-binary", ":all:", "-r", str(agent / _LOCK)]
-        agent_packages.install(folder, pinned, progress, environment)
-        agent_packages.copy_package(folder)
+        agent_packages.install(new, pinned, progress, environment)
+        agent_packages.copy_package(new)
         paths = (agent, agent.with_name(_SDK))
-        (agent_packages.packages_of(folder) / "agent.pth").write_text("".join(f"{path}\n" for path in paths))
-        (folder / _STAMP).write_text(_mark(agent))
+        (agent_packages.packages_of(new) / "agent.pth").write_text("".join(f"{path}\n" for path in paths))
+        (new / _STAMP).write_text(_mark(agent))
+        shutil.rmtree(old, ignore_errors=True)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)  # Agents are run with its `python -m`, so nothing in it needs to know its path
+        shutil.rmtree(old, ignore_errors=True)
     except OSError as problem:
         raise SetupFailed(f"{folder} cannot be made: {problem.strerror}") from None
 

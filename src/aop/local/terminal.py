@@ -4,7 +4,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TextIO
 
 from aop.contracts.text import cleaned
@@ -12,6 +12,7 @@ from aop.contracts.text import cleaned
 _WAITING_LIMIT = 10_000
 _DRAIN_SECONDS = 2.0
 _USUAL_WIDTH = 100
+_MAX_SILENCE = 2.5
 
 
 class Painted(NamedTuple):
@@ -28,9 +29,12 @@ Line = Sequence[str | Painted]
 class LineTerminal:
     """Lines are shown in order. When too many wait, new ones are dropped; the log files have them."""
 
-    def __init__(self, out: TextIO, *, coloured: bool) -> None:
+    def __init__(self, out: TextIO, *, coloured: bool, max_silence: float = _MAX_SILENCE) -> None:
         self.coloured = coloured
+        self.while_silent: Callable[[], Line] | None = None
+        """What to show whenever nothing was shown for a while; None when nobody waits for anything."""
         self._out = out
+        self._max_silence = max_silence
         self._lines: queue.Queue[Line | None] = queue.Queue(_WAITING_LIMIT)
         self._writer = threading.Thread(target=self._write, name="terminal", daemon=True)
 
@@ -63,13 +67,21 @@ class LineTerminal:
             return
 
     def _write(self) -> None:
-        while (line := self._lines.get()) is not None:
+        while (line := self._next()) is not None:
             try:
                 self._out.write("".join(map(self._drawn, line)) + "\n")
                 if self._lines.empty():
                     self._out.flush()
             except (OSError, ValueError):
                 return  # the reader left; the platform goes on
+
+    def _next(self) -> Line | None:
+        while True:
+            try:
+                return self._lines.get(timeout=None if self.while_silent is None else self._max_silence)
+            except queue.Empty:
+                if self.while_silent is not None:
+                    return self.while_silent()
 
     def _drawn(self, piece: str | Painted) -> str:
         if isinstance(piece, str):

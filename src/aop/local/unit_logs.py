@@ -2,13 +2,14 @@
 
 import asyncio
 import os
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 from aop.local.log_lines import LogLines
-from aop.local.terminal import LineTerminal
+from aop.local.terminal import Line, LineTerminal
 
 _FILE_LIMIT = 10 * 1024 * 1024
 _KEPT_LINES = 12
@@ -43,8 +44,19 @@ class UnitLogs:
         self._log = log
         self._lines = LogLines()
         self._last: dict[str, deque[str]] = {}
+        self._step, self._began = "starting", time.monotonic()
+
+    def begin_start(self) -> None:
+        """From now on somebody waits: what is going on is told again when nothing else is."""
+        self.shows_requests = False
+        self.terminal.while_silent = self._still
+
+    def end_start(self) -> None:
+        self.shows_requests = True
+        self.terminal.while_silent = None
 
     def say(self, text: str) -> None:
+        self._step = text
         self.terminal.show(*self._lines.render("up", text))
 
     def last_lines(self, name: str) -> list[str]:
@@ -73,6 +85,9 @@ class UnitLogs:
                 self.say(f"the log file of {name} cannot be written: {problem.strerror}")
             return False
         return True
+
+    def _still(self) -> Line:
+        return self._lines.render("up", f"still at it after {time.monotonic() - self._began:.0f} s: {self._step}")
 
     def _is_left_out(self, text: str) -> bool:
         return self._lines.is_probe(text) if self.shows_requests else self._lines.is_request(text)

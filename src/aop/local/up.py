@@ -79,7 +79,7 @@ def run_up(options: UpOptions, caller: Mapping[str, str]) -> int:
 async def _until_stopped(options: UpOptions, caller: Mapping[str, str], terminal: LineTerminal) -> None:
     with DataFolder(options.data) as folder:
         logs = UnitLogs(terminal, folder.log)
-        logs.shows_requests = False
+        logs.begin_start()
         supervisor = UnitSupervisor(logs)
         platform = asyncio.create_task(_Platform(options, caller, folder, logs, supervisor).run())
         stopped = asyncio.Event()
@@ -220,7 +220,7 @@ class _Platform:
         )
         code = (await make_operators_code(databases.control_plane, PRINCIPAL)).code if beside.console else None
         Panel(run, settings.allow_list, self.folder.path, samples, code).show(self.logs.terminal)
-        self.logs.shows_requests = True
+        self.logs.end_start()
         try:
             await self.supervisor.watch(lambda pids: self.folder.record_run(msgspec.structs.replace(run, pids=pids)))
         finally:

