@@ -9,6 +9,7 @@ import pytest
 
 from tests.agent.samples import RunningSample, running_sample
 from tests.agent.served import message_of
+from tests.support.waiting import PATIENCE_SECONDS
 
 TEXT = [{"kind": "text", "text": "no object"}]
 
@@ -25,7 +26,7 @@ def ask(sample: RunningSample, method: str, params: object) -> tuple[str, dict[s
     signed = sample.router.request(body, capability=sample.card.skills[0].id)
     headers = {name.decode(): value.decode() for name, value in signed.headers}
     request = urllib.request.Request(sample.endpoint, signed.body, headers)  # noqa: S310
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
         text = answer.read().decode()
         first = next(line for line in text.splitlines() if line)
         return answer.headers.get_content_type(), json.loads(first.removeprefix("data: "))

@@ -17,6 +17,7 @@ from aop.contracts.errors import InvalidRequest, Overloaded
 from tests.cards.hostile import DEAR_TO_VET, DEEP, WIDE, Schema
 from tests.cards.test_checks import children_of
 from tests.support.cards import Card, a_card, a_skill
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @pytest_asyncio.fixture
@@ -33,7 +34,7 @@ def card_with(*schemas: Any) -> Card:
 
 async def read(workers: SchemaWorkers, card: Card) -> ReadCard:
     raw = json.dumps(card).encode()
-    return await CardReader(workers).read(raw, json.loads(raw))
+    return await CardReader(workers, PATIENCE_SECONDS).read(raw, json.loads(raw))
 
 
 async def test_a_small_card_is_read_at_once(workers: SchemaWorkers) -> None:
@@ -78,7 +79,7 @@ async def test_vetting_that_takes_more_than_its_processor_time_is_refused(
 
 @pytest.mark.rows("SAFE-04")
 async def test_cards_beyond_those_that_may_wait_are_told_that_the_platform_is_busy(workers: SchemaWorkers) -> None:
-    reader = CardReader(workers, max_waiting=4)
+    reader = CardReader(workers, PATIENCE_SECONDS, max_waiting=4)
     raws = [json.dumps(card_with(WIDE, {"title": str(number)})).encode() for number in range(12)]
     reads = [asyncio.create_task(reader.read(raw, json.loads(raw))) for raw in raws]
     done = await asyncio.gather(*reads, return_exceptions=True)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 _READY_SECONDS = 60.0
 
 
@@ -56,4 +58,6 @@ def ended(*arguments: str, data: Path, folder: Path) -> "subprocess.CompletedPro
     """The command run to its end, for a setting that several tests share."""
     environment = {"PATH": os.defpath, "AOP_DATA": str(data), "XDG_CONFIG_HOME": str(folder / "config")}
     command = [sys.executable, "-m", "aop", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )

@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from aop.cli import snippets
 from interop.snippets import AGENT, ANSWER, SKILL
 from tests.cli.conftest import Aop, Stack
+from tests.support.waiting import PATIENCE_SECONDS
 
 HOSTS = [snippet for snippet in snippets.table().snippets if snippet.group == "hosts"]
 _TABLES = ("mcpServers", "servers", "mcp_servers")
@@ -73,7 +74,7 @@ async def test_a_host_that_calls_the_door_lists_and_calls_the_skills(
     }
     assert len(called) == 1, "every host calls the same address with the same header"
     url, header = called.pop()
-    async with httpx2.AsyncClient(headers={"Authorization": header}, timeout=30) as http:
+    async with httpx2.AsyncClient(headers={"Authorization": header}, timeout=PATIENCE_SECONDS) as http:
         await require_tools(Client(streamable_http_client(url, http_client=http)))
 
 

@@ -11,6 +11,7 @@ from aop.cli.token_store import make_code_on_store
 from aop.control_plane.gateway.tokens import is_well_formed
 from aop.local.state import DatabaseUrls
 from tests.support.postgres import PostgresForTests
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 def aop(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -19,7 +20,7 @@ def aop(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
         env={"PATH": os.defpath, "COLUMNS": "240", **settings},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 

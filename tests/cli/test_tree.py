@@ -14,6 +14,7 @@ from aop import __version__
 from aop.cli.commands import COMMANDS, GROUPS
 from aop.cli.loading import Entry, help_of
 from tests.cli.conftest import Aop
+from tests.support.waiting import PATIENCE_SECONDS
 
 _HERE = Path(__file__).parent
 _FUNCTIONS = {"aop", "alone", "program"}
@@ -83,7 +84,9 @@ def test_help_loads_neither_the_client_nor_a_server_part() -> None:
         "except SystemExit: pass\n"
         "print(*sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
+    )
     loaded = set(done.stderr.split())
     assert "click" in loaded
     assert not loaded & {
@@ -110,7 +113,9 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
         "    try: entry.function()\n"
         "    except Exception as ended: print(entry.name)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
+    )
     needing = {
         "up",
         "migrate",
@@ -137,13 +142,13 @@ def test_completion_is_installed_where_the_shell_looks_for_it(tmp_path: Path) ->
     ):
         settings = {"HOME": str(tmp_path), "SHELL": f"/bin/{shell}", "PATH": os.defpath}
         for _ in range(2):
-            subprocess.run(command, capture_output=True, text=True, timeout=30, check=True, env=settings)
+            subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True, env=settings)
         assert f"_AOP_COMPLETE={shell}_complete" in (tmp_path / script).read_text()
     assert (tmp_path / ".bashrc").read_text() == "source ~/.bash_completions/aop.sh\n"
     fish = (tmp_path / ".config/fish/completions/aop.fish").read_text()
     assert 'set -l metadata (string split --max 1 "," $completion);' in fish  # else a comma ends a description
     unknown = subprocess.run(
-        command, capture_output=True, text=True, timeout=30, check=False, env={"SHELL": "/bin/odd"}
+        command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False, env={"SHELL": "/bin/odd"}
     )
     assert (unknown.returncode, "bash, zsh, fish" in unknown.stderr) == (2, True)
 
@@ -162,7 +167,9 @@ def test_a_shell_completes_commands_and_options() -> None:
     def completed(line: str) -> str:
         settings = {"_AOP_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
         command = [sys.executable, "-c", "from aop.cli.main import main; main()"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, env=settings)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False, env=settings
+        )
         return "\n".join(item.partition(",")[2] for item in done.stdout.splitlines())
 
     assert "search" in completed("aop sea")

@@ -11,6 +11,7 @@ import pytest
 from aop.cli.input_forms import form_of
 from aop.cli.similar import similar
 from tests.cli.conftest import Aop, Stack
+from tests.support.waiting import PATIENCE_SECONDS
 
 TEXT = '{"text": "Tea is grown in hills. Tea needs rain."}'
 SUMMARIZER = "aop:summarizer"
@@ -141,7 +142,9 @@ def test_bars_and_branches_are_drawn_where_the_encoding_is_narrow(stack: Stack, 
         "PYTHONIOENCODING": "ascii",
     }
     command = [sys.executable, "-m", "aop", "invoke", "aop:meeting-brief", "digest-meetings", "--example", "--trace"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
     assert done.returncode == 0, done.stderr
     drawn = done.stdout[done.stdout.index("trace ") :]
     assert ("#" in drawn or "|" in drawn, "`- " in drawn, "??" in drawn) == (True, True, False), drawn

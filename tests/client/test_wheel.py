@@ -14,6 +14,7 @@ import pytest
 from aop import __version__
 from aop.base.distribution import NAME
 from tests.client.gateway import WORKSPACE, an_error, saying, scripted_gateway
+from tests.support.waiting import PATIENCE_SECONDS
 from tests.support.wheels import built_wheel, installed
 
 SERVER_PARTS = {"asyncpg", "uvloop", "jsonschema-rs", "prometheus-client", "click", "rich", "pyjwt"}
@@ -73,7 +74,13 @@ def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, s
 def ended(command: Sequence[str | Path], **environment: str) -> subprocess.CompletedProcess[str]:
     """The command, cut off from the checkout."""
     return subprocess.run(
-        list(map(str, command)), cwd="/", env=environment, capture_output=True, text=True, timeout=60, check=False
+        list(map(str, command)),
+        cwd="/",
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
 
 

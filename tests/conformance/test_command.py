@@ -10,6 +10,7 @@ from nacl.signing import SigningKey
 
 from aop.base.canonical import to_base64url
 from tests.agent.samples import SEED, RunningSample
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.agent_env import AGENTS
 
 _KEY = "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL"
@@ -24,7 +25,9 @@ def check(*arguments: str, key: str | None) -> subprocess.CompletedProcess[str]:
     # A platform that a developer runs here must not lend its key.
     environment = inherited | {"AOP_DATA": os.devnull} | ({} if key is None else {_KEY: key})
     command = [sys.executable, "-m", "aop", "agent", "check", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=PATIENCE_SECONDS, check=False
+    )
 
 
 def test_a_good_agent_passes_with_exit_code_0_and_a_line_per_check(sample: RunningSample) -> None:

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from tests.console.browser import Tab
 from tests.console.screens import two_versions
 from tests.console.workspace_states import an_agent_with_a_newer_version
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 def test_the_page_names_the_release_and_the_digest_and_the_command_verifies_it(tab: Tab) -> None:
@@ -37,7 +38,12 @@ def test_the_snippets_work_as_pasted(tab: Tab) -> None:
     page.get_by_role("tab", name="Python").click()
     python = page.get_by_role("region", name="Python snippet").inner_text()
     ran = subprocess.run(
-        [sys.executable, "-c", python], env=_environment(tab), capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", python],
+        env=_environment(tab),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=True,
     )
     assert "harbour" in ran.stdout
     page.get_by_role("tab", name="Command line").click()
@@ -157,7 +163,12 @@ def _environment(tab: Tab) -> dict[str, str]:
 def _shell(command: str, tab: Tab) -> str:
     aop = f'aop() {{ {json.dumps(sys.executable)} -P -m aop "$@"; }}\n'
     ran = subprocess.run(
-        ["/bin/sh", "-c", aop + command], env=_environment(tab), capture_output=True, text=True, timeout=60, check=False
+        ["/bin/sh", "-c", aop + command],
+        env=_environment(tab),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout

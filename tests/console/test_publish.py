@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.console.browser import Tab
 from tests.console.screens import bound, registered
 from tests.console.stack import a_card
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 def _challenge(page: Page) -> tuple[str, str]:
@@ -217,7 +218,7 @@ def test_the_page_of_a_release_says_that_the_operator_suspended_it(tab: Tab) -> 
     release = tab.stack.publish(agentId=tab.stack.agent_id("hostile"))
     data = str(tab.stack.platform.data)
     command = ("release", "suspend", release["releaseId"], "--operator", "--yes", "--data", data)
-    subprocess.run([sys.executable, "-m", "aop", *command], check=True, capture_output=True, timeout=60)
+    subprocess.run([sys.executable, "-m", "aop", *command], check=True, capture_output=True, timeout=PATIENCE_SECONDS)
     page = tab.open(f"/releases/{release['releaseId']}")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Suspended")
     expect(page.get_by_role("listitem").filter(has_text="Suspended")).to_contain_text("by the operator")

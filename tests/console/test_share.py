@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.browser import Tab
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 def _shared(tab: Tab) -> str:
@@ -73,7 +74,7 @@ def test_a_share_link_has_a_preview_where_it_is_pasted_whatever_its_provider_wro
     hostile = '"><script>alert(1)</script>\u202e'
     release = tab.stack.publish(agentId=tab.stack.agent_id("preview"), name=hostile, description=hostile)
     link = str(tab.stack.caller.get(f"/v1/agents/{release['agentId']}").json["publicUrl"])
-    with urllib.request.urlopen(link, timeout=10) as answer:  # noqa: S310
+    with urllib.request.urlopen(link, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
         page = answer.read().decode()
         policy = answer.headers["content-security-policy"]
     escaped = "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;\ufffd"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from aop.contracts.documents import compiled, document, explained
 from aop.contracts.errors import Violation
 from tests.support.contracts import CONTRACTS
+from tests.support.waiting import PATIENCE_SECONDS
 
 CARD: dict[str, Any] = json.loads((CONTRACTS / "agent-card/0.2/examples/valid/baseline.json").read_bytes())
 AGENT_CARD = document("agent-card/0.2")
@@ -119,7 +120,7 @@ def test_reading_documents_needs_no_schema_validator() -> None:
     modules = "card catalog publication workspace health platform_error invocation lineage errors violations declared"
     imports = "".join(f"import aop.contracts.{name}\n" for name in modules.split())
     code = f"import sys\n{imports}sys.exit('jsonschema_rs' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE_SECONDS)
 
 
 def _declared_names(schema: Any) -> set[str]:

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from tests.docs.blocks import ROOT
+from tests.support.waiting import PATIENCE_SECONDS
 
 DEPLOY = ROOT / "deploy"
 _HOST, _INSTANCES = "app-1", {"aop-control-plane@": ("8080", "8180"), "aop-router@": ("8081", "8181")}
@@ -113,4 +114,6 @@ def make_secrets(folder: Path, database: str) -> "subprocess.CompletedProcess[st
 def run(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
     environment = {"PATH": os.defpath, **settings}
     command = [sys.executable, *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )

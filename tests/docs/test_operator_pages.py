@@ -22,6 +22,7 @@ from tests.docs.blocks import ROOT, Block, blocks_of
 from tests.docs.deployments import Unit, compose_units, settings_file
 from tests.support.publication import process_on
 from tests.support.replicas import Replica
+from tests.support.waiting import PATIENCE_SECONDS
 
 SCALE, OPERATE, ROTATE = (ROOT / "docs" / name for name in ("guides/scale.md", "operations.md", "guides/rotate.md"))
 LISTEN = {"control-plane": "PLATFORM_LISTEN_ADDRESS", "router": "PLATFORM_ROUTER_LISTEN_ADDRESS"}
@@ -66,7 +67,7 @@ def followed(text: str, folder: Path, server: EmbeddedPostgres) -> str:
         env={"PATH": path, "HOME": str(folder)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -92,7 +92,9 @@ def test_a_fresh_checkout_without_a_network_ends_soon_and_says_why(tmp_path: Pat
     empty = {"HOME": str(tmp_path), "PATH": os.defpath, "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1"}
     command = [f"{sys.base_prefix}/bin/python3", str(clone / "dev"), "up", "--no-agents"]
     began = time.monotonic()
-    done = subprocess.run(command, env=empty | unreachable, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, env=empty | unreachable, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
     assert done.returncode == 1
     assert "no connection to the package index" in done.stdout
     assert done.stderr == ""

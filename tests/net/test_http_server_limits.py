@@ -82,10 +82,11 @@ async def test_an_idle_connection_is_closed_after_its_time() -> None:
 
 
 async def test_the_head_deadline_does_not_touch_a_running_request_or_its_slow_body() -> None:
-    async with serving(echo, ServerLimits(head_seconds=0.05, idle_seconds=0.05)) as server:
+    limit = generous(0.1)
+    async with serving(echo, ServerLimits(head_seconds=limit, idle_seconds=limit)) as server:
         client = await server.connect(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\n")
         for byte in (b"a", b"b", b"c"):
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(limit * 0.6)
             client.send(byte)
         assert json.loads((await client.answer())[2])["body"] == "abc"
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.lock_files import ROOT, read_python
 
 FRAMEWORKS = [
@@ -64,7 +65,12 @@ def importable() -> list[str]:
 def imported(*arguments: str, code: str | None = None) -> subprocess.CompletedProcess[str]:
     program = ["-c", code] if code else ["-m", "tests.supply_chain.imports"]
     return subprocess.run(
-        [sys.executable, *program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, *program, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
     )
 
 

@@ -14,6 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.support.door import OpenDoor
 from tests.support.loop import SPACE
+from tests.support.waiting import PATIENCE_SECONDS
 
 MODERN, HANDSHAKE = "auto", "legacy"
 """The newest version that both know, and the handshake of the one before it."""
@@ -36,7 +37,7 @@ async def connected(door: OpenDoor, way: str, mode: str, heard: Heard | None = N
     handler = None if heard is None else heard.note
     if way == "http":
         headers = {"Authorization": f"Bearer {door.platform.token}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECONDS) as http:
             transport = streamable_http_client(f"{door.unit.origin}/mcp/{SPACE}", http_client=http)
             async with Client(transport, mode=mode, message_handler=handler, cache=None) as client:
                 yield client

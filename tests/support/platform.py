@@ -15,6 +15,7 @@ from typing import Any
 from aop.local.ports import Ports, any_free_port
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
+from tests.support.waiting import PATIENCE_SECONDS
 
 _READY_SECONDS = 60.0
 _STOP_SECONDS = 60.0
@@ -83,5 +84,5 @@ def started_up(data: Path, *options: str, settings: Mapping[str, str] | None = N
 
 
 def get(url: str) -> tuple[int, bytes]:
-    with urllib.request.urlopen(url, timeout=10) as response:  # noqa: S310
+    with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as response:  # noqa: S310
         return response.status, response.read()

@@ -16,6 +16,7 @@ import asyncpg
 from aop.local.postgres import EmbeddedPostgres, Login
 from aop.local.state import DatabaseUrls
 from aop.store.migrations import GROUP_ROLES, OWNER_ROLE, migrate
+from tests.support.waiting import PATIENCE_SECONDS
 
 _PASSWORD = "test-password"
 _LOGINS = (
@@ -96,7 +97,7 @@ class PostgresForTests:
 @asynccontextmanager
 async def session(url: str) -> AsyncIterator[asyncpg.Connection]:
     """A connection that is closed in the end."""
-    connection = await asyncpg.connect(url, timeout=10)
+    connection = await asyncpg.connect(url, timeout=PATIENCE_SECONDS)
     try:
         yield connection
     finally:

@@ -8,6 +8,7 @@ from urllib.request import Request, urlopen
 
 from tests.support.collector import Seen, require_connected, running_collector
 from tests.support.platform import seed_ports, started_up
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.agent_env import AGENTS, agent_python
 
 BRIEF, ITEMS, SUMMARY = "aop:meeting-brief", "aop:action-items", "aop:summarizer"
@@ -23,7 +24,7 @@ def invoke(origin: str, token: str) -> Any:
         json.dumps(wanted).encode(),
         {"authorization": f"Bearer {token}", "content-type": "application/json"},
     )
-    with urlopen(request, timeout=30) as answer:  # noqa: S310
+    with urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
         return json.load(answer)
 
 

@@ -19,6 +19,7 @@ from aop.base.settings import SettingsRefused
 from aop.console.settings import SignInProvider, read_console_settings
 from aop.console.site import configured, security_headers
 from aop.local.ports import any_free_port
+from tests.support.waiting import PATIENCE_SECONDS
 
 GATEWAY = "http://gateway.example:8080"
 PUBLIC = "https://agents.example"
@@ -39,7 +40,7 @@ class RunningConsole:
     def ask(self, path: str, method: str = "GET", **headers: str) -> Reply:
         request = urllib.request.Request(self.origin + path, headers=headers, method=method)  # noqa: S310
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
                 return Reply(
                     answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read()
                 )
@@ -192,7 +193,9 @@ def test_a_setting_that_is_no_exact_origin_is_refused_by_name(name: str, text: s
 def test_the_console_does_not_start_with_such_a_setting() -> None:
     environment = settings(VITE_PLATFORM_PUBLIC_AGENT_ORIGIN="https://agents.example/")
     command = [sys.executable, "-P", "-m", "aop", "console"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20, check=False)
+    ended = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
     assert ended.returncode == 78
     assert "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN" in ended.stderr
     assert "agents.example" not in ended.stderr
