@@ -17,13 +17,14 @@ _READY_SECONDS = 60.0
 
 
 @contextmanager
-def program(*arguments: str, data: Path, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+def program(*arguments: str, data: Path, log: Path, **settings: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Running; its output goes to the log. It is stopped when the block is left."""
     environment = {
         "PATH": os.defpath,
         "AOP_DATA": str(data),
         "XDG_CONFIG_HOME": str(log.parent / "config"),
         "PYTHONUNBUFFERED": "1",
+        **settings,
     }
     with log.open("wb") as out:
         process = subprocess.Popen([sys.executable, "-m", "aop", *arguments], env=environment, stdout=out, stderr=out)

@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 CTRL_C = "\x03"
+Answers = Mapping[str, str | Callable[[], None]]
 _SECONDS = 60.0
 
 
@@ -22,9 +24,9 @@ class Session:
 
 
 def at_terminal(
-    *arguments: str, answers: dict[str, str] | None = None, folder: Path, data: Path | None = None, **settings: str
+    *arguments: str, answers: Answers | None = None, folder: Path, data: Path | None = None, **settings: str
 ) -> Session:
-    """`answers` are typed when the text before them has appeared, each once."""
+    """`answers` are typed when the text before them has appeared, each once; what is no text is done instead."""
     environment = {
         "PATH": os.defpath,
         "TERM": "xterm-256color",
@@ -47,7 +49,7 @@ def at_terminal(
     return Session(process.returncode, written)
 
 
-def _watched(process: "subprocess.Popen[bytes]", screen: int, answers: dict[str, str]) -> str:
+def _watched(process: "subprocess.Popen[bytes]", screen: int, answers: dict[str, str | Callable[[], None]]) -> str:
     written, deadline = "", time.monotonic() + _SECONDS
     while time.monotonic() < deadline:
         if not select.select([screen], [], [], 0.5)[0]:
@@ -63,6 +65,8 @@ def _watched(process: "subprocess.Popen[bytes]", screen: int, answers: dict[str,
                 # Nobody is as fast as to press it between the question and the reading of the answer.
                 time.sleep(0.5)
                 process.send_signal(signal.SIGINT)
+            elif callable(answer):
+                answer()
             else:
                 os.write(screen, answer.encode())
     raise AssertionError(f"it did not end:\n{written}")

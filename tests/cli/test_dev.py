@@ -3,92 +3,46 @@
 import json
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from aop.cli.dev_changes import PROGRAM, FolderChanges, snapshot
 from aop.local.ports import is_free
 from aop.net.address_settings import ListenAddress
-from aop.net.origin import Endpoint
 from tests.cli.conftest import Aop, Stack
-from tests.cli.programs import program
+from tests.cli.developed import SECONDS, Developed, new_project
 from tests.cli.terminal import CTRL_C, at_terminal
-from tools.agent_env import agent_python
 
-_SECONDS = 90.0
+Process = subprocess.Popen[bytes]
 
 
-@dataclass(frozen=True)
-class Developed:
-    """A new project, and what `aop dev` says of it in the terminal."""
-
-    folder: Path
-    agent_id: str
-    log: Path
-    workspace: str
-    aop: Aop
-
-    @property
-    def card(self) -> Any:
-        return json.loads((self.folder / "card.json").read_text())
-
-    @property
-    def port(self) -> int:
-        return Endpoint.parse(self.card["protocol"]["endpoint"]).port
-
-    @property
-    def command(self) -> tuple[str, ...]:
-        return "dev", str(self.folder), "--python", str(agent_python("summarizer")), "-w", self.workspace
-
-    def save(self, name: str, text: str) -> None:
-        """As editors do: another file takes the place of the old one."""
-        new = self.folder / ".new~"
-        new.write_text(text)
-        new.replace(self.folder / name)
-
-    def wait(self, text: str, times: int = 1) -> None:
-        deadline = time.monotonic() + _SECONDS
-        while self.log.read_text().count(text) < times:
-            assert time.monotonic() < deadline, self.log.read_text()
-            time.sleep(0.02)
-
-    def greeting(self) -> str:
-        done = self.aop("invoke", self.agent_id, "greet", '{"name": "Ada"}', "-w", self.workspace)
-        return done.out.strip() or done.err
-
-    def versions(self) -> dict[str, str]:
-        shown = self.aop("agent", "show", self.agent_id, "--json").json
-        return {one["version"]: one["publicationStatus"] for one in shown["versions"]}
-
-    def installed(self) -> str:
-        (one,) = self.aop("installations", "-w", self.workspace, "--json").json["items"]
-        return str(one["installedVersion"])
-
-    @contextmanager
-    def running(self, *options: str, data: Path) -> Iterator["subprocess.Popen[bytes]"]:
-        with program(*self.command, *options, data=data, log=self.log) as process:
-            yield process
+@contextmanager
+def under_nohup(starting: AbstractContextManager[Process]) -> Iterator[Process]:
+    """What is started ignores the end of its terminal, as under the command of this name."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with ExitStack() as end:
+        try:
+            process = end.enter_context(starting)
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        yield process
 
 
 @pytest.fixture
 def developed(aop: Aop, stack: Stack, workspace: str, tmp_path: Path) -> Developed:
-    folder = tmp_path / stack.new_id("dev")
-    made = aop("init", str(folder), "--json").json
-    return Developed(folder, made["agentId"], tmp_path / "log", workspace, aop)
+    return new_project(aop, stack, workspace, tmp_path)
 
 
 def test_code_restarts_the_agent_and_a_changed_card_moves_the_workspace(developed: Developed, stack: Stack) -> None:
     one, data = developed, stack.platform.data
     module = one.folder.name.replace("-", "_")
     skills = (one.folder / module / "skills.py").read_text()
-    with one.running("--yes", data=data) as process:
+    with under_nohup(one.running("--yes", data=data)) as process:
         one.wait(f"{one.agent_id} 1.0.0-dev.1 is published and installed in the Workspace {one.workspace}")
+        process.send_signal(signal.SIGHUP)
         assert one.greeting() == "Hello, Ada! How good to see you."
         one.wait("call   greet succeeded")
         second = one.aop(*one.command)
@@ -120,8 +74,9 @@ def test_code_restarts_the_agent_and_a_changed_card_moves_the_workspace(develope
         (one.folder / ".proofs").unlink()
         one.save(f"{module}/skills.py", skills.replace("Hello", "Again"))
         one.wait(" serves http://", times=4)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(_SECONDS) == 0
+        for _ in range(2):  # whoever is impatient
+            process.send_signal(signal.SIGINT)
+        assert process.wait(SECONDS) == 0
     assert "keeps what was installed" in one.log.read_text()
     assert is_free(ListenAddress("127.0.0.1", one.port))
     assert not list((one.folder / ".proofs").iterdir())
@@ -167,13 +122,16 @@ def test_new_permissions_are_accepted_by_a_person_or_not_at_all(developed: Devel
         one.wait("asks for names.read, which was not accepted; nothing was published")
         one.wait("waiting for the next save")
     assert one.aop("agent", "show", one.agent_id).code == 1
-    asked = {"Accept names.read": "y\n", "is published and installed": CTRL_C}
+    # A save is seen while the question waits, and another Card is another question.
+    asked = {
+        "Accept names.read for": lambda: one.ask_for("mail.send"),
+        "Accept names.read, mail.send for": "perhaps\ny\n",
+        "is published and installed": CTRL_C,
+    }
     session = at_terminal(*one.command, answers=asked, folder=one.folder.parent, data=data)
-    assert (session.code, one.installed()) == (0, "1.0.0-dev.1")
-    card = one.card
-    card["permissions"].append({"id": "mail.send", "description": "Send mail."})
-    one.save("card.json", json.dumps(card))
-    refused = {"Accept mail.send": "n\n", "waiting for the next save": CTRL_C}
+    assert (session.code, one.installed(), session.screen.count("then Enter.")) == (0, "1.0.0-dev.1", 3)
+    one.ask_for("files.read")
+    refused = {"Accept files.read": "n\n", "waiting for the next save": CTRL_C}
     session = at_terminal(*one.command, answers=refused, folder=one.folder.parent, data=data)
     assert (session.code, one.installed()) == (0, "1.0.0-dev.1")
 

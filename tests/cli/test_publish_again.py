@@ -30,7 +30,12 @@ def test_the_version_is_raised_in_the_file_when_asked_and_once_however_often_it_
     assert Path(file).read_text() == text.replace("1.0.0", "1.1.0", 1)
     caller = Caller(stack.run["gateway"], stack.token)
     assert caller.post("/v1/agents", json.loads(Path(file).read_text()) | {"version": "1.1.1"}).status == 201
-    assert aop("publish", file, "--bump", "patch", "--json").json["version"] == version_of(file) == "1.1.2"
+    Path(file).chmod(0o640)
+    link = greeter.project / "link.json"
+    link.symlink_to(file)
+    assert aop("publish", str(link), "--bump", "patch", "--json").json["version"] == version_of(file) == "1.1.2"
+    assert (Path(file).stat().st_mode & 0o777, link.is_symlink()) == (0o640, True)
+    assert not list(greeter.project.glob(f".{Path(file).name}*")), "what was written first took the place of the file"
     assert aop("publish", file, "--bump", "other").code == 2
 
 

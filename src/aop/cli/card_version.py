@@ -1,9 +1,12 @@
 """The version in a Card file: raised when its author asks for it, with every other character left as it was."""
 
 import json
+import os
 import re
+import stat
 from enum import StrEnum
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import msgspec
 
@@ -86,8 +89,19 @@ def _is_interrupted(entry: CatalogEntry, raw: bytes) -> bool:
 
 
 def _write(path: Path, text: str) -> None:
+    """Whole or not at all: it is the author's own work. A link stays a link, and who may read the file stays."""
+    file = path.resolve()
     try:
-        path.write_bytes(text.encode())
+        with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}-", delete=False) as new:
+            try:
+                new.write(text.encode())
+                new.flush()
+                os.fsync(new.fileno())
+                os.fchmod(new.fileno(), stat.S_IMODE(file.stat().st_mode))
+                Path(new.name).replace(file)
+            except BaseException:
+                Path(new.name).unlink()
+                raise
     except OSError as problem:
         raise CommandProblem(f"{path} cannot be written: {problem.strerror}; nothing was published") from None
 

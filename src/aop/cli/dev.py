@@ -3,7 +3,6 @@
 import asyncio
 import fcntl
 import os
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from aop.cli.hints import Named
 from aop.cli.output import styled
 from aop.cli.platform import InWorkspace, owned_workspaces
 from aop.cli.problems import CommandProblem
+from aop.local.ending import on_ending
 from aop.local.publication import WORKSPACE
 from aop.net.origin import Endpoint
 
@@ -59,7 +59,7 @@ async def dev(
     yes: bool,
 ) -> None:
     """The Agent runs and is started again when you save a Python file, the Card or requirements.txt. Its log and every
-    call that ends are shown: Skill, outcome, reason and trace. Ctrl-C stops the Agent.
+    call that ends are shown: Skill, outcome, reason and trace. Ctrl-C stops the Agent; a second one at once.
 
     A change of the code publishes nothing. A changed Card is published as a development version, X.Y.Z-dev.N, and takes
     the place of what the Workspace had, in one step; the development version before it is disabled. The file keeps its
@@ -85,8 +85,15 @@ async def dev(
 
 async def _until_stopped(loop: DevelopmentLoop) -> None:
     work = asyncio.create_task(loop.run())
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, work.cancel)
+
+    def stop() -> None:
+        """Once: what is tidied up at the end must not be interrupted. Whoever cannot wait ends the Agent at once."""
+        if work.cancelling():
+            loop.hurry()
+        else:
+            work.cancel()
+
+    on_ending(stop)
     await asyncio.wait({work})
     if not work.cancelled():
         work.result()

@@ -20,6 +20,7 @@ from aop.cli.dev_calls import EndedCalls
 from aop.cli.dev_changes import CARD, PROGRAM, changes_of, forget_bytecode
 from aop.cli.dev_process import AgentProcess
 from aop.cli.dev_publication import DevelopmentPublication
+from aop.cli.dev_steps import to_its_end
 from aop.cli.output import styled
 from aop.cli.platform import InWorkspace
 from aop.cli.problems import CommandProblem
@@ -68,6 +69,11 @@ class DevelopmentLoop:
             await _ended(calls)
             await _ended(work)
             await self._process.stop()
+            await self._publication.leave()
+
+    def hurry(self) -> None:
+        """The Agent gets no more time to end by itself."""
+        self._process.kill()
 
     async def _bring(self) -> None:
         """One state of the folder, as far as it is whole. A problem is told, and the next save tried."""
@@ -108,13 +114,8 @@ class DevelopmentLoop:
     async def _environment(self) -> Path:
         """Made in a thread, which cancelling does not end: the next one must not begin in the same folder before."""
         progress = SetupProgress(self._out.note)
-        making = asyncio.create_task(asyncio.to_thread(python_of, self._project.folder, self._out, progress))
-        try:
-            return await asyncio.shield(making)
-        except asyncio.CancelledError:
-            progress.stop()
-            await asyncio.gather(making, return_exceptions=True)
-            raise
+        making = asyncio.to_thread(python_of, self._project.folder, self._out, progress)
+        return await to_its_end(making, progress.stop)
 
     def _tell(self, problem: CommandProblem) -> None:
         self._out.problem(problem)

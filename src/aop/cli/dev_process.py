@@ -25,12 +25,14 @@ class AgentProcess:
     def __init__(self, out: Output) -> None:
         self._out = out
         self._child: Child | None = None
+        """None as soon as it is to stop."""
+        self._last: Child | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self, project: AgentProject, environment: Mapping[str, str]) -> None:
         command = (str(project.python), "-m", project.module)
         child = await Child.start(Launch(command, environment, folder=project.directory))
-        self._child = child
+        self._child = self._last = child
         self._tasks = [asyncio.create_task(self._show_log(child)), asyncio.create_task(self._tell_end(child))]
 
     async def wait_served(self, endpoint: Endpoint) -> None:
@@ -57,6 +59,10 @@ class AgentProcess:
         for task in self._tasks:
             task.cancel()
         self._tasks = []
+
+    def kill(self) -> None:
+        if self._last is not None and self._last.exit_code is None:
+            self._last.send(signal.SIGKILL)
 
     async def _show_log(self, child: Child) -> None:
         while child.output is not None and (line := await next_line(child.output)):

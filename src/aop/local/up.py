@@ -1,7 +1,6 @@
 """`aop up`: the database, the units and the Agents, then the record and the panel; everything stops together."""
 
 import asyncio
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from aop.console.site import built_folder
 from aop.control_plane.gateway.sign_in import make_operators_code
 from aop.control_plane.gateway.tokens import issue_token
 from aop.door.settings import LISTEN_ADDRESS as DOOR_ADDRESS
+from aop.local.ending import on_ending
 from aop.local.environment import (
     CONSOLE_ADDRESS,
     GATEWAY_ADDRESS,
@@ -92,9 +92,7 @@ async def _until_stopped(options: UpOptions, caller: Mapping[str, str], terminal
             logs.say("stopping (press Ctrl-C again to stop at once)")
             platform.cancel()
 
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, stop)
+        on_ending(stop)
         await asyncio.wait({platform})
         if not platform.cancelled():
             platform.result()
