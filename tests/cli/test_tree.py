@@ -129,7 +129,9 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
     }
     assert set(done.stdout.splitlines()) == needing | {"token create", "token list", "token revoke"}
     for command, extra in (("migrate", "platform"), ("up", "local"), ("front", "front"), ("door", "door")):
-        line = f"which comes with the extra {extra}: pip install 'agent-operating-platform[{extra}]=={__version__}'"
+        wheel = f"file:///PATH/agent_operating_platform-{__version__}-py3-none-any.whl"
+        line = f"which comes with the extra {extra}: pip install 'agent-operating-platform[{extra}] @ {wheel}'"
+        line += " (the package is not on PyPI: `./dev wheel` in a clone of the project builds this file)"
         assert re.search(rf"(?m)^aop {command} needs the package \w+, {re.escape(line)}$", done.stderr)
 
 

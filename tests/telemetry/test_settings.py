@@ -158,5 +158,7 @@ def test_a_collector_without_the_extra_stops_the_start_with_what_to_install() ->
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == (
         "OTEL_EXPORTER_OTLP_ENDPOINT: sending telemetry needs the extra otel:"
-        f" pip install 'agent-operating-platform[otel]=={__version__}'"
+        f" pip install 'agent-operating-platform[otel] @"
+        f" file:///PATH/agent_operating_platform-{__version__}-py3-none-any.whl'"
+        " (the package is not on PyPI: `./dev wheel` in a clone of the project builds this file)"
     )
