@@ -34,7 +34,8 @@ spaces around it, is out of range or cannot be read, the unit does not start: it
 their values, and exits with code 78.
 
 Integers are plain digits. An origin is exact: http or https, host and port, without a path or a trailing slash.
-Times are in the unit that the name of the setting says; sizes are in bytes.
+A time is in milliseconds, seconds or days, as the end of the name says: `_MS`, `_SECONDS`, `_DAYS`. Sizes are in
+bytes.
 """
 _TELEMETRY = "OTEL_"
 _ORIGIN = "an exact http or https origin, without path or trailing slash"
@@ -73,14 +74,14 @@ def settings_page() -> str:
     router = asked_for(lambda: read_router_settings({}))
     both = [setting for setting in control_plane if setting in router]
     groups = {
-        "Both units": [setting for setting in both if not setting.name.startswith(_TELEMETRY)],
+        "Control Plane and Router": [setting for setting in both if not setting.name.startswith(_TELEMETRY)],
         "Control Plane": [setting for setting in control_plane if setting not in both],
         "Router": [setting for setting in router if setting not in both],
         "Console": [
             setting for setting in asked_for(lambda: read_console_settings(_CONSOLE_OIDC)) if setting not in both
         ],
         "Door": [setting for setting in asked_for(lambda: read_door_settings({})) if setting not in both],
-        "Telemetry of both units and the door": [setting for setting in both if setting.name.startswith(_TELEMETRY)],
+        "Telemetry": [setting for setting in both if setting.name.startswith(_TELEMETRY)],
         "Agents": asked_for(lambda: AgentSettings.from_environment({})),
         "Commands": [Setting(_MIGRATION, _rule(read.database_url), "required by `aop migrate`")],
     }
