@@ -14,7 +14,7 @@ from aop.local.ports import is_free
 from aop.net.address_settings import ListenAddress
 from tests.cli.conftest import Aop, Stack
 from tests.cli.developed import SECONDS, Developed, new_project
-from tests.cli.terminal import CTRL_C, at_terminal
+from tests.cli.terminal import CTRL_C, Answers, at_terminal
 
 Process = subprocess.Popen[bytes]
 
@@ -123,7 +123,7 @@ def test_new_permissions_are_accepted_by_a_person_or_not_at_all(developed: Devel
         one.wait("waiting for the next save")
     assert one.aop("agent", "show", one.agent_id).code == 1
     # A save is seen while the question waits, and another Card is another question.
-    asked = {
+    asked: Answers = {
         "Accept names.read for": lambda: one.ask_for("mail.send"),
         "Accept names.read, mail.send for": "perhaps\ny\n",
         "is published and installed": CTRL_C,

@@ -3,10 +3,18 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from aop.a2a.versions import A2AVersion
+from aop.agent.a2a_address import FoundAgent
+from aop.agent.a2a_card import read_agent_card
+from aop.agent.card import public_card
+from aop.agent.card_comparison import differences
+from aop.base import assets
 from aop.base.semver import Version
 from aop.cli.card_version import VersionPart, raised, with_version
+from aop.contracts.card import AgentCard
 from tests.cli.conftest import Aop, Greeter, Stack
 from tests.local.caller import Caller
 
@@ -64,6 +72,19 @@ def test_a_program_from_before_the_change_is_told_and_the_publication_goes_on(ao
     assert done.code == 0, done.err
     assert "the running Agent has the Card of version 1.0.0, and this is 1.7.0" in done.err
     assert "start it again" in done.err
+
+
+def test_a_card_that_changed_after_the_start_is_told_although_its_version_did_not() -> None:
+    card = msgspec.json.decode((assets.folder("templates") / "plain" / "card.json").read_bytes(), type=AgentCard)
+    served = read_agent_card(public_card(card, "http://127.0.0.1:8099"))
+    running = FoundAgent(served, "", card.protocol.endpoint, None, frozenset({A2AVersion.V0_3}), checks_callers=True)
+    assert differences(card, running) == []
+    skill = msgspec.structs.replace(card.skills[0], description="Greets them all.")
+    (found,) = differences(msgspec.structs.replace(card, name="Other", skills=(skill,)), running)
+    assert (found.text, found.breaks_calls) == (
+        "the running Agent was started before its Card changed: name, skills",
+        False,
+    )
 
 
 def test_another_agent_at_the_address_is_named_without_a_long_wait(aop: Aop, greeter: Greeter, tmp_path: Path) -> None:

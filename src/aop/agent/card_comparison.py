@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from aop.a2a.versions import A2AVersion
 from aop.agent.a2a_address import FoundAgent
-from aop.agent.a2a_card import A2ASecurity
+from aop.agent.a2a_card import MAX_SKILLS, A2ACard, A2ASecurity
 from aop.agent.card_draft import usable_skill_id
 from aop.contracts.card import AgentCard
 
@@ -24,7 +24,7 @@ class Difference:
 def differences(card: AgentCard, agent: FoundAgent) -> list[Difference]:
     """What matters most comes first."""
     found = [*_protocol(agent), *_streaming(card, agent), *_skills(card, agent), *_authentication(agent)]
-    found += _version(card, agent)
+    found += _older_card(card, agent)
     return sorted(found, key=lambda one: not one.breaks_calls)
 
 
@@ -34,13 +34,13 @@ def _protocol(agent: FoundAgent) -> Iterator[Difference]:
     if A2AVersion.V1_0 in agent.speaks:
         yield Difference(
             "the Agent speaks A2A 1.0 only, and the platform calls Agents with A2A 0.3.0",
-            f"put `aop front --to {agent.endpoint}` before it, or let it answer 0.3 too:"
+            f"put `aop front --to {agent.endpoint}` in front of it, or let it answer 0.3 too:"
             " enable_v0_3_compat=True in a2a-sdk, legacyCompat in @a2a-js/sdk",
         )
     else:
         yield Difference(
             "the Agent offers A2A 0.3.0 over JSON-RPC neither in its agent card nor in its answers",
-            "serve A2A 0.3.0 over JSON-RPC, or put `aop front` before it",
+            "serve A2A 0.3.0 over JSON-RPC, or put `aop front` in front of it",
         )
 
 
@@ -63,15 +63,28 @@ def _skills(card: AgentCard, agent: FoundAgent) -> Iterator[Difference]:
         )
 
 
-def _version(card: AgentCard, agent: FoundAgent) -> Iterator[Difference]:
+def _older_card(card: AgentCard, agent: FoundAgent) -> Iterator[Difference]:
     """Of an Agent that makes its agent card from its Card: it was started before the Card changed."""
-    served = agent.card.version
-    if agent.card.agent_id == card.agent_id and served != card.version:
-        yield Difference(
-            f"the running Agent has the Card of version {served or '(none)'}, and this is {card.version}",
-            "stop the Agent and start it again, so that it runs what you publish",
-            breaks_calls=False,
-        )
+    served = agent.card
+    if served.agent_id != card.agent_id:
+        return
+    others = [name for name, differs in _members_that_differ(card, served) if differs]
+    if served.version != card.version:
+        text = f"the running Agent has the Card of version {served.version or '(none)'}, and this is {card.version}"
+    elif others:
+        text = f"the running Agent was started before its Card changed: {_listed(others)}"
+    else:
+        return
+    fix = "stop the Agent and start it again, so that it runs what you publish"
+    yield Difference(text, fix, breaks_calls=False)
+
+
+def _members_that_differ(card: AgentCard, served: A2ACard) -> Iterator[tuple[str, bool]]:
+    """Of those that both have; texts are compared as a reader of A2A reads them."""
+    yield "name", card.name.strip() != served.name
+    yield "description", card.description.strip() != served.description
+    skills = {(skill.id, skill.name.strip(), skill.description.strip()) for skill in card.skills[:MAX_SKILLS]}
+    yield "skills", skills != {(skill.id, skill.name, skill.description) for skill in served.skills}
 
 
 def _authentication(agent: FoundAgent) -> Iterator[Difference]:
@@ -79,14 +92,14 @@ def _authentication(agent: FoundAgent) -> Iterator[Difference]:
     if agent.checks_callers is False:
         yield Difference(
             "the Agent answers callers without a credential, so whoever reaches its address can use it",
-            f"put `aop front --to {agent.endpoint}` before it, or verify the Router's credential with aop.agent",
+            f"put `aop front --to {agent.endpoint}` in front of it, or verify the Router's credential with aop.agent",
             breaks_calls=False,
         )
     elif asks and A2ASecurity.HTTP_BEARER not in asks:
         yield Difference(
             f"the Agent asks its callers for {_listed(sorted(asks))}, and the platform presents its own HTTP bearer"
             " credential only",
-            f"put `aop front --to {agent.endpoint}` before it, with the secret in the settings of the front",
+            f"put `aop front --to {agent.endpoint}` in front of it, with the secret in the settings of the front",
         )
 
 

@@ -62,7 +62,7 @@ COMMANDS = (
     Entry(
         "front",
         "aop.cli.front:front",
-        "Stand before an Agent of any kind, as its front.",
+        "Run in front of an Agent of any kind, so that it can be published.",
         PROVIDER,
         serves=True,
     ),

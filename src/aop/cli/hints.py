@@ -108,8 +108,8 @@ def _hint(said: str, name: str, names: Iterable[str], listing: str | None = None
     """What was named, the name that looks most like it, and the names there are, if they are to be listed."""
     known: Sequence[str] = sorted(set(names))
     meant = similar(name, known)
-    parts = [said, *([f"did you mean {meant}?"] if meant else [])]
-    if listing is not None and known:
-        more = f" and {len(known) - _MAX_SHOWN} more" if len(known) > _MAX_SHOWN else ""
-        parts.append(f"{listing} {', '.join(known[:_MAX_SHOWN])}{more}")
-    return "; ".join(parts)
+    asked = f"{said}; did you mean {meant}? " if meant else f"{said}; "
+    if listing is None or not known:
+        return asked.rstrip("; ")
+    more = f" and {len(known) - _MAX_SHOWN} more" if len(known) > _MAX_SHOWN else ""
+    return f"{asked}{listing} {', '.join(known[:_MAX_SHOWN])}{more}"
