@@ -1,6 +1,7 @@
 """How many connections there may be: idle ones give way, others stay, and running out of descriptors is survived."""
 
 import asyncio
+import encodings.idna  # noqa: F401  uvloop imports it for the first name it meets, and that takes a descriptor
 import os
 import resource
 import socket

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # it has none
 
-_SHARED = frozenset({"console", "docs"})
-"""Folders whose tests share a platform."""
-_FIRST = ("console", "proof", "docs", "local", "gateway", "loop", "units", "telemetry", "cli", "conformance", "router")
+_SHARED = frozenset({"cli", "conformance", "console", "docs"})
+"""Folders whose tests share a platform or the sample Agents: a second worker would start all of that again."""
+_FIRST = ("console", "docs", "cli", "proof", "local", "gateway", "loop", "units", "telemetry", "conformance", "router")
 """Long ones before short ones, so that all workers end at about the same time."""
 
 
