@@ -187,14 +187,8 @@ def panel_output(restarted: Restarted, label: str) -> str:
     assert program.endswith("dev")
     script = f"{shlex.quote(sys.executable)} -m aop {rest}"
     environment = {"PATH": os.defpath, "XDG_CONFIG_HOME": str(restarted.platform.data / "no-profiles")}
-    done = subprocess.run(
-        ["/bin/sh", "-ec", script],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=True,
-        env=environment,
-    )
+    run = ["/bin/sh", "-ec", script]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True, env=environment)
     return done.stdout
 
 

@@ -217,6 +217,7 @@ ENDING_TASKS = {
     "cli/dev.py": "the whole of `aop dev`, awaited at once",
     "cli/dev_loop.py": "one state of the folder, and the tail of calls, both ended when the command stops",
     "cli/dev_process.py": "the log and the end of one Agent's process, ended when it is stopped",
+    "cli/dev_steps.py": "one step of `aop dev`, awaited to its end",
     "control_plane/gateway/oidc/key_set.py": "one fetch of keys, awaited by all who need them",
     "door/mcp/stdio.py": "the watch over the list of tools, canceled when the host leaves",
     "door/mcp/tool_answers.py": "one call of a tool, ended with its answer or with its caller",
