@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     if not options.agents:
         write_section("test kit", _table(results, commit_of(kit)))
     missed = [name for name, found in results.items() if not all(result.reached for result in found)]
-    print(f"FOR-05: missed by {', '.join(missed)}" if missed else "FOR-05: the bar is reached")
+    print(f"FOR-05: missed by {', '.join(missed)}" if missed else "FOR-05: reached")
     return EXIT_BAR_MISSED if missed else 0
 
 
@@ -58,18 +58,18 @@ def _run_agent(kit: Path, name: str) -> list[CategoryResult]:
         for category, bar in BAR.items():
             result = run_category(kit, sample, category, Path(folder))
             results.append(result)
-            print(f"{name} {category}: {result.count} (passed/failed/skipped), the bar is {bar}", flush=True)
+            print(f"{name} {category}: {result.count} (passed/failed/skipped), required is {bar}", flush=True)
             print("".join(f"  failed: {failure}\n" for failure in result.failures), end="", flush=True)
     return results
 
 
 def _table(results: Mapping[str, Sequence[CategoryResult]], commit: str) -> list[str]:
     lines = [
-        f"Kit: `{_REPOSITORY}`, branch 0.3.x, commit `{commit}`. Each cell is passed/failed/skipped.",
+        f"Kit: `{_REPOSITORY}`, branch 0.3.x, commit `{commit}`. Each figure is passed/failed/skipped.",
         "",
         f"| Agent | {' | '.join(BAR)} |",
         f"|---|{'---|' * len(BAR)}",
-        f"| the bar | {' | '.join(str(bar) for bar in BAR.values())} |",
+        f"| required | {' | '.join(str(bar) for bar in BAR.values())} |",
     ]
     for name, found in results.items():
         cells = (f"{result.count}{'' if result.reached else ' (missed)'}" for result in found)

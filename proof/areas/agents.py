@@ -64,7 +64,8 @@ class Meeting:
         return f"{self.hostile.name}, {'stream' if self.stream else 'JSON'}"
 
     @proves(
-        "Whatever an Agent does, in JSON and stream mode, its invocation has the exact outcome of contract 11.7.",
+        "Whatever an Agent does, in JSON and stream mode, its Invocation ends exactly as the specification says: with"
+        " this code and no other.",
         "The Agent gets one message, the cancels it must get and no more, and no message a second time.",
     )
     def judge(self, found: Findings, sent: Sequence[str]) -> None:
@@ -97,8 +98,8 @@ class Encounters:
         self.held.append(Meeting(hostile, stream, result))
 
     @proves(
-        "What is after the Router's memory (heads, bodies and values without end, compression bombs, deep"
-        " nesting) makes it rise by at most 20 MiB."
+        "Answers that try to fill the Router's memory (heads, bodies and values without end, compression bombs, deep"
+        " nesting) make it grow by at most 20 MiB."
     )
     async def weigh(self, hostile: Hostile, *, stream: bool) -> None:
         """Alone, so that the peak of the Router's memory is its doing."""

@@ -186,7 +186,7 @@ async def _go_through(
     changed = [table for table in before if before[table] != after[table]]
     found.require(not changed, f"refusals and reads changed {changed}")
     found.figures += [
-        Figure("cells of the matrix", len(everything), at_least=3000),
+        Figure("combinations in the table", len(everything), at_least=3000),
         Figure("kinds of visitors", len(world.visitors)),
     ]
     await _spend(doors, [cell for cell in everything if cell.spends], connection, found)

@@ -68,8 +68,8 @@ def _crowds(run: Run, name: str) -> list[int]:
 
 
 @proves(
-    "Every attack of the table, sent among honest requests, gets the fixed rejection from the kit and from"
-    " every sample Agent, starts nothing and burns nobody's jti."
+    "Every attack of the table, sent among honest requests, gets the fixed rejection from an Agent on"
+    " `aop.agent` and from every sample Agent, starts nothing and uses up nobody's credential."
 )
 async def _besiege(name: str, agent: RunningAgent, chance: random.Random, found: Findings) -> None:
     """Each attack beside the honest request it was made from, in any order, many at a time."""

@@ -108,7 +108,7 @@ class Table:
                     return
         self.found.broken.append(f"never came by: {cell}")
 
-    @proves("In every cell all invariants hold, and the next call succeeds.")
+    @proves("For each of these calls and each way to fail all invariants hold, and the next call succeeds.")
     async def _strikes(self, cell: Cell) -> bool:
         """One cell, with a call before it that must succeed: the unit has recovered from the one before."""
         agent_id, unit = await self._agent(cell.mode), self.unit(cell.unit)
