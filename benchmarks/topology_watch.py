@@ -24,7 +24,8 @@ LIMIT_GROWTH_MEGABYTES = 16.0
 """What the unit may grow by at most while it streams snapshots, far less than one of them takes as a whole."""
 
 _SUSPEND = (
-    "UPDATE registry.release SET state = 'suspended', updated_at = now(), suspended_at = now() WHERE release_id = $1"
+    "UPDATE registry.release SET state = 'suspended', updated_at = now(), suspended_at = now(),"
+    " suspended_by = 'provider' WHERE release_id = $1"
 )
 _RECORD = (
     "WITH number AS (UPDATE registry.counter SET value = value + 1 WHERE name = 'topology' RETURNING value)"
