@@ -184,7 +184,7 @@ async def test_agents_and_skills_beyond_the_limits_are_counted_together_and_said
             await FiguresReader(database).read(SPACE, window)
     finally:
         await database.close()
-    assert refused.value.violations == (Violation("/since", "query_value"),)
+    assert refused.value.violations == (Violation("/since", "too_many_kinds"),)
     assert (found.left_out.agents, found.left_out.skills) == (5, 5)
     assert (found.total.counts.calls, len(found.total.agents), len(found.total.skills)) == (206, 200, 200)
     assert found.total.agents[0].agent_id == "acme:204"

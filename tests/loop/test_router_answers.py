@@ -212,10 +212,10 @@ async def test_a_wrong_read_of_the_router_is_never_absence_or_success(
 async def test_a_window_with_too_many_kinds_of_calls_is_refused_as_the_router_refuses_it(
     gateway: Platform, router: ScriptedRouter
 ) -> None:
-    router.behave = saying(b'{"violations":[{"pointer":"/since","rule":"query_value"}]}', 400)
+    router.behave = saying(b'{"violations":[{"pointer":"/since","rule":"too_many_kinds"}]}', 400)
     reply = await gateway.gateway.get(f"/v1/workspaces/{SPACE}/figures", token=gateway.token)
     require_error(reply, 400, "VALIDATION_ERROR", "4")
-    assert reply.json["violations"] == [{"pointer": "/since", "rule": "query_value"}]
+    assert reply.json["violations"] == [{"pointer": "/since", "rule": "too_many_kinds"}]
     reply = await gateway.gateway.get(f"/v1/workspaces/{SPACE}/invocations", token=gateway.token)
     require_error(reply, 503, "DEPENDENCY_ERROR", "4")
 

@@ -23,6 +23,7 @@ const PHRASES: Readonly<Record<string, string>> = {
   required: "is required",
   type: "has the wrong type",
   uniqueItems: "has the same item twice",
+  too_many_kinds: "begins a window with too many kinds of calls; ask for a shorter one",
   "CARD-1": "is also the id of another Skill",
   "CARD-2": "is also the id of another permission",
   "CARD-3": "is not among the permissions of the Card",

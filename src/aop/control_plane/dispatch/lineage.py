@@ -16,7 +16,7 @@ from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavail
 from aop.net.http import Answer
 
 _CURSOR = Violation("/cursor", "cursor")
-_MANY_KINDS = Violation("/since", "query_value")
+_MANY_KINDS = Violation("/since", "too_many_kinds")
 """More kinds of calls are in the window than one answer counts; a shorter one may have fewer."""
 _PARENT = "parentInvocationId"
 

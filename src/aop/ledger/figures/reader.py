@@ -90,7 +90,7 @@ async def _tally(
 
 def _too_many_keys() -> InvalidRequest:
     """A shorter window may have fewer."""
-    return InvalidRequest(Violation("/since", "query_value"))
+    return InvalidRequest(Violation("/since", "too_many_kinds"))
 
 
 class _AsItIs(dict[int, int]):
