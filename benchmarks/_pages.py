@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._svg import drawn
-from benchmarks.measure import Plot, Report
+from benchmarks.measure import Plot, Report, interpreter
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "performance"
 _FIGURES, _PAGE = FOLDER / "figures", FOLDER / "figures.md"
@@ -38,7 +38,7 @@ def machine() -> dict[str, Any]:
         "measured": datetime.now(UTC).strftime("%Y-%m-%d"),
         "cores": os.cpu_count(),
         "architecture": platform.machine(),
-        "python": platform.python_version(),
+        "python": interpreter().removeprefix("Python "),
     }
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import uvloop
 
 from aop.net.http import HttpClient
+from benchmarks._calls import CALLERS, CALLS, Calls, many
 from benchmarks._stream_platform import StreamPlatform, stream_platform
-from benchmarks.invocations import CALLERS, CALLS, Calls, many
 from benchmarks.measure import Figure, Plot, Report, Series, cpu_nanos, store_cpu_nanos
 from benchmarks.streams import CALLERS as READERS
 from benchmarks.streams import Caller

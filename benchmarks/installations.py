@@ -9,8 +9,8 @@ import asyncpg
 import uvloop
 
 from aop.net.http import HttpClient
+from benchmarks._calls import CALLERS, UNITS, Calls, costs_of, many
 from benchmarks._stream_platform import AGENT, WORKSPACE, StreamPlatform, stream_platform
-from benchmarks.invocations import CALLERS, UNITS, Calls, costs_of, many
 from benchmarks.measure import Figure, Plot, Report, Series
 
 SIZES = (1, 10, 100, 1000, 10_000)
@@ -55,7 +55,7 @@ async def _run() -> Report:
         found: list[tuple[int, float, float]] = []
         for size in SIZES:
             await _install(platform, found[-1][0] if found else 1, size)
-            costs = [await costs_of(platform, calls, CALLERS) for _ in range(ROUNDS)]
+            costs = [await costs_of(platform, calls.managed, CALLERS) for _ in range(ROUNDS)]
             micros = statistics.median(sum(cost[unit] for unit in UNITS) for cost in costs)
             found.append((size, micros, await _page_millis(platform, client)))
         await client.close()

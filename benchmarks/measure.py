@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import platform
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -10,6 +11,8 @@ from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
+
+from tools.interpreters import is_optimised
 
 Figure = float | int | str
 Round = Callable[[], Awaitable[float]]
@@ -37,6 +40,11 @@ class Plot:
     marks_x: Sequence[float] | None = None
 
 
+def interpreter() -> str:
+    """Figures of two kinds of builds cannot be compared: profile-guided optimisation gains about a tenth."""
+    return f"Python {platform.python_version()}{', optimised' if is_optimised() else ', not optimised'}"
+
+
 @dataclass(frozen=True)
 class Report:
     """The result of one benchmark; `targets` say what was promised and whether it holds."""
@@ -46,6 +54,9 @@ class Report:
     rows: Sequence[Mapping[str, Figure]]
     targets: Mapping[str, bool] = field(default_factory=dict)
     plots: Sequence[Plot] = ()
+    ratio_to_reference: Mapping[str, float] = field(default_factory=dict)
+    """To what the reference platform took or did in the same run."""
+    interpreter: str = field(default_factory=interpreter)
 
     def as_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False)
@@ -57,7 +68,7 @@ class Report:
         body = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
         rule = "  ".join("-" * width for width in widths)
         promises = [f"{'met   ' if held else 'MISSED'}  {promise}" for promise, held in self.targets.items()]
-        return "\n".join([f"{self.name} ({self.unit})", body[0], rule, *body[1:], *promises])
+        return "\n".join([f"{self.name} ({self.unit}; {self.interpreter})", body[0], rule, *body[1:], *promises])
 
 
 async def interleaved(rounds: Mapping[str, Round], times: int) -> dict[str, float]:

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 from tools.environments import PRIVATE, ROOT, Environment, SetupFailed, child_environment, ready
@@ -21,6 +22,10 @@ _SHORT_PART = (
     "tests/net/test_http_client_tls.py",
 )
 _WHERE = "import sys; print(sys.executable)"
+_OPTIMISED = (
+    "import sys; sys.path[:0] = [{0!r}, {0!r} + '/src']; from tools import interpreters as i; print(i.is_optimised())"
+)
+_DEBIAN_SCHEME = "deb_system"
 
 
 def find(version: str) -> Path | None:
@@ -43,6 +48,26 @@ def required(version: str) -> Path:
 
 def test_environment(version: str, interpreter: Path) -> Environment:
     return Environment(f"test-{version}", ROOT / "requirements-dev.lock", (ROOT / "src", ROOT), 30, interpreter)
+
+
+def benchmark_environment() -> Environment | None:
+    """Of an optimised interpreter of this version, where the one that runs is not one and this machine has another."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    if is_optimised():
+        return None
+    for folder in os.environ["PATH"].split(os.pathsep):  # noqa: TID251  the machine's own programs
+        program = str(Path(folder) / f"python{version}")
+        if os.access(program, os.X_OK) and _answer([program, "-c", _OPTIMISED.format(str(ROOT))]) == "True":
+            lock = ROOT / "requirements-dev.lock"
+            return Environment("bench", lock, (ROOT / "src", ROOT), 30, Path(program))
+    return None
+
+
+def is_optimised() -> bool:
+    """Whether the running interpreter was built with profiles of its own work. Debian's rules always do that, and
+    leave no trace of it in the configuration."""
+    configured = sysconfig.get_config_var("CONFIG_ARGS") or ""
+    return "--enable-optimizations" in configured or _DEBIAN_SCHEME in sysconfig.get_scheme_names()
 
 
 def main() -> int:
