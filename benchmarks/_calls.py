@@ -52,7 +52,7 @@ class Calls:
     async def direct(self) -> None:
         await self._ask(self._platform.agent, "/a2a", self._direct)
 
-    def over(self, reference: Reference) -> Call:
+    def to_reference(self, reference: Reference) -> Call:
         return lambda: self._ask(reference.gateway, "/", self._managed)
 
     def through(self, proxy: Proxy) -> Call:

@@ -41,7 +41,7 @@ async def _run() -> Report:
         calls = Calls(platform, client)
         with bare_proxy(platform.agent) as proxy:
             ways = _Ways(platform, reference, calls, proxy)
-            for call in (calls.managed, calls.over(reference)):
+            for call in (calls.managed, calls.to_reference(reference)):
                 await many(call, CALLERS, CALLS)
             found = await _interleaved(ways)
             lone = await _lone(ways)
@@ -74,7 +74,7 @@ class _Ways:
         ways = {
             "direct": self.calls.direct,
             "managed": self.calls.managed,
-            "reference": self.calls.over(self.reference),
+            "reference": self.calls.to_reference(self.reference),
         }
         return ways if self.proxy is None else {**ways, "nginx": self.calls.through(self.proxy)}
 

@@ -59,7 +59,8 @@ _ROUTER = {
     "PLATFORM_ROUTER_AGENT_CREDENTIAL_ISSUER": "The issuer that Agents trust; the same on all Routers.",
     "PLATFORM_ROUTER_AGENT_CREDENTIAL_KEY_ID": "The name of the signing key; the same on all Routers.",
     "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": (
-        "The Ed25519 key that signs credentials and delegations, unpadded base64url; the same on all Routers."
+        "The Ed25519 key that signs credentials, unpadded base64url; the same on all Routers. The key of delegations is"
+        " derived from it."
     ),
     "PLATFORM_ROUTER_AGENT_CREDENTIAL_TTL_SECONDS": "How long a credential is valid.",
     "PLATFORM_ROUTER_CONTROL_PLANE_RESPONSE_LIMIT_BYTES": "Largest answer that is accepted from the Control Plane.",

@@ -1,12 +1,15 @@
-"""Builds the signed tokens of the conformance vectors from one openly known test key."""
+"""Builds the signed and tagged tokens of the conformance vectors from one openly known test key."""
 
 import hashlib
+import hmac
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from aop.base.canonical import to_base64url
 from tools.vector_claims import ISSUER, KEY_ID, NOW, Members
@@ -42,6 +45,24 @@ def forged(header: Members, claims: Members) -> str:
     return _signed_with(OTHER_SEED, f"{_segment(header)}.{_segment(claims)}")
 
 
+def tagged(header: Members | str, claims: Members | str, seed: bytes = TEST_SEED) -> str:
+    """A compact JWS whose tag is made with the key of delegations."""
+    return _tagged_with(delegation_key(seed), f"{_segment(header)}.{_segment(claims)}")
+
+
+def tagged_with(key: bytes, header: Members, claims: Members) -> str:
+    """The same with any key at all."""
+    return _tagged_with(key, f"{_segment(header)}.{_segment(claims)}")
+
+
+def delegation_key(seed: bytes) -> bytes:
+    return HKDF(hashes.SHA256(), 32, None, b"platform-delegation").derive(seed)
+
+
+def _tagged_with(key: bytes, payload: str) -> str:
+    return f"{payload}.{to_base64url(hmac.digest(key, payload.encode(), 'sha256'))}"
+
+
 def _segment(members: Members | str) -> str:
     return to_base64url(text(members).encode())
 
@@ -60,9 +81,9 @@ def bearer(name: str, step: int | None, token: str, status: int = 401, **more: A
     return case(name, step, f"Bearer {token}", status, **more)
 
 
-def described(description: str, audience: str, **members: Any) -> Case:
+def described(description: str, audience: str, key: Members | None = None, **members: Any) -> Case:
     """A document of vectors: what it is about, who verifies the tokens and when, then its members."""
-    verifier = {"issuer": ISSUER, "audience": audience, "keyId": KEY_ID, "publicKey": PUBLIC_KEY}
+    verifier = {"issuer": ISSUER, "audience": audience, "keyId": KEY_ID, **(key or {"publicKey": PUBLIC_KEY})}
     return {"description": description, "testSeed": TEST_SEED.hex(), "verifier": verifier, "now": NOW, **members}
 
 

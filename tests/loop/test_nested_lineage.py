@@ -143,7 +143,7 @@ async def test_a_childs_delegation_is_one_deeper_and_names_the_child(crew: Crew,
         reply = await parent.call(headers=accept, stream=stream)
         (request,) = (call for call in platform.agent.received[-1:])
         token = delegation_of(request)
-        assert document("agent-delegation/1").violations(token.claims) == ()
+        assert document("agent-delegation/2").violations(token.claims) == ()
         child = (await platform.detail(request.values("x-platform-invocation-id")[0]))["invocation"]
         assert token.claims["depth"] == parent.claims["depth"] + 1 == 1
         for name in ("workspaceId", "rootTaskId", "traceId", "invocationId"):

@@ -18,8 +18,9 @@ from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_SEED, ROUTER_
 from tests.support.units import Reply
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-KEY = SigningKey.of_seed(ROUTER_SEED)
-HEADER = {"alg": "EdDSA", "typ": "platform-delegation+jwt", "kid": "router-1"}
+SIGNING_KEY = SigningKey.of_seed(ROUTER_SEED)
+KEY = SIGNING_KEY.delegation_key()
+HEADER = {"alg": "HS256", "typ": "platform-delegation+jwt", "kid": "router-1"}
 FURTHER = {
     "invocationId": "inv_" + "0" * 32,
     "parentInvocationId": "inv_" + "0" * 32,
@@ -138,7 +139,9 @@ async def test_who_shows_no_delegation_of_this_router_is_unauthenticated(platfor
         credential = parent.request.values("authorization")[0].removeprefix("Bearer ")
         tokens = {
             "none": None,
-            "another key": sealed(HEADER, parent.claims, SigningKey.of_seed(bytes(32))),
+            "another key": sealed(HEADER, parent.claims, SigningKey.of_seed(bytes(32)).delegation_key()),
+            "signed, not tagged": sealed({**HEADER, "alg": "EdDSA"}, parent.claims, SIGNING_KEY),
+            "tagged under the header of a signature": sealed({**HEADER, "alg": "EdDSA"}, parent.claims, KEY),
             "expired": forged(parent, exp=parent.claims["iat"] - 1),
             "another audience": forged(parent, aud=[platform.agent.origin]),
             "another issuer": forged(parent, iss="http://127.0.0.1:8099"),

@@ -17,7 +17,7 @@ async def test_an_invocation_costs_a_few_times_the_reference() -> None:
         calls, ratios = Calls(platform, client), []
         for _ in range(ROUNDS):
             managed = await costs_of(platform, calls.managed, CALLERS, CALLS)
-            least = await costs_of(reference, calls.over(reference), CALLERS, CALLS)
+            least = await costs_of(reference, calls.to_reference(reference), CALLERS, CALLS)
             ratios.append(sum(managed[unit] for unit in UNITS) / sum(least[unit] for unit in UNITS))
         await client.close()
     assert min(ratios) <= MAX_RATIO, ratios

@@ -11,7 +11,7 @@ from aop.base.canonical import from_base64url, to_base64url
 from aop.contracts.delegation import DelegationClaims
 from aop.contracts.errors import Conflict, Forbidden, Refusal, Unauthenticated
 from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
-from aop.contracts.signing import VerifyKey
+from aop.contracts.signing import SigningKey
 from aop.ledger.reader import ParentFacts
 from aop.router.a2a.credential import Issuer
 from aop.router.api.delegation import Delegations
@@ -56,7 +56,8 @@ def facts_of(
 def delegations(now: float) -> Delegations:
     verifier = FILE["verifier"]
     issuer = Issuer(verifier["issuer"], verifier["keyId"], verifier["audience"], 60)
-    return Delegations(issuer, VerifyKey.parse(verifier["publicKey"]), lambda: now)
+    key = SigningKey.of_seed(bytes.fromhex(FILE["testSeed"])).delegation_key()
+    return Delegations(issuer, key, lambda: now)
 
 
 async def judged(case: dict[str, Any]) -> tuple[int | None, int]:

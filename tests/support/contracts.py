@@ -27,7 +27,7 @@ DOCUMENTS = frozenset(
         *("resolve-agent/1", "resolve-installed-version/1", "router-dispatch/2"),
         *("figures/1", "release-reach/1", "release-observation/1"),
         *("topology-event/1", "topology-status/1", "router-status/1", "a2a-profile/0.2"),
-        *("router-agent-credential/1", "agent-delegation/1", "agent-rejection/1"),
+        *("router-agent-credential/1", "agent-delegation/2", "agent-rejection/1"),
         *("platform-error/2", "platform-error/3", "platform-error/4", "health/1", "front-settings/1"),
     }
 )

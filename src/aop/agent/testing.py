@@ -14,7 +14,7 @@ from aop.base.clock import Clock, utc_now
 from aop.base.ids import new_id, new_trace_id
 from aop.contracts.credential import CONTEXT_HEADERS, CREDENTIAL_TYP
 from aop.contracts.delegation import DELEGATION_HEADER, DELEGATION_TYP
-from aop.contracts.signing import SigningKey
+from aop.contracts.signing import MacKey, SigningKey
 
 TTL_SECONDS = 60
 _ALLOWANCE_SECONDS = 5
@@ -132,11 +132,12 @@ class SignedRouter:
         same = ("workspaceId", "agentId", "releaseId", "invocationId", "rootTaskId", "traceId")
         times = {"iat": claims["iat"], "exp": claims["exp"], "depth": 0}
         body = {"iss": self.issuer, "aud": [self.issuer], **times, **{name: claims[name] for name in same}}
-        return sealed({"alg": "EdDSA", "typ": DELEGATION_TYP, "kid": self.key_id}, body, self.key)
+        return sealed({"alg": "HS256", "typ": DELEGATION_TYP, "kid": self.key_id}, body, self.key.delegation_key())
 
 
-def sealed(header: Mapping[str, Any] | bytes, claims: Mapping[str, Any] | bytes, key: SigningKey) -> str:
+def sealed(header: Mapping[str, Any] | bytes, claims: Mapping[str, Any] | bytes, key: SigningKey | MacKey) -> str:
     """A compact JWS over exactly these texts."""
     texts = (part if isinstance(part, bytes) else msgspec.json.encode(part) for part in (header, claims))
     payload = ".".join(map(to_base64url, texts))
-    return f"{payload}.{to_base64url(key.sign(payload.encode()))}"
+    seal = key.tag if isinstance(key, MacKey) else key.sign
+    return f"{payload}.{to_base64url(seal(payload.encode()))}"

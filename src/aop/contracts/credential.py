@@ -26,6 +26,7 @@ CONTEXT_HEADERS = {
 
 
 class CredentialHeader(TokenHeader, frozen=True, kw_only=True):
+    alg: Literal["EdDSA"]
     typ: Literal["platform-router+jwt"]
 
 

@@ -1,4 +1,4 @@
-"""Readers of the delegation v1 with which an Agent makes child calls."""
+"""Readers of the delegation v2 with which an Agent makes child calls."""
 
 from typing import Literal
 
@@ -10,6 +10,7 @@ DELEGATION_HEADER = "x-platform-delegation"
 
 
 class DelegationHeader(TokenHeader, frozen=True, kw_only=True):
+    alg: Literal["HS256"]
     typ: Literal["platform-delegation+jwt"]
 
 
@@ -28,7 +29,7 @@ class DelegationClaims(TokenClaims, frozen=True, kw_only=True):
 
 
 READERS: dict[str, type] = {
-    "agent-delegation/1": DelegationClaims,
-    "agent-delegation/1#header": DelegationHeader,
-    "agent-delegation/1#claims": DelegationClaims,
+    "agent-delegation/2": DelegationClaims,
+    "agent-delegation/2#header": DelegationHeader,
+    "agent-delegation/2#claims": DelegationClaims,
 }

@@ -1,5 +1,6 @@
-"""Ed25519 keys as configuration spells them (contract 12.4)."""
+"""Ed25519 keys as configuration spells them (contract 12.4), and the key of delegations, which is derived from them."""
 
+import hmac
 from dataclasses import dataclass, field
 
 from nacl.bindings import (
@@ -13,6 +14,8 @@ from nacl.bindings import (
 from nacl.exceptions import BadSignatureError
 
 from aop.base.canonical import from_base64url, to_base64url
+
+_DELEGATION_INFO = b"platform-delegation"
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,25 @@ class SigningKey:
 
     def sign(self, message: bytes) -> bytes:
         return crypto_sign(message, self._pair)[:crypto_sign_BYTES]
+
+    def delegation_key(self) -> "MacKey":
+        """HKDF-SHA-256 (RFC 5869) of the seed: empty salt, 32 bytes, which is one block. In memory only."""
+        extracted = hmac.digest(b"", self._pair[:crypto_sign_SEEDBYTES], "sha256")
+        return MacKey(hmac.digest(extracted, _DELEGATION_INFO + b"\x01", "sha256"))
+
+
+@dataclass(frozen=True)
+class MacKey:
+    """A key of HMAC-SHA-256: whoever confirms a tag could have made it."""
+
+    _raw: bytes = field(repr=False)
+
+    def tag(self, message: bytes) -> bytes:
+        return hmac.digest(self._raw, message, "sha256")
+
+    def confirms(self, message: bytes, tag: bytes) -> bool:
+        """In constant time."""
+        return hmac.compare_digest(self.tag(message), tag)
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ def _invocation_routes(
     clock = parts.environment.clock
     execution = Execution(agents, parts.journal, parts.supervisor, parts.foundation.log, parts.counts, clock)
     answers = InvocationAnswers(boundary, execution, unit.sse_frame_max_bytes)
-    delegations = Delegations(issuer, credential.private_key.public, lambda: clock().timestamp())
+    delegations = Delegations(issuer, credential.private_key.delegation_key(), lambda: clock().timestamp())
     roots, children = slots
     nested = NestedInvocationRoutes(ledger, resolution, answers, phase_kinds.resolve, max_input_bytes)
     return [

@@ -1,8 +1,9 @@
-"""What the Router signs for Agents: a fresh credential per request, and the delegation for nested calls."""
+"""What the Router gives Agents: a fresh signed credential per request, and the delegation for nested calls."""
 
 import hashlib
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
@@ -33,9 +34,10 @@ class Credentials:
     def __init__(self, issuer: Issuer, key: SigningKey) -> None:
         self._issuer = issuer
         self._key = key
+        self._delegation_key = key.delegation_key()
         self._credential_header = _segment(CredentialHeader(alg="EdDSA", typ="platform-router+jwt", kid=issuer.key_id))
         self._delegation_header = _segment(
-            DelegationHeader(alg="EdDSA", typ="platform-delegation+jwt", kid=issuer.key_id)
+            DelegationHeader(alg="HS256", typ="platform-delegation+jwt", kid=issuer.key_id)
         )
 
     def credential(self, context: InvocationContext, audience: str, body: bytes) -> str:
@@ -59,7 +61,7 @@ class Credentials:
             parent_invocation_id=msgspec.UNSET if lineage.parent is None else lineage.parent,
             body_sha256=hashlib.sha256(body).hexdigest(),
         )
-        return self._signed(self._credential_header, claims)
+        return _sealed(self._credential_header, claims, self._key.sign)
 
     def delegation(self, context: InvocationContext, expires_at: float) -> str:
         """Valid for child calls of this Invocation until its deadline, rounded up to a second."""
@@ -77,11 +79,12 @@ class Credentials:
             trace_id=lineage.trace,
             depth=lineage.depth,
         )
-        return self._signed(self._delegation_header, claims)
+        return _sealed(self._delegation_header, claims, self._delegation_key.tag)
 
-    def _signed(self, header: str, claims: msgspec.Struct) -> str:
-        signed = f"{header}.{_segment(claims)}"
-        return f"{signed}.{to_base64url(self._key.sign(signed.encode('ascii')))}"
+
+def _sealed(header: str, claims: msgspec.Struct, seal: Callable[[bytes], bytes]) -> str:
+    sealed = f"{header}.{_segment(claims)}"
+    return f"{sealed}.{to_base64url(seal(sealed.encode('ascii')))}"
 
 
 def _segment(part: msgspec.Struct) -> str:

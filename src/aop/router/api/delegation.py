@@ -1,7 +1,7 @@
 """Authenticates nested calls: verifies the delegation of an Agent.
 
-1. one bearer value; 2. three canonical segments; 3. the header, exactly; 4. key and signature; 5. the claims, exactly;
-6. issuer, audience and time.
+1. one bearer value; 2. three canonical segments; 3. the header, exactly; 4. key and tag; 5. the claims, exactly;
+6. issuer, audience and time. A signature is never tried: the header has one algorithm.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from aop.base.canonical import from_base64url
 from aop.contracts.delegation import DelegationClaims, DelegationHeader
 from aop.contracts.documents import document
 from aop.contracts.errors import Unauthenticated
-from aop.contracts.signing import VerifyKey
+from aop.contracts.signing import MacKey
 from aop.router.a2a.credential import Issuer
 from aop.serving.bearer import bearer_token
 from aop.serving.request import Request
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Delegations:
-    def __init__(self, issuer: Issuer, key: VerifyKey, seconds: Callable[[], float]) -> None:
+    def __init__(self, issuer: Issuer, key: MacKey, seconds: Callable[[], float]) -> None:
         self._issuer = issuer
         self._key = key
         self._seconds = seconds
@@ -37,10 +37,10 @@ class Delegations:
 
     def verify(self, token: str) -> DelegationClaims:
         try:
-            head, body, signature = token.split(".")
+            head, body, tag = token.split(".")
             header = _read(head, "header", DelegationHeader)
-            signed = self._key.confirms(f"{head}.{body}".encode("ascii"), from_base64url(signature))
-            if header.kid != self._issuer.key_id or not signed:
+            confirmed = self._key.confirms(f"{head}.{body}".encode("ascii"), from_base64url(tag))
+            if header.kid != self._issuer.key_id or not confirmed:
                 raise Unauthenticated("the delegation is not ours")
             claims = _read(body, "claims", DelegationClaims)
         except (ValueError, msgspec.DecodeError):
@@ -53,6 +53,6 @@ class Delegations:
 
 def _read(segment: str, definition: str, kind: type[T]) -> T:
     raw = from_base64url(segment)
-    if not document(f"agent-delegation/1#{definition}").is_valid(json.parse(raw)):
+    if not document(f"agent-delegation/2#{definition}").is_valid(json.parse(raw)):
         raise ValueError(definition)
     return msgspec.json.decode(raw, type=kind, strict=True)
