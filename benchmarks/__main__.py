@@ -1,18 +1,26 @@
-"""`./dev bench [NAME…] [--calls N] [--json] [--write]`: runs benchmarks, all when none is named, shows the results."""
+"""`./dev bench [NAME…] [--calls N] [--json] [--write]`: runs benchmarks, all when none is named, shows the results.
+
+`./dev bench first_use --user NAME [--way WAY]` runs only when it is named: it needs a second user of the machine.
+"""
 
 import argparse
 import importlib
 import pkgutil
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import benchmarks
 from benchmarks import _pages
+from benchmarks._first_use_ways import WAYS
+from benchmarks._newcomer import StepFailed
 from benchmarks.measure import Report
 
-_LONG = frozenset({"open_streams", "discovery", "figures", "ledger", "lists"})
+_LONG = frozenset({"open_streams", "discovery", "figures", "first_use", "ledger", "lists"})
 """Those that take minutes."""
 _OF_CALLS = frozenset({"figures", "lists"})
 """Those whose Ledger may have another number of Invocations."""
+_OF_A_USER = "first_use"
 
 
 def main() -> int:
@@ -25,18 +33,34 @@ def main() -> int:
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of tables")
     parser.add_argument("--write", action="store_true", help="also write figures and plots to docs/performance/")
+    parser.add_argument("--user", metavar="NAME", help=f"whose first use is timed; for {_OF_A_USER} alone")
+    parser.add_argument(
+        "--way", action="append", choices=list(WAYS), help=f"of {_OF_A_USER}, can be repeated; all when left out"
+    )
     chosen = parser.parse_args()
     unknown = set(chosen.names) - set(_names())
     if unknown:
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}")
     if chosen.calls is not None and not (chosen.calls > 0 and chosen.names and _OF_CALLS.issuperset(chosen.names)):
         parser.error(f"--calls is a number above 0, for {' and '.join(sorted(_OF_CALLS))} alone")
-    sizes, kept = [] if chosen.calls is None else [chosen.calls], True
-    for name in chosen.names or _names():
-        report: Report = importlib.import_module(f"benchmarks.{name}").run(*sizes)
+    if (chosen.user is not None) != (chosen.names == [_OF_A_USER]) or (chosen.way and chosen.user is None):
+        parser.error(f"{_OF_A_USER} runs alone, with --user NAME")
+    sizes: list[Any] = [] if chosen.calls is None else [chosen.calls]
+    if chosen.user is not None:
+        sizes = [chosen.user, chosen.way or ()]
+    return _measure(chosen.names or [name for name in _names() if name != _OF_A_USER], sizes, chosen)
+
+
+def _measure(names: Sequence[str], sizes: Sequence[Any], chosen: argparse.Namespace) -> int:
+    kept = True
+    for name in names:
+        try:
+            report: Report = importlib.import_module(f"benchmarks.{name}").run(*sizes)
+        except StepFailed as failed:
+            sys.exit(f"{name}: {failed}")
         print(report.as_json() if chosen.json else report.as_table() + "\n", flush=True)
         if chosen.write:
-            _pages.keep(report)
+            _pages.keep(report, beside_others=bool(chosen.way))
         kept = kept and all(report.targets.values())
     return 0 if kept else 1
 

@@ -19,9 +19,13 @@ Written by `./dev bench --write`; each section is one run on the machine it name
 """
 
 
-def keep(report: Report) -> None:
+def keep(report: Report, *, beside_others: bool = False) -> None:
+    """`beside_others`: rows with another first cell, and their targets, stay as an earlier run left them."""
     _FIGURES.mkdir(parents=True, exist_ok=True)
     found = json.loads(report.as_json())
+    before = _FIGURES / f"{report.name}.json"
+    if beside_others and before.is_file():
+        found = _merged(json.loads(before.read_text()), found)
     found["machine"] = machine()
     plots = found.pop("plots")
     found["plots"] = [{"name": plot["name"], "title": plot["title"]} for plot in plots]
@@ -30,6 +34,12 @@ def keep(report: Report) -> None:
     _PAGE.write_text(
         _HEAD + "".join(_section(json.loads(path.read_text())) for path in sorted(_FIGURES.glob("*.json")))
     )
+
+
+def _merged(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    first = next(iter(now["rows"][0]))
+    rows = {row[first]: row for row in (*before["rows"], *now["rows"])}
+    return now | {"rows": list(rows.values()), "targets": before["targets"] | now["targets"]}
 
 
 def machine() -> dict[str, Any]:
