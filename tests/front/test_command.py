@@ -14,6 +14,7 @@ from tests.front import proto
 from tests.front.played import PlayedAgent, plain
 from tests.front.process import running_front, started
 from tests.support.agent import a_message, chosen, data, rpc_error
+from tests.support.authority import Authority
 from tests.support.peers import Behaviour, Received, listening
 from tests.support.waiting import becomes_true
 
@@ -103,6 +104,34 @@ async def test_one_command_makes_card_and_front_of_a_plain_http_service(tmp_path
         async with running_front(tmp_path, router, *arguments, *named, agent_id="acme:sums") as (front, _):
             found: dict[str, Any] = await front.result("message/send", message_of([data({"a": 1})]))
     assert found["artifacts"][0]["parts"] == [data({"sum": 3})]
+
+
+async def test_an_agent_of_a_private_authority_needs_the_file_of_it(tmp_path: Path) -> None:
+    port = any_free_port()
+    router = SignedRouter.new(f"http://127.0.0.1:{port}", agent_id="acme:new-agent", agent_version="2.1.0")
+    at = ("--listen", f"127.0.0.1:{port}", "--owner", "acme")
+    running = {"agent_id": "acme:new-agent", "version": "2.1.0"}
+    tls = Authority(tmp_path).server_context("127.0.0.1")
+    agent = PlayedAgent(rpc_error(-32601))
+    async with listening(agent.meet, tls=tls) as upstream:
+        url = f"https://127.0.0.1:{upstream}/"
+        agent.behaviour = agent.on_get = new_agent(url)
+        assert await _ended(started(tmp_path, router, "--to", url, *at, SSL_CERT_FILE="")) == 3
+        assert "--ca FILE or SSL_CERT_FILE" in (tmp_path / "log").read_text()
+        # The agent card is read with the file, and so is the Agent called; a settings file names it for later.
+        async with running_front(tmp_path, router, "--to", url, *at, "--ca", "roots.pem", **running) as (front, _):
+            await front.result("message/send", TEXT)
+        named = {"SSL_CERT_FILE": str(tmp_path / "roots.pem")}
+        async with running_front(tmp_path, router, "--to", url, *at, **running, **named) as (front, _):
+            await front.result("message/send", TEXT)
+        assert await _ended(started(tmp_path, router, "init", "--to", url, *at, "--ca", "roots.pem")) == 0
+        settings = json.loads((tmp_path / "front.json").read_text())
+        assert settings["agents"][0]["tls"] == {"caFile": str(tmp_path / "roots.pem")}
+        (tmp_path / "acme-new-agent.secret").write_text(SECRET)
+        async with running_front(
+            tmp_path, router, "--settings", "front.json", **running, SSL_CERT_FILE="/nowhere.pem"
+        ) as (front, _):
+            await front.result("message/send", TEXT)
 
 
 async def test_a_wrong_command_says_what_is_wrong_in_a_line(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import datetime
 import ssl
+from ipaddress import ip_address
 from pathlib import Path
 
 from cryptography import x509
@@ -37,7 +38,7 @@ class Authority:
     def server_context(self, host: str) -> ssl.SSLContext:
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-        certificate = self._signed(name, key, x509.SubjectAlternativeName([x509.DNSName(host)]))
+        certificate = self._signed(name, key, x509.SubjectAlternativeName([_general_name(host)]))
         path = self._folder / "server.pem"
         path.write_bytes(
             key.private_bytes(
@@ -72,3 +73,10 @@ class Authority:
         if is_authority:
             builder = builder.add_extension(_SIGNS_CERTIFICATES, critical=True)
         return builder.sign(self._key, hashes.SHA256())
+
+
+def _general_name(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)

@@ -1,6 +1,7 @@
 """An Agent that knows nothing of the platform, on a real socket: its agent card, and the JSON-RPC methods it knows."""
 
 import json
+import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -60,7 +61,7 @@ class ForeignAgent:
 
 
 @contextmanager
-def foreign_agent(agent: ForeignAgent, port: int = 0) -> Iterator[ForeignAgent]:
+def foreign_agent(agent: ForeignAgent, port: int = 0, tls: ssl.SSLContext | None = None) -> Iterator[ForeignAgent]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -86,9 +87,11 @@ def foreign_agent(agent: ForeignAgent, port: int = 0) -> Iterator[ForeignAgent]:
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
-    agent.origin = f"http://127.0.0.1:{server.server_address[1]}"
+    agent.origin = f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_address[1]}"
     try:
         yield agent
     finally:

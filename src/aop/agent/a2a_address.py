@@ -19,7 +19,16 @@ from aop.agent.a2a_card import A2ACard, NotAnAgentCard, read_agent_card
 from aop.agent.card import PUBLIC_CARD_PATH
 from aop.agent.card_draft import OpenPoint, endpoint_of
 from aop.base import json as strict_json
-from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, HttpClient, HttpError, Target
+from aop.net.http import (
+    Answer,
+    AnswerTooLarge,
+    ConnectFailed,
+    HttpClient,
+    HttpError,
+    Target,
+    is_untrusted,
+    why_failed,
+)
 from aop.net.origin import Endpoint, InvalidEndpoint
 from aop.net.policy import NameNotResolved, Resolver
 
@@ -42,6 +51,10 @@ class AgentNotFound(Exception):
 
 class AgentSilent(AgentNotFound):
     """Nothing answers at the address."""
+
+
+class AgentUntrusted(AgentSilent):
+    """Something answers, with a certificate that nobody whom the caller trusts has issued."""
 
 
 class Reply(Enum):
@@ -200,7 +213,7 @@ class _Asking:
         except NameNotResolved:
             raise AgentSilent(f"the name {endpoint.host} is not resolved") from None
         except ConnectFailed as failed:
-            raise AgentSilent(f"nothing answers at {endpoint.origin} ({failed})") from None
+            raise _silent(endpoint, failed) from None
         except TimeoutError:
             raise AgentSilent(f"{endpoint.origin} does not answer in time") from None
         except AnswerTooLarge:
@@ -217,6 +230,13 @@ class _Asking:
             except ConnectFailed:
                 continue
         return await exchange(last)
+
+
+def _silent(endpoint: Endpoint, failed: ConnectFailed) -> AgentSilent:
+    if is_untrusted(failed):
+        return AgentUntrusted(f"no connection to {endpoint.origin}: {why_failed(failed)}")
+    what = "no connection to" if failed.phase == "tls" else "nothing answers at"
+    return AgentSilent(f"{what} {endpoint.origin} ({why_failed(failed)})")
 
 
 def _meaning(body: bytes) -> Reply:

@@ -1,6 +1,7 @@
 """Checks a running Agent against the A2A profile and the credential rules, as the Router will meet it."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -50,12 +51,16 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Subject:
-    """The Agent to check: its endpoint, its Card, and an input per Skill that it should be able to serve."""
+    """The Agent to check: its endpoint, its Card, and an input per Skill that it should be able to serve.
+
+    `tls` is how its certificate is checked; None for the certifi roots.
+    """
 
     endpoint: Endpoint
     card: AgentCard
     inputs: Mapping[str, bytes]
     conforms: Conforms | None = None
+    tls: ssl.SSLContext | None = None
 
     @property
     def seconds(self) -> float:
@@ -68,7 +73,7 @@ class AgentCheck:
     def __init__(self, subject: Subject, router: SignedRouter) -> None:
         self._subject = subject
         self._router = router
-        self._exchange = AgentExchange(subject.endpoint, router, subject.seconds)
+        self._exchange = AgentExchange(subject.endpoint, router, subject.seconds, subject.tls)
 
     async def results(self) -> AsyncIterator[CheckResult]:
         try:

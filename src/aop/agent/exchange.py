@@ -1,6 +1,7 @@
 """Speaks A2A to the Agent under check as the Router would, and demands the form that every answer must have."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
@@ -68,11 +69,13 @@ def example(skill: Skill) -> bytes | None:
 class AgentExchange:
     """Signed requests to one Agent, each within the same bound of time."""
 
-    def __init__(self, endpoint: Endpoint, router: SignedRouter, seconds: float) -> None:
+    def __init__(
+        self, endpoint: Endpoint, router: SignedRouter, seconds: float, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._endpoint = endpoint
         self._router = router
         self._seconds = seconds
-        self._client = HttpClient(idle_seconds=2, connect_seconds=5)
+        self._client = HttpClient(idle_seconds=2, connect_seconds=5, tls=tls)
         self._numbers = iter(range(1, 1_000_000))
 
     async def close(self) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from aop.cli.agent_environment import python_of
 from aop.cli.agent_report import agreement, document_of, lines_of
 from aop.cli.agent_run import module_of
 from aop.cli.agent_started import AgentProject, started_agent
+from aop.cli.agent_trust import UNTRUSTED, agent_context, ca_of_agent
 from aop.cli.destination import find_local
 from aop.cli.output import Output
 from aop.cli.probe import probed, write_report
@@ -61,7 +63,8 @@ _LOCAL_ROUTER = "http://127.0.0.1:8081"
     type=options.PATH,
     help=f"Data folder of the local platform whose Router to act as; default: {_KEY}.",
 )
-def check(
+@ca_of_agent
+def check(  # noqa: PLR0913, PLR0917  a command's options are its parameters
     out: Output,
     agent: str,
     card: Path | None,
@@ -69,6 +72,7 @@ def check(
     report: Path | None,
     python: Path | None,
     data: Path | None,
+    ca: Path | None,
 ) -> None:
     """First the Agent's own agent card is compared with the Card; a difference that makes calls fail comes first.
 
@@ -82,7 +86,7 @@ def check(
     Example: aop agent check my-agent --report check.json
     """
     if "://" in agent:
-        subject = _subject(agent, card or Path("card.json"), inputs)
+        subject = replace(_subject(agent, card or Path("card.json"), inputs), tls=agent_context(ca, agent))
         asyncio.run(_checked(out, subject, lambda: _router(subject, data), report))
     else:
         folder = Path(agent).absolute()
@@ -97,7 +101,9 @@ async def _started_and_checked(out: Output, subject: Subject, project: AgentProj
 
 
 async def _checked(out: Output, subject: Subject, router: Callable[[], SignedRouter], report: Path | None) -> None:
-    probe = await probed(subject.card, subject.endpoint)
+    probe = await probed(subject.card, subject.endpoint, subject.tls)
+    if probe.untrusted:
+        raise CommandProblem(str(probe.problem), code="no_answer", recovery=UNTRUSTED, exit_code=EXIT_UNREACHABLE)
     if probe.silent:
         raise CommandProblem(f"{probe.problem}; start the Agent", code="no_answer", exit_code=EXIT_UNREACHABLE)
     out.note(*probe.lines())

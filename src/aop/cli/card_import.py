@@ -8,13 +8,14 @@ from typing import Any
 import click
 import msgspec
 
-from aop.agent.a2a_address import AgentNotFound, FoundAgent, find_agent
+from aop.agent.a2a_address import AgentNotFound, AgentUntrusted, FoundAgent, find_agent
 from aop.agent.a2a_card import NotAnAgentCard, read_agent_card
 from aop.agent.card_comparison import differences
 from aop.agent.card_draft import UNKNOWN, CardDraft, draft_of, endpoint_of, proposed_agent_id
 from aop.base import json as strict_json
 from aop.base.ids import is_safe_identifier
 from aop.cli import options
+from aop.cli.agent_trust import UNTRUSTED, agent_context, ca_of_agent
 from aop.cli.card_findings import MAX_BYTES
 from aop.cli.destination import find_local
 from aop.cli.output import Line, Output, styled
@@ -34,14 +35,16 @@ from aop.net.origin import Endpoint, InvalidEndpoint
 @click.option("--owner", metavar="ID", help="The principal of your token; default: you are asked, or it is marked.")
 @click.option("--agent", "agent_id", metavar="ID", help="The id of the Agent; default: made of owner and name.")
 @click.option("--endpoint", metavar="URL", help="Where the platform will call it; default: what the agent card says.")
+@ca_of_agent
 @options.yes
-def from_a2a(
+def from_a2a(  # noqa: PLR0913, PLR0917  a command's options are its parameters
     out: Output,
     source: str,
     target: Path,
     owner: str | None,
     agent_id: str | None,
     endpoint: str | None,
+    ca: Path | None,
     yes: bool,
 ) -> None:
     """The agent cards of A2A 0.3 and 1.0 are read, from /.well-known/agent-card.json or the older agent.json.
@@ -52,7 +55,7 @@ def from_a2a(
     Example: aop card from-a2a http://127.0.0.1:9999/
     Example: aop card from-a2a https://agent.example/cards/one.json --out one.json --owner alice
     """
-    found = _from_file(Path(source)) if "://" not in source else asyncio.run(_from_address(source))
+    found = _from_file(Path(source)) if "://" not in source else asyncio.run(_from_address(source, ca))
     owner_id = _identifier("--owner", owner or _asked_owner(out))
     chosen = agent_id or out.asks("Id of the Agent", proposed_agent_id(found.card, owner_id))
     draft = draft_of(
@@ -67,13 +70,14 @@ def from_a2a(
     _tell(out, target, draft, found, with_endpoint_point=endpoint is None)
 
 
-async def _from_address(source: str) -> FoundAgent:
+async def _from_address(source: str, ca: Path | None) -> FoundAgent:
     try:
-        return await find_agent(source)
+        return await find_agent(source, tls=agent_context(ca, source))
     except InvalidEndpoint as problem:
         raise UsageProblem(f"{source}: {problem}") from None
     except AgentNotFound as problem:
-        raise CommandProblem(str(problem), code="no_agent_card", exit_code=EXIT_UNREACHABLE) from None
+        way_out = UNTRUSTED if isinstance(problem, AgentUntrusted) else ""
+        raise CommandProblem(str(problem), code="no_agent_card", recovery=way_out, exit_code=EXIT_UNREACHABLE) from None
 
 
 def _from_file(path: Path) -> FoundAgent:

@@ -13,6 +13,7 @@ from click.exceptions import Exit
 from aop.base.settings import SettingsRefused
 from aop.cli import options
 from aop.cli.agent_run import local_platform
+from aop.cli.agent_trust import ca_of_agent
 from aop.cli.destination import LocalPlatform
 from aop.cli.front_setup import (
     FoundBehind,
@@ -58,6 +59,7 @@ _LISTEN = "127.0.0.1:8099"
 @click.option(
     "--data", metavar="DIR", type=options.PATH, help="Data folder of the local platform; default: one that runs nearby."
 )
+@ca_of_agent
 def front(action: str | None, to: tuple[str, ...], settings: Path | None, data: Path | None, **chosen: Any) -> None:
     """With --to it reads the agent card there, finds out what the Agent speaks (A2A 0.3 or A2A 1.0), makes the Card
     unless it has one, and serves the Agent to the Router until Ctrl-C. It shows the command that publishes it.
@@ -100,7 +102,7 @@ def _serve(found: ReadFrontSettings) -> None:
 def _settings(
     out: Output, to: tuple[str, ...], settings: Path | None, local: LocalPlatform | None, chosen: dict[str, Any]
 ) -> ReadFrontSettings:
-    environment = environment_of(os.environ, local)  # noqa: TID251
+    environment = environment_of(os.environ, local, chosen["ca"])  # noqa: TID251
     if settings is not None and not to:
         found = read_front_settings(settings, environment)
         out.note(*(f"{one.card.agent_id} {one.card.version}: {one.card.protocol.endpoint}" for one in found.agents))
@@ -141,6 +143,8 @@ def _init(out: Output, to: tuple[str, ...], path: Path, local: LocalPlatform | N
         write_new(path.parent / name, behind.card)
         members = behind.settings_of(read_card_of(path.parent / name))
         agent = {"card": name, **members, "delegation": chosen["delegation"]}
+        if chosen["ca"] is not None:
+            agent["tls"] = {"caFile": str(chosen["ca"].absolute())}
         if behind.authentication is not None:
             secret = f"{name.removesuffix('.json')}.secret"
             agent["authentication"] = {**behind.authentication, "secretFile": secret}
@@ -156,7 +160,9 @@ def _init(out: Output, to: tuple[str, ...], path: Path, local: LocalPlatform | N
 def _behind(url: str, local: LocalPlatform | None, chosen: dict[str, Any]) -> FoundBehind:
     identity = Identity(chosen["owner"] or (None if local is None else local.run.principal), chosen["agent_id"])
     origin = _origin(chosen)
-    return found_service(url, chosen["route"], origin, identity) if chosen["http"] else found_a2a(url, origin, identity)
+    if chosen["http"]:
+        return found_service(url, chosen["route"], origin, identity)
+    return found_a2a(url, origin, identity, chosen["ca"])
 
 
 def _origin(chosen: dict[str, Any]) -> str:

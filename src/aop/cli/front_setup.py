@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,13 +11,15 @@ from typing import Any, Final
 
 from aop.a2a.versions import A2AVersion
 from aop.agent import settings as names
-from aop.agent.a2a_address import AgentNotFound, AgentSilent, FoundAgent, find_agent
+from aop.agent.a2a_address import AgentNotFound, AgentSilent, AgentUntrusted, FoundAgent, find_agent
 from aop.agent.a2a_card import A2ACard, A2ASecurity, A2ASkill
 from aop.agent.card_draft import OpenPoint, draft_of
+from aop.cli.agent_trust import UNTRUSTED, agent_context
 from aop.cli.destination import LocalPlatform
 from aop.cli.problems import EXIT_UNREACHABLE, CommandProblem, UsageProblem
 from aop.contracts.card import AgentCard
 from aop.contracts.front_settings import Speaks
+from aop.front.secrets import CA_FILE
 from aop.net.origin import Endpoint, InvalidEndpoint
 
 _AUTHENTICATION: Final[Mapping[A2ASecurity, Mapping[str, str]]] = {
@@ -55,8 +58,8 @@ class FoundBehind:
         return {**self.members, "skillIds": listed} if listed else {**self.members}
 
 
-def found_a2a(url: str, origin: str, identity: Identity) -> FoundBehind:
-    found = _found(url)
+def found_a2a(url: str, origin: str, identity: Identity, ca: Path | None = None) -> FoundBehind:
+    found = _found(url, agent_context(ca, url))
     speaks = Speaks.A2A_0_3 if A2AVersion.V0_3 in found.speaks else Speaks.A2A_1_0
     if not found.speaks:
         raise CommandProblem(
@@ -92,13 +95,14 @@ def _behind(
     return FoundBehind(members, made, draft.open_points, scheme, draft.skill_ids)
 
 
-def _found(url: str) -> FoundAgent:
+def _found(url: str, tls: ssl.SSLContext | None) -> FoundAgent:
     try:
-        return asyncio.run(find_agent(url))
+        return asyncio.run(find_agent(url, tls=tls))
     except InvalidEndpoint as problem:
         raise UsageProblem(f"--to: {problem}") from None
     except AgentSilent as silent:
-        raise CommandProblem(str(silent), recovery="start the Agent, then repeat", exit_code=EXIT_UNREACHABLE) from None
+        recovery = UNTRUSTED if isinstance(silent, AgentUntrusted) else "start the Agent, then repeat"
+        raise CommandProblem(str(silent), recovery=recovery, exit_code=EXIT_UNREACHABLE) from None
     except AgentNotFound as problem:
         raise CommandProblem(
             str(problem), recovery="name the address of its agent card, or add --http for a plain HTTP service"
@@ -119,8 +123,9 @@ def _route(text: str) -> tuple[str, str]:
     return skill, path
 
 
-def environment_of(caller: Mapping[str, str], local: LocalPlatform | None) -> Mapping[str, str]:
-    """The Router to trust: that of the local platform, unless the environment names another."""
+def environment_of(caller: Mapping[str, str], local: LocalPlatform | None, ca: Path | None = None) -> Mapping[str, str]:
+    """The Router to trust: that of the local platform, unless the environment names another. `ca` is for Agents."""
+    caller = dict(caller) if ca is None else {**caller, CA_FILE: str(ca.absolute())}
     if local is None:
         return caller
     credential = local.run.router_credential
@@ -129,7 +134,7 @@ def environment_of(caller: Mapping[str, str], local: LocalPlatform | None) -> Ma
         names.KEY_ID: credential.key_id,
         names.PUBLIC_KEY: credential.public_key,
     }
-    return trusted | dict(caller)
+    return {**trusted, **caller}
 
 
 def write_new(path: Path, document: Mapping[str, Any], *, private: bool = False) -> None:

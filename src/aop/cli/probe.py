@@ -1,5 +1,6 @@
 """What a running Agent says of itself, against its Card: the lines for people and the report of its provider."""
 
+import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import msgspec
 
 from aop.a2a.versions import A2AVersion
-from aop.agent.a2a_address import AgentNotFound, AgentSilent, FoundAgent, find_agent
+from aop.agent.a2a_address import AgentNotFound, AgentSilent, AgentUntrusted, FoundAgent, find_agent
 from aop.agent.card_comparison import Difference, differences
 from aop.base.clock import utc_now
 from aop.cli.output import Line, Output, styled
@@ -19,13 +20,17 @@ from aop.net.origin import Endpoint
 
 @dataclass(frozen=True)
 class Probe:
-    """`agent` is None when no agent card was found; `problem` then says why, and `silent` whether anything answered."""
+    """`agent` is None when no agent card was found; `problem` then says why, and `silent` whether nothing answered.
+
+    `untrusted`: something did, with a certificate of an unknown authority.
+    """
 
     card: AgentCard
     endpoint: Endpoint
     agent: FoundAgent | None
     problem: str | None = None
     silent: bool = False
+    untrusted: bool = False
 
     @property
     def differences(self) -> Sequence[Difference]:
@@ -58,11 +63,12 @@ class Probe:
         }
 
 
-async def probed(card: AgentCard, endpoint: Endpoint) -> Probe:
+async def probed(card: AgentCard, endpoint: Endpoint, tls: ssl.SSLContext | None = None) -> Probe:
     try:
-        return Probe(card, endpoint, await find_agent(endpoint.canonical, endpoint=endpoint))
+        return Probe(card, endpoint, await find_agent(endpoint.canonical, endpoint=endpoint, tls=tls))
     except AgentNotFound as problem:
-        return Probe(card, endpoint, None, str(problem), isinstance(problem, AgentSilent))
+        silent, untrusted = isinstance(problem, AgentSilent), isinstance(problem, AgentUntrusted)
+        return Probe(card, endpoint, None, str(problem), silent, untrusted)
 
 
 def lines_of(found: Sequence[Difference]) -> list[Line]:

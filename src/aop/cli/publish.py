@@ -76,7 +76,7 @@ async def publish(  # noqa: PLR0913, PLR0917  a command's options are its parame
     read, card = _read(platform.out, file)
     folder = proof_dir or _usual_folder(file)
     provider_id = provider or card.owner.id
-    probing = PublishProbe(platform.out, card, force=force, report=report)
+    probing = PublishProbe(platform.out, card, force=force, report=report, ca=platform.destination.ca)
     await probing.before_publishing()
     if bump is not None:
         read, card = await raise_version(platform, read, card, VersionPart(bump))

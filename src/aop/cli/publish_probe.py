@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from aop.cli.agent_trust import agent_context
 from aop.cli.output import Output
 from aop.cli.probe import Probe, probed, write_report
 from aop.cli.problems import CommandProblem
@@ -15,11 +16,14 @@ _OTHER_AGENT_SECONDS = 1.0
 class PublishProbe:
     """Once: at the start, because a registered version never changes, or after the proof if nothing answered then."""
 
-    def __init__(self, out: Output, card: AgentCard, *, force: bool, report: Path | None) -> None:
+    def __init__(
+        self, out: Output, card: AgentCard, *, force: bool, report: Path | None, ca: Path | None = None
+    ) -> None:
         self._out = out
         self._card = card
         self._force = force
         self._report = report
+        self._ca = ca
         self._silent = False
         self.other_agent = ""
         """The id of an Agent that answers at the address in the place of this one."""
@@ -29,7 +33,7 @@ class PublishProbe:
             endpoint = Endpoint.parse(self._card.protocol.endpoint)
         except InvalidEndpoint:
             return  # the Binding refuses it, and says why
-        probe = await probed(self._card, endpoint)
+        probe = await self._probed(endpoint)
         self._silent = probe.silent
         if not probe.silent:
             self._judge(probe)
@@ -37,7 +41,11 @@ class PublishProbe:
     async def before_release(self, step: PublishStep) -> None:
         if self._silent and isinstance(step, EndpointProved):
             self._silent = False
-            self._judge(await probed(self._card, Endpoint.parse(self._card.protocol.endpoint)))
+            self._judge(await self._probed(Endpoint.parse(self._card.protocol.endpoint)))
+
+    async def _probed(self, endpoint: Endpoint) -> Probe:
+        context = agent_context(self._ca, endpoint.canonical, beside_public=True)
+        return await probed(self._card, endpoint, context)
 
     def patience(self, seconds: float) -> float:
         """Another Agent will not serve the proof of this one, however long one waits."""

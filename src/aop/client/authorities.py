@@ -2,13 +2,12 @@
 
 import os
 import ssl
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from aop.client.errors import AuthoritiesNotUsable, Unreachable
 from aop.contracts.recovery import Recovery, RecoveryOwner
-from aop.net.http import ConnectFailed, certified_context
+from aop.net.http import ConnectFailed, certified_context, is_untrusted, why_failed
 
 CA_FILE: Final = "SSL_CERT_FILE"
 
@@ -17,15 +16,6 @@ _TRUST: Final = Recovery(
     "Nothing was sent. If the Gateway's certificate is of an authority of your own, give the file of that authority: "
     f"--ca FILE of a command, ca= of the Python client, or {CA_FILE}.",
 )
-# The verification results of OpenSSL (X509_V_ERR_…).
-_UNTRUSTED: Final = frozenset({2, 18, 19, 20, 21})
-_OTHER_NAME: Final = frozenset({62, 64})
-_CERTIFICATE_PROBLEMS: Final[Mapping[int, str]] = {
-    9: "the certificate is not valid yet",
-    10: "the certificate has expired",
-    **dict.fromkeys(_OTHER_NAME, "the certificate is for another name"),
-    **dict.fromkeys(_UNTRUSTED, "the certificate is not trusted; give the CA that issued it"),
-}
 
 
 def trusted_context(ca: str | os.PathLike[str] | None, *, is_https: bool) -> ssl.SSLContext | None:
@@ -50,21 +40,5 @@ def _context_of(path: Path, source: str) -> ssl.SSLContext:
 
 def unreachable(gateway: str, failed: ConnectFailed) -> Unreachable:
     """Whoever meets this error often set another address than intended, so it names the one that was tried."""
-    cause = failed.__cause__
-    code = cause.verify_code if isinstance(cause, ssl.SSLCertVerificationError) else None
-    text = f"no connection to the Gateway at {gateway}: {_why(failed, cause)}"
-    return Unreachable(text, _TRUST if code in _UNTRUSTED else None)
-
-
-def _why(failed: ConnectFailed, cause: BaseException | None) -> str:
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"tls: {_CERTIFICATE_PROBLEMS.get(cause.verify_code, cause.verify_message)}"
-    if isinstance(cause, ssl.SSLError):
-        if cause.reason in {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_EOF_WHILE_READING"}:
-            return "tls: what answers there does not speak TLS; is it http:// instead of https://?"
-        return f"tls: {(cause.reason or type(cause).__name__).replace('_', ' ').lower()}"
-    if isinstance(cause, ConnectionRefusedError):
-        return "the connection was refused; nothing listens there"
-    if isinstance(cause, TimeoutError):
-        return f"{failed.phase}: no answer in time"
-    return str(failed)
+    text = f"no connection to the Gateway at {gateway}: {why_failed(failed)}"
+    return Unreachable(text, _TRUST if is_untrusted(failed) else None)

@@ -13,6 +13,8 @@ from aop.net.headers import require_name
 from aop.net.http import certified_context
 
 MAX_SECRET_BYTES: Final = 8192
+CA_FILE: Final = "SSL_CERT_FILE"
+"""Names the authorities to trust where the settings name none."""
 SecretHeaders = tuple[tuple[bytes, Secret], ...]
 
 _OURS: Final = frozenset({"content-type", "content-length", "host", "accept", "accept-encoding", "traceparent"})
@@ -34,18 +36,28 @@ def secret_headers(found: FrontAuthentication | msgspec.UnsetType, folder: Path)
     return ((_header_name(str(found.header)), Secret(secret)),)
 
 
-def tls_context(found: FrontTls | msgspec.UnsetType, folder: Path) -> ssl.SSLContext | None:
-    """None for the public authorities and no client certificate."""
+def tls_context(found: FrontTls | msgspec.UnsetType, folder: Path, roots: str | None = None) -> ssl.SSLContext | None:
+    """None for the public authorities and no client certificate. `roots` is what the environment names."""
     if found is msgspec.UNSET:
-        return None
+        return _trusting(Path(roots)) if roots else None
+    if found.ca_file is not msgspec.UNSET:
+        context = _trusting(folder / found.ca_file)
+    else:
+        context = _trusting(Path(roots) if roots else None)
     try:
-        context = certified_context(None if found.ca_file is msgspec.UNSET else folder / found.ca_file)
         if found.certificate_file is not msgspec.UNSET and found.key_file is not msgspec.UNSET:
             # A password would be asked for on the terminal; an empty one makes such a key an error instead.
             context.load_cert_chain(folder / found.certificate_file, folder / found.key_file, password=lambda: "")
     except (OSError, ValueError) as problem:  # ssl.SSLError is an OSError
         raise SecretNotUsable(f"tls: a file cannot be used ({type(problem).__name__})") from None
     return context
+
+
+def _trusting(authorities: Path | None) -> ssl.SSLContext:
+    try:
+        return certified_context(authorities)
+    except OSError as problem:  # ssl.SSLError is one
+        raise SecretNotUsable(f"tls: the CA file {authorities} cannot be used ({type(problem).__name__})") from None
 
 
 def _secret(found: FrontAuthentication, folder: Path) -> str:

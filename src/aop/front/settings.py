@@ -20,7 +20,7 @@ from aop.contracts.front_settings import FrontAgent, FrontLimits, FrontSettings,
 from aop.contracts.signing import VerifyKey
 from aop.front.agent import path_of
 from aop.front.limits import DEFAULT_CALLS
-from aop.front.secrets import SecretHeaders, SecretNotUsable, secret_headers, tls_context
+from aop.front.secrets import CA_FILE, SecretHeaders, SecretNotUsable, secret_headers, tls_context
 from aop.net import address_settings as addresses
 from aop.net.origin import Endpoint
 from aop.serving.held import DEFAULT_HELD_BYTES
@@ -76,7 +76,7 @@ def resolve(found: FrontSettings, folder: Path, environment: Mapping[str, str]) 
     proofs = folder / (PROOFS if found.challenge_directory is msgspec.UNSET else found.challenge_directory)
     if not proofs.is_dir():
         reader.refuse("/challengeDirectory", f"is not a folder: {proofs}")
-    agents = [_agent(reader, number, one, folder) for number, one in enumerate(found.agents)]
+    agents = [_agent(reader, number, one, folder, environment.get(CA_FILE)) for number, one in enumerate(found.agents)]
     _require_paths(reader, agents, origin)
     reader.conclude()
     limits = FrontLimits() if found.limits is msgspec.UNSET else found.limits
@@ -100,13 +100,16 @@ def _texts(found: FrontSettings) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text is not msgspec.UNSET}
 
 
-def _agent(reader: read.SettingsReader, number: int, found: FrontAgent, folder: Path) -> AgentBehind | None:
+def _agent(
+    reader: read.SettingsReader, number: int, found: FrontAgent, folder: Path, roots: str | None
+) -> AgentBehind | None:
     place = f"/agents/{number}"
     endpoint = reader.required(f"{place}/url", Endpoint.parse)
     routes = {} if found.routes is msgspec.UNSET else {route.skill: route.path for route in found.routes}
     try:
         card = read_card_of(folder / found.card)
-        headers, tls = secret_headers(found.authentication, folder), tls_context(found.tls, folder)
+        headers = secret_headers(found.authentication, folder)
+        tls = tls_context(found.tls, folder, roots if found.url.lower().startswith("https:") else None)
     except SettingsRefused as refused:
         reader.refuse(f"{place}/card", refused.problems[0].reason)
         return None

@@ -2,6 +2,7 @@
 
 from aop.net.headers import Headers
 from aop.net.http.client import AnswerStream, HttpClient, StreamedAnswer
+from aop.net.http.connect_problems import is_untrusted, why_failed
 from aop.net.http.message import (
     Answer,
     AnswerTooLarge,
@@ -31,7 +32,9 @@ __all__ = [
     "Target",
     "TransferBroken",
     "certified_context",
+    "is_untrusted",
     "request_head",
+    "why_failed",
     "with_body",
     "with_headers",
 ]
