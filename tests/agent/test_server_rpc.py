@@ -9,6 +9,7 @@ import pytest
 from aop.agent import AgentServer
 from aop.agent.a2a_card import read_agent_card
 from aop.agent.skills import SkillsMismatch
+from aop.contracts.documents import document
 from tests.agent.agents import ask
 from tests.agent.served import BLOCKING, PATH, ServedAgent, card_for, echo, message, message_of, served_agent
 
@@ -118,6 +119,8 @@ async def test_the_public_card_declares_the_credential_the_skills_and_the_capabi
         assert card["url"] == f"http://127.0.0.1:{agent.port}{PATH}"
         assert card["protocolVersion"] == "0.3.0"
         assert card["capabilities"]["streaming"] is True
+        (extension,) = card["capabilities"]["extensions"]
+        assert document("agent-id-extension/1").violations(extension) == ()
         assert read_agent_card(card).agent_id == card_for(SKILLS).agent_id
         assert [skill["id"] for skill in card["skills"]] == ["echo"]
         (scheme,) = card["security"]

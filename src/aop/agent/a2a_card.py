@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from aop.a2a.versions import A2AVersion
-from aop.agent.card import AGENT_ID_EXTENSION
+from aop.contracts.card import AGENT_ID_EXTENSION
 
 JSONRPC: Final = "JSONRPC"
 MAX_SKILLS: Final = 200

@@ -6,12 +6,10 @@ from typing import Any, Final
 import msgspec
 
 from aop.a2a.rpc import MODES
-from aop.contracts.card import AgentCard
+from aop.contracts.card import AGENT_ID_EXTENSION, AgentCard, AgentIdExtension, AgentIdParams
 from aop.net.origin import Endpoint
 
 PUBLIC_CARD_PATH: Final = "/.well-known/agent-card.json"
-AGENT_ID_EXTENSION: Final = "urn:aop:agent-id"
-"""Tells which Agent of the platform this is, so that nobody takes one at a port for another."""
 _BEARER: Final = "platform"
 
 
@@ -35,7 +33,7 @@ def public_card(card: AgentCard, origin: str) -> dict[str, Any]:
             "streaming": card.limits.streaming,
             "pushNotifications": False,
             "stateTransitionHistory": False,
-            "extensions": [{"uri": AGENT_ID_EXTENSION, "params": {"agentId": card.agent_id}}],
+            "extensions": [msgspec.to_builtins(_extension(card))],
         },
         "securitySchemes": {
             _BEARER: {
@@ -52,3 +50,7 @@ def public_card(card: AgentCard, origin: str) -> dict[str, Any]:
             {"id": skill.id, "name": skill.name, "description": skill.description, "tags": []} for skill in card.skills
         ],
     }
+
+
+def _extension(card: AgentCard) -> AgentIdExtension:
+    return AgentIdExtension(uri=AGENT_ID_EXTENSION, params=AgentIdParams(agent_id=card.agent_id))

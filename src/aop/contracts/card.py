@@ -1,7 +1,7 @@
 """Reader of the Agent Card v0.2 and of the parts of it that other documents show."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -69,4 +69,16 @@ class AgentCard(Wire, frozen=True, kw_only=True):
     limits: Limits
 
 
-READERS: dict[str, type] = {"agent-card/0.2": AgentCard}
+class AgentIdParams(Wire, frozen=True, kw_only=True):
+    agent_id: str
+
+
+class AgentIdExtension(Wire, frozen=True, kw_only=True):
+    """In the public agent card: which Agent of the platform this is, so that nobody takes one at a port for another."""
+
+    uri: Literal["urn:aop:agent-id"]
+    params: AgentIdParams
+
+
+AGENT_ID_EXTENSION: Final = "urn:aop:agent-id"
+READERS: dict[str, type] = {"agent-card/0.2": AgentCard, "agent-id-extension/1": AgentIdExtension}
