@@ -1,4 +1,4 @@
-"""The tables of the contract as TypeScript: codes, reasons, recovery, patterns and characters."""
+"""The tables of the contract as TypeScript: codes, reasons, recovery, rules, patterns and characters."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -65,6 +65,30 @@ def reasons() -> str:
             "  readonly [code in ErrorCode]?: { readonly [reason in PlatformErrorReason]?: ReasonEntry }",
             "} = {",
             *(line for code, rows in of_code.items() for line in (f"  {code}: {{", *rows, "  },")),
+            "}\n",
+        ]
+    )
+
+
+def rules() -> str:
+    found = json.loads((CONTRACTS / "platform-error" / "rules.json").read_text("utf-8"))
+    words = [
+        f"  {json.dumps(row['rule'])}: {json.dumps([row['sentence'], bool(row.get('place'))], ensure_ascii=False)},"
+        for row in found["rules"]
+    ]
+    forms = [
+        f"  {json.dumps(row['in'] + ' ' + row['pointer'])}: {json.dumps(row['form'], ensure_ascii=False)},"
+        for row in found["places"]
+    ]
+    return "\n".join(
+        [
+            "/** What was expected where a request broke a rule, and whether the form of the place follows. */",
+            "export const RULES: Readonly<Record<string, readonly [string, boolean]>> = {",
+            *words,
+            "}\n",
+            "/** What belongs at each place of a request: part and pointer, with `*` for an index. */",
+            "export const PLACES: Readonly<Record<string, string>> = {",
+            *forms,
             "}\n",
         ]
     )

@@ -7,7 +7,18 @@ from collections.abc import Iterator
 
 import yaml
 
-from tools.console_tables import CONTRACTS, ROOT, Schema, characters, codes, patterns, read_document, reasons, recovery
+from tools.console_tables import (
+    CONTRACTS,
+    ROOT,
+    Schema,
+    characters,
+    codes,
+    patterns,
+    read_document,
+    reasons,
+    recovery,
+    rules,
+)
 
 OUTPUT = ROOT / "console" / "src" / "api" / "contract.gen.ts"
 
@@ -161,7 +172,8 @@ def render() -> str:
     # Not named by an operation's own JSON answer, but read by the Console: the events of a stream.
     types.of({"$ref": "urn:aop:contract:invocation-stream-event:2"}, "")
     types.of({"$ref": "urn:aop:contract:platform-error:4"}, "")
-    return "\n".join([_HEADER, _JSON, types.text, operations, codes(), recovery(), reasons(), patterns(), characters()])
+    tables = [codes(), recovery(), reasons(), rules(), patterns(), characters()]
+    return "\n".join([_HEADER, _JSON, types.text, operations, *tables])
 
 
 _JSON = """export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject

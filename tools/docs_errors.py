@@ -1,4 +1,4 @@
-"""Writes the page of error codes from codes.json, reasons.json and recovery.json of the contract."""
+"""Writes the page of error codes from codes.json, reasons.json, recovery.json and rules.json of the contract."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _HEAD = """# Error codes
 
 Look up an error code: its HTTP status, its message, and who does what next. [Recover from an
 error](../guides/recover.md) shows the commands, [Troubleshooting](../troubleshooting.md) starts from the message.
-This page is generated from `contracts/platform-error/codes.json`, `reasons.json` and `recovery.json`.
+This page is generated from `contracts/platform-error/codes.json`, `reasons.json`, `recovery.json` and `rules.json`.
 
 Each code has one HTTP status and one fixed message. The message never contains text of the request, of a dependency or
 of an Agent. Every answer has the header `x-platform-trace-id`, and an error repeats it as `traceId`.
@@ -29,6 +29,14 @@ The platform never repeats a call.
 
 Most errors have a `reason`, one word that says more than the code. Below each code you find its reasons; each has a
 [section](reasons.md) with its sentence and the next step.
+"""
+_RULES = """
+## Rules of violations
+
+A VALIDATION_ERROR has `violations`: for each place that is wrong, a JSON Pointer and the rule that is broken. The
+command line, the Python client and the Console say the sentence of the rule. With a dot in the last column they
+add what belongs at that place, for example "the number is too small: a whole number from 1 to 600000". Both are in
+`contracts/platform-error/rules.json`. A rule about the input of a Skill is a keyword of its JSON Schema.
 """
 _SITUATIONS = """
 ## No usable answer
@@ -46,6 +54,8 @@ def errors_page() -> str:
     for entry in codes:
         lines += _section(entry, after[entry["code"]])
         lines += _reasons([reason for reason in reasons if entry["code"] in reason["codes"]])
+    lines.append(_RULES)
+    lines += table(("Rule", "What was expected", "Form"), map(_rule, error_document("rules.json")["rules"]))
     lines.append(_SITUATIONS)
     rows = ((code(entry["situation"]), owner(entry), prose(entry["action"])) for entry in recovery["situations"])
     lines += table(("Situation", "Who acts", "What to do"), rows)
@@ -54,6 +64,10 @@ def errors_page() -> str:
 
 def _row(entry: Json, after: Json) -> tuple[str, str, str]:
     return f"[{entry['code']}](#{entry['code'].lower()})", str(entry["status"]), owner(after)
+
+
+def _rule(entry: Json) -> tuple[str, str, str]:
+    return code(entry["rule"]), prose(entry["sentence"]), "•" if entry.get("place") else ""
 
 
 def _section(entry: Json, after: Json) -> Iterator[str]:

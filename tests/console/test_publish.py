@@ -94,7 +94,7 @@ def test_a_refused_card_shows_pointer_and_rule_next_to_the_field(tab: Tab) -> No
     schema = page.get_by_label("Input schema")
     expect(schema).to_have_attribute("aria-invalid", "true")
     expect(schema).to_have_accessible_description(
-        re.compile(r"Is not a schema that the platform can check safely. \(/skills/0/inputSchema\S* CARD-6\)")
+        re.compile(r"The Skill schema cannot be used. \(/skills/0/inputSchema\S* CARD-6\)")
     )
     notice = page.get_by_role("alert").filter(has_text="The Card was not registered")
     expect(notice).to_contain_text("The Card is not complete or not correct.")

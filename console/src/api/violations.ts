@@ -1,45 +1,23 @@
-/** What a broken rule means, as a sentence that stands next to its field, or after the name of the place. */
+/** What was expected where a request broke a rule, as a sentence that stands next to its field or after its place. */
 
+import { PLACES, RULES } from "@/api/contract.gen"
 import { pointerSteps } from "@/api/json"
+import type { Violation } from "@/api/problem"
 
-const PHRASES: Readonly<Record<string, string>> = {
-  additional_member: "has an unknown member",
-  const: "is not the only allowed value",
-  depth: "is nested too deeply",
-  enum: "is not one of the allowed values",
-  exclusiveMaximum: "is too large",
-  exclusiveMinimum: "is too small",
-  format: "does not have the required form",
-  maximum: "is too large",
-  maxItems: "has too many items",
-  maxLength: "is too long",
-  maxProperties: "has too many members",
-  minimum: "is too small",
-  minItems: "has too few items",
-  minLength: "is too short",
-  minProperties: "has too few members",
-  multipleOf: "is not a multiple of the required number",
-  pattern: "does not have the required form",
-  required: "is required",
-  type: "has the wrong type",
-  uniqueItems: "has the same item twice",
-  too_many_kinds: "begins a window with too many kinds of calls; ask for a shorter one",
-  "CARD-1": "is also the id of another Skill",
-  "CARD-2": "is also the id of another permission",
-  "CARD-3": "is not among the permissions of the Card",
-  "CARD-4": "is not written as plain digits",
-  "CARD-5": "is a number that cannot be kept exactly",
-  "CARD-6": "is not a schema that the platform can check safely",
+/** The part of a request that these rules are about; all others are about its body. */
+const PARTS: Readonly<Record<string, string>> = { path_value: "path", query_value: "query" }
+
+/** "the text is too short: 1 to 120 characters", in the words of the contract. */
+export function expectedOf({ pointer, rule }: Violation): string {
+  const [sentence, withForm] = RULES[rule] ?? ["this value is not accepted", false]
+  const form = PLACES[`${PARTS[rule] ?? "body"} ${pointer.replace(/\/\d+(?=\/|$)/g, "/*")}`]
+  return withForm && form !== undefined ? `${sentence}: ${form}` : sentence
 }
 
-export function phraseOf(rule: string): string {
-  return PHRASES[rule] ?? "is not accepted"
-}
-
-/** "Is too short.", next to the field. */
-export function sentenceOf(rule: string): string {
-  const phrase = phraseOf(rule)
-  return `${phrase.charAt(0).toUpperCase()}${phrase.slice(1)}.`
+/** The same as a sentence of its own, next to the field. */
+export function sentenceOf(violation: Violation): string {
+  const expected = expectedOf(violation)
+  return `${expected.charAt(0).toUpperCase()}${expected.slice(1)}.`
 }
 
 /** The place of a JSON Pointer in words: `/skills/0/id` is "skills 1, id". */

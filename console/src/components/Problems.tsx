@@ -6,7 +6,7 @@ import type { ReactNode } from "react"
 import { ERROR_CODES } from "@/api/contract.gen"
 import { Problem } from "@/api/problem"
 import { explained, nextStep, recoveryOf } from "@/api/recovery"
-import { placeOf, phraseOf } from "@/api/violations"
+import { expectedOf, placeOf } from "@/api/violations"
 import { Button } from "@/components/Button"
 import { Facts } from "@/components/Facts"
 import { Identifier } from "@/components/Identifier"
@@ -128,7 +128,8 @@ function Violations({ problem }: { readonly problem: Problem | undefined }) {
     <ul className="list-disc space-y-1 pl-4">
       {problem.violations.map(({ pointer, rule }, index) => (
         <li key={index} title={`${pointer} ${rule}`}>
-          <span className="font-medium">{placeOf(pointer) || "The request"}</span> {phraseOf(rule)}.
+          <span className="font-medium">{placeOf(pointer) || "The request"}</span>:{" "}
+          {expectedOf({ pointer, rule })}.
         </li>
       ))}
     </ul>

@@ -11,7 +11,7 @@ export interface FoundViolation extends Violation {
 export function ViolationTexts({ violations }: { readonly violations: ReadonlyArray<FoundViolation> }) {
   return violations.map(({ pointer, rule, says }) => (
     <span key={`${pointer} ${rule}`} className="block" title={`${pointer} ${rule}`}>
-      {says ?? sentenceOf(rule)}
+      {says ?? sentenceOf({ pointer, rule })}
       {says === undefined ? (
         <span className="font-normal text-muted">
           {" "}
