@@ -15,8 +15,8 @@ from proof.runner import FOLDER, SOAK, Proved, area_named, area_names
 _HEAD = """# Proof report
 
 Written by `./dev prove --full`, area by area; each section is the latest full run of its area. It tells what must hold,
-which faults were caused ("Provoked") and how often each came in the step for which it was meant, the figures with their
-bounds, and what did not hold. [The index](../../proof/INDEX.md#invariants) lists the invariants, the rules that hold
+which faults or requests were caused ("Provoked") and how often each came in the step for which it was meant, the
+figures with their bounds, and what did not hold. [The index](../../proof/INDEX.md#invariants) lists the invariants, the rules that hold
 for every call.
 
 | Area | Provoked | Figures out of bounds | Did not hold |
