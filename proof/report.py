@@ -16,8 +16,8 @@ _HEAD = """# Proof report
 
 Written by `./dev prove --full`, area by area; each section is the latest full run of its area. It tells what must hold,
 which faults or requests were caused ("Provoked") and how often each came in the step for which it was meant, the
-figures with their bounds, and what did not hold. [The index](../../proof/INDEX.md#invariants) lists the invariants, the rules that hold
-for every call.
+figures with their bounds, and what did not hold. [The index](../../proof/INDEX.md#invariants) lists the
+invariants, the rules that hold for every call.
 
 | Area | Provoked | Figures out of bounds | Did not hold |
 |---|---|---|---|
