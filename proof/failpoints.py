@@ -14,7 +14,7 @@ import functools
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -209,16 +209,13 @@ def main() -> int:
 
 def _accompany(board: Switchboard, control: Path) -> None:
     """The remote control lives on the unit's own loop, for as long as the unit."""
-    plain = units._unit
+    plain = units._run
 
-    async def accompanied(name: str) -> None:
+    async def accompanied(name: str, workers: int | None) -> None:
         with closing(await asyncio.start_unix_server(board.serve, control)):
-            await plain(name)
+            await plain(name, workers)
 
-    def started(name: str) -> Coroutine[Any, Any, None]:
-        return accompanied(name)
-
-    units._unit = started
+    units._run = accompanied
 
 
 if __name__ == "__main__":

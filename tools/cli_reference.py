@@ -70,10 +70,14 @@ _ROUTER = """
 ### `aop router`
 
 ```text
-aop router
+aop router [OPTIONS]
 ```
 
-Serve the A2A Router. Settings come from PLATFORM_* environment variables; stops on SIGTERM after a drain."""
+Serve the A2A Router. Settings come from PLATFORM_* environment variables; stops on SIGTERM after a drain.
+
+| Option | Meaning |
+|---|---|
+| `--workers N` | Serve with N processes behind the one address; auto: one for each core. Default: one process. |"""
 
 
 def page() -> str:

@@ -49,7 +49,10 @@ _CONTROL_PLANE = {
     "PLATFORM_OIDC_PRINCIPAL_PREFIX": "The prefix of their principals; the platform's own tokens never have it.",
 }
 _ROUTER = {
-    "PLATFORM_ROUTER_ID": "The id of this Router: the same after every restart, and different for each Router.",
+    "PLATFORM_ROUTER_ID": (
+        "The id of this Router: the same after every restart, and different for each Router."
+        " With `--workers` it has no dot and at most 120 characters."
+    ),
     "PLATFORM_ROUTER_LISTEN_ADDRESS": "Where the Router listens.",
     "PLATFORM_ROUTER_DATABASE_URL": "The database, with a login of the group `aop_router`.",
     "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": "Where the Router reaches a Control Plane; not its own origin.",

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import time
 
+from aop.ledger.router_lock import SILENT_SECONDS
 from proof.area import Area, Figure, Findings, Run, proves
 from proof.failpoints import ROUTER
 from proof.processes.stage import OPEN_ROWS, READY_SECONDS, Stage, many_open_rows, staged, wrong_settings
@@ -102,7 +103,8 @@ async def zombie(stage: Stage, times: int) -> None:
         calls += await stage.working()
         stage.made.router.send(signal.SIGSTOP)
         async with stage.made.successor() as successor:
-            stage.restarts.append(await successor.restart())
+            # The lock of the id is free only once the server has ended the session of the frozen one.
+            stage.restarts.append(await successor.restart() - SILENT_SECONDS)
             before = {row.invocation_id: row.facts for row in await stage.made.ledger.recorded()}
             stage.made.router.send(signal.SIGCONT)
             code = await stage.made.router.ended()

@@ -94,7 +94,7 @@ def test_every_setting_that_is_read_has_a_meaning_and_no_other_has() -> None:
 def test_every_command_in_a_page_exists_with_its_options() -> None:
     """Those for other machines too, which are not run."""
     known = {entry.name: {name for option in entry.command().params for name in option.opts} for entry in COMMANDS}
-    known |= {"router": {"--help"}}
+    known |= {"router": {"--help", "--workers"}}
     for page in sorted((ROOT / "docs").rglob("*.md")):
         for block in blocks_of(page):
             if block.word in {"sh", "shell"}:

@@ -21,7 +21,7 @@ from aop.net.sockets import listening_socket
 from tests.local.units_alone import EXTERNAL, started_units
 from tests.support.platform import LocalPlatform, get, seed_ports
 from tests.support.postgres import running_postgres
-from tests.support.processes import is_alive, require_none_left
+from tests.support.processes import children, is_alive, require_none_left
 from tests.support.waiting import PATIENCE_SECONDS, generous
 
 
@@ -130,7 +130,9 @@ def test_two_platforms_started_at_once_on_new_folders_get_different_ports_and_bo
 
 @pytest.mark.long
 @pytest.mark.rows("SAFE-13")
-def test_a_second_router_with_the_same_id_stops_the_first_alone_and_is_named(tmp_path: Path) -> None:
+def test_a_second_router_with_the_same_id_does_not_start_and_a_closed_one_stops_alone_and_is_named(
+    tmp_path: Path,
+) -> None:
     data, place = tmp_path / "data", f"127.0.0.1:{any_free_port()}"
     seed_ports(data)
     with started_units(data) as platform:
@@ -139,18 +141,34 @@ def test_a_second_router_with_the_same_id_stops_the_first_alone_and_is_named(tmp
         lines = Path(f"/proc/{first}/environ").read_text().split("\0")
         environment = dict(line.split("=", 1) for line in lines if "=" in line)
         environment["PLATFORM_ROUTER_LISTEN_ADDRESS"] = place
-        with subprocess.Popen([sys.executable, "-P", "-m", "aop", "router"], env=environment) as second:
-            eventually(lambda: ready(f"http://{place}"))
-            eventually(lambda: "router" not in platform.run["pids"])
-            assert platform.process.poll() is None
-            assert not is_alive(first)
-            assert all(is_alive(pid) for pid in platform.run["pids"].values())
-            assert get(platform.run["gateway"] + "/livez")[0] == 200
-            second.terminate()
-            assert second.wait(20) == 0
+        command = [sys.executable, "-P", "-m", "aop", "router"]
+        second = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert (second.returncode, "another unit of the Router with this id runs" in second.stderr) == (78, True)
+        assert is_alive(first)
+        closed = subprocess.run([*command, "close", "--router-id", "router-1"], env=environment, check=False)
+        assert closed.returncode == 0
+        eventually(lambda: "router" not in platform.run["pids"])
+        assert platform.process.poll() is None
+        assert not is_alive(first)
+        assert all(is_alive(pid) for pid in platform.run["pids"].values())
+        assert get(platform.run["gateway"] + "/livez")[0] == 200
         assert "router refuses to run and stays stopped; the other units go on" in platform.output
         assert "PLATFORM_ROUTER_ID: another Router process that started later uses this id" in platform.output
         assert platform.stop() == 0
+
+
+@pytest.mark.long
+@pytest.mark.rows("HA-05")
+def test_every_unit_has_the_workers_asked_for_and_all_stop_together(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    seed_ports(data)
+    with started_units(data, "--workers", "2", "--no-console") as platform:
+        platform.wait_ready()
+        workers = {name: children(platform.run["pids"][name]) for name in ("control-plane", "router", "door")}
+        assert {name: len(pids) for name, pids in workers.items()} == {"control-plane": 2, "router": 2, "door": 2}
+        assert platform.stop() == 0
+        assert not any(is_alive(pid) for pids in workers.values() for pid in pids)
+    require_none_left(str(data))
 
 
 def test_a_restart_of_the_folder_keeps_ports_keys_tokens_and_data(tmp_path: Path) -> None:

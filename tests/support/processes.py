@@ -44,6 +44,11 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+def children(pid: int) -> list[int]:
+    """The living processes that a process has started itself."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split() if is_alive(int(word))]
+
+
 def end_process(process: subprocess.Popen[bytes], seconds: float = 10.0) -> None:
     """Asks it to end, and kills it when it does not."""
     process.send_signal(signal.SIGTERM)

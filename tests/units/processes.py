@@ -33,10 +33,10 @@ def environment(unit: str, stores: DatabaseUrls | None, **changes: str | None) -
     return make(**changes)
 
 
-async def start(unit: str, settings: dict[str, str]) -> asyncio.subprocess.Process:
+async def start(unit: str, settings: dict[str, str], *options: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "aop", unit),
+        *("-m", "aop", unit, *options),
         env={**settings, "PATH": os.defpath},
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
@@ -58,16 +58,18 @@ class Ended:
     said: str
 
 
-async def run_to_end(unit: str, settings: dict[str, str]) -> Ended:
-    process = await start(unit, settings)
+async def run_to_end(unit: str, settings: dict[str, str], *options: str) -> Ended:
+    process = await start(unit, settings, *options)
     async with patience():
         _, said = await process.communicate()
     return Ended(process.returncode or 0, said.decode())
 
 
 @asynccontextmanager
-async def served(unit: str, settings: dict[str, str]) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
-    process = await start(unit, settings)
+async def served(
+    unit: str, settings: dict[str, str], *options: str
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    process = await start(unit, settings, *options)
     origin = f"http://{settings[UNITS[unit][1]]}"
     try:
         async with patience():

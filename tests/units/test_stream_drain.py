@@ -72,30 +72,41 @@ class RouterProcess:
 
 @asynccontextmanager
 async def router_process(stores: DatabaseUrls, grace: int) -> AsyncIterator[RouterProcess]:
-    async with scripted_agent() as agent, scripted_control_plane(agent_card(agent)) as plane:
-        port = free_port()
-        settings = router_environment(
-            PLATFORM_ROUTER_LISTEN_ADDRESS=f"127.0.0.1:{port}",
-            PLATFORM_ROUTER_DATABASE_URL=stores.router,
-            PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=plane.origin,
-            PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON=allowed_hosts(agent),
-            PLATFORM_SHUTDOWN_GRACE_SECONDS=str(grace),
-        )
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "aop", "router"),
-            env={**settings, "PATH": os.defpath},
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        try:
-            async with patience():
-                while await asyncio.to_thread(status_of, f"http://127.0.0.1:{port}/readyz") != 200:  # noqa: ASYNC110
-                    await asyncio.sleep(0.05)
-            yield RouterProcess(process, port, plane, agent, stores)
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.communicate()
+    async with (
+        scripted_agent() as agent,
+        scripted_control_plane(agent_card(agent)) as plane,
+        router_beside(agent, plane, stores, grace) as router,
+    ):
+        yield router
+
+
+@asynccontextmanager
+async def router_beside(
+    agent: ScriptedAgent, plane: ScriptedControlPlane, stores: DatabaseUrls, grace: int, *options: str
+) -> AsyncIterator[RouterProcess]:
+    port = free_port()
+    settings = router_environment(
+        PLATFORM_ROUTER_LISTEN_ADDRESS=f"127.0.0.1:{port}",
+        PLATFORM_ROUTER_DATABASE_URL=stores.router,
+        PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=plane.origin,
+        PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON=allowed_hosts(agent),
+        PLATFORM_SHUTDOWN_GRACE_SECONDS=str(grace),
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "aop", "router", *options),
+        env={**settings, "PATH": os.defpath},
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with patience():
+            while await asyncio.to_thread(status_of, f"http://127.0.0.1:{port}/readyz") != 200:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        yield RouterProcess(process, port, plane, agent, stores)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
 
 
 @pytest.mark.rows("OPS-16", "REAS-01")

@@ -8,6 +8,7 @@ import click
 from click.exceptions import Exit
 
 from aop import __version__
+from aop.cli import options
 from aop.cli.loading import Entry, LazyGroup
 from aop.local.terminal import write_line
 
@@ -183,11 +184,11 @@ class _Root(LazyGroup):
 
 
 @click.pass_context
-def _serve_router(context: click.Context) -> None:
+def _serve_router(context: click.Context, workers: int | None) -> None:
     if context.invoked_subcommand is None:
         from aop.cli.units import run_unit  # noqa: PLC0415
 
-        raise Exit(run_unit("router"))
+        raise Exit(run_unit("router", workers))
 
 
 def _tree() -> click.Group:
@@ -201,6 +202,7 @@ def _tree() -> click.Group:
         help=_ROUTER,
         short_help=_ROUTER,
         callback=_serve_router,
+        params=[click.Option(["--workers"], **options.WORKERS)],
         invoke_without_command=True,
     )
     groups.setdefault(UNITS, []).append(router)

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from aop.base.share import usable_cores
+
 Function = Callable[..., Any]
 Declare = Callable[[Function], Function]
 """Adds an option or argument to a command's function."""
@@ -25,6 +27,28 @@ ca = click.option(
     help="Trust the certificate authorities of this PEM file; default: the profile's, or SSL_CERT_FILE.",
 )
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+
+
+class _Workers(click.ParamType[int]):
+    """How many processes a unit has: a number, or as many as there are cores that it may use."""
+
+    name = "workers"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if value == "auto":
+            return min(usable_cores(), MAX_WORKERS)
+        if not isinstance(value, str) or not value.isdecimal() or not 1 <= int(value) <= MAX_WORKERS:
+            self.fail(f"must be auto, or a number from 1 to {MAX_WORKERS}", param, ctx)
+        return int(value)
+
+
+MAX_WORKERS = 64
+WORKERS: dict[str, Any] = {
+    "metavar": "N",
+    "type": _Workers(),
+    "help": "Serve with N processes behind the one address; auto: one for each core. Default: one process.",
+}
+workers = click.option("--workers", **WORKERS)
 
 
 def limit(default: int) -> Declare:

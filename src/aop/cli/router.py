@@ -10,7 +10,7 @@ from aop.base.ids import is_safe_identifier
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem
 from aop.cli.stores import router_data, router_database
-from aop.ledger.epochs import Closing, close_earlier, open_epoch
+from aop.ledger.epochs import Closing, close_left
 from aop.store.database import connect
 from aop.store.problems import StoreNotAsExpected, StoreUnavailable
 from aop.store.store_check import require_version
@@ -19,7 +19,7 @@ from aop.store.store_check import require_version
 @click.option("--router-id", metavar="ID", required=True, help="The PLATFORM_ROUTER_ID of the Router.")
 @router_data
 def close(out: Output, router_id: str, data: Path | None) -> None:
-    """If the Router still runs, it stops with exit code 78.
+    """Its workers are closed with it. If the Router still runs, it stops with exit code 78.
 
     Each open Invocation gets one terminal: `canceled` if its caller had left, else `failed` with DEPENDENCY_ERROR. No
     Agent is called.
@@ -49,9 +49,6 @@ async def _close(url: str, router_id: str) -> Closing | None:
     connection = await connect(url, application="aop router close")
     try:
         await require_version(connection, "ledger")
-        if not await connection.fetchval("SELECT EXISTS (SELECT FROM ledger.epoch WHERE router_id = $1)", router_id):
-            return None
-        epoch = await open_epoch(connection, router_id)
-        return await close_earlier(connection, router_id, epoch, utc_now)
+        return await close_left(connection, router_id, utc_now)
     finally:
         connection.terminate()

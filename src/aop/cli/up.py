@@ -1,7 +1,6 @@
 """`aop up`: the whole platform on this machine."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -35,15 +34,13 @@ from aop.net.address_settings import listen_address
     is_flag=True,
     help=f"Do not allow Agents at 127.0.0.1:{DEVELOPMENT_PORTS[0]} to {DEVELOPMENT_PORTS[-1]}.",
 )
-def up(
-    data: Path,
-    allow: tuple[str, ...],
-    samples: bool,
-    no_agents: bool,
-    no_console: bool,
-    no_door: bool,
-    no_dev_ports: bool,
-) -> None:
+@click.option(
+    "--workers",
+    metavar="N",
+    type=options.WORKERS["type"],
+    help="Run the Control Plane, the Router and the door in N processes each; auto: one for each core.",
+)
+def up(data: Path, allow: tuple[str, ...], samples: bool, workers: int | None, **left_out: bool) -> None:
     """No configuration is needed. The first start with a data folder creates the
     database, keys and tokens and chooses the ports; later starts reuse them.
 
@@ -66,6 +63,14 @@ def up(
             listen_address(entry)
         except ValueError:
             raise click.BadParameter("must be HOST:PORT, an IPv6 host in brackets", param_hint="--allow") from None
-    wanted = UpOptions(data, allow, with_agents=not no_agents, with_console=not no_console, with_door=not no_door)
-    wanted = replace(wanted, development_ports=not no_dev_ports, install_samples=samples)
+    wanted = UpOptions(
+        data,
+        allow,
+        with_agents=not left_out["no_agents"],
+        with_console=not left_out["no_console"],
+        with_door=not left_out["no_door"],
+        development_ports=not left_out["no_dev_ports"],
+        workers=workers,
+        install_samples=samples,
+    )
     raise Exit(run_up(wanted, os.environ))  # noqa: TID251

@@ -4,7 +4,7 @@ import ssl
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aop.base.clock import Clock, utc_now
 from aop.cards.reading import CardReader
@@ -63,6 +63,7 @@ from aop.serving.foundation import Foundation, Stores, open_foundation
 from aop.serving.health import Readiness, health_routes
 from aop.serving.routing import Route
 from aop.serving.unit import Unit
+from aop.serving.worker_group import WorkerGroup
 
 UNIT = "control-plane"
 STORES = ("registry", "workspace", "gateway")
@@ -79,6 +80,8 @@ class ControlPlaneEnvironment:
     lookup: Lookup = system_lookup
     tls: ssl.SSLContext | None = None
     """Trust of the proof fetch; the usual roots when left out."""
+    group: WorkerGroup = field(default_factory=WorkerGroup)
+    """The workers of this unit, of which this process is one."""
 
 
 @dataclass(frozen=True)
@@ -120,10 +123,11 @@ async def build(settings: ControlPlaneSettings, environment: ControlPlaneEnviron
 def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     settings, foundation = parts.settings, parts.foundation
     log, metrics, loops = foundation.log, foundation.metrics, foundation.loops
+    group = parts.environment.group
     opened.push_async_callback(loops.close)
     loops.start("changes", parts.signal.turn, needed=False)
     opened.callback(parts.signal.end)
-    workers = schema_workers(log, metrics)
+    workers = schema_workers(log, metrics, group.share)
     opened.push_async_callback(workers.close)
     checks = {owner: foundation.store_check(owner) for owner in STORES}
     readiness = Readiness(checks | {"loops": loops.check}, log, metrics)
@@ -134,8 +138,8 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         Slots(settings.max_in_flight_invocations),
         Slots(settings.max_in_flight_requests),
         Slots(settings.max_in_flight_requests),
-        Slots(MAX_ANONYMOUS),
-        Slots(MAX_SIGN_INS),
+        Slots(group.share.of(MAX_ANONYMOUS)),
+        Slots(group.share.of(MAX_SIGN_INS)),
     )
     metrics.in_flight(lambda: access.invocations.taken)
     router = RouterClient(
@@ -144,7 +148,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         settings.metadata_response_max_bytes,
     )
     routes = [
-        *health_routes(readiness, metrics),
+        *health_routes(readiness, metrics, group),
         *openapi_routes(access),
         *status_routes(access, readiness, router),
         *_identity_routes(parts, access, tokens),

@@ -1,11 +1,12 @@
 """Settings of the Control Plane (contract 16.1 and 16.2)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aop.base import settings as read
 from aop.base.ids import is_safe_identifier
 from aop.base.settings import Secret
+from aop.base.share import WorkerShare
 from aop.net import address_settings as addresses
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.unit_settings import Serving, UnitSettings, read_unit_settings
@@ -53,6 +54,14 @@ class ControlPlaneSettings:
     verification_timeout_ms: int
     access_token_days: int
     oidc: OidcSettings | None
+
+    def for_worker(self, share: WorkerShare) -> "ControlPlaneSettings":
+        return replace(
+            self,
+            unit=self.unit.for_worker(share),
+            max_in_flight_invocations=share.of(self.max_in_flight_invocations),
+            max_in_flight_requests=share.of(self.max_in_flight_requests),
+        )
 
     @property
     def serving(self) -> Serving:

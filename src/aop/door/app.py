@@ -27,6 +27,7 @@ from aop.serving.response import Response
 from aop.serving.routing import Call, Route, RouteAnswer
 from aop.serving.streaming import CancelOnDisconnect
 from aop.serving.unit import Unit
+from aop.serving.worker_group import WorkerGroup
 
 UNIT: Final = "door"
 PROTOCOLS: Final[tuple[Speaks, ...]] = (a2a_routes, mcp_routes)
@@ -34,7 +35,10 @@ _NOBODY: Final = Response(503)
 """The answer to a caller who has left; it is never sent."""
 
 
-async def build(settings: DoorSettings, protocols: Sequence[Speaks] = PROTOCOLS) -> Unit:
+async def build(
+    settings: DoorSettings, protocols: Sequence[Speaks] = PROTOCOLS, group: WorkerGroup | None = None
+) -> Unit:
+    group = group or WorkerGroup()
     log, metrics = UnitLog(UNIT, settings.log_level), UnitMetrics(UNIT)
     async with AsyncExitStack() as opened:
         gateway = _gateway(settings)
@@ -43,11 +47,11 @@ async def build(settings: DoorSettings, protocols: Sequence[Speaks] = PROTOCOLS)
         opened.push_async_callback(loops.close)
         tracing = start_telemetry(settings.telemetry, Observed(log, metrics, loops, Resolver()), opened)
         readiness = Readiness({"gateway": gateway.check, "loops": loops.check}, log, metrics)
-        parts = DoorParts(settings, gateway, log, metrics, loops, opened)
+        parts = DoorParts(settings, gateway, log, metrics, loops, opened, group)
         calls, watches = Slots(settings.max_calls), Slots(settings.max_watches)
         metrics.in_flight(lambda: calls.taken)
         routes = [
-            *health_routes(readiness, metrics),
+            *health_routes(readiness, metrics, group),
             *(_route(one, gateway, watches if one.watches else calls) for speaks in protocols for one in speaks(parts)),
         ]
         origins = DoorOrigins(settings.allowed_origins, hosts=settings.allowed_hosts)

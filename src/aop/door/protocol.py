@@ -26,6 +26,7 @@ from aop.serving.metrics import UnitMetrics
 from aop.serving.request import Request
 from aop.serving.request_log import UnitLog
 from aop.serving.routing import RouteAnswer
+from aop.serving.worker_group import WorkerGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class DoorParts:
     metrics: UnitMetrics
     loops: Loops
     opened: AsyncExitStack
+    group: WorkerGroup
+    """The workers of this door: a second message about a call may come to another one than the call did."""
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when new work is refused, at the end."""
 

@@ -1,9 +1,10 @@
 """Settings of the door; none of them is a secret, because the door has no rights of its own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aop.base import settings as read
+from aop.base.share import WorkerShare
 from aop.net import address_settings as addresses
 from aop.net.origin import Endpoint
 from aop.serving.unit_settings import Descriptors, Serving, Stopping, read_max_connections, read_stopping
@@ -37,6 +38,14 @@ class DoorSettings:
     stopping: Stopping
     log_level: str
     telemetry: TelemetrySettings | None
+
+    def for_worker(self, share: WorkerShare) -> "DoorSettings":
+        return replace(
+            self,
+            max_calls=share.of(self.max_calls),
+            max_watches=share.of(self.max_watches),
+            max_connections=None if self.max_connections is None else share.of(self.max_connections),
+        )
 
     @property
     def serving(self) -> Serving:

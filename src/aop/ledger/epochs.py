@@ -1,7 +1,7 @@
 """Epochs: each process of a Router has one. A new epoch fences the older ones and ends what they left open."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -49,6 +49,21 @@ async def close_earlier(connection: Connection, router_id: str, epoch: int, cloc
                 ended += len(await store.append(connection, router_id, epoch, facts))
             await store.close_epoch(connection, router_id, old)
     return Closing(earlier, ended)
+
+
+async def close_left(connection: Connection, router_id: str, clock: Clock, own: Collection[str] = ()) -> Closing | None:
+    """Closes all epochs of the Router and of every worker it ever had, but for those names that are `own`: whoever has
+    these opens their epochs. None when there never was any."""
+    async with translated_failures():
+        names = await store.worker_names(connection, router_id)
+    epochs, ended = list[int](), 0
+    for name in names:
+        if name not in own:
+            epoch = await open_epoch(connection, name)
+            closing = await close_earlier(connection, name, epoch, clock)
+            epochs += closing.epochs
+            ended += closing.ended
+    return Closing(epochs, ended) if names else None
 
 
 class EpochWatch:

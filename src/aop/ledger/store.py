@@ -45,6 +45,17 @@ async def open_epoch(connection: Connection, router_id: str) -> int:
     return epoch
 
 
+async def worker_names(connection: Connection, router_id: str) -> Sequence[str]:
+    """The names under which this Router has ever written: its id, and that with the number of a worker behind it."""
+    rows = await connection.fetch(
+        "SELECT DISTINCT router_id FROM ledger.epoch WHERE router_id = $1"
+        " OR (starts_with(router_id, $1 || '.') AND substr(router_id, length($1) + 2) ~ '^[1-9][0-9]{0,3}$')"
+        " ORDER BY router_id",
+        router_id,
+    )
+    return [row["router_id"] for row in rows]
+
+
 async def newest_epoch(connection: Connection, router_id: str) -> int:
     """0 before the first."""
     epoch: int | None = await connection.fetchval("SELECT max(epoch) FROM ledger.epoch WHERE router_id = $1", router_id)

@@ -17,10 +17,12 @@ _CLOSING_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Beside:
-    """What runs beside the two services, for people and for programs of other kinds."""
+    """What runs beside the two services, for people and for programs of other kinds, and in how many processes."""
 
     console: bool
     door: bool
+    workers: int | None = None
+    """Of each unit that can have some; None for units of one process."""
 
 
 def platform_units(
@@ -31,7 +33,9 @@ def platform_units(
 
     def unit(name: str, environment: Mapping[str, str], address: ListenAddress, origin: str) -> SupervisedUnit:
         # -P: a file in the current folder must not stand in for a module.
-        command = (sys.executable, "-P", "-m", "aop", name)
+        command: tuple[str, ...] = (sys.executable, "-P", "-m", "aop", name)
+        if beside.workers is not None and name != "console":
+            command += ("--workers", str(beside.workers))
         launch = Launch(command, environment, listener=listeners.of(address))
         # A Router whose id another process uses may not be started again; what the others do goes on without it.
         return SupervisedUnit(name, launch, answers_ready(origin), stop_seconds=seconds, may_stay_down=name == "router")

@@ -55,6 +55,8 @@ class UpOptions:
     with_door: bool = True
     development_ports: bool = True
     """Whether Agents may have 127.0.0.1 at the ports where `aop init` places them."""
+    workers: int | None = None
+    """How many processes each of the Control Plane, the Router and the door has; None for one without a parent."""
     install_samples: bool = False
     """Whether an installed package, which has no environments for them yet, makes some."""
 
@@ -124,7 +126,7 @@ class _Platform:
         samples = await ready_samples(*place, installing=installing) if self.options.with_agents else []
         # A bad setting is told before anything starts.
         settings = self._settings(addresses, secrets, external or _NOT_YET)
-        beside = Beside(self._offers_console(), self.options.with_door)
+        beside = Beside(self._offers_console(), self.options.with_door, self.options.workers)
         self._listen(addresses, samples, beside)
         async with self.supervisor:
             self._begin_agents(settings, samples)

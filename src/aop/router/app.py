@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aop.base.clock import Clock, utc_now
 from aop.cards.checks import SchemaChecks
@@ -25,7 +25,7 @@ from aop.router.api.invocation_answers import InvocationAnswers
 from aop.router.api.invocations import DispatchRoutes
 from aop.router.api.nested import NestedInvocationRoutes
 from aop.router.api.reads import LedgerReadRoutes
-from aop.router.api.status import StatusRoutes
+from aop.router.api.status import OwnStatus, status_routes
 from aop.router.api.topology_status import topology_status_routes
 from aop.router.invocation.acceptance import AcceptanceBoundary, CallLimits
 from aop.router.invocation.execution import Execution
@@ -44,6 +44,7 @@ from aop.serving.foundation import Foundation, Stores, open_foundation
 from aop.serving.health import Check, Readiness, health_routes
 from aop.serving.routing import Route
 from aop.serving.unit import Unit
+from aop.serving.worker_group import WorkerGroup
 
 UNIT = "router"
 STORE = "ledger"
@@ -61,6 +62,8 @@ class RouterEnvironment:
 
     clock: Clock = utc_now
     lookup: Lookup = system_lookup
+    group: WorkerGroup = field(default_factory=WorkerGroup)
+    """The workers of this unit, of which this process is one."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ async def build(settings: RouterSettings, environment: RouterEnvironment | None 
         opened.push_async_callback(loops.close)
         journal.start(loops)
         peer = Peer(settings.control_plane_origin, peer_client, foundation.resolver)
-        workers = schema_workers(log, metrics)
+        workers = schema_workers(log, metrics, environment.group.share)
         opened.push_async_callback(workers.close)
         checks = SchemaChecks(
             workers, max_work_ms=settings.schema_work_ms, max_kept_bytes=settings.card_cache_bytes // 2
@@ -130,13 +133,14 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     roots, children = Slots(settings.max_in_flight_invocations), Slots(settings.max_in_flight_children)
     ledger = LedgerReader(database)
     loops.start("parents", ParentWatch(ledger, supervisor).turn)
-    status = StatusRoutes(settings.router_id, readiness, topology, parts.workers, parts.journal.unsettled, sequencer)
+    group, principals = parts.environment.group, settings.service_principals
+    status = OwnStatus(settings.router_id, readiness, topology, parts.workers, parts.journal.unsettled, sequencer)
     routes = [
-        *health_routes(readiness, metrics),
-        *status.routes(settings.service_principals),
-        *topology_status_routes(topology, settings.service_principals),
-        *LedgerReadRoutes(ledger).routes(settings.service_principals),
-        *FiguresReadRoutes(FiguresReader(database), parts.environment.clock).routes(settings.service_principals),
+        *health_routes(readiness, metrics, group),
+        *status_routes(status, principals, group),
+        *topology_status_routes(topology, principals, group),
+        *LedgerReadRoutes(ledger).routes(principals),
+        *FiguresReadRoutes(FiguresReader(database), parts.environment.clock).routes(principals),
         *_invocation_routes(parts, topology, cards, ledger, (roots, children)),
     ]
     return Unit(

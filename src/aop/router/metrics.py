@@ -12,6 +12,7 @@ from aop.ledger.open_invocations import Unsettled
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.router.targets.topology import Topology
 from aop.serving.metrics import BUCKETS, Counts, Durations, Observe, UnitMetrics
+from aop.serving.worker_metrics import Across
 from aop.telemetry.phases import PhaseKind
 from aop.telemetry.spans import SpanKind
 
@@ -73,9 +74,10 @@ class RouterMetrics(Collector):
         self._gauge("aop_streams_open", "Result streams that run here.", streams)
 
     def watched(self, topology: Topology) -> None:
-        self._gauge("aop_topology_live", "1 while the watch of Release states is live.", lambda: topology.live)
-        self._gauge("aop_topology_age_seconds", "Time since the watch last spoke.", lambda: topology.silent_seconds)
-        self._gauge("aop_topology_releases", "Releases whose state is known.", topology.known_releases)
+        self._gauge("aop_topology_live", "1 while the watch of Release states is live.", lambda: topology.live, min)
+        age = "Time since the watch last spoke."
+        self._gauge("aop_topology_age_seconds", age, lambda: topology.silent_seconds, max)
+        self._gauge("aop_topology_releases", "Releases whose state is known.", topology.known_releases, min)
 
     def unsettled(self, facts: Callable[[], Unsettled]) -> None:
         self._gauge(
@@ -93,6 +95,7 @@ class RouterMetrics(Collector):
             "aop_ledger_unsettled_seconds",
             "How long the oldest unconfirmed acceptance or deferred terminal has waited.",
             lambda: facts().seconds,
+            max,
         )
 
     def numbering(self, sequencer: Sequencer) -> None:
@@ -105,6 +108,7 @@ class RouterMetrics(Collector):
             "aop_ledger_sequence_lag_seconds",
             "Time since all events that were found had their numbers; 0 where another Router numbers.",
             lambda: sequencer.lag_seconds,
+            max,
         )
 
     def collect(self) -> Iterator[Metric]:
@@ -115,5 +119,7 @@ class RouterMetrics(Collector):
     def _observe(self, name: str, text: str, buckets: tuple[float, ...] = BUCKETS) -> Observe:
         return Durations(self._unit.registry, name, text, ("unit",), buckets).of(self._unit.unit)
 
-    def _gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
+    def _gauge(self, name: str, text: str, value: Callable[[], float], across: Across = sum) -> None:
+        """`across` is what it says for several workers."""
+        self._unit.across[name] = across
         Gauge(name, text, ("unit",), registry=self._unit.registry).labels(self._unit.unit).set_function(value)

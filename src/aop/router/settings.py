@@ -1,10 +1,11 @@
 """Settings of the A2A Router (contract 16.1 and 16.3)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aop.base import settings as read
-from aop.base.settings import Secret
+from aop.base.settings import Secret, SettingProblem, SettingsRefused
+from aop.base.share import WorkerShare
 from aop.contracts.signing import SigningKey
 from aop.net import address_settings as addresses
 from aop.serving.bearer import ServicePrincipals
@@ -15,6 +16,7 @@ LISTEN_ADDRESS = "PLATFORM_ROUTER_LISTEN_ADDRESS"
 DATABASE_URL = "PLATFORM_ROUTER_DATABASE_URL"
 MAX_INVOCATIONS = "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS"
 MAX_CHILDREN = "PLATFORM_ROUTER_MAX_IN_FLIGHT_CHILDREN"
+MAX_ID_WITH_WORKERS = 120
 _CONTROL_PLANE_ORIGIN = "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN"
 _LOCAL_ROUTER = "http://127.0.0.1:8081"
 
@@ -48,6 +50,23 @@ class RouterSettings:
     max_in_flight_children: int
     schema_work_ms: int
     card_cache_bytes: int
+
+    def for_worker(self, share: WorkerShare) -> "RouterSettings":
+        """Its share of the limits, and a name of its own to write as."""
+        return replace(
+            self,
+            unit=self.unit.for_worker(share),
+            router_id=f"{self.router_id}.{share.number}",
+            max_in_flight_invocations=share.of(self.max_in_flight_invocations),
+            max_in_flight_children=share.of(self.max_in_flight_children),
+            card_cache_bytes=share.of(self.card_cache_bytes),
+        )
+
+    def require_worker_id(self) -> None:
+        """A worker writes as this id with a dot and its number behind it, and that must name nothing else."""
+        if "." in self.router_id or len(self.router_id) > MAX_ID_WITH_WORKERS:
+            reason = f"must have no dot and at most {MAX_ID_WITH_WORKERS} characters with --workers"
+            raise SettingsRefused([SettingProblem(ROUTER_ID, reason)])
 
     @property
     def serving(self) -> Serving:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from aop.base.distribution import install_line
 from aop.base.loops import Loops, Report
-from aop.cards.workers import SchemaWorkers
+from aop.base.share import WorkerShare
+from aop.cards.workers import MAX_PROCESSES, SchemaWorkers
 from aop.net.policy import Resolver
 from aop.serving.metrics import Counts, UnitMetrics
 from aop.serving.request_log import Level, UnitLog, safe_cause
@@ -31,7 +32,7 @@ def unit_loops(log: UnitLog, metrics: UnitMetrics) -> Loops:
     return Loops(report_of)
 
 
-def schema_workers(log: UnitLog, metrics: UnitMetrics) -> SchemaWorkers:
+def schema_workers(log: UnitLog, metrics: UnitMetrics, share: WorkerShare) -> SchemaWorkers:
     count = Counts(
         metrics.registry, "aop_schema_processes_lost", "Schema processes that ended in the middle of a job.", ("unit",)
     ).of(metrics.unit)
@@ -42,7 +43,7 @@ def schema_workers(log: UnitLog, metrics: UnitMetrics) -> SchemaWorkers:
         cause = "its processor time was spent" if spent else f"it ended with status {status}"
         log.event("schema_process.lost", level=Level.WARNING, cause=cause)
 
-    workers = SchemaWorkers(lost=lost)
+    workers = SchemaWorkers(share.of(MAX_PROCESSES), lost=lost)
     metrics.schema_work(lambda: workers.running, lambda: workers.waiting)
     return workers
 

@@ -10,10 +10,15 @@ from aop.serving.request import Request
 from aop.serving.request_log import Level, UnitLog
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route, Spanned
+from aop.serving.worker_group import WorkerGroup
+from aop.serving.worker_metrics import packed, text_of_all
 
 Check = Callable[[], Awaitable[None]]
 """Raises when its subject is not ready; the class and text of the exception go to the log only."""
 
+READY = "ready"
+METRICS = "metrics"
+"""What is asked of all workers of a unit."""
 CHECK_SECONDS = 2.0
 _FRESH_SECONDS = 0.5
 
@@ -56,18 +61,37 @@ class Readiness:
         self._metrics.ready(name, cause is None)
 
 
-def health_routes(readiness: Readiness, metrics: UnitMetrics) -> Sequence[Route]:
+def health_routes(readiness: Readiness, metrics: UnitMetrics, group: WorkerGroup | None = None) -> Sequence[Route]:
+    """Each worker answers for all: ready when all are, and with the metrics of all."""
+    group = group or WorkerGroup()
+
+    async def own_readiness(_: bytes) -> bytes:
+        return b"1" if await readiness.ready() else b""
+
+    async def own_metrics(_: bytes) -> bytes:
+        await readiness.ready()
+        return packed(metrics.registry)
+
+    group.answers(READY, own_readiness)
+    group.answers(METRICS, own_metrics)
+
     async def livez(request: Request) -> Response:
         return json_response(200, Health(status=HealthStatus.OK))
 
     async def readyz(request: Request) -> Response:
-        if await readiness.ready():
+        if all(await group.ask_all(READY)):
             return json_response(200, Health(status=HealthStatus.OK))
         return json_response(503, Health(status=HealthStatus.UNAVAILABLE))
 
     async def scrape(request: Request) -> Response:
-        await readiness.ready()
-        return Response(200, metrics.text(), ((b"content-type", CONTENT_TYPE),))
+        return Response(200, await text(), ((b"content-type", CONTENT_TYPE),))
+
+    async def text() -> bytes:
+        if group.is_alone:
+            await readiness.ready()
+            return metrics.text()
+        parts = await group.ask_all(METRICS)
+        return text_of_all([part for part in parts if part is not None], metrics.across)
 
     paths = (("/livez", livez), ("/readyz", readyz), ("/metrics", scrape))
     return [Route("GET", path, call, query=None, spanned=Spanned.NOT) for path, call in paths]

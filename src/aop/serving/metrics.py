@@ -9,6 +9,8 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from aop.serving.worker_metrics import Across
+
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4.encode()
 
@@ -81,6 +83,8 @@ class UnitMetrics:
         self.registry = CollectorRegistry(auto_describe=False)
         disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
         self.unit = unit
+        self.across: dict[str, Across] = {"aop_ready": min}
+        """By the name of a gauge: what it says for several workers, where that is not the sum."""
         self._requests = Counts(
             self.registry,
             "aop_http_requests",

@@ -74,7 +74,7 @@ async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    with _listener(serving) if handed is None else _agreeing(handed, serving) as listener:
+    with unit_listener(serving, handed) as listener:
         unit = await build()
         logging.basicConfig(handlers=[RuntimeRecords(unit.log)], level=logging.WARNING, force=True)
         try:
@@ -128,7 +128,9 @@ def _server(unit: Unit, max_connections: int) -> HttpServer:
     return server
 
 
-def _listener(serving: Serving) -> socket.socket:
+def unit_listener(serving: Serving, handed: socket.socket | None) -> socket.socket:
+    if handed is not None:
+        return _agreeing(handed, serving)
     try:
         return listening_socket(serving.address.host, serving.address.port)
     except OSError as failure:

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aop.base import settings as read
+from aop.base.share import WorkerShare
 from aop.net.address_settings import ListenAddress
 from aop.net.policy import AllowList
 from aop.store.database import STATEMENT_MILLIS
@@ -57,6 +58,11 @@ class UnitSettings:
     stopping: Stopping
     log_level: str
     telemetry: TelemetrySettings | None
+
+    def for_worker(self, share: WorkerShare) -> "UnitSettings":
+        """Limits are those of the unit; a worker has its share of them."""
+        connections = None if self.max_connections is None else share.of(self.max_connections)
+        return replace(self, database_pool_size=share.of(self.database_pool_size), max_connections=connections)
 
     def serving(self, address: ListenAddress, address_setting: str, max_calls: Mapping[str, int]) -> Serving:
         """`max_calls` says by the name of its setting how many calls of a kind there may be at a time."""

@@ -59,22 +59,20 @@ class A2ACall:
         """The state that the Ledger has. Artifacts are nowhere but in the answer to the call."""
         params = read_params(self.rpc.params, TaskParams)
         record = await self._record(params.id)
-        running = self.open_calls.find(params.id, self.agent_id, self.caller)
-        view = recorded_view(record, params.id if running is None else running.context_id)
+        context_id = await self.open_calls.context_of(params.id, self.agent_id, self.caller)
+        view = recorded_view(record, context_id or params.id)
         return self._result(self.form.task(view, history=params.history_length is not None))
 
     async def cancel(self) -> Response:
-        """Ends a call that streams in this process, and says what the Ledger then has."""
+        """Ends a call that streams in this door, and says what the Ledger then has."""
         params = read_params(self.rpc.params, TaskParams)
-        call = self.open_calls.find(params.id, self.agent_id, self.caller)
-        if call is None:
+        context_id = await self.open_calls.cancel(params.id, self.agent_id, self.caller)
+        if context_id is None:
             raise TaskNotFound
-        call.cancel()
-        await call.closed.wait()
         record = await settled(self.caller, params.id)
         if record.status in TERMINAL_STATUSES and record.status is not InvocationStatus.CANCELED:
             raise TaskNotCancelable
-        return self._result(self.form.task(recorded_view(record, call.context_id)))
+        return self._result(self.form.task(recorded_view(record, context_id)))
 
     async def resubscribe(self) -> Response:
         """Not offered, because nobody keeps what a stream has told. A Task that does not exist is told as such."""

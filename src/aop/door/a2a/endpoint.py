@@ -37,6 +37,7 @@ from aop.serving.body import read_bytes, require_json_type
 from aop.serving.request import Request
 from aop.serving.response import JSON, Response, json_response
 from aop.serving.routing import RouteAnswer
+from aop.serving.worker_group import WorkerGroup
 
 PATH: Final = "/a2a/:workspaceId/:agentId"
 MAX_ID: Final = 256
@@ -84,7 +85,7 @@ OPERATIONS: Final[Mapping[A2AVersion, Mapping[str, Operation]]] = {
 
 
 def a2a_routes(parts: DoorParts) -> Sequence[DoorRoute]:
-    door = A2ADoor(parts.settings)
+    door = A2ADoor(parts.settings, parts.group)
     return [
         DoorRoute("POST", PATH, door.call),
         DoorRoute("POST", f"{PATH}/", door.call),  # some clients put the slash behind every address
@@ -93,10 +94,10 @@ def a2a_routes(parts: DoorParts) -> Sequence[DoorRoute]:
 
 
 class A2ADoor:
-    def __init__(self, settings: DoorSettings) -> None:
+    def __init__(self, settings: DoorSettings, group: WorkerGroup) -> None:
         self._origin = settings.origin
         self._max_bytes = settings.request_max_bytes
-        self._open_calls = OpenCalls()
+        self._open_calls = OpenCalls(group)
 
     async def card(self, request: DoorRequest) -> Response:
         """In the form of the version that is named; where none of ours is, in both forms."""

@@ -75,7 +75,7 @@ class McpServer:
         self._max_bytes = settings.request_max_bytes
         self._ending = parts.ending
         self._catalogs = Catalogs()
-        self._running = CancellableCalls()
+        self._running = CancellableCalls(parts.group)
         self._tools = ToolAnswers(self._catalogs, self._running, DoorMemory(), settings.answer_max_bytes)
         self._listening = Slots(max(1, settings.max_calls // _LISTENING_SHARE))
         self._methods: Mapping[tuple[Era, str], _Method] = {
@@ -126,7 +126,7 @@ class McpServer:
         """Only a cancellation means anything, and only in the session that the call belongs to."""
         params = read_params(message)
         if message.method == "notifications/cancelled" and params.request_id is not msgspec.UNSET:
-            self._running.cancel(request.caller, request.http.single_header(SESSION_HEADER), params.request_id)
+            await self._running.cancel(request.caller, request.http.single_header(SESSION_HEADER), params.request_id)
         else:
             await request.caller.workspace()
         return Response(202)

@@ -1,4 +1,4 @@
-"""`GET /internal/v1/status`: what this Router says of itself, in an answer of one size."""
+"""`GET /internal/v1/status`: what this Router says of itself, all its workers together, in an answer of one size."""
 
 import asyncio
 import math
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from aop.cards.workers import SchemaWorkers
-from aop.contracts.errors import Envelope
+from aop.contracts.errors import Envelope, Overloaded
 from aop.contracts.router_status import (
     RouterReadiness,
     RouterStatus,
@@ -20,15 +20,20 @@ from aop.contracts.router_status import (
 )
 from aop.ledger.open_invocations import Unsettled
 from aop.ledger.sequence.sequencer import Sequencer
-from aop.router.targets.topology import Topology
+from aop.router.targets.topology import STATES, Topology
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.health import Readiness
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route, Spanned
+from aop.serving.worker_group import WorkerGroup
 
 # Less than the Control Plane waits: what a Router whose store hangs knows of itself must still arrive.
 _READY_SECONDS = 1.0
+_ALL_SECONDS = 1.5
+_QUESTION = "status"
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(RouterStatus).decode
 
 
 def _random_id() -> str:
@@ -36,8 +41,8 @@ def _random_id() -> str:
 
 
 @dataclass(frozen=True)
-class StatusRoutes:
-    """Each part says how it is. Nothing is waited for except readiness, and that not for long."""
+class OwnStatus:
+    """That of this process. Each part says how it is. Nothing is waited for except readiness, and that not for long."""
 
     router_id: str
     readiness: Readiness
@@ -47,12 +52,8 @@ class StatusRoutes:
     sequencer: Sequencer
     instance_id: str = field(default_factory=_random_id)
 
-    def routes(self, principals: ServicePrincipals) -> Sequence[Route]:
-        path, authenticate = "/internal/v1/status", principals.authenticate
-        return [Route("GET", path, self.read, Envelope.INVOCATION, authenticate, spanned=Spanned.NOT)]
-
-    async def read(self, request: Request) -> Response:
-        status = RouterStatus(
+    async def read(self) -> RouterStatus:
+        return RouterStatus(
             router_id=self.router_id,
             instance_id=self.instance_id,
             status=RouterReadiness.OK if await self._is_ready() else RouterReadiness.NOT_READY,
@@ -63,7 +64,6 @@ class StatusRoutes:
             facts=self._facts(),
             sequence=_lag(self.sequencer),
         )
-        return json_response(200, status)
 
     async def _is_ready(self) -> bool:
         try:
@@ -88,6 +88,56 @@ class StatusRoutes:
             denied=waiting.left,
             oldest_ms=_milliseconds(waiting.seconds) if waiting.count else msgspec.UNSET,
         )
+
+
+def status_routes(own: OwnStatus, principals: ServicePrincipals, group: WorkerGroup) -> Sequence[Route]:
+    async def answer(_: bytes) -> bytes:
+        return _encode(await own.read())
+
+    async def read(request: Request) -> Response:
+        if group.is_alone:
+            return json_response(200, await own.read())
+        answers = await group.ask_all(_QUESTION, seconds=_ALL_SECONDS)
+        return json_response(200, status_of_all([None if one is None else _decode(one) for one in answers]))
+
+    group.answers(_QUESTION, answer)
+    path, authenticate = "/internal/v1/status", principals.authenticate
+    return [Route("GET", path, read, Envelope.INVOCATION, authenticate, spanned=Spanned.NOT)]
+
+
+def status_of_all(found: Sequence[RouterStatus | None]) -> RouterStatus:
+    """Loads and facts are added up; readiness and the watch are those of the worker that is behind all others.
+
+    It is named as its first worker is, without the number: whoever asks twice must not take two workers for a restart.
+    """
+    workers = [worker for worker in found if worker is not None]
+    if not workers:
+        raise Overloaded("no worker answers")
+    facts, oldest = [worker.facts for worker in workers], [worker.facts.oldest_ms for worker in workers]
+    ready = len(workers) == len(found) and all(worker.status is RouterReadiness.OK for worker in workers)
+    return RouterStatus(
+        router_id=workers[0].router_id.rpartition(".")[0],
+        instance_id=workers[0].instance_id,
+        status=RouterReadiness.OK if ready else RouterReadiness.NOT_READY,
+        topology=min((worker.topology for worker in workers), key=_progress),
+        schema_work=SchemaLoad(
+            processes=sum(worker.schema_work.processes for worker in workers),
+            running=sum(worker.schema_work.running for worker in workers),
+            waiting=sum(worker.schema_work.waiting for worker in workers),
+        ),
+        facts=UnwrittenFacts(
+            unconfirmed=sum(one.unconfirmed for one in facts),
+            deferred=sum(one.deferred for one in facts),
+            denied=sum(one.denied for one in facts),
+            oldest_ms=max((age for age in oldest if age is not msgspec.UNSET), default=msgspec.UNSET),
+        ),
+        sequence=next((worker.sequence for worker in workers if worker.sequence is not msgspec.UNSET), msgspec.UNSET),
+    )
+
+
+def _progress(watch: WatchFreshness) -> tuple[int, float]:
+    """The more, the fresher."""
+    return STATES.index(watch.state), -watch.age_ms if watch.age_ms is not msgspec.UNSET else -math.inf
 
 
 def _lag(sequencer: Sequencer) -> SequenceLag | msgspec.UnsetType:

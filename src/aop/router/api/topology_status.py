@@ -1,22 +1,62 @@
-"""`GET /internal/v1/topology/status`: the local, read-only view of the watched topology."""
+"""`GET /internal/v1/topology/status`: the read-only view of the watched topology, of the worker furthest behind."""
 
 from collections.abc import Sequence
 
+import msgspec
+
+from aop.base.clock import now_text
 from aop.base.settings import identifier
 from aop.contracts.errors import Envelope
-from aop.router.targets.topology import Topology
+from aop.contracts.topology import SourceState, TopologySource, TopologyStatus
+from aop.router.targets.topology import STATES, Topology
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.query import QueryRules
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route, Spanned
+from aop.serving.worker_group import WorkerGroup
 
 _QUERY: QueryRules = {"releaseId": identifier}
+_QUESTION = "topology"
 
 
-def topology_status_routes(topology: Topology, principals: ServicePrincipals) -> Sequence[Route]:
+class View(msgspec.Struct, array_like=True):
+    """What a worker knows, and up to which revision of the source."""
+
+    revision: int
+    status: TopologyStatus
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(View).decode
+
+
+def topology_status_routes(topology: Topology, principals: ServicePrincipals, group: WorkerGroup) -> Sequence[Route]:
+    async def answer(release_id: bytes) -> bytes:
+        return _encode(View(topology.after or 0, topology.status(release_id.decode() or None)))
+
     async def read(request: Request) -> Response:
-        return json_response(200, topology.status(request.query.get("releaseId")))
+        release_id: str | None = request.query.get("releaseId")
+        if group.is_alone:
+            return json_response(200, topology.status(release_id))
+        answers = await group.ask_all(_QUESTION, (release_id or "").encode())
+        return json_response(200, least_advanced([None if one is None else _decode(one) for one in answers]))
 
+    group.answers(_QUESTION, answer)
     path, authenticate = "/internal/v1/topology/status", principals.authenticate
     return [Route("GET", path, read, Envelope.INVOCATION, authenticate, query=_QUERY, spanned=Spanned.NOT)]
+
+
+def least_advanced(views: Sequence[View | None]) -> TopologyStatus:
+    """Of a worker that does not answer nobody knows what it has seen: the source then counts as lost."""
+    known = [view for view in views if view is not None]
+    if not known:
+        return TopologyStatus(schema_version="1", source=_unknown(), observations=())
+    status = min(known, key=lambda view: (STATES.index(view.status.source.state), view.revision)).status
+    if len(known) < len(views) and status.source.state is SourceState.LIVE:
+        return msgspec.structs.replace(status, source=_unknown())
+    return status
+
+
+def _unknown() -> TopologySource:
+    return TopologySource(state=SourceState.LOST, since=now_text())

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from aop.base.clock import Clock
 from aop.ledger.entries import Writer
-from aop.ledger.epochs import close_earlier, open_epoch
+from aop.ledger.epochs import Closing, close_earlier, open_epoch
 from aop.ledger.journal import Journal
 from aop.ledger.writer_connection import Connect
 from aop.router.metrics import RouterMetrics
@@ -50,8 +50,7 @@ async def open_journal(
         closing = await close_earlier(connection, settings.router_id, epoch, clock)
     finally:
         connection.terminate()
-    if closing.ended:
-        log.event("ledger.closed_open_invocations", level=Level.WARNING, cause=f"{closing.ended} of an earlier epoch")
+    report_closed(log, closing)
     fence = Fence(log, epoch)
     journal = Journal(
         Writer(settings.router_id, epoch),
@@ -64,6 +63,11 @@ async def open_journal(
     )
     counts.unsettled(journal.unsettled)
     return journal, fence
+
+
+def report_closed(log: UnitLog, closing: Closing | None) -> None:
+    if closing is not None and closing.ended:
+        log.event("ledger.closed_open_invocations", level=Level.WARNING, cause=f"{closing.ended} of an earlier epoch")
 
 
 def _report_unsettled(log: UnitLog, count: int) -> None:

@@ -19,6 +19,8 @@ from aop.contracts.topology import (
 )
 
 SILENCE_SECONDS = 15.0
+STATES = (SourceState.INITIALIZING, SourceState.LOST, SourceState.LIVE)
+"""In the order in which more is known."""
 REFUSALS = {
     WatchedState.SUSPENDED: ErrorCode.AGENT_RELEASE_SUSPENDED,
     WatchedState.REVOKED: ErrorCode.AGENT_RELEASE_REVOKED,

@@ -1,0 +1,49 @@
+"""What a unit of the Router holds while it runs, whether it is one process or has workers."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aop.base.clock import utc_now
+from aop.base.share import WorkerShare
+from aop.ledger.epochs import close_left
+from aop.ledger.router_lock import RouterLock, RouterRuns
+from aop.router.invocation.recording import ledger_connect, report_closed
+from aop.router.settings import ROUTER_ID, RouterSettings
+from aop.serving.request_log import UnitLog
+from aop.serving.unit import MustEnd
+from aop.store.database import translated_failures
+from aop.store.store_check import require_version
+
+_RUNS = f"{ROUTER_ID}: another unit of the Router with this id runs, so this one does not start"
+
+
+@asynccontextmanager
+async def holding_router(settings: RouterSettings, workers: int | None, log: UnitLog) -> AsyncIterator[None]:
+    """Holds the lock of the id, and has ended what an earlier start left open in epochs that nobody now opens again.
+
+    `workers` is None for a unit that writes as the id itself.
+    """
+    shares = [] if workers is None else [WorkerShare(number + 1, workers) for number in range(workers)]
+    own = {settings.for_worker(share).router_id for share in shares} or {settings.router_id}
+    connected = ledger_connect(settings)
+    lock = RouterLock(connected, settings.router_id)
+    try:
+        await lock.take()
+    except RouterRuns:
+        raise MustEnd(_RUNS) from None
+    keeper = asyncio.create_task(lock.keep(), name="lock of the Router id")
+    try:
+        connection = await connected()
+        try:
+            async with translated_failures():
+                await require_version(connection, "ledger")
+            closing = await close_left(connection, settings.router_id, utc_now, own)
+        finally:
+            connection.terminate()
+        report_closed(log, closing)
+        yield
+    finally:
+        keeper.cancel()
+        await asyncio.wait({keeper})
+        lock.release()

@@ -1,0 +1,204 @@
+"""The parent of the workers of a unit: starts them, starts a crashed one again, passes questions on, serves nothing."""
+
+import asyncio
+import os
+import signal
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from aop.base.share import WorkerShare
+from aop.net.sockets import LISTEN_FDS, LISTEN_PID
+from aop.serving.request_log import Level, UnitLog
+from aop.serving.worker_group import ASK_ALL, BUILT, WORKER, ToAll, WorkerPlace, encode, to_all
+from aop.serving.worker_link import LinkLost, WorkerLink
+
+MAX_RESTARTS: Final = 5
+"""Of one worker within a minute."""
+_MINUTE: Final = 60.0
+_FIRST_DELAY: Final = 0.1
+_CLOSING_SECONDS: Final = 5.0
+"""What a worker may take beyond its drain and its grace, before it is killed."""
+
+Keep = Callable[[bytes | None, bytes], bytes]
+"""What is kept of the last answer of a worker that is gone, together with that of those before it."""
+
+
+class WorkersEnded(Exception):
+    """The unit ends because a worker does; the text is for the operator, and empty where the worker has said why."""
+
+    def __init__(self, code: int, text: str = "") -> None:
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class WorkersPlan:
+    """How many workers a unit has, and how each is started."""
+
+    count: int
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+@dataclass(eq=False)
+class _Worker:
+    """A place among the workers, and the process that now has it."""
+
+    share: WorkerShare
+    built: asyncio.Event = field(default_factory=asyncio.Event)
+    process: asyncio.subprocess.Process | None = None
+    link: WorkerLink | None = None
+    restarts: deque[float] = field(default_factory=deque)
+    last: dict[str, bytes] = field(default_factory=dict)
+
+    def delay(self, now: float) -> float | None:
+        """How long to wait before the next start; None when there were too many."""
+        while self.restarts and now - self.restarts[0] > _MINUTE:
+            self.restarts.popleft()
+        if len(self.restarts) >= MAX_RESTARTS:
+            return None
+        self.restarts.append(now)
+        return float(_FIRST_DELAY * 2 ** (len(self.restarts) - 1))
+
+
+class Parent:
+    def __init__(self, plan: WorkersPlan, listener: socket.socket, log: UnitLog, kept: Mapping[str, Keep]) -> None:
+        """`kept` names the questions whose last answer outlives a worker."""
+        self._plan = plan
+        self._listener = listener
+        self._log = log
+        self._kept = kept
+        self._ended: dict[str, bytes] = {}
+        self._workers = [_Worker(WorkerShare(number + 1, plan.count)) for number in range(plan.count)]
+        self._stopping = False
+        self._started = False
+
+    async def run(self, stop_seconds: float) -> None:
+        """Until SIGTERM or SIGINT; WorkersEnded when a worker cannot be kept running.
+
+        `stop_seconds` is what a worker may take to end.
+        """
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        told, keepers = asyncio.create_task(stop.wait()), set[asyncio.Task[None]]()
+        try:
+            # One first: what refuses the unit as a whole is then said once.
+            for some in (self._workers[:1], self._workers[1:]):
+                keepers |= {asyncio.create_task(self._keep(worker)) for worker in some}
+                await _until(_all_built(some), {told, *keepers})
+                if stop.is_set() or any(keeper.done() for keeper in keepers):
+                    break
+            else:
+                self._started = True
+                self._log.event("unit.workers_started", cause=f"{self._plan.count} workers")
+                await asyncio.wait({told, *keepers}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            told.cancel()
+            await self._stop(keepers, stop_seconds + _CLOSING_SECONDS)
+        for keeper in keepers:
+            if not keeper.cancelled():
+                keeper.result()
+
+    async def _keep(self, worker: _Worker) -> None:
+        while not self._stopping:
+            code = await self._run_once(worker)
+            if self._stopping:
+                return
+            ended = f"worker {worker.share.number} ended ({_described(code)})"
+            if code == os.EX_CONFIG or not self._started:
+                raise WorkersEnded(code if code > 0 else 1, "" if code > 0 else ended)
+            delay = worker.delay(time.monotonic())
+            if delay is None:
+                raise WorkersEnded(1, f"{ended} after {MAX_RESTARTS} restarts within a minute")
+            self._log.event("worker.ended", level=Level.WARNING, cause=f"{ended}; it is started again in {delay:g} s")
+            await asyncio.sleep(delay)
+
+    async def _run_once(self, worker: _Worker) -> int:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            place = WorkerPlace(worker.share, theirs.fileno(), self._listener.fileno())
+            environment = {**self._plan.environment, WORKER: place.text(os.getpid())}
+            for name in (LISTEN_FDS, LISTEN_PID):
+                environment.pop(name, None)
+            # Settings and secrets are inherited with the environment; the command names nothing but the unit.
+            worker.process = await asyncio.create_subprocess_exec(
+                *self._plan.command, env=environment, pass_fds=(place.link, place.listener)
+            )
+
+        async def answer(question: str, body: bytes) -> bytes | None:
+            return await self._answer(worker, question, body)
+
+        worker.link = await WorkerLink.on(ours, answer)
+        reading = asyncio.create_task(worker.link.run())
+        try:
+            code = await worker.process.wait()
+        finally:
+            worker.link = worker.process = None
+            reading.cancel()
+            await asyncio.wait({reading})
+        for question, last in worker.last.items():
+            self._ended[question] = self._kept[question](self._ended.get(question), last)
+        worker.last.clear()
+        return code
+
+    async def _answer(self, worker: _Worker, question: str, body: bytes) -> bytes | None:
+        if question == BUILT:
+            worker.built.set()
+            return b""
+        if question != ASK_ALL:
+            return None
+        message = to_all(body)
+        answers = await asyncio.gather(*(self._ask(one, message) for one in self._workers))
+        kept = [self._ended[message.question]] if message.question in self._ended else []
+        return encode([*answers, *kept])
+
+    async def _ask(self, worker: _Worker, message: ToAll) -> bytes | None:
+        link = worker.link
+        if link is None:
+            return None
+        try:
+            answer = await link.ask(message.question, message.body, message.seconds)
+        except LinkLost:
+            return None
+        if message.question in self._kept and worker.link is link:
+            worker.last[message.question] = answer
+        return answer
+
+    async def _stop(self, keepers: set[asyncio.Task[None]], stop_seconds: float) -> None:
+        """All together, so that none takes work that another one has refused."""
+        self._stopping = True
+        self._listener.close()
+        processes = [worker.process for worker in self._workers if worker.process is not None]
+        for number, seconds in ((signal.SIGTERM, stop_seconds), (signal.SIGKILL, None)):
+            for process in processes:
+                with suppress(ProcessLookupError):
+                    process.send_signal(number)
+            waiting = {asyncio.ensure_future(process.wait()) for process in processes}
+            if waiting and not (await asyncio.wait(waiting, timeout=seconds))[1]:
+                break
+        for keeper in keepers:
+            keeper.cancel()  # one that waits before a restart
+        await asyncio.gather(*keepers, return_exceptions=True)
+
+
+async def _all_built(workers: Sequence[_Worker]) -> None:
+    for worker in workers:
+        await worker.built.wait()
+
+
+async def _until(done: Coroutine[Any, Any, object], others: Iterable[asyncio.Task[Any]]) -> None:
+    """Or until one of the others ends."""
+    waited = asyncio.create_task(done)
+    await asyncio.wait({waited, *others}, return_when=asyncio.FIRST_COMPLETED)
+    waited.cancel()
+    await asyncio.wait({waited})
+
+
+def _described(code: int) -> str:
+    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

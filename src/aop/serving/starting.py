@@ -1,0 +1,67 @@
+"""The three ways in which a process runs a unit: alone, as one of its workers, or as their parent."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+from aop.serving.health import METRICS
+from aop.serving.parent import Parent, WorkersPlan
+from aop.serving.request_log import Level, UnitLog
+from aop.serving.unit import Unit, serve, unit_listener
+from aop.serving.unit_settings import Serving
+from aop.serving.worker_group import WorkerGroup, WorkerPlace
+from aop.serving.worker_metrics import with_ended
+
+Holding = Callable[[int | None, UnitLog], AbstractAsyncContextManager[None]]
+"""What the unit as a whole holds while it runs, by the number of its workers; None when it is one process."""
+
+
+@asynccontextmanager
+async def _nothing_held(_: int | None, __: UnitLog) -> AsyncIterator[None]:
+    yield
+
+
+@dataclass(frozen=True)
+class ServedUnit:
+    """A unit as this process serves it."""
+
+    log: UnitLog
+    group: WorkerGroup
+    serving: Serving
+    build: Callable[[], Awaitable[Unit]]
+    holding: Holding = _nothing_held
+
+
+async def serve_alone(unit: ServedUnit, handed: socket.socket | None) -> None:
+    async with unit.holding(None, unit.log):
+        await serve(unit.serving, unit.build, handed)
+
+
+async def serve_as_worker(unit: ServedUnit, place: WorkerPlace) -> None:
+    def orphaned() -> None:
+        # As if the unit had been killed: the address must be free for the next one, whatever still runs here.
+        unit.log.event("worker.orphaned", level=Level.ERROR, cause="the process that started this worker is gone")
+        os._exit(1)
+
+    async def build() -> Unit:
+        built = await unit.build()
+        await unit.group.built()
+        return built
+
+    link = await unit.group.join(place, orphaned)
+    try:
+        await serve(unit.serving, build, place.listening())
+    finally:
+        link.cancel()
+        await asyncio.wait({link})
+
+
+async def serve_with_workers(unit: ServedUnit, plan: WorkersPlan, handed: socket.socket | None) -> None:
+    stopping = unit.serving.stopping
+    async with unit.holding(plan.count, unit.log):
+        with unit_listener(unit.serving, handed) as listener:
+            parent = Parent(plan, listener, unit.log, {METRICS: with_ended})
+            await parent.run(stopping.drain_seconds + stopping.grace_seconds)

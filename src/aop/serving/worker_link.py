@@ -1,0 +1,104 @@
+"""Questions and answers between a worker and its parent, over a pair of sockets that the worker inherits."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from itertools import count
+
+import msgspec
+
+Answer = Callable[[str, bytes], Awaitable[bytes | None]]
+"""Of a question and its body. None says that there is no answer, for one because the unit is not built yet."""
+
+_HEAD_BYTES = 4
+
+
+class LinkLost(Exception):
+    """The process at the other end is gone, or has no answer."""
+
+
+class _Message(msgspec.Struct, array_like=True):
+    """An answer has no question, and the number of what it answers."""
+
+    number: int
+    question: str | None
+    body: bytes | None
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(_Message).decode
+
+
+class WorkerLink:
+    """One end. Both ends may ask, and each answers while it waits for answers itself."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Answer) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._answer = answer
+        self._numbers = count()
+        self._waiting: dict[int, asyncio.Future[bytes | None]] = {}
+        self._answering: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def on(cls, sock: socket.socket, answer: Answer) -> "WorkerLink":
+        sock.setblocking(False)
+        return cls(*await asyncio.open_unix_connection(sock=sock), answer)
+
+    async def ask(self, question: str, body: bytes, seconds: float) -> bytes:
+        """LinkLost when no answer comes in this time, or none at all."""
+        number, answer = next(self._numbers), asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
+        try:
+            self._send(_Message(number, question, body))
+            async with asyncio.timeout(seconds):
+                found: bytes | None = await answer
+        except TimeoutError:
+            raise LinkLost from None
+        finally:
+            del self._waiting[number]
+        if found is None:
+            raise LinkLost
+        return found
+
+    async def run(self) -> None:
+        """Until the other end is closed."""
+        try:
+            while True:
+                head = await self._reader.readexactly(_HEAD_BYTES)
+                self._take(_decode(await self._reader.readexactly(int.from_bytes(head))))
+        except (asyncio.IncompleteReadError, OSError):
+            pass
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        self._writer.close()
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_result(None)
+        for task in self._answering:
+            task.cancel()
+        with suppress(OSError):
+            await self._writer.wait_closed()
+
+    def _take(self, message: _Message) -> None:
+        if message.question is not None:
+            task = asyncio.create_task(self._answered(message.number, message.question, message.body or b""))
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+        elif (waiting := self._waiting.get(message.number)) is not None and not waiting.done():
+            waiting.set_result(message.body)
+
+    async def _answered(self, number: int, question: str, body: bytes) -> None:
+        answer = None
+        try:
+            answer = await self._answer(question, body)
+        finally:  # whoever asked must not wait for an answer that a fault has prevented
+            self._send(_Message(number, None, answer))
+
+    def _send(self, message: _Message) -> None:
+        if not self._writer.is_closing():
+            text = _encode(message)
+            self._writer.write(len(text).to_bytes(_HEAD_BYTES) + text)

@@ -1,0 +1,66 @@
+"""A unit with workers as a process: how it starts, what it says when it cannot, and that nobody outlives the parent."""
+
+import asyncio
+import os
+import signal
+import socket
+from contextlib import closing
+
+import pytest
+
+from aop.control_plane.gateway.tokens import issue_token
+from aop.local.state import DatabaseUrls
+from tests.support.processes import children, is_alive
+from tests.support.waiting import becomes_true, patience
+from tests.units.processes import UNITS, environment, run_to_end, served, status_of
+
+
+@pytest.mark.rows("HA-05")
+async def test_workers_of_a_control_plane_serve_and_a_killed_one_comes_back(stores: DatabaseUrls) -> None:
+    token = (await issue_token(stores.control_plane, "alice")).token.reveal()
+    async with served("control-plane", environment("control-plane", stores), "--workers", "2") as (process, origin):
+        before = children(process.pid)
+        assert len(before) == 2
+        os.kill(before[0], signal.SIGKILL)
+
+        async def is_back() -> bool:
+            now = children(process.pid)
+            return len(now) == 2 and now != before and await asyncio.to_thread(status_of, f"{origin}/readyz") == 200
+
+        await becomes_true(is_back)
+        for _ in range(8):
+            assert await asyncio.to_thread(status_of, f"{origin}/v1/workspaces", token) == 200
+        process.send_signal(signal.SIGTERM)
+        async with patience():
+            _, said = await process.communicate()
+        assert (process.returncode, said.count(b'"unit.stopped"')) == (0, 2)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+async def test_what_stops_every_worker_is_said_once(unit: str, stores: DatabaseUrls) -> None:
+    dead = await run_to_end(unit, environment(unit, None), "--workers", "3")
+    assert dead.code == 1
+    assert dead.said.splitlines() == [
+        f"aop {unit}: {UNITS[unit][0]}: the database cannot be reached (ConnectionRefusedError)"
+    ]
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        ended = await run_to_end(unit, environment(unit, stores, **{UNITS[unit][1]: address}), "--workers", "3")
+    assert (ended.code, ended.said.count("the address cannot be listened on")) == (1, 1)
+
+
+async def test_workers_end_with_their_parent_and_leave_the_address(stores: DatabaseUrls) -> None:
+    settings = environment("control-plane", stores)
+    async with served("control-plane", settings, "--workers", "2") as (process, _):
+        left = children(process.pid)
+        process.kill()
+        await process.wait()
+
+        async def are_gone() -> bool:
+            return not any(map(is_alive, left))
+
+        await becomes_true(are_gone)
+    async with served("control-plane", settings, "--workers", "1") as (process, _):
+        assert len(children(process.pid)) == 1
