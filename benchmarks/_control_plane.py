@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,11 +14,9 @@ from pathlib import Path
 import uvloop
 
 from aop.control_plane.app import build
-from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
-from aop.local.postgres import EmbeddedPostgres
 from aop.net.server import HttpServer, listening_socket
-from aop.store import migrations
+from benchmarks._store import migrated_store
 from benchmarks.measure import peer_process
 
 
@@ -43,14 +40,9 @@ class BenchedControlPlane:
 @asynccontextmanager
 async def control_plane(service_token: str) -> AsyncIterator[BenchedControlPlane]:
     """The service token is the one a Router would show."""
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        async with EmbeddedPostgres(home / "postgres", home / "postgres.log") as server:
-            url = server.url(database="postgres")
-            await migrations.migrate(url)
-            token = (await issue_token(url, "benchmark")).token.reveal()
-            with peer_process(partial(_serve, url, service_token)) as (pid, port):
-                yield BenchedControlPlane(url, pid, port, "benchmark", token)
+    async with migrated_store() as store:
+        with peer_process(partial(_serve, store.url, service_token)) as (pid, port):
+            yield BenchedControlPlane(store.url, pid, port, "benchmark", store.token)
 
 
 def _serve(url: str, service_token: str, report: Connection) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,16 +16,14 @@ import uvloop
 
 from aop.contracts.signing import SigningKey
 from aop.control_plane.app import build as build_control_plane
-from aop.control_plane.gateway.tokens import issue_token
 from aop.control_plane.settings import read_control_plane_settings
 from aop.local.ports import any_free_port
-from aop.local.postgres import EmbeddedPostgres
 from aop.net.http import Answer, HttpClient, Target
 from aop.net.server import HttpServer, listening_socket
 from aop.router.app import build as build_router
 from aop.router.settings import read_router_settings
 from aop.serving.unit import Unit, tune_gc
-from aop.store import migrations
+from benchmarks._store import migrated_store
 from benchmarks._streaming_agent import agent_peer
 from benchmarks.measure import peer_process
 
@@ -77,30 +74,25 @@ def resident_kib(pid: int) -> float:
 
 @asynccontextmanager
 async def stream_platform() -> AsyncIterator[StreamPlatform]:
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        async with EmbeddedPostgres(home / "postgres", home / "postgres.log") as server:
-            url = server.url(database="postgres")
-            await migrations.migrate(url)
-            token = (await issue_token(url, "benchmark")).token.reveal()
-            router_port = any_free_port()
-            with (
-                peer_process(agent_peer) as (agent_pid, agent_port),
-                peer_process(partial(_control_plane_peer, url, router_port, agent_port)) as (gateway_pid, gateway_port),
-                peer_process(partial(_router_peer, url, router_port, gateway_port, agent_port)) as (router_pid, _),
-            ):
-                platform = StreamPlatform(
-                    gateway_pid=gateway_pid,
-                    router_pid=router_pid,
-                    store_pid=server.pid,
-                    agent_pid=agent_pid,
-                    gateway=_local(gateway_port),
-                    agent=_local(agent_port),
-                    token=token,
-                    database_url=url,
-                )
-                await _install(platform)
-                yield platform
+    async with migrated_store() as store:
+        url, router_port = store.url, any_free_port()
+        with (
+            peer_process(agent_peer) as (agent_pid, agent_port),
+            peer_process(partial(_control_plane_peer, url, router_port, agent_port)) as (gateway_pid, gateway_port),
+            peer_process(partial(_router_peer, url, router_port, gateway_port, agent_port)) as (router_pid, _),
+        ):
+            platform = StreamPlatform(
+                gateway_pid=gateway_pid,
+                router_pid=router_pid,
+                store_pid=store.pid,
+                agent_pid=agent_pid,
+                gateway=_local(gateway_port),
+                agent=_local(agent_port),
+                token=store.token,
+                database_url=url,
+            )
+            await install(platform)
+            yield platform
 
 
 def _local(port: int) -> Target:
@@ -111,7 +103,7 @@ def _order(chunks: int, pause_ms: float) -> dict[str, float]:
     return {"chunks": chunks, "pauseMs": pause_ms}
 
 
-async def _install(platform: StreamPlatform) -> None:
+async def install(platform: StreamPlatform) -> None:
     client = HttpClient(idle_seconds=1, connect_seconds=5)
 
     async def send(target: Target, method: str, path: str, body: bytes) -> Answer:
@@ -178,35 +170,39 @@ def _card(endpoint: str) -> dict[str, Any]:
     }
 
 
+def control_plane_environment(url: str, router_port: int, agent_port: int) -> dict[str, str]:
+    return {
+        "PLATFORM_DATABASE_URL": url,
+        "PLATFORM_ROUTER_INTERNAL_ORIGIN": f"http://127.0.0.1:{router_port}",
+        "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": _SERVICE_TOKEN,
+        "PLATFORM_INTERNAL_PRINCIPALS_JSON": _PRINCIPALS,
+        "PLATFORM_GATEWAY_MAX_IN_FLIGHT_INVOCATIONS": _MAX_AT_ONCE,
+        "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
+    }
+
+
 def _control_plane_peer(url: str, router_port: int, agent_port: int, report: Connection) -> None:
-    settings = read_control_plane_settings(
-        {
-            "PLATFORM_DATABASE_URL": url,
-            "PLATFORM_ROUTER_INTERNAL_ORIGIN": f"http://127.0.0.1:{router_port}",
-            "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": _SERVICE_TOKEN,
-            "PLATFORM_INTERNAL_PRINCIPALS_JSON": _PRINCIPALS,
-            "PLATFORM_GATEWAY_MAX_IN_FLIGHT_INVOCATIONS": _MAX_AT_ONCE,
-            "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
-        }
-    )
+    settings = read_control_plane_settings(control_plane_environment(url, router_port, agent_port))
     serve_unit(lambda: build_control_plane(settings), 0, report)
 
 
+def router_environment(url: str, port: int, control_plane_port: int, agent_port: int) -> dict[str, str]:
+    return {
+        "PLATFORM_ROUTER_ID": "router-1",
+        "PLATFORM_ROUTER_DATABASE_URL": url,
+        "PLATFORM_ROUTER_LISTEN_ADDRESS": f"127.0.0.1:{port}",
+        "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": f"http://127.0.0.1:{control_plane_port}",
+        "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN": _SERVICE_TOKEN,
+        "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON": _PRINCIPALS,
+        "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": _MAX_AT_ONCE,
+        "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": SigningKey.generate().text,
+        "PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES": str(1 << 30),
+        "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
+    }
+
+
 def _router_peer(url: str, port: int, control_plane_port: int, agent_port: int, report: Connection) -> None:
-    settings = read_router_settings(
-        {
-            "PLATFORM_ROUTER_ID": "router-1",
-            "PLATFORM_ROUTER_DATABASE_URL": url,
-            "PLATFORM_ROUTER_LISTEN_ADDRESS": f"127.0.0.1:{port}",
-            "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": f"http://127.0.0.1:{control_plane_port}",
-            "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN": _SERVICE_TOKEN,
-            "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON": _PRINCIPALS,
-            "PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS": _MAX_AT_ONCE,
-            "PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": SigningKey.generate().text,
-            "PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES": str(1 << 30),
-            "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON": json.dumps([f"127.0.0.1:{agent_port}"]),
-        }
-    )
+    settings = read_router_settings(router_environment(url, port, control_plane_port, agent_port))
     serve_unit(lambda: build_router(settings), port, report)
 
 
