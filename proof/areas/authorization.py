@@ -193,9 +193,9 @@ async def _go_through(
 
 
 @proves(
-    "Every operation of the four OpenAPI documents gives every kind of visitor exactly the answer that its"
-    " rules in `proof/authorization` give, for own, foreign, shared and absent objects and for Workspaces that the visitor may call or once could, in"
-    " every combination."
+    "Every operation of the four OpenAPI documents gives every kind of visitor exactly the answer that its rules in"
+    " `proof/authorization` give, for own, foreign, shared and absent objects and for Workspaces that the visitor may"
+    " call or once could, in every combination."
 )
 async def _try(doors: Doors, some: Sequence[Cell], found: Findings) -> None:
     for cell, outcome in zip(some, await asyncio.gather(*map(doors.outcome, some)), strict=True):
