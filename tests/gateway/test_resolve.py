@@ -202,7 +202,7 @@ async def test_the_statement_of_an_authorization_is_planned_once_and_not_for_eve
         async with database.connection() as connection:
             plans = await connection.fetchrow(
                 "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
-                " WHERE statement LIKE 'SELECT request.place%'"
+                " WHERE statement LIKE 'SELECT CASE WHEN workspace.owner_id%'"
             )
         # PostgreSQL tries five plans before it keeps one.
         assert (plans["generic_plans"], plans["custom_plans"]) == (7, 5)

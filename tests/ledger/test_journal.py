@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 
+import asyncpg
 import pytest
 
 from aop.base.clock import utc_now
@@ -10,7 +11,7 @@ from aop.base.ids import new_hex_id, new_id
 from aop.contracts.identity import Caller, CallerType
 from aop.ledger import store
 from aop.ledger.epochs import MAX_CLOSED_AT_ONCE, close_earlier
-from aop.ledger.group_commit import EpochFenced
+from aop.ledger.group_commit import FENCED, EpochFenced
 from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, TIMED_OUT, Opening, Progress, progress_fact
 from aop.ledger.release_calls import settle
@@ -150,6 +151,24 @@ async def test_a_writer_of_an_older_epoch_adds_nothing_and_learns_why(stores: Da
         assert old.fenced
         counts = [await old.rows(f"TABLE ledger.{table}") for table in ("invocation", "event", "cancel_request")]
         assert [len(rows) for rows in counts] == [1, 0, 0]
+
+
+async def test_a_fenced_writer_learns_so_also_where_its_lone_fact_is_there_already(stores: DatabaseUrls) -> None:
+    """Without a row to judge the fence of the table is silent, and "refused" would hide why."""
+    async with writing(stores.router) as older:
+        acceptance = an_acceptance()
+        place = await older.journal.accept(acceptance)
+        end = an_end(place, SUCCEEDED)
+        connection = await connect(stores.router, application="test")
+        assert await store.append(connection, ROUTER, older.epoch, [end]) == {end.key}
+        await new_epoch(stores.router)
+        with pytest.raises(asyncpg.PostgresError) as fenced:
+            await store.append(connection, ROUTER, older.epoch, [end])
+        assert fenced.value.sqlstate == FENCED
+        with pytest.raises(asyncpg.PostgresError) as fenced:
+            await store.accept(connection, ROUTER, older.epoch, [(1, acceptance)])
+        assert fenced.value.sqlstate == FENCED
+        await connection.close()
 
 
 @pytest.mark.rows("LED-14")

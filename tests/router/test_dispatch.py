@@ -3,13 +3,16 @@
 import asyncio
 from typing import Any
 
+import asyncpg
 import pytest
 
 from aop.contracts.documents import document
+from aop.net.http import HttpError
+from aop.net.server import HttpServer
 from tests.router.conftest import Lone, LoneRouter
 from tests.support.agent import a_message, data, rpc_error
 from tests.support.errors import require_error
-from tests.support.peers import after
+from tests.support.peers import after, hold
 from tests.support.vectors import cases
 
 ID_HEADERS = ("x-platform-invocation-id", "x-platform-root-task-id")
@@ -105,3 +108,18 @@ async def test_reads_are_scoped_to_their_workspace_and_ids_are_judged(router: Lo
     require_error(await router.read("/traces/" + "f" * 32), 404, "NOT_FOUND", "4")
     require_error(await router.read("/traces/xyz"), 400, "VALIDATION_ERROR", "4")
     require_error(await router.read("/invocations?cursor=x"), 400, "VALIDATION_ERROR", "4")
+
+
+async def test_a_call_whose_server_stops_at_once_still_has_its_terminal(router: LoneRouter) -> None:
+    router.agent.script(hold)
+    call = asyncio.create_task(router.dispatch())
+    await router.agent.arrival("message/send", 1)
+    server = router.unit.server
+    assert isinstance(server, HttpServer)
+    await server.stop(0)
+    with pytest.raises(HttpError):
+        await call
+    connection = await asyncpg.connect(router.stores.router)
+    rows = await connection.fetch("SELECT type, error_code, reason FROM ledger.event")
+    await connection.close()
+    assert [tuple(row) for row in rows] == [("failed", "DEPENDENCY_ERROR", "router_restarted")]

@@ -12,7 +12,7 @@ NOTHING: Any = None
 
 
 def a_running() -> RunningInvocation:
-    return RunningInvocation(NOTHING, b"", 0.0, 0.0, NOTHING, NOTHING, NOTHING)
+    return RunningInvocation(NOTHING, b"", 0.0, 0.0, *[NOTHING] * 4)
 
 
 @pytest.mark.parametrize("later", StopReason)

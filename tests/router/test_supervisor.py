@@ -17,7 +17,7 @@ def running(invocation_id: str, parent: str | None = None) -> RunningInvocation:
     lineage = Lineage(invocation_id, "task_1", "1" * 32, parent)
     context = InvocationContext(lineage, UNUSED, UNUSED, "work")
     place = Place(context, Opening.STARTED, UNUSED, 2, None, UNUSED)
-    return RunningInvocation(UNUSED, b"{}", 0.0, 0.0, place, UNUSED, UNUSED)
+    return RunningInvocation(UNUSED, b"{}", 0.0, 0.0, place, UNUSED, UNUSED, UNUSED)
 
 
 async def nothing() -> None:

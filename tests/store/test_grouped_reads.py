@@ -89,3 +89,21 @@ async def test_closing_lets_nobody_wait_for_ever(database: Database) -> None:
     await reads.close()
     await asyncio.wait({waiting}, timeout=PATIENCE_SECONDS)
     assert waiting.cancelled()
+
+
+async def test_a_kept_connection_that_was_lost_is_opened_again(stores: DatabaseUrls) -> None:
+    database = await Database.open(stores.control_plane, size=4, application="test")
+    squares = Squares()
+    squares.query = "SELECT number, pg_backend_pid() AS square FROM unnest($1::integer[]) AS number"
+    reads = GroupedReads(database, squares.read)
+    try:
+        first = await reads.get(1)
+        assert await reads.get(1) == first, "it is kept"
+        async with database.connection() as other:
+            await other.execute("SELECT pg_terminate_backend($1)", first)
+        told = await asyncio.gather(reads.get(1), return_exceptions=True)
+        assert isinstance(told[0], StoreUnavailable) or told[0] != first
+        assert await reads.get(1) != first
+    finally:
+        await reads.close()
+        await database.close()

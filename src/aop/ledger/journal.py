@@ -11,7 +11,7 @@ from aop.base.ids import new_hex_id
 from aop.base.loops import Loop, Loops
 from aop.ledger import store
 from aop.ledger.entries import Accepted, Entries, Writer
-from aop.ledger.group_commit import MAX_IN_BATCH, EpochFenced, GroupCommit
+from aop.ledger.group_commit import MAX_IN_BATCH, EpochFenced, GroupCommit, Meanwhile
 from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, terminal_fact
 from aop.ledger.open_invocations import AcceptedEnded, Facts, OpenInvocations, Step, Unsettled
 from aop.ledger.release_calls import settle
@@ -111,7 +111,7 @@ class Journal:
         if waiting.seconds > MAX_UNSETTLED_SECONDS:
             raise LedgerBehind(f"{waiting.count} Invocations, for {waiting.seconds:.0f} s")
 
-    async def accept(self, acceptance: Acceptance) -> Place:
+    async def accept(self, acceptance: Acceptance, meanwhile: Meanwhile | None = None) -> Place:
         """Returns once the acceptance is durable. From here on the Invocation must end in a terminal."""
         invocation = acceptance.context.lineage.invocation
         if invocation in self._open:
@@ -119,7 +119,7 @@ class Journal:
         if self._open.is_full:
             raise AcceptanceFailed  # nothing is sent: an acceptance nobody could keep track of would be forgotten
         position = self._open.begin(acceptance)
-        match await self._acceptances.write((position, acceptance)):
+        match await self._acceptances.write((position, acceptance), meanwhile):
             case Written(created_at):
                 self._open.move(invocation, Step.ACCEPTED)
                 return Place.opened(acceptance, created_at)

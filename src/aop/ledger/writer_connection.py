@@ -37,6 +37,12 @@ class WriterConnection:
         self._connection: Connection | None = None
         self._lost_backends: list[int] = []
 
+    @property
+    def current(self) -> Connection | None:
+        """The open one; None when `opened` must open it first."""
+        connection = self._connection
+        return None if connection is None or connection.is_closed() else connection
+
     async def opened(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
             self._connection = await self._connect()

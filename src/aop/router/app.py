@@ -194,9 +194,9 @@ def _invocation_routes(
     max_input_bytes = unit.invocation_request_max_bytes
     phase_kinds = parts.counts.phase_kinds
     call_limits = CallLimits(unit.invocation_deadline_ms, max_input_bytes)
-    boundary = AcceptanceBoundary(resolution, parts.journal, parts.checks, phase_kinds, call_limits)
+    boundary = AcceptanceBoundary(resolution, parts.journal, parts.checks, phase_kinds, call_limits, agents)
     clock = parts.environment.clock
-    execution = Execution(agents, parts.journal, parts.supervisor, parts.foundation.log, parts.counts, clock)
+    execution = Execution(parts.checks, parts.journal, parts.supervisor, parts.foundation.log, parts.counts, clock)
     answers = InvocationAnswers(boundary, execution, unit.sse_frame_max_bytes)
     delegations = Delegations(issuer, credential.private_key.delegation_key(), lambda: clock().timestamp())
     roots, children = slots

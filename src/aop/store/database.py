@@ -14,6 +14,7 @@ Connection = Any
 STATEMENT_MILLIS = 2000
 """How long a statement, or its wait for a lock, may take when no setting says otherwise."""
 _CONNECT_SECONDS = 5.0
+_LEAST_TO_KEEP_ONE = 4
 
 _LOST = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 CONNECTION_LOST = (*_LOST, StoreUnavailable)
@@ -53,8 +54,9 @@ def _patience_seconds(statement_ms: int) -> float:
 
 
 class Database:
-    def __init__(self, pool: Any, statement_ms: int = STATEMENT_MILLIS) -> None:
+    def __init__(self, pool: Any, statement_ms: int = STATEMENT_MILLIS, size: int = 1) -> None:
         self._pool = pool
+        self._size = size
         self._patience_seconds = _patience_seconds(statement_ms)
 
     @classmethod
@@ -70,12 +72,16 @@ class Database:
                 server_settings=session_settings(application, statement_ms),
                 reset=_keep_session,
             )
-        return cls(pool, statement_ms)
+        return cls(pool, statement_ms, size)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         async with translated_failures(), self._pool.acquire(timeout=self._patience_seconds) as connection:
             yield connection
+
+    def keep(self) -> "KeptConnection | None":
+        """A connection of the pool for one owner who uses it all the time; None where the others need all of them."""
+        return KeptConnection(self._pool, self._patience_seconds) if self._size >= _LEAST_TO_KEEP_ONE else None
 
     @asynccontextmanager
     async def transaction(self, **options: Any) -> AsyncIterator[Connection]:
@@ -84,6 +90,35 @@ class Database:
 
     async def close(self) -> None:
         self._pool.terminate()
+
+
+class KeptConnection:
+    """Taken from the pool when it is first needed, and again when it was lost. One user at a time."""
+
+    def __init__(self, pool: Any, patience_seconds: float) -> None:
+        self._pool = pool
+        self._patience_seconds = patience_seconds
+        self._connection: Connection | None = None
+
+    async def opened(self) -> Connection:
+        """Inside `translated_failures`."""
+        connection = self._connection
+        if connection is None or _is_lost(connection):
+            await self.release()
+            connection = self._connection = await self._pool.acquire(timeout=self._patience_seconds)
+        return connection
+
+    async def release(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await self._pool.release(connection)
+
+
+def _is_lost(connection: Connection) -> bool:
+    try:
+        return bool(connection.is_closed())
+    except asyncpg.InterfaceError:  # the pool has taken a closed one back, and nothing of it may be used
+        return True
 
 
 async def _keep_session(connection: Connection) -> None:

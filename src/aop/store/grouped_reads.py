@@ -7,13 +7,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from aop.store.database import Connection, Database
+from aop.store.database import Connection, Database, translated_failures
 from aop.store.problems import StoreUnavailable
 
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
 _MAX_TOGETHER = 512
-# Calls that came in together ask within a few turns of the loop; a lone one loses microseconds to them.
+# Calls that came in together ask within a few turns of the loop. A lone one does not wait for company: only behind a
+# batch of several is the next one likely to have several too.
 _TURNS_TO_GATHER = 2
 
 
@@ -22,7 +23,9 @@ class GroupedReads(Generic[K, R]):
 
     def __init__(self, database: Database, read: Callable[[Connection, Sequence[K]], Awaitable[Mapping[K, R]]]) -> None:
         self._database = database
+        self._kept = database.keep()
         self._read = read
+        self._has_company = False
         self._waiting: list[tuple[K, asyncio.Future[R | None]]] = []
         self._reading_now: Sequence[tuple[K, asyncio.Future[R | None]]] = ()
         self._reading: asyncio.Task[None] | None = None
@@ -39,21 +42,24 @@ class GroupedReads(Generic[K, R]):
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait({self._reading})
+        if self._kept is not None:
+            await self._kept.release()
         for _, answer in (*self._reading_now, *self._waiting):
             answer.cancel()  # of those that have their answer nothing changes
 
     async def _read_all(self) -> None:
         while self._waiting:
-            for _ in range(_TURNS_TO_GATHER):
-                await asyncio.sleep(0)
+            if self._has_company:
+                for _ in range(_TURNS_TO_GATHER):
+                    await asyncio.sleep(0)
             self._reading_now, self._waiting = self._waiting[:_MAX_TOGETHER], self._waiting[_MAX_TOGETHER:]
+            self._has_company = len(self._reading_now) > 1
             await self._answer(self._reading_now)
         self._reading = None
 
     async def _answer(self, batch: Sequence[tuple[K, "asyncio.Future[R | None]"]]) -> None:
         try:
-            async with self._database.connection() as connection:
-                found = await self._read(connection, list(dict.fromkeys(key for key, _ in batch)))
+            found = await self._found(list(dict.fromkeys(key for key, _ in batch)))
         except Exception as fault:  # noqa: BLE001  whatever it is, everyone who waits gets it
             for _, answer in batch:
                 if not answer.done():
@@ -63,3 +69,10 @@ class GroupedReads(Generic[K, R]):
         for key, answer in batch:
             if not answer.done():
                 answer.set_result(found.get(key))
+
+    async def _found(self, keys: Sequence[K]) -> Mapping[K, R]:
+        if self._kept is None:
+            async with self._database.connection() as connection:
+                return await self._read(connection, keys)
+        async with translated_failures():
+            return await self._read(await self._kept.opened(), keys)

@@ -14,6 +14,8 @@ from tests.ledger.simulated.tables import Row, refusal
 _KINDS = {
     "FROM ledger.accept(": "accept",
     "FROM ledger.append(": "append",
+    "INSERT INTO ledger.invocation (": "accept",
+    "INSERT INTO ledger.event (": "append",
     "ledger.request_cancel(": "cancel",
     "SELECT opening_event_id": "probe",
     "SELECT event_id": "probe",
@@ -80,7 +82,7 @@ class StoreConnection:
         return next(iter(rows[0].values())) if rows else None
 
     async def fetch(self, statement: str, *arguments: Any) -> Sequence[Row]:
-        kind = next((kind for part, kind in _KINDS.items() if part in statement), "other")
+        kind = _kind_of(statement)
         if "ledger.open_epoch(" in statement:
             others = [backend for backend in self._store.backends.values() if backend is not self._backend]
             while any(other.holds_lock for other in others):  # noqa: ASYNC110  as seldom as it is short
@@ -101,7 +103,7 @@ class StoreConnection:
 
         try:
             yield
-            kind = "accept" if any("ledger.accept(" in each for each, _ in draft.sent) else "other"
+            kind = "accept" if any(_kind_of(each) == "accept" for each, _ in draft.sent) else "other"
             await self._ask(kind, commit, commits=True)
         finally:
             self._backend.draft = None
@@ -164,6 +166,10 @@ class StoreConnection:
         else:
             self.terminate()
             _answer(reply, self._store.broken())
+
+
+def _kind_of(statement: str) -> str:
+    return next((kind for part, kind in _KINDS.items() if part in statement), "other")
 
 
 def _answer(reply: Reply, said: Sequence[Row] | Exception) -> None:

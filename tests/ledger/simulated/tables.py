@@ -24,12 +24,7 @@ _EVENT_NAMES = (
     *("previous_chunk_index", "previous_at", "opening", "trace_id", "root_task_id", "workspace_id", "created_at"),
     *("chunk_index", "chunk_count", "chunk_bytes", "latency_ms", "error_code", "reason"),
 )
-_READERS: Mapping[str, Callable[[str], Any]] = {
-    "uuid": UUID,
-    "moment": datetime.fromisoformat,
-    "integer": int,
-    "bigint": int,
-}
+_READERS: Mapping[str, Any] = {"uuid": UUID, "moment": datetime.fromisoformat, "integer": int, "bigint": int}
 _OPENINGS = {("started", 3, "running"), ("routing", 2, "routing"), ("created", 1, "pending")}
 _TRANSITIONS = {
     "pending": {"canceled", "timed_out"},
@@ -43,6 +38,11 @@ def read_rows(names: Sequence[str], kinds: Sequence[str], columns: Sequence[Any]
     """The columns of a statement that writes, as PostgreSQL reads them."""
     read = [_column(_READERS.get(kind, str), values) for kind, values in zip(kinds, columns, strict=True)]
     return [dict(zip(names, values, strict=True)) for values in zip(*read, strict=True)]
+
+
+def _columns_of(kinds: Sequence[str], row: Sequence[Any]) -> Iterator[list[Any]]:
+    """The values of one row as columns of it alone."""
+    return ([UUID(one) if kind == "uuid" and one else one] for kind, one in zip(kinds, row, strict=True))
 
 
 def _column(read: Callable[[str], Any], values: Any) -> list[Any]:
@@ -112,6 +112,12 @@ class Tables:
             added.append({"accepted_event_id": row["opening_event_id"], "accepted_at": row["created_at"]})
             self.noted("accepted", row)
         return added
+
+    def accept_one(self, *row: Any) -> Sequence[Row]:
+        return self.accept(*row[-2:], *_columns_of(_ACCEPTANCE, row[:-2]))
+
+    def append_one(self, *row: Any) -> Sequence[Row]:
+        return self.append(*row[-2:], *_columns_of(_FACT, row[:-2]))
 
     def running(self, invocation: UUID) -> Row | None:
         row = self.invocations.get(invocation)
@@ -189,13 +195,8 @@ class Tables:
 
     def open_rows(self, router: str, epoch: int, limit: int) -> Sequence[Row]:
         settled = self.checkpoints.get((router, epoch), 0)
-        found = [
-            row
-            for row in self.invocations.values()
-            if (row["router_id"], row["epoch"]) == (router, epoch)
-            and row["position"] >= settled
-            and self.terminal(row["invocation_id"]) is None
-        ]
+        of_epoch = [row for row in self.invocations.values() if (row["router_id"], row["epoch"]) == (router, epoch)]
+        found = [row for row in of_epoch if row["position"] >= settled and self.terminal(row["invocation_id"]) is None]
         first = sorted(found, key=lambda row: int(row["position"]))[:limit]
         return [_in_order(self._with_last(row), OpenRow.__struct_fields__) for row in first]
 
@@ -220,6 +221,8 @@ class Tables:
 _STATEMENTS: Mapping[str, Callable[..., Sequence[Row]]] = {
     "FROM ledger.accept(": Tables.accept,
     "FROM ledger.append(": Tables.append,
+    "INSERT INTO ledger.invocation (": Tables.accept_one,
+    "INSERT INTO ledger.event (": Tables.append_one,
     "ledger.request_cancel(": Tables.request_cancel,
     "ledger.require_epoch(": Tables.require_epoch,
     "SELECT opening_event_id, created_at FROM ledger.invocation": Tables.find_acceptances,

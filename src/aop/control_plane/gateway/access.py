@@ -42,13 +42,13 @@ class TokenCallers:
         self._revocations = 0
 
     async def identify(self, text: str) -> UnrevokedToken:
-        if not is_well_formed(text):
-            raise Unauthenticated("token form or checksum")
         digest = token_digest(text)
         cached = self._cache.get(digest)
         now = asyncio.get_running_loop().time()
         if cached is not None and now < cached[1] and self._clock() < cached[0].expires_at:
             return cached[0]
+        if not is_well_formed(text):
+            raise Unauthenticated("token form or checksum")
         return await self._read(digest, now)
 
     def forget(self, revoked: Iterable[bytes]) -> None:

@@ -18,9 +18,10 @@ _LOCK: Final = 0x616F70736571
 _OPENING = (
     "invocation.router_id, invocation.epoch, invocation.position, invocation.invocation_id,"
     " invocation.parent_invocation_id, invocation.workspace_id, invocation.opening, invocation.created_at,"
-    " EXISTS (SELECT FROM ledger.number WHERE number.invocation_id = invocation.invocation_id"
-    "  AND number.sequence = 0) AS is_numbered"
+    " (SELECT true FROM ledger.number WHERE number.invocation_id = invocation.invocation_id"
+    "  AND number.sequence = 0) IS NOT NULL AS is_numbered"
 )
+"""A scalar subquery is a lookup by its key. EXISTS may become a hash of the whole table."""
 # An epoch is over once a newer one of its Router exists: whoever opened that waited for the writers of this one.
 _LIVES = """
 SELECT life.router_id, life.epoch, coalesce(numbered.position, 1), coalesce(settled.position, 1),
@@ -96,13 +97,15 @@ async def prepare(connection: Connection) -> None:
     that is frozen or gone, and the server ends it, so that the lock is free for another one.
 
     Statistics of tables that grow fast say little of their newest rows: a plan that reads all of one is never right.
+    Each statement is planned anew, those of triggers too: a plan that was made when the Ledger was empty reads all of a
+    table later, and planning twice a second costs nothing.
     """
     await connection.execute(
         "SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $1, false),"
         " set_config('idle_in_transaction_session_timeout', $2, false), set_config('idle_session_timeout', $2, false),"
         " set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false),"
         " set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),"
-        " set_config('jit', 'off', false)",
+        " set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_custom_plan', false)",
         f"{STATEMENT_SECONDS}s",
         f"{SILENT_SECONDS}s",
     )

@@ -1,10 +1,12 @@
 """One Agent as seen by one Invocation: requests to its judged address, each with a fresh credential."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from itertools import count
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,35 +14,31 @@ from aop.base import json
 from aop.cards.checks import IN_LOOP_BYTES, SchemaChecks
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.identity import InvocationContext
-from aop.net.http import (
-    Answer,
-    AnswerTooLarge,
-    ConnectFailed,
-    Headers,
-    HttpClient,
-    HttpError,
-    StreamedAnswer,
-    Target,
-)
+from aop.net.http import Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.net.sse import EventParser
 from aop.router.a2a import requests
 from aop.router.a2a.answers import Result, protocol_error, read_result, read_strict_result
 from aop.router.a2a.credential import Credentials, context_headers
+from aop.router.a2a.http_answers import (
+    http_fault,
+    is_media_type,
+    require_json,
+    require_media_type,
+    require_ok,
+    require_plain,
+)
 from aop.router.a2a.outcome import AgentFault
 
 CANCEL_SECONDS = 1.0
+FIRST_ID = "1"
+"""Of the requests of a conversation; the others are numbered behind it."""
+JSON_ANSWER, STREAM_ANSWER = b"application/json", b"text/event-stream"
+_FRESH_SECONDS = 2.0
 _JSON = (b"content-type", b"application/json")
 _IDENTITY = (b"accept-encoding", b"identity")
 _CANCEL_ANSWER_BYTES = 64 * 1024
-_REASON_OF_STATUS_CLASS = {
-    2: Reason.HTTP_OTHER_SUCCESS,
-    3: Reason.HTTP_REDIRECT,
-    4: Reason.HTTP_CLIENT_ERROR,
-    5: Reason.HTTP_SERVER_ERROR,
-}
-"""The reader of answers lets no other class through."""
 
 
 class AnswerLimits(msgspec.Struct, frozen=True):
@@ -59,6 +57,12 @@ class Agents(msgspec.Struct, frozen=True):
     checks: SchemaChecks
     limits: AnswerLimits
     """Of any Agent; a Card may set a lower one for the whole answer."""
+
+
+class _Prepared(NamedTuple):
+    body: bytes
+    headers: list[tuple[bytes, bytes]]
+    fresh_until: float
 
 
 class AgentConversation:
@@ -80,7 +84,20 @@ class AgentConversation:
         self._max_event = min(agents.limits.event, self._max_answer)
         self._target: Target | None = None
         self._context_headers = (*context_headers(context), *trace_headers)
-        self._numbers = count(1)
+        self._numbers = count(int(FIRST_ID))
+        self._prepared: _Prepared | None = None
+        self._delegation: str | None = None
+
+    def prepare(self, body: bytes, accept: bytes, delegation: str) -> None:
+        """Makes the headers of a request that will soon be sent, while there is nothing else to do. They are used once,
+        for exactly this body, and only while they are fresh; otherwise they are made again."""
+        self._prepared = _Prepared(body, self._headers(body, accept, delegation), time.monotonic() + _FRESH_SECONDS)
+
+    def delegation(self, expires_at: float) -> str:
+        """The right to make nested calls until then; made once."""
+        if self._delegation is None:
+            self._delegation = self._agents.credentials.delegation(self._context, expires_at)
+        return self._delegation
 
     def next_id(self) -> str:
         return str(next(self._numbers))
@@ -93,7 +110,7 @@ class AgentConversation:
                 target,
                 "POST",
                 self._endpoint.path,
-                headers=self._headers(body, b"application/json", delegation),
+                headers=self._headers_of(body, JSON_ANSWER, delegation),
                 body=body,
                 deadline=deadline,
                 max_body=self._max_answer,
@@ -101,8 +118,8 @@ class AgentConversation:
         except TimeoutError:
             raise
         except HttpError as failure:
-            raise _fault(failure) from None
-        return _require_json(answer)
+            raise http_fault(failure) from None
+        return require_json(answer)
 
     async def read(self, answer: bytes, request_id: str, allowed: frozenset[str]) -> Result:
         """A long answer is checked for strict JSON in a worker process, so that the event loop stays free."""
@@ -126,7 +143,7 @@ class AgentConversation:
                 target,
                 "POST",
                 self._endpoint.path,
-                headers=self._headers(body, b"text/event-stream", delegation),
+                headers=self._headers_of(body, STREAM_ANSWER, delegation),
                 body=body,
                 deadline=deadline,
                 max_body=self._max_answer,
@@ -139,7 +156,7 @@ class AgentConversation:
         except TimeoutError:
             raise
         except HttpError as failure:
-            raise _fault(failure) from None
+            raise http_fault(failure) from None
 
     async def cancel(self, task_id: str) -> None:
         """One attempt. Its result is ignored."""
@@ -151,11 +168,17 @@ class AgentConversation:
                 self._target,
                 "POST",
                 self._endpoint.path,
-                headers=self._headers(body, b"application/json", None),
+                headers=self._headers(body, JSON_ANSWER, None),
                 body=body,
                 deadline=asyncio.get_running_loop().time() + CANCEL_SECONDS,
                 max_body=_CANCEL_ANSWER_BYTES,
             )
+
+    def _headers_of(self, body: bytes, accept: bytes, delegation: str | None) -> list[tuple[bytes, bytes]]:
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None and prepared.body == body and time.monotonic() < prepared.fresh_until:
+            return prepared.headers
+        return self._headers(body, accept, delegation)
 
     def _headers(self, body: bytes, accept: bytes, delegation: str | None) -> list[tuple[bytes, bytes]]:
         credential = self._agents.credentials.credential(self._context, self._audience, body)
@@ -195,51 +218,3 @@ class AgentConversation:
 @lru_cache(maxsize=1024)
 def _target(endpoint: Endpoint, address: str) -> Target:
     return Target(endpoint.scheme, endpoint.host, endpoint.port, address)
-
-
-def _fault(failure: HttpError) -> AgentFault:
-    """The status decides first: a large error page is an unavailable Agent, not a large answer."""
-    if isinstance(failure, AnswerTooLarge):
-        if failure.status is None:
-            return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.HEAD_SIZE)
-        if failure.status == 200:
-            return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.BODY_SIZE)
-        return _unavailable(_reason_of_status(failure.status))
-    if isinstance(failure, ConnectFailed):
-        return _unavailable(Reason.TLS_FAILED if failure.phase == "tls" else Reason.CONNECT_FAILED)
-    return _unavailable(Reason.TRANSFER_BROKEN)
-
-
-def _unavailable(reason: Reason) -> AgentFault:
-    return AgentFault(ErrorCode.AGENT_UNAVAILABLE, reason, leaves_task=False)
-
-
-def _reason_of_status(status: int) -> Reason:
-    return Reason.HTTP_AUTH if status in {401, 403} else _REASON_OF_STATUS_CLASS[status // 100]
-
-
-def require_ok(status: int) -> None:
-    if status != 200:
-        raise _unavailable(_reason_of_status(status))
-
-
-def is_media_type(headers: list[bytes], expected: bytes) -> bool:
-    return len(headers) == 1 and headers[0].partition(b";")[0].strip().lower() == expected
-
-
-def require_media_type(headers: list[bytes], expected: bytes) -> None:
-    if not is_media_type(headers, expected):
-        raise protocol_error(Reason.MEDIA_TYPE)
-
-
-def require_plain(encodings: list[bytes]) -> None:
-    """An encoded answer is not decoded."""
-    if any(encoding.strip().lower() != b"identity" for encoding in encodings):
-        raise protocol_error(Reason.MEDIA_TYPE)
-
-
-def _require_json(answer: Answer) -> bytes:
-    require_ok(answer.status)
-    require_plain(answer.headers_named(b"content-encoding"))
-    require_media_type(answer.headers_named(b"content-type"), b"application/json")
-    return answer.body

@@ -9,9 +9,8 @@ from aop.router.invocation.execution import Execution
 from aop.router.invocation.running import RunningInvocation, StopReason
 from aop.router.stream.delivery import StreamDelivery
 from aop.serving.request import Request, StreamFailure
-from aop.serving.response import Response
 from aop.serving.routing import RouteAnswer
-from aop.serving.streaming import CancelOnDisconnect, EventStream
+from aop.serving.streaming import EventStream
 
 
 class InvocationAnswers:
@@ -22,30 +21,24 @@ class InvocationAnswers:
 
     async def answer(self, request: Request, call: AuthorizedCall) -> RouteAnswer:
         """Raises a Refusal before the Invocation is accepted; from then on the answer is its outcome."""
-        accepted = await self._boundary.accept(call, request.scope["aop.disconnected"].is_set)
+        disconnect = request.scope["aop.disconnected"]
+        accepted = await self._boundary.accept(call, disconnect.is_set)
         lineage = call.context.lineage
         request.invocation_id = lineage.invocation
         if isinstance(accepted, EndedAtAcceptance):
             self._execution.conclude(call.phases, accepted.outcome)
             return outcome_response(accepted.outcome, lineage)
-        if request.scope["aop.disconnected"].is_set():
+        if disconnect.is_set():
             accepted.stop(StopReason.CALLER_LEFT)
-        return self._streamed(accepted) if call.stream else await self._whole(request, accepted)
+        if call.stream:
+            return self._streamed(accepted)
+        # The slot is held until the terminal is recorded, also when nobody waits for it any more.
+        return outcome_response(await self._execution.run_here(accepted, disconnect), lineage)
 
     def _streamed(self, running: RunningInvocation) -> EventStream:
         delivery = self._execution.start_stream(running, self._max_frame_bytes)
         headers = id_headers(running.lineage)
         return EventStream(self._frames(running, delivery), headers, failure=lambda: _failure(running))
-
-    async def _whole(self, request: Request, running: RunningInvocation) -> Response:
-        self._execution.start(running)
-        async with CancelOnDisconnect(request):
-            await asyncio.shield(running.ended)
-        if not running.ended.done():
-            await self._execution.leave(running)
-        # The slot is held until the terminal is recorded, also when nobody waits for it any more.
-        outcome = await running.ended
-        return outcome_response(outcome, running.lineage)
 
     async def _frames(self, running: RunningInvocation, delivery: StreamDelivery) -> AsyncGenerator[bytes, None]:
         """A caller who leaves early ends the Invocation `canceled`. This ends when the terminal is recorded."""

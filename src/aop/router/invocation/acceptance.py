@@ -3,7 +3,9 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 
 import msgspec
 
@@ -16,6 +18,8 @@ from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import TIMED_OUT, Acceptance, Opening, Terminal
+from aop.router.a2a import requests
+from aop.router.a2a.agent import FIRST_ID, JSON_ANSWER, STREAM_ANSWER, AgentConversation, Agents
 from aop.router.a2a.outcome import Outcome
 from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.invocation.running import RunningInvocation
@@ -24,7 +28,7 @@ from aop.router.targets.card import TargetCard
 from aop.router.targets.resolution import Resolution
 from aop.serving.body import CallerLeft
 from aop.telemetry.phases import RequestPhases
-from aop.telemetry.spans import Attribute
+from aop.telemetry.spans import Attribute, agent_span_id
 
 
 class AuthorizedCall(msgspec.Struct, frozen=True):
@@ -59,7 +63,9 @@ class AcceptanceBoundary:
         checks: SchemaChecks,
         phase_kinds: InvocationPhases,
         limits: CallLimits,
+        agents: Agents,
     ) -> None:
+        self._agents = agents
         self._resolution = resolution
         self._journal = journal
         self._checks = checks
@@ -119,7 +125,9 @@ class AcceptanceBoundary:
             if terminal is not None:
                 await self._journal.accept_ended(acceptance, terminal)
                 return EndedAtAcceptance(Outcome(terminal))
-            place = await self._journal.accept(acceptance)
+            conversation = self._conversation(call, card)
+            prepare = partial(_prepare, conversation, call, now + left)
+            place = await self._journal.accept(acceptance, prepare)
         except AcceptanceRefused:
             raise _conflict(call.context) from None
         except AcceptanceFailed:
@@ -131,7 +139,21 @@ class AcceptanceBoundary:
         except AcceptedButLost as found:
             return EndedAtAcceptance(Outcome(await self._journal.end_unstarted(found.place)))
         task = TrackedTask(call.context.lineage.invocation)
-        return RunningInvocation(card, call.content, deadline, now + left, place, task, call.phases)
+        return RunningInvocation(card, call.content, deadline, now + left, place, task, call.phases, conversation)
+
+    def _conversation(self, call: AuthorizedCall, card: TargetCard) -> AgentConversation:
+        span, context = call.phases.span, call.context
+        named = () if span is None else (span.header_of(agent_span_id(context.lineage.invocation)),)
+        return AgentConversation(self._agents, card.endpoint, context, card.max_output_bytes, named)
+
+
+def _prepare(conversation: AgentConversation, call: AuthorizedCall, expires_at: float) -> None:
+    """Makes delegation and credential of the first message while the acceptance is being committed. If that fails, the
+    Invocation learns it when it makes them itself; if the acceptance fails, nobody uses them."""
+    write, accept = (requests.stream, STREAM_ANSWER) if call.stream else (requests.send, JSON_ANSWER)
+    with suppress(Exception):
+        body = write(FIRST_ID, call.context.lineage.invocation, call.content)
+        conversation.prepare(body, accept, conversation.delegation(expires_at))
 
 
 def _conflict(context: InvocationContext) -> Conflict:

@@ -6,13 +6,13 @@ from contextlib import suppress
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
-from aop.cards.checks import PreparedSchema, TooMuchSchemaWork, read_value
+from aop.cards.checks import PreparedSchema, SchemaChecks, TooMuchSchemaWork, read_value
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import Journal
 from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, Fact, Place, terminal_fact
-from aop.router.a2a.agent import AgentConversation, Agents
+from aop.net.asgi import Disconnect
 from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.a2a.sending import send_and_follow
 from aop.router.a2a.streaming import UNREAD, DeliverChunk, stream_chunks
@@ -36,20 +36,19 @@ _FAILURES = frozenset({EventType.FAILED, EventType.TIMED_OUT})
 class Execution:
     def __init__(
         self,
-        agents: Agents,
+        checks: SchemaChecks,
         journal: Journal,
         supervisor: InvocationSupervisor,
         log: UnitLog,
         metrics: RouterMetrics,
         clock: Clock,
     ) -> None:
-        self._agents = agents
         self._journal = journal
         self._supervisor = supervisor
         self._log = log
         self._metrics = metrics
         self._clock = clock
-        self._checks = agents.checks
+        self._checks = checks
 
     def start(self, running: RunningInvocation) -> None:
         """From here on the Invocation belongs to the supervisor, whoever waits for it."""
@@ -85,27 +84,54 @@ class Execution:
             if terminal.error is not None:
                 phases.span.attributes["error.type"] = terminal.error.value
 
-    async def _run(self, running: RunningInvocation) -> None:
-        phases, context, kinds = running.phases, running.context, self._metrics.phase_kinds
-        phases.enter(kinds.agent, None if phases.span is None else agent_span_id(context.lineage.invocation))
-        card = running.card
-        conversation = AgentConversation(self._agents, card.endpoint, context, card.max_output_bytes, phases.headers())
-        outcome, leaves_task = await self._worked(running, conversation)
+    async def run_here(self, running: RunningInvocation, disconnect: Disconnect) -> Outcome:
+        """JSON mode: the task of the request does the work itself, until the terminal is recorded."""
+
+        def leave() -> None:
+            self._supervisor.keep(self.leave(running))
+
+        self._supervisor.enter(running)
+        disconnect.add_callback(leave)
+        try:
+            return await self._run(running)
+        except asyncio.CancelledError:
+            await self._abandon(running)
+            raise
+        finally:
+            disconnect.remove_callback(leave)
+
+    async def _run(self, running: RunningInvocation) -> Outcome:
+        phases, kinds = running.phases, self._metrics.phase_kinds
+        phases.enter(kinds.agent, None if phases.span is None else agent_span_id(running.lineage.invocation))
+        outcome, leaves_task = await self._worked(running)
         phases.end(outcome.terminal.error)
         phases.enter(kinds.terminal)
         told = await self._recorded(running, outcome)
         phases.end(None if told is outcome else told.terminal.error)
-        outcome = told
-        self._supervisor.ended(running, outcome)
-        self.conclude(phases, outcome)
+        self._supervisor.ended(running, told)
+        self.conclude(phases, told)
         if running.stream is not None and phases.span is not None:
             phases.span.attributes["aop.stream.chunks"] = running.stream.frames.chunks
-        running.ended.set_result(outcome)
+        running.ended.set_result(told)
         if leaves_task and running.task.may_run:
-            await conversation.cancel(running.task.task_id or "")
+            self._supervisor.keep(running.conversation.cancel(running.task.task_id or ""))
+        return told
+
+    async def _abandon(self, running: RunningInvocation) -> None:
+        """Whoever runs the task of the request ends it, as a server may that stops. The Invocation gets its terminal if
+        the store takes it soon, and otherwise from the next epoch."""
+        if running.ended.done():
+            return
+        running.stop_reason = running.stop_reason or StopReason.SHUTDOWN
+        told = Outcome(ROUTER_ENDED)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(NOTE_SECONDS):
+                told = await self._recorded(running, told)
+        self._supervisor.ended(running, told)
+        running.ended.set_result(told)
 
     async def _worked(  # noqa: PLR0911  one return for each way to end
-        self, running: RunningInvocation, conversation: AgentConversation
+        self, running: RunningInvocation
     ) -> tuple[Outcome, bool]:
         """The outcome, and whether to cancel a Task that may still run."""
         if running.stop_reason is not None:
@@ -114,7 +140,7 @@ class Execution:
         running.working(worker)
         alarm = asyncio.get_running_loop().call_at(running.deadline, running.stop, StopReason.DEADLINE)
         try:
-            return await self._exchange(running, conversation), True
+            return await self._exchange(running), True
         except TimeoutError:
             return Outcome(TIMED_OUT), True
         except AgentCanceled:
@@ -135,8 +161,9 @@ class Execution:
             alarm.cancel()
             running.working(None)
 
-    async def _exchange(self, running: RunningInvocation, conversation: AgentConversation) -> Outcome:
-        delegation = self._agents.credentials.delegation(running.context, running.deadline_at)
+    async def _exchange(self, running: RunningInvocation) -> Outcome:
+        conversation = running.conversation
+        delegation = conversation.delegation(running.deadline_at)
         output = running.card.skills[running.context.capability].output
         value: bytes | None = None
         message, task, deadline = running.content, running.task, running.deadline

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from aop.contracts.identity import InvocationContext, Lineage
 from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, TIMED_OUT, Place, Terminal
+from aop.router.a2a.agent import AgentConversation
 from aop.router.a2a.outcome import Outcome
 from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.stream.delivery import StreamDelivery
@@ -41,6 +42,7 @@ class RunningInvocation:
     place: Place
     task: TrackedTask
     phases: RequestPhases
+    conversation: AgentConversation
     ended: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     stream: StreamDelivery | None = None
     stop_reason: StopReason | None = None

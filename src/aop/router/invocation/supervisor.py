@@ -16,7 +16,7 @@ class InvocationSupervisor:
     def __init__(self) -> None:
         self._running: dict[str, RunningInvocation] = {}
         self._children: dict[str, set[str]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
         self._stopping = False
         # A child may have been accepted before its parent ended and get here after: the last ended ones are kept.
         self._ended_with_children: deque[str] = deque(maxlen=_REMEMBERED)
@@ -27,7 +27,18 @@ class InvocationSupervisor:
     def streams(self) -> int:
         return sum(running.stream is not None for running in self._running.values())
 
-    def start(self, running: RunningInvocation, work: Coroutine[Any, Any, None]) -> None:
+    def start(self, running: RunningInvocation, work: Coroutine[Any, Any, object]) -> None:
+        self.enter(running)
+        self.keep(work)
+
+    def keep(self, work: Coroutine[Any, Any, object]) -> None:
+        """A task that is awaited before the Router ends."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def enter(self, running: RunningInvocation) -> None:
+        """From here on it is found and stopped, whoever runs it."""
         lineage = running.lineage
         self._running[lineage.invocation] = running
         if lineage.parent is not None:
@@ -36,9 +47,6 @@ class InvocationSupervisor:
             running.stop(StopReason.PARENT_ENDED)
         if self._stopping:  # accepted just before the end: what still runs then could not be awaited
             running.stop(StopReason.SHUTDOWN)
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     def ended(self, running: RunningInvocation, outcome: Outcome) -> None:
         """Its terminal is recorded: it is no longer running, and what it called may have to end too."""
@@ -65,5 +73,6 @@ class InvocationSupervisor:
         self._stopping = True
         for running in list(self._running.values()):
             running.stop(StopReason.SHUTDOWN)
-        while self._tasks:
-            await asyncio.wait(set(self._tasks))
+        while self._tasks or self._running:
+            ends: set[asyncio.Future[Any]] = {running.ended for running in self._running.values()}
+            await asyncio.wait({*self._tasks, *ends})

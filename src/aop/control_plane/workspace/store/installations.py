@@ -37,6 +37,12 @@ STATE_COLUMNS = (
 )
 """What `state_row` reads behind the role, the Installation's id and its status."""
 _CALLING = 'request.principal_id COLLATE "C"'
+_CURRENT = (
+    " LEFT JOIN workspace.installation ON installation.workspace_id = workspace.workspace_id"
+    " AND installation.agent_id = %s AND installation.status <> 'uninstalled'"
+    f" LEFT JOIN ({PINNED_VERSION}) AS pinned ON pinned.agent_id = installation.agent_id"
+    " AND pinned.version = installation.installed_version"
+)
 # Behind a SELECT the length of the arrays is not known when the statement is planned, so one plan is as good as another
 # and the first is kept. Otherwise each call is planned anew, which costs seven times what the call itself does.
 _KEYS = "unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]))"
@@ -45,10 +51,13 @@ _STATES = (
     f" installation.installation_id, installation.status, {STATE_COLUMNS}"
     f" FROM {_KEYS} WITH ORDINALITY AS request (workspace_id, agent_id, principal_id, place)"
     ' JOIN workspace.workspace ON workspace.workspace_id = request.workspace_id COLLATE "C"'
-    " LEFT JOIN workspace.installation ON installation.workspace_id = workspace.workspace_id"
-    " AND installation.agent_id = request.agent_id COLLATE \"C\" AND installation.status <> 'uninstalled'"
-    f" LEFT JOIN ({PINNED_VERSION}) AS pinned ON pinned.agent_id = installation.agent_id"
-    " AND pinned.version = installation.installed_version"
+    + _CURRENT
+    % 'request.agent_id COLLATE "C"'
+)
+# A lone call: without arrays the same read takes PostgreSQL three quarters of the time.
+_STATE_OF_ONE = (
+    f"SELECT {role_of('$3')}, installation.installation_id, installation.status, {STATE_COLUMNS}"  # noqa: S608
+    f" FROM workspace.workspace{_CURRENT % '$2'} WHERE workspace.workspace_id = $1"
 )
 _INSTALLATION_START, _PIN_START = 1, 7
 """The first columns of a state that belong to each."""
@@ -205,6 +214,9 @@ async def move(
 
 async def installation_states(connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, InstallationStateRow]:
     """Reads what decides whether each Agent may run in its Workspace for the principal, in one snapshot."""
+    if len(keys) == 1:
+        record = await connection.fetchrow(_STATE_OF_ONE, *keys[0])
+        return {} if record is None else {keys[0]: state_row(tuple(record))}
     records = await connection.fetch(_STATES, *map(list, zip(*keys, strict=True)))
     return {keys[record[0] - 1]: state_row(tuple(record)[1:]) for record in records}
 

@@ -1,0 +1,62 @@
+"""What an Agent's answer must be before its body counts, and which fault it is when it is not."""
+
+from aop.contracts.errors import ErrorCode, Reason
+from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, HttpError
+from aop.router.a2a.answers import protocol_error
+from aop.router.a2a.outcome import AgentFault
+
+_REASON_OF_STATUS_CLASS = {
+    2: Reason.HTTP_OTHER_SUCCESS,
+    3: Reason.HTTP_REDIRECT,
+    4: Reason.HTTP_CLIENT_ERROR,
+    5: Reason.HTTP_SERVER_ERROR,
+}
+"""The reader of answers lets no other class through."""
+
+
+def http_fault(failure: HttpError) -> AgentFault:
+    """The status decides first: a large error page is an unavailable Agent, not a large answer."""
+    if isinstance(failure, AnswerTooLarge):
+        if failure.status is None:
+            return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.HEAD_SIZE)
+        if failure.status == 200:
+            return AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.BODY_SIZE)
+        return _unavailable(_reason_of_status(failure.status))
+    if isinstance(failure, ConnectFailed):
+        return _unavailable(Reason.TLS_FAILED if failure.phase == "tls" else Reason.CONNECT_FAILED)
+    return _unavailable(Reason.TRANSFER_BROKEN)
+
+
+def _unavailable(reason: Reason) -> AgentFault:
+    return AgentFault(ErrorCode.AGENT_UNAVAILABLE, reason, leaves_task=False)
+
+
+def _reason_of_status(status: int) -> Reason:
+    return Reason.HTTP_AUTH if status in {401, 403} else _REASON_OF_STATUS_CLASS[status // 100]
+
+
+def require_ok(status: int) -> None:
+    if status != 200:
+        raise _unavailable(_reason_of_status(status))
+
+
+def is_media_type(headers: list[bytes], expected: bytes) -> bool:
+    return len(headers) == 1 and headers[0].partition(b";")[0].strip().lower() == expected
+
+
+def require_media_type(headers: list[bytes], expected: bytes) -> None:
+    if not is_media_type(headers, expected):
+        raise protocol_error(Reason.MEDIA_TYPE)
+
+
+def require_plain(encodings: list[bytes]) -> None:
+    """An encoded answer is not decoded."""
+    if any(encoding.strip().lower() != b"identity" for encoding in encodings):
+        raise protocol_error(Reason.MEDIA_TYPE)
+
+
+def require_json(answer: Answer) -> bytes:
+    require_ok(answer.status)
+    require_plain(answer.headers_named(b"content-encoding"))
+    require_media_type(answer.headers_named(b"content-type"), b"application/json")
+    return answer.body
