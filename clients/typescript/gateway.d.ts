@@ -1534,6 +1534,8 @@ export interface components {
             agentReleaseId: components["schemas"]["ReleaseId"];
             agentCardDigest: components["schemas"]["Digest"];
             capability: components["schemas"]["SafeIdentifier"];
+            /** @description created only: SHA-256 of the RFC 8785 form of the authorization that contracts/ledger-leaf describes. */
+            authorizationDigest?: components["schemas"]["Digest"];
             /** @description created only. */
             deadlineAt?: components["schemas"]["Timestamp"];
             /** @description stream only: the last chunk covered. */

@@ -149,6 +149,7 @@ class Calls:
             "agentCardVersion": "1.0.0",
             "agentReleaseId": platform.release.release_id,
             "agentCardDigest": platform.release.card_digest,
+            "authorizationDigest": platform.release.card_digest,
             "endpoint": platform.agent.url,
             "endpointBindingId": named["bindingId", OWN],
             "versionConstraint": "*",

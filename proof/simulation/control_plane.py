@@ -65,6 +65,7 @@ class SimulatedControlPlane:
         release = _BY_AGENT[question["agentId"]]
         await asyncio.sleep(self._seconds.get(question["invocationId"], 0.001))
         pin = {"version": "1.0.0", "releaseId": release.release_id, "agentCardDigest": release.digest}
+        pin["authorizationDigest"] = release.digest
         body = json.dumps(pin).encode() if path.endswith("resolve-installed-version") else _resolved(release)
         trace = (b"x-platform-trace-id", question["traceId"].encode("ascii"))
         return Answer(200, ((b"content-type", b"application/json"), trace), body)

@@ -165,6 +165,7 @@ class World:
             "agentCardVersion": "1.0.0",
             "agentReleaseId": release.release_id,
             "agentCardDigest": release.digest,
+            "authorizationDigest": release.digest,
         }
         await self._call(call, b"/internal/v1/invocations", CONTROL_PLANE_TO_ROUTER, context)
 

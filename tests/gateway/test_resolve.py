@@ -71,14 +71,37 @@ async def test_an_installed_agent_is_resolved_to_its_exact_card_and_installation
     }
 
 
+def authorization_digest(scene: Scene) -> str:
+    """Of what permits the call, member by member."""
+    release, version = scene.release, scene.card["version"]
+    named = {
+        "installation": {
+            "installationId": scene.installation_id,
+            "installedVersion": version,
+            "installedReleaseId": release.release_id,
+            "acceptedPermissions": ["documents.read"],
+        },
+        "release": {
+            "releaseId": release.release_id,
+            "cardDigest": release.card_digest,
+            "endpointBindingId": release.endpoint_binding_id,
+            "verificationMethod": release.verification_method,
+            "verificationEvidenceDigest": release.verification_evidence_digest,
+            "publishedAt": release.published_at,
+        },
+    }
+    return hashlib.sha256(canonical(named)).hexdigest()
+
+
 async def test_an_installed_version_is_resolved_to_its_pin(scene: Scene) -> None:
     reply = await scene.resolve(VERSION_PATH)
     assert reply.status == 200, reply.body
-    assert document("resolve-installed-version/1#response").violations(reply.json) == ()
+    assert document("resolve-installed-version/2#response").violations(reply.json) == ()
     assert reply.json == {
         "version": "1.2.0",
         "releaseId": scene.release.release_id,
         "agentCardDigest": hashlib.sha256(canonical(scene.card)).hexdigest(),
+        "authorizationDigest": authorization_digest(scene),
     }
 
 

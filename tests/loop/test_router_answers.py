@@ -119,6 +119,7 @@ async def test_the_dispatch_is_what_the_contract_says(gateway: Platform, router:
         "agentCardVersion": "1.0.0",
         "agentReleaseId": gateway.release.release_id,
         "agentCardDigest": gateway.release.card_digest,
+        "authorizationDigest": gateway.release.card_digest,
         "stream": False,
     }
 

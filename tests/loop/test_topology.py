@@ -53,6 +53,7 @@ async def test_the_router_refuses_what_was_authorized_just_before_the_change(
         "agentCardVersion": "1.0.0",
         "agentReleaseId": release.release_id,
         "agentCardDigest": release.card_digest,
+        "authorizationDigest": release.card_digest,
         "input": {},
         "stream": False,
     }

@@ -14,6 +14,7 @@ from tests.support.settings import CONTROL_PLANE_TO_ROUTER
 from tests.support.units import Reply
 
 BEARER = "Bearer "
+AUTHORIZED = "5a" * 32
 INSTALLED = "/internal/v1/resolve-installed-version"
 
 
@@ -37,7 +38,8 @@ def pinned(plane: ScriptedControlPlane, **members: str) -> Behaviour:
     """The pin of a nested call, and the Card behind it."""
 
     async def behave(request: Received) -> None:
-        pin = {"version": "1.0.0", "releaseId": plane.entry["releaseId"], "agentCardDigest": plane.digest, **members}
+        pin = {"version": "1.0.0", "releaseId": plane.entry["releaseId"], "agentCardDigest": plane.digest}
+        pin |= {"authorizationDigest": AUTHORIZED, **members}
         body = json.dumps(pin).encode() if request.target == INSTALLED else plane.resolved()
         await answering(body)(request)
 

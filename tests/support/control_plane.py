@@ -60,6 +60,7 @@ class ScriptedControlPlane:
             "agentCardVersion": self.card["version"],
             "agentReleaseId": RELEASE,
             "agentCardDigest": self.digest,
+            "authorizationDigest": self.digest,
             "input": {},
             "stream": False,
         } | members

@@ -101,6 +101,7 @@ def dispatch_body(card: Card, release: Release) -> dict[str, Any]:
         "agentCardVersion": card["version"],
         "agentReleaseId": release.release_id,
         "agentCardDigest": release.card_digest,
+        "authorizationDigest": release.card_digest,
         "input": {},
         "stream": False,
     }

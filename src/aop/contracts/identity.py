@@ -82,3 +82,5 @@ class InvocationContext(msgspec.Struct, frozen=True):
     pin: Pin
     caller: Caller
     capability: str
+    authorization_digest: str | None = None
+    """Of what permitted the call. Only the event that creates the Invocation tells it, and old rows have none."""

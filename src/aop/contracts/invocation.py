@@ -63,6 +63,7 @@ class RouterDispatch(Wire, frozen=True, kw_only=True):
     agent_card_version: str
     agent_release_id: str
     agent_card_digest: str
+    authorization_digest: str
     input: msgspec.Raw
     stream: bool
 
@@ -79,6 +80,7 @@ class RouterDispatch(Wire, frozen=True, kw_only=True):
             ),
             Caller(type=CallerType.USER, id=self.caller.id),
             self.capability,
+            self.authorization_digest,
         )
 
 
@@ -128,7 +130,7 @@ class StreamEvent(Wire, frozen=True, kw_only=True):
 READERS: dict[str, type] = {
     "invocation-request/2": InvocationRequest,
     "nested-invocation-request/2": NestedInvocationRequest,
-    "router-dispatch/2": RouterDispatch,
+    "router-dispatch/3": RouterDispatch,
     "invocation-result/1": InvocationResult,
     "invocation-stream-event/2": StreamEvent,
 }

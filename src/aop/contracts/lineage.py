@@ -105,6 +105,7 @@ class InvocationEvent(RecordedContext, frozen=True, kw_only=True):
     occurred_at: str
     type: EventType
     status: InvocationStatus
+    authorization_digest: str | msgspec.UnsetType = msgspec.UNSET
     deadline_at: str | msgspec.UnsetType = msgspec.UNSET
     chunk_index: int | msgspec.UnsetType = msgspec.UNSET
     chunk_count: int | msgspec.UnsetType = msgspec.UNSET

@@ -80,6 +80,10 @@ class InstalledVersion(Wire, frozen=True, kw_only=True):
     version: str
     release_id: str
     agent_card_digest: str
+    authorization_digest: str
+
+    def pin(self, workspace_id: str, agent_id: str) -> Pin:
+        return Pin(workspace_id, agent_id, self.version, self.release_id, self.agent_card_digest)
 
 
 READERS: dict[str, type] = {
@@ -87,7 +91,7 @@ READERS: dict[str, type] = {
     "resolve-agent/1#request": ResolveAgentRequest,
     "resolve-agent/1#response": ResolvedAgent,
     "resolve-agent/1#installation": ResolvedInstallation,
-    "resolve-installed-version/1": ResolveInstalledVersionRequest,
-    "resolve-installed-version/1#request": ResolveInstalledVersionRequest,
-    "resolve-installed-version/1#response": InstalledVersion,
+    "resolve-installed-version/2": ResolveInstalledVersionRequest,
+    "resolve-installed-version/2#request": ResolveInstalledVersionRequest,
+    "resolve-installed-version/2#response": InstalledVersion,
 }

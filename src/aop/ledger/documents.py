@@ -62,11 +62,16 @@ def opening_events(row: RecordRow, members: ContextMembers) -> Sequence[Invocati
             occurred_at=to_text(row.created_at),
             type=kind,
             status=STATUS_OF_EVENT[kind],
+            authorization_digest=_authorization(row) if kind is EventType.CREATED else msgspec.UNSET,
             deadline_at=to_text(row.deadline_at) if kind is EventType.CREATED else msgspec.UNSET,
             **members,
         )
         for sequence, kind in enumerate(OPENING_EVENTS[row.opening])
     ]
+
+
+def _authorization(row: RecordRow) -> str | msgspec.UnsetType:
+    return msgspec.UNSET if row.authorization_digest is None else row.authorization_digest.hex()
 
 
 def event_of(row: EventRow, lineage: Lineage, members: ContextMembers) -> InvocationEvent:

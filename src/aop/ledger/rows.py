@@ -57,6 +57,7 @@ class RecordRow(ContextRow, frozen=True):
     latency_ms: int | None
     error_code: ErrorCode | None
     reason: Reason | None
+    authorization_digest: bytes | None
 
 
 class TracePartRow(Row, frozen=True):

@@ -21,7 +21,10 @@ def _values(names: str) -> str:
     return f"VALUES ({numbers}) ON CONFLICT DO NOTHING RETURNING true"
 
 
-_ACCEPTANCE = ("bigint", *["uuid"] * 4, "word", *["text"] * 4, "uuid", "bytea", "text", "word", "uuid", *["moment"] * 2)
+_ACCEPTANCE = (
+    *("bigint", *["uuid"] * 4, "word", *["text"] * 4, "uuid", "bytea", "text", "word", "uuid"),
+    *("moment", "moment", "bytea"),
+)
 _FACT = (
     *("uuid", "integer", "uuid", "moment", "word", "word", "integer", "integer", "moment", "word", "uuid", "uuid"),
     *("text", "moment", "integer", "integer", "bigint", "bigint", "word", "word"),
@@ -29,7 +32,7 @@ _FACT = (
 _ACCEPTANCE_COLUMNS = (
     "position, invocation_id, root_task_id, trace_id, parent_invocation_id, caller_type, caller_id, workspace_id,"
     " target_agent_id, agent_card_version, agent_release_id, agent_card_digest, capability, opening, opening_event_id,"
-    " created_at, deadline_at, router_id, epoch"
+    " created_at, deadline_at, authorization_digest, router_id, epoch"
 )
 _FACT_COLUMNS = (
     "invocation_id, sequence, event_id, occurred_at, type, previous_status, previous_sequence, previous_chunk_index,"
@@ -206,6 +209,7 @@ def _acceptance_row(entry: tuple[int, Acceptance]) -> Sequence[Any]:
         acceptance.event,
         acceptance.created_at,
         acceptance.deadline_at,
+        None if context.authorization_digest is None else bytes.fromhex(context.authorization_digest),
     )
 
 

@@ -110,6 +110,16 @@ class RouterMetrics(Collector):
             lambda: sequencer.lag_seconds,
             max,
         )
+        self._gauge(
+            "aop_ledger_unproven_events",
+            "Numbered events that are not in the tree yet; 0 where another Router numbers.",
+            lambda: sequencer.unproven,
+        )
+        self._gauge(
+            "aop_ledger_tree_broken",
+            "1 if the newest events are not those of the newest head, so that nothing is added to the tree.",
+            lambda: sequencer.is_tree_broken,
+        )
 
     def collect(self) -> Iterator[Metric]:
         chunks = CounterMetricFamily("aop_stream_chunks", "Chunks handed to callers.", labels=("unit",))

@@ -18,6 +18,7 @@ Row = Mapping[str, Any]
 
 _ACCEPTANCE_NAMES = (
     *("position", *ContextRow.__struct_fields__, "opening", "opening_event_id", "created_at", "deadline_at"),
+    "authorization_digest",
 )
 _EVENT_NAMES = (
     *("invocation_id", "sequence", "event_id", "occurred_at", "type", "previous_status", "previous_sequence"),

@@ -13,11 +13,17 @@ from collections.abc import Sequence
 
 import msgspec
 
+from aop.contracts.authorization import AuthorizationDocument
 from aop.contracts.errors import ErrorCode, Reason, Refusal
 from aop.contracts.identity import Pin
 from aop.contracts.workspace import InstallationStatus
 from aop.control_plane.registry.pins import Pins
-from aop.control_plane.workspace.installation_states import CurrentInstallation, InstallationState, InstallationStates
+from aop.control_plane.workspace.installation_states import (
+    CurrentInstallation,
+    InstallationState,
+    InstallationStates,
+    authorization_document,
+)
 from aop.control_plane.workspace.roles import require_caller, require_known
 
 
@@ -45,8 +51,15 @@ class Authorized(msgspec.Struct, frozen=True):
     """The exact pin a call may run, and the Installation that permits it."""
 
     pin: Pin
-    installation_id: str
-    accepted_permissions: Sequence[str]
+    document: AuthorizationDocument
+
+    @property
+    def installation_id(self) -> str:
+        return self.document.installation.installation_id
+
+    @property
+    def accepted_permissions(self) -> Sequence[str]:
+        return self.document.installation.accepted_permissions
 
 
 class Authorization:
@@ -73,14 +86,14 @@ class Authorization:
             state = replaced or state
         installation = _require_enabled(state, access.version)  # 3, 4
         version = state.require_agreement(installation)  # 5
-        version.require_usable()  # 6, 7
+        release = version.require_usable()  # 6, 7
         skill = (await self._pins.summary(version)).skills.get(access.capability)
         if skill is None:
             raise CapabilityNotAllowed("no such Skill", reason=Reason.SKILL_UNKNOWN)  # 8
         if not skill.required.issubset(installation.accepted_permissions):
             raise CapabilityNotAllowed("a permission is not accepted", reason=Reason.PERMISSION_NOT_ACCEPTED)  # 8
         pin = Pin(access.workspace_id, version.agent_id, version.version, installation.release_id, version.digest)
-        return Authorized(pin, installation.installation_id, installation.accepted_permissions)
+        return Authorized(pin, authorization_document(installation, release))
 
 
 def _pins(state: InstallationState, version: str) -> bool:

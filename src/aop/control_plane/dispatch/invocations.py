@@ -9,9 +9,9 @@ from aop.base import json
 from aop.base.ids import new_id
 from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Reason, Refusal, code_entries
-from aop.contracts.identity import Lineage, Pin
+from aop.contracts.identity import Lineage
 from aop.contracts.invocation import InvocationRequest, InvocationResult, RouterDispatch, UserCaller
-from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
+from aop.control_plane.dispatch.authorization import AccessRequest, Authorization, Authorized
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
 from aop.net.http import Answer, ConnectFailed, Headers, HttpError
 from aop.net.policy import NameNotResolved
@@ -66,15 +66,20 @@ class Invocations:
         self._guard_seconds = max_deadline_ms / 1000 + GUARD_SECONDS
         self._max_result_bytes = max_result_bytes
 
-    async def authorize(self, caller: str, workspace_id: str, request: InvocationRequest) -> Pin:
+    async def authorize(self, caller: str, workspace_id: str, request: InvocationRequest) -> Authorized:
         access = AccessRequest(workspace_id, request.agent_id, request.capability)
-        return (await self._authorization.for_caller(caller, access)).pin
+        return await self._authorization.for_caller(caller, access)
 
     async def run(
-        self, caller: str, pin: Pin, request: InvocationRequest, dispatch: Dispatch, trace_headers: Headers = ()
+        self,
+        caller: str,
+        authorized: Authorized,
+        request: InvocationRequest,
+        dispatch: Dispatch,
+        trace_headers: Headers = (),
     ) -> Forwarded:
         """JSON mode: the whole answer, checked."""
-        body = dispatch_body(caller, pin, request, dispatch.lineage)
+        body = dispatch_body(caller, authorized, request, dispatch.lineage)
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
             answer = await self._router.dispatch(
@@ -121,8 +126,9 @@ def new_dispatch(trace_id: str) -> Dispatch:
     return Dispatch(Lineage(new_id("inv"), new_id("task"), trace_id))
 
 
-def dispatch_body(caller: str, pin: Pin, request: InvocationRequest, lineage: Lineage) -> bytes:
+def dispatch_body(caller: str, authorized: Authorized, request: InvocationRequest, lineage: Lineage) -> bytes:
     """`input` is the caller's own bytes, spliced in."""
+    pin = authorized.pin
     return _encode(
         RouterDispatch(
             invocation_id=lineage.invocation,
@@ -133,6 +139,7 @@ def dispatch_body(caller: str, pin: Pin, request: InvocationRequest, lineage: Li
             agent_card_version=pin.version,
             agent_release_id=pin.release,
             agent_card_digest=pin.card_digest,
+            authorization_digest=authorized.document.digest,
             capability=request.capability,
             caller=UserCaller(type="user", id=caller),
             input=request.input,

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from aop.contracts.errors import ErrorCode, Reason
-from aop.contracts.identity import Pin
 from aop.contracts.invocation import CorrelatedError, InvocationRequest
+from aop.control_plane.dispatch.authorization import Authorized
 from aop.control_plane.dispatch.invocations import (
     GUARD_SECONDS,
     MAX_ERROR_BYTES,
@@ -79,10 +79,15 @@ class Streams:
         self._max_frame_bytes = max_frame_bytes
 
     async def open(
-        self, caller: str, pin: Pin, request: InvocationRequest, dispatch: Dispatch, trace_headers: Headers = ()
+        self,
+        caller: str,
+        authorized: Authorized,
+        request: InvocationRequest,
+        dispatch: Dispatch,
+        trace_headers: Headers = (),
     ) -> OpenedStream | Forwarded:
         """An open stream, or the error that came instead of its first frame."""
-        body = dispatch_body(caller, pin, request, dispatch.lineage)
+        body = dispatch_body(caller, authorized, request, dispatch.lineage)
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
             async with AsyncExitStack() as opened:

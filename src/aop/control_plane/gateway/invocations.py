@@ -35,13 +35,13 @@ class InvocationRoutes:
         invocation = _decode(body.raw)
         below = _spanned(request, invocation)
         require_agreement(request, stream=invocation.stream)
-        pin = await self._invocations.authorize(request.principal, request.path["workspaceId"], invocation)
+        authorized = await self._invocations.authorize(request.principal, request.path["workspaceId"], invocation)
         dispatch = new_dispatch(request.trace_id)
         run = self._streams.open if invocation.stream else self._invocations.run
         answer: Forwarded | OpenedStream | None = None
         try:
             async with CancelOnDisconnect(request):
-                answer = await run(request.principal, pin, invocation, dispatch, below)
+                answer = await run(request.principal, authorized, invocation, dispatch, below)
         except RouterFailed as failure:
             if not failure.dispatch.correlated:
                 raise

@@ -52,12 +52,18 @@ class ResolveRoutes:
         return json_response(200, ResolvedAgent(card=msgspec.Raw(card), installation=installation))
 
     async def resolve_installed_version(self, request: Request) -> Response:
-        body = await read_json(request, document("resolve-installed-version/1#request"), self._request_max_bytes)
+        body = await read_json(request, document("resolve-installed-version/2#request"), self._request_max_bytes)
         query = msgspec.json.decode(body.raw, type=ResolveInstalledVersionRequest)
         _set_trace(request, query)
         access = AccessRequest(query.workspace_id, query.agent_id, query.capability)
-        pin = (await self._authorization.for_router(access)).pin
-        answer = InstalledVersion(version=pin.version, release_id=pin.release, agent_card_digest=pin.card_digest)
+        authorized = await self._authorization.for_router(access)
+        pin = authorized.pin
+        answer = InstalledVersion(
+            version=pin.version,
+            release_id=pin.release,
+            agent_card_digest=pin.card_digest,
+            authorization_digest=authorized.document.digest,
+        )
         return json_response(200, answer)
 
 

@@ -8,8 +8,10 @@ from typing import Self
 import msgspec
 
 from aop.base.canonical import digest as digest_of
+from aop.base.clock import to_text
 from aop.base.semver import Precedence, Version, VersionSyntax
 from aop.cards.summary import CardSummary, SummariesByDigest, read_summary
+from aop.contracts.authorization import AuthorizedRelease
 from aop.contracts.catalog import PublicationStatus, Resemblance
 from aop.contracts.errors import DependencyFailed, ErrorCode, Refusal
 from aop.contracts.publication import ReleaseState
@@ -48,8 +50,11 @@ class AgentDisabled(Refusal):
 
 
 class PinnedRelease(msgspec.Struct, frozen=True):
+    """`published` is None until the Release was published for the first time."""
+
     release_id: str
     state: ReleaseState
+    published: AuthorizedRelease | None
 
 
 class PinnedVersion(msgspec.Struct, frozen=True):
@@ -66,7 +71,7 @@ class PinnedVersion(msgspec.Struct, frozen=True):
         """Refuses a row whose Card and Release do not agree."""
         release = None
         if row.release_id is not None and row.release_state is not None:
-            release = PinnedRelease(row.release_id, row.release_state)
+            release = PinnedRelease(row.release_id, row.release_state, _published(row))
             if row.release_digest != row.digest:
                 raise DependencyFailed("the Release was made for another Card")
             if row.card_status is PublicationStatus.DRAFT and release.state is ReleaseState.PUBLISHED:
@@ -86,6 +91,19 @@ class PinnedVersion(msgspec.Struct, frozen=True):
         if self.card_status is PublicationStatus.DISABLED:
             raise AgentDisabled(self.release.release_id)
         return self.release
+
+
+def _published(row: PinRow) -> AuthorizedRelease | None:
+    if row.release_id is None or row.published_at is None or row.evidence_digest is None:
+        return None
+    return AuthorizedRelease(
+        release_id=row.release_id,
+        card_digest=row.digest,
+        endpoint_binding_id=row.binding_id or "",
+        verification_method=row.method or "",
+        verification_evidence_digest=row.evidence_digest,
+        published_at=to_text(row.published_at),
+    )
 
 
 _VERSION_REFUSALS: Mapping[ErrorCode, VersionRefusal] = {

@@ -1,11 +1,14 @@
 """The present state of an Agent in a Workspace: the caller's role, Installation and pinned version, read together."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from aop.base.clock import Clock
+from aop.contracts.authorization import AuthorizationDocument, AuthorizedInstallation
 from aop.contracts.errors import DependencyFailed
-from aop.control_plane.registry.pins import PinnedVersion
+from aop.control_plane.registry.pins import PinnedRelease, PinnedVersion
 from aop.control_plane.workspace.store import installations
+from aop.control_plane.workspace.store.authorizations import installations_ever
 from aop.control_plane.workspace.store.installations import InstallationStateRow, StateKey
 from aop.control_plane.workspace.store.replacements import replaced_state
 from aop.store.database import Database
@@ -15,6 +18,20 @@ CurrentInstallation = installations.CurrentInstallation
 
 REPLACED_FOR = timedelta(seconds=60)
 """How long a call that was authorized before a replacement is resolved with what was replaced."""
+
+
+def authorization_document(installation: CurrentInstallation, release: PinnedRelease) -> AuthorizationDocument:
+    if release.published is None:
+        raise DependencyFailed("a published Release has no publication")
+    return AuthorizationDocument(
+        installation=AuthorizedInstallation(
+            installation_id=installation.installation_id,
+            installed_version=installation.version,
+            installed_release_id=installation.release_id,
+            accepted_permissions=installation.accepted_permissions,
+        ),
+        release=release.published,
+    )
 
 
 class InstallationState:
@@ -61,6 +78,17 @@ class InstallationStates:
         async with self._database.connection() as connection:
             row = await replaced_state(connection, workspace_id, agent_id, version, since)
         return None if row is None else InstallationState(row)
+
+    async def authorizations(self, workspace_id: str, agent_id: str, version: str) -> Sequence[AuthorizationDocument]:
+        """What can have permitted a call of this version: every Installation there ever was of it."""
+        async with self._database.connection() as connection:
+            rows = await installations_ever(connection, workspace_id, agent_id, version)
+        found = list[AuthorizationDocument]()
+        for row in rows:
+            release = None if row.pin is None else PinnedVersion.of(row.pin).release
+            if row.installation is not None and release is not None and release.published is not None:
+                found.append(authorization_document(row.installation, release))
+        return found
 
     async def close(self) -> None:
         await self._rows.close()

@@ -1,4 +1,4 @@
-"""Reads the sequence and its figures again: numbers without a gap, in the right order, and tiles that count right."""
+"""Reads the sequence again: numbers without a gap, in the right order, figures that count right, and the tree."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from datetime import UTC, datetime
@@ -7,6 +7,7 @@ from typing import Any, Final
 from aop.ledger.figures.counting import NUMBERS_IN_TILE, TILES_IN_RUN
 from aop.ledger.figures.hours import FigureRow
 from aop.ledger.figures.tiles import counted, rows_of_run, rows_of_tile
+from aop.ledger.tree.check import tree_problems
 from aop.store.database import Connection
 
 _BATCH: Final = 500
@@ -77,6 +78,8 @@ async def sequence_problems(
     async for row in connection.cursor(_UNENDED, first, last, prefetch=_BATCH):
         yield f"number {row[0]}", "counts as settled, and its terminal has no number"
     async for problem in _tile_problems(connection, first, last):
+        yield problem
+    async for problem in tree_problems(connection, first, last):
         yield problem
 
 

@@ -1,4 +1,4 @@
-"""The sequencer: one Router at a time gives committed events their numbers and counts them into figures."""
+"""The sequencer: one Router at a time gives committed events their numbers, counts them and adds them to the tree."""
 
 import asyncio
 import time
@@ -16,6 +16,8 @@ from aop.ledger.group_commit import FENCED
 from aop.ledger.sequence import store
 from aop.ledger.sequence.batch import EventFound, Numbered, OpeningFound, Unended, numbered
 from aop.ledger.sequence.epoch_positions import EpochPositions
+from aop.ledger.tree.growth import TreeGrowth
+from aop.ledger.tree.store import TreeBroken
 from aop.ledger.writer_connection import Connect
 from aop.store.database import CONNECTION_LOST, Connection
 
@@ -41,6 +43,8 @@ class _Held:
     connection: Connection
     past: int
     unended: dict[UUID, Unended]
+    tree: TreeGrowth | None
+    """None if the rows are not those of the newest head: nothing is added to a tree that is broken."""
     positions: dict[Life, EpochPositions] = field(default_factory=dict)
 
     @property
@@ -79,6 +83,17 @@ class Sequencer:
         """How long ago it last had numbered all that it found; 0 where another one holds the lock."""
         return time.monotonic() - self._all_numbered_at if self._held else 0.0
 
+    @property
+    def is_tree_broken(self) -> bool:
+        """Whether the holder of the lock found rows that are not those of the newest head."""
+        return self._held is not None and self._held.tree is None
+
+    @property
+    def unproven(self) -> int:
+        """How many numbered events are not in the tree yet; 0 where another one holds the lock."""
+        held = self._held
+        return 0 if held is None else held.past - (0 if held.tree is None else held.tree.size)
+
     async def turn(self) -> None:
         """The end of the loop, while it sleeps too, frees the lock at once."""
         try:
@@ -101,11 +116,12 @@ class Sequencer:
         began = time.monotonic()
         is_all = await self._number(self._held)
         counted = await self._count(self._held)
+        grown = self._held.tree is None or await self._held.tree.grow(self._held.past)
         if is_all:
             self._all_numbered_at = began
         # Behind a long backlog it works half of the time, so that calls have the store for the other half.
         worked = min(time.monotonic() - began, TAKE_OVER_SECONDS)
-        await asyncio.sleep(self._pause_seconds if is_all and counted else worked * bool(self._pause_seconds))
+        await asyncio.sleep(self._pause_seconds if is_all and counted and grown else worked * bool(self._pause_seconds))
 
     async def _take_over(self) -> _Held | None:
         if self._connection is None:
@@ -117,7 +133,7 @@ class Sequencer:
         end = await store.sequence_end(connection)
         rows = await store.unended(connection, end.settled)
         unended = {row.invocation_id: Unended(row.number, row.sequence, row.workspace_id) for row in rows}
-        return _Held(connection, end.past, unended)
+        return _Held(connection, end.past, unended, await _tree(connection))
 
     def _drop(self) -> None:
         self._held = None
@@ -200,6 +216,14 @@ class Sequencer:
             if not await count_next_tile(held.connection, held.past):
                 return True
         return False
+
+
+async def _tree(connection: Connection) -> TreeGrowth | None:
+    """Numbers and figures go on without it: a metric and `aop ledger check` tell that it is broken."""
+    try:
+        return await TreeGrowth.resumed(connection)
+    except TreeBroken:
+        return None
 
 
 def _split(lives: Sequence[store.LifeRow]) -> tuple[Sequence[store.LifeRow], Sequence[store.LifeRow]]:

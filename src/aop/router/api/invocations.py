@@ -42,7 +42,7 @@ class DispatchRoutes:
 
     async def dispatch(self, request: Request) -> RouteAnswer:
         received, phases = asyncio.get_running_loop().time(), RequestPhases()
-        body = await read_json(request, document("router-dispatch/2"), self._max_bytes)
+        body = await read_json(request, document("router-dispatch/3"), self._max_bytes)
         dispatch = _decode(body.raw)
         request.trace_id = dispatch.trace_id
         request.phases, phases.span = phases, request.span()

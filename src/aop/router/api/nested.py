@@ -54,7 +54,7 @@ class NestedInvocationRoutes:
         await require_running_parent(self._ledger, claims)
         lineage = claims.child(new_id("inv"))
         phases.enter(self._phase)
-        pin = await self._resolution.installed(
+        version = await self._resolution.installed(
             ResolveInstalledVersionRequest(
                 **lineage.ids,
                 workspace_id=claims.workspace_id,
@@ -63,8 +63,9 @@ class NestedInvocationRoutes:
             ),
             phases.headers(),
         )
+        pin = version.pin(claims.workspace_id, nested.target_agent_id)
         caller = Caller(type=CallerType.AGENT, id=claims.agent_id)
-        context = InvocationContext(lineage, pin, caller, nested.capability)
+        context = InvocationContext(lineage, pin, caller, nested.capability, version.authorization_digest)
         value = body.member("input")
         call = AuthorizedCall(context, bytes(nested.input), value, nested.stream, received, phases)
         return await self._answers.answer(request, call)

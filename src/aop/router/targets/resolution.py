@@ -10,7 +10,7 @@ from aop.base import json
 from aop.base.settings import Secret
 from aop.contracts.documents import document
 from aop.contracts.errors import DependencyFailed, ErrorCode, Reason, Relayed, code_entries, fits
-from aop.contracts.identity import InvocationContext, Pin
+from aop.contracts.identity import InvocationContext
 from aop.contracts.platform_error import PreAcceptanceError
 from aop.contracts.resolution import (
     InstalledVersion,
@@ -104,12 +104,12 @@ class Resolution:
             self._cards.put(release, card)
         return card
 
-    async def installed(self, request: ResolveInstalledVersionRequest, trace_headers: Headers = ()) -> Pin:
-        """The enabled pin of a nested call, asked every time."""
+    async def installed(self, request: ResolveInstalledVersionRequest, trace_headers: Headers = ()) -> InstalledVersion:
+        """The enabled version for a nested call, asked every time."""
         found = await self._ask("resolve-installed-version", request, InstalledVersion, trace_headers)
-        if not document("resolve-installed-version/1#response").is_valid(msgspec.to_builtins(found)):
+        if not document("resolve-installed-version/2#response").is_valid(msgspec.to_builtins(found)):
             raise DependencyFailed("resolve: not a pin")
-        return Pin(request.workspace_id, request.agent_id, found.version, found.release_id, found.agent_card_digest)
+        return found
 
     async def _ask(self, name: str, request: ResolveRequest, kind: type[T], trace_headers: Headers) -> T:
         deadline = asyncio.get_running_loop().time() + self._seconds

@@ -1,6 +1,7 @@
 """SQL of pins: which versions of an Agent may be chosen, and the facts of one exact version."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from aop.contracts.catalog import PublicationStatus
 from aop.contracts.publication import ReleaseState
@@ -9,7 +10,8 @@ from aop.store.rows import Row, to_row_or_none, to_rows
 
 PINNED_VERSION = (
     "SELECT card.agent_id, card.version, card.digest, card.status AS card_status, release.release_id,"
-    " release.state AS release_state, release.card_digest AS release_digest"
+    " release.state AS release_state, release.card_digest AS release_digest, release.binding_id, release.method,"
+    " release.evidence_digest, release.published_at"
     " FROM registry.card LEFT JOIN registry.release USING (agent_id, version)"
 )
 CARD_SIZES = "SELECT agent_id, version, octet_length(document) AS document_bytes FROM registry.card"
@@ -51,6 +53,10 @@ class PinRow(Row, frozen=True):
     release_id: str | None
     release_state: ReleaseState | None
     release_digest: str | None
+    binding_id: str | None
+    method: str | None
+    evidence_digest: str | None
+    published_at: datetime | None
 
 
 class OutlookRow(PinRow, frozen=True):

@@ -33,7 +33,7 @@ STATE_COLUMNS = (
     "installation.installed_version, installation.installed_release_id, installation.installed_card_digest,"
     " installation.accepted_permissions,"
     " pinned.agent_id, pinned.version, pinned.digest, pinned.card_status, pinned.release_id, pinned.release_state,"
-    " pinned.release_digest"
+    " pinned.release_digest, pinned.binding_id, pinned.method, pinned.evidence_digest, pinned.published_at"
 )
 """What `state_row` reads behind the role, the Installation's id and its status."""
 _CALLING = 'request.principal_id COLLATE "C"'

@@ -1,0 +1,87 @@
+"""Readers of what lets others check the Ledger: leaves of its tree, heads, proofs and bundles."""
+
+from typing import Literal
+
+import msgspec
+
+from aop.contracts.authorization import AuthorizationDocument
+from aop.contracts.errors import ErrorCode, Reason
+from aop.contracts.lineage import EventType, InvocationStatus, RecordedContext
+from aop.contracts.wire import Wire
+
+
+class LeafError(Wire, frozen=True, kw_only=True):
+    code: ErrorCode
+    reason: Reason | msgspec.UnsetType = msgspec.UNSET
+    trace_id: str
+    invocation_id: str
+    root_task_id: str
+
+
+class LedgerLeaf(RecordedContext, frozen=True, kw_only=True):
+    """An Invocation Event without the message of its error."""
+
+    schema_version: Literal["0.3"]
+    event_id: str
+    sequence: int
+    occurred_at: str
+    type: EventType
+    status: InvocationStatus
+    authorization_digest: str | msgspec.UnsetType = msgspec.UNSET
+    deadline_at: str | msgspec.UnsetType = msgspec.UNSET
+    chunk_index: int | msgspec.UnsetType = msgspec.UNSET
+    chunk_count: int | msgspec.UnsetType = msgspec.UNSET
+    chunk_bytes: int | msgspec.UnsetType = msgspec.UNSET
+    latency_ms: int | msgspec.UnsetType = msgspec.UNSET
+    error: LeafError | msgspec.UnsetType = msgspec.UNSET
+
+
+class LedgerHead(Wire, frozen=True, kw_only=True):
+    """The root over the leaves of all numbers before `size`."""
+
+    size: int
+    root: str
+
+
+class LedgerConsistency(Wire, frozen=True, kw_only=True):
+    old: LedgerHead
+    new: LedgerHead
+    path: tuple[str, ...]
+
+
+class LeafProof(Wire, frozen=True, kw_only=True):
+    """`leaf` stays bytes: they are what was hashed."""
+
+    number: int
+    leaf: msgspec.Raw
+    path: tuple[str, ...]
+
+
+class InvocationProof(Wire, frozen=True, kw_only=True):
+    leaves: tuple[LeafProof, ...]
+
+
+class LedgerProof(Wire, frozen=True, kw_only=True):
+    """What the Router proves; the Gateway adds what permitted each call, and its Card."""
+
+    head: LedgerHead
+    invocations: tuple[InvocationProof, ...]
+
+
+class BundledInvocation(Wire, frozen=True, kw_only=True):
+    authorization: AuthorizationDocument | msgspec.UnsetType = msgspec.UNSET
+    card: str
+    leaves: tuple[LeafProof, ...]
+
+
+class LedgerBundle(Wire, frozen=True, kw_only=True):
+    """Of one Invocation or of one Trace."""
+
+    schema_version: Literal["1"]
+    invocation_id: str | msgspec.UnsetType = msgspec.UNSET
+    trace_id: str | msgspec.UnsetType = msgspec.UNSET
+    head: LedgerHead
+    invocations: tuple[BundledInvocation, ...]
+
+
+READERS: dict[str, type] = {"ledger-leaf/1": LedgerLeaf}

@@ -1,0 +1,198 @@
+"""SQL of the tree: rows that leaves are made from, tiles and heads."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from aop.ledger.tree.hashing import HASH_BYTES, leaf_hash, split
+from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
+from aop.store.database import Connection
+from aop.store.rows import Row, to_row_or_none, to_rows
+
+TILE: Final = 256
+"""How many leaves, or tiles below it, a tile stands for."""
+MAX_OPENING_EVENTS: Final = 3
+_OPENING = ", ".join(f"invocation.{name}" for name in OPENING_COLUMNS)
+_EVENT = ", ".join(f"event.{name}" for name in EVENT_COLUMNS)
+_OPENINGS = (
+    f"SELECT number.number, {_OPENING} FROM ledger.number JOIN ledger.invocation USING (invocation_id)"  # noqa: S608
+    " WHERE number.number >= $1 AND number.number < $2 AND number.sequence = 0"
+)
+_EVENTS = (
+    f"SELECT number.number, number.invocation_id, {_EVENT} FROM ledger.number"  # noqa: S608
+    " JOIN ledger.event ON event.invocation_id = number.invocation_id AND event.sequence = number.sequence"
+    " WHERE number.number >= $1 AND number.number < $2 AND number.sequence > 0"
+)
+_NAMED = f"SELECT {_OPENING} FROM ledger.invocation WHERE invocation_id = ANY($1)"  # noqa: S608
+OF_INVOCATION: Final = (
+    f"SELECT {_OPENING} FROM ledger.invocation WHERE invocation_id = $1 AND workspace_id = $2 LIMIT $3"  # noqa: S608
+)
+"""The openings of one Invocation; the same parameters as those of a Trace."""
+# The condition on the position is that of the index.
+OF_TRACE: Final = (
+    f"SELECT {_OPENING} FROM ledger.invocation"  # noqa: S608
+    " WHERE trace_id = $1 AND workspace_id = $2 AND position > 0 LIMIT $3"
+)
+_OF_INVOCATIONS = (
+    f"SELECT event.invocation_id, {_EVENT} FROM ledger.event WHERE invocation_id = ANY($1)"  # noqa: S608
+    " ORDER BY invocation_id, sequence LIMIT $2"
+)
+_ROOTS = (
+    "SELECT run.level, run.first, string_agg(tree_tile.root, ''::bytea ORDER BY tree_tile.tile)"
+    " FROM unnest($1::smallint[], $2::bigint[]) AS run (level, first)"
+    " JOIN ledger.tree_tile ON tree_tile.level = run.level AND tree_tile.tile >= run.first"
+    " AND tree_tile.tile < run.first + 256 GROUP BY run.level, run.first"
+)
+_HEAD = "SELECT size, root FROM ledger.tree_head"
+
+
+class TreeBroken(Exception):
+    """The rows and the tree do not agree, or rows are missing: history was changed."""
+
+
+class HeadRow(Row, frozen=True):
+    """The root over all leaves before `size`."""
+
+    size: int
+    root: bytes
+
+
+class TileRow(Row, frozen=True):
+    level: int
+    tile: int
+    root: bytes
+    hashes: bytes | None
+
+
+class KnownLeaves:
+    """What Invocations that have not ended share in their leaves: whoever numbers them reads their openings once."""
+
+    def __init__(self, limit: int = 20_000) -> None:
+        self._limit = limit
+        self._known: dict[UUID, InvocationLeaves] = {}
+
+    def get(self, invocation: UUID) -> InvocationLeaves | None:
+        return self._known.get(invocation)
+
+    def add(self, invocation: UUID, leaves: InvocationLeaves) -> None:
+        if len(self._known) >= self._limit:
+            del self._known[next(iter(self._known))]
+        self._known[invocation] = leaves
+
+    def forget(self, invocation: UUID) -> None:
+        self._known.pop(invocation, None)
+
+
+async def leaf_hashes(
+    connection: Connection, first: int, past: int, known: KnownLeaves | None = None
+) -> Sequence[bytes]:
+    """Of all leaves in a range of numbers, made from their rows."""
+    leaves = await leaves_between(connection, first, past, known)
+    return [leaf_hash(leaf) for leaf in leaves]
+
+
+async def leaves_between(
+    connection: Connection, first: int, past: int, known: KnownLeaves | None = None
+) -> Sequence[bytes]:
+    """A row with a number before the first may stand for events behind it."""
+    known = known or KnownLeaves(past - first + TILE)
+    start = max(0, first - MAX_OPENING_EVENTS + 1)
+    found = dict[int, bytes]()
+    for number, *columns in await connection.fetch(_OPENINGS, start, past):
+        leaves = InvocationLeaves(columns)
+        known.add(columns[0], leaves)
+        found.update(enumerate(leaves.of_opening(), number))
+    events = await connection.fetch(_EVENTS, first, past)
+    missing = {event[1] for event in events if known.get(event[1]) is None}
+    for columns in await connection.fetch(_NAMED, list(missing)) if missing else ():
+        known.add(columns[0], InvocationLeaves(columns))
+    for number, invocation, *columns in events:
+        of_invocation = known.get(invocation)
+        if of_invocation is None:
+            raise TreeBroken("an event has no Invocation")
+        found[number] = of_invocation.of_event(columns)
+        if columns[3] != "stream":
+            known.forget(invocation)
+    try:
+        return [found[number] for number in range(first, past)]
+    except KeyError:
+        raise TreeBroken("a number has no row") from None
+
+
+async def events_of(connection: Connection, invocations: Sequence[UUID], limit: int) -> Sequence[Sequence[Any]]:
+    """With the Invocation before the columns of each event."""
+    return [tuple(row) for row in await connection.fetch(_OF_INVOCATIONS, invocations, limit)]
+
+
+async def numbers_of(connection: Connection, invocations: Sequence[UUID]) -> Mapping[tuple[UUID, int], int]:
+    """By Invocation and sequence of the row."""
+    rows = await connection.fetch(
+        "SELECT invocation_id, sequence, number FROM ledger.number WHERE invocation_id = ANY($1)", invocations
+    )
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+async def newest_head(connection: Connection) -> HeadRow | None:
+    return to_row_or_none(HeadRow, await connection.fetchrow(f"{_HEAD} ORDER BY size DESC LIMIT 1"))
+
+
+async def head_of(connection: Connection, size: int) -> HeadRow | None:
+    return to_row_or_none(HeadRow, await connection.fetchrow(f"{_HEAD} WHERE size = $1", size))
+
+
+async def heads_between(connection: Connection, behind: int, last: int) -> Sequence[HeadRow]:
+    return to_rows(
+        HeadRow, await connection.fetch(f"{_HEAD} WHERE size > $1 AND size <= $2 ORDER BY size", behind, last)
+    )
+
+
+async def tile_of(connection: Connection, level: int, tile: int) -> TileRow | None:
+    record = await connection.fetchrow(
+        "SELECT level, tile, root, hashes FROM ledger.tree_tile WHERE level = $1 AND tile = $2", level, tile
+    )
+    return to_row_or_none(TileRow, record)
+
+
+async def batch_end(connection: Connection, size: int, limit: int) -> int:
+    """Where a batch of the sequencer ends behind this size: the last within the limit, or else the first."""
+    past: int = await connection.fetchval(
+        "SELECT coalesce((SELECT max(past) FROM ledger.numbering WHERE past > $1 AND past <= $1 + $2),"
+        " (SELECT min(past) FROM ledger.numbering WHERE past > $1))",
+        size,
+        limit,
+    )
+    return past
+
+
+async def tile_hashes(connection: Connection, tiles: Iterable[int]) -> Mapping[int, Sequence[bytes]]:
+    """The hashes of leaves of these tiles of level 0, as far as they are complete."""
+    rows = await connection.fetch(
+        "SELECT tile, hashes FROM ledger.tree_tile WHERE level = 0 AND tile = ANY($1)", list(tiles)
+    )
+    return {tile: split(hashes) for tile, hashes in rows}
+
+
+async def tile_roots(
+    connection: Connection, runs: Sequence[tuple[int, int]]
+) -> Mapping[tuple[int, int], Sequence[bytes]]:
+    """The roots of the tiles of runs, each named by its level and its first tile; the last run may be shorter."""
+    rows = await connection.fetch(_ROOTS, [level for level, _ in runs], [first for _, first in runs])
+    return {(level, first): split(roots) for level, first, roots in rows}
+
+
+async def add_tree(connection: Connection, tiles: Sequence[TileRow], head: HeadRow) -> None:
+    """In the caller's transaction. Whatever does not follow what is there refuses all of it."""
+    if tiles:
+        columns: list[list[Any]] = [list(column) for column in zip(*map(_columns, tiles), strict=True)]
+        await connection.execute(
+            "INSERT INTO ledger.tree_tile (level, tile, root, hashes)"
+            " SELECT * FROM unnest($1::smallint[], $2::bigint[], $3::bytea[], $4::bytea[])",
+            *columns,
+        )
+    await connection.execute("INSERT INTO ledger.tree_head (size, root) VALUES ($1, $2)", head.size, head.root)
+
+
+def _columns(tile: TileRow) -> tuple[int, int, bytes, bytes | None]:
+    if tile.hashes is not None and len(tile.hashes) != TILE * HASH_BYTES:
+        raise TreeBroken("a tile of level 0 has 256 hashes")
+    return tile.level, tile.tile, tile.root, tile.hashes
