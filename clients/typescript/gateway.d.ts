@@ -856,6 +856,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workspaces/{workspaceId}/invocations/{invocationId}/bundle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                invocationId: components["parameters"]["InvocationId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what others need to check an Invocation offline
+         * @description An Invocation that runs, or whose events are not in the tree yet, is 409.
+         */
+        get: operations["readInvocationBundle"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workspaces/{workspaceId}/traces/{traceId}/bundle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                traceId: components["parameters"]["TraceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what others need to check a Trace offline
+         * @description An Invocation that runs, or whose events are not in the tree yet, is 409. A Trace of more than 3,000 events is 413.
+         */
+        get: operations["readTraceBundle"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/workspaces/{workspaceId}/traces": {
         parameters: {
             query?: never;
@@ -1123,6 +1169,28 @@ export interface components {
         AgentOverviewResembles: components["schemas"]["AgentOverviewResemblance"][];
         /** @description A SemVer 2.0.0 version in full strictness, at most 128 characters. */
         AgentVersion: string;
+        /**
+         * Authorization
+         * @description What permitted an Invocation: the Installation and the Release as they were authorized. The created event of the Invocation has the SHA-256 of its RFC 8785 form as authorizationDigest.
+         */
+        Authorization: {
+            installation: {
+                installationId: components["schemas"]["InstallationId"];
+                installedVersion: components["schemas"]["AgentVersion"];
+                installedReleaseId: components["schemas"]["ReleaseId"];
+                /** @description In the order of the Installation. */
+                acceptedPermissions: components["schemas"]["SafeIdentifier"][];
+            };
+            release: {
+                releaseId: components["schemas"]["ReleaseId"];
+                cardDigest: components["schemas"]["Digest"];
+                endpointBindingId: components["schemas"]["BindingId"];
+                /** @constant */
+                verificationMethod: "http_well_known";
+                verificationEvidenceDigest: components["schemas"]["Digest"];
+                publishedAt: components["schemas"]["Timestamp"];
+            };
+        };
         /** @description Identifies one Endpoint Binding. */
         BindingId: string;
         /** @description Who issued an Invocation: a user for roots, an Agent for children; 'service' is reserved. */
@@ -1383,6 +1451,8 @@ export interface components {
             topology: "initializing" | "live" | "lost" | "unavailable";
             /** @description Each Router that this Control Plane asks, in no order that means anything. */
             routers?: components["schemas"]["HealthRouter"][];
+            /** @description The newest head of the tree over the Ledger, as far as a Router knows it. Whoever keeps one can see later whether anything before it was changed. */
+            ledgerHead?: components["schemas"]["LedgerHead"];
         };
         /** @description One Router, at most half a second ago. One that could not be asked has only its status. */
         HealthRouter: {
@@ -1650,6 +1720,99 @@ export interface components {
             /** @description Its three ids equal the outer ones. */
             error?: components["schemas"]["PlatformErrorV4Correlated"];
         } & (unknown & unknown & unknown & unknown & unknown & unknown & unknown);
+        /**
+         * Ledger bundle
+         * @description What others need to check an Invocation or a Trace offline: its events with proofs, what permitted each call, and the Cards. It holds nothing else.
+         */
+        LedgerBundle: {
+            /** @constant */
+            schemaVersion: "1";
+            invocationId?: components["schemas"]["InvocationId"];
+            traceId?: components["schemas"]["TraceId"];
+            head: components["schemas"]["LedgerHead"];
+            /** @description By the number of their first events. */
+            invocations: components["schemas"]["LedgerBundleInvocation"][];
+        };
+        LedgerBundleInvocation: {
+            /** @description Its RFC 8785 form has the digest of the first leaf; left out where that has none. */
+            authorization?: components["schemas"]["Authorization"];
+            /** @description The canonical bytes of the Card as base64, also of one that was disabled later. */
+            card: string;
+            /** @description All events of the Invocation, by sequence. */
+            leaves: components["schemas"]["LedgerProofLeaf"][];
+        };
+        /**
+         * Ledger head
+         * @description The root of the tree (RFC 6962) over the first events of the Ledger. Whoever keeps one can see later whether anything before it was changed.
+         */
+        LedgerHead: {
+            /** @description How many leaves. */
+            size: number;
+            root: components["schemas"]["Digest"];
+        };
+        /**
+         * Ledger leaf
+         * @description An Invocation Event as a leaf of the Ledger's tree: the event without the message of its error. Its bytes are the RFC 8785 form. They never change once a row is written: a member that a later version adds stands only in leaves of rows that have it.
+         */
+        LedgerLeaf: {
+            /** @constant */
+            schemaVersion: "0.3";
+            eventId: components["schemas"]["EventId"];
+            /** @description From 0, without gap. */
+            sequence: number;
+            /** @description Never before the event it follows. */
+            occurredAt: components["schemas"]["Timestamp"];
+            /** @enum {unknown} */
+            type: "created" | "routing" | "started" | "stream" | "succeeded" | "failed" | "canceled" | "timed_out";
+            /** @enum {unknown} */
+            status: "pending" | "routing" | "running" | "succeeded" | "failed" | "canceled" | "timed_out";
+            invocationId: components["schemas"]["InvocationId"];
+            rootTaskId: components["schemas"]["RootTaskId"];
+            traceId: components["schemas"]["TraceId"];
+            /** @description Children only: the Invocation the call was made from. */
+            parentInvocationId?: components["schemas"]["InvocationId"];
+            caller: components["schemas"]["Caller"];
+            workspaceId: components["schemas"]["SafeIdentifier"];
+            targetAgentId: components["schemas"]["SafeIdentifier"];
+            agentCardVersion: components["schemas"]["AgentVersion"];
+            agentReleaseId: components["schemas"]["ReleaseId"];
+            agentCardDigest: components["schemas"]["Digest"];
+            capability: components["schemas"]["SafeIdentifier"];
+            /** @description created only: SHA-256 of the RFC 8785 form of the authorization that contracts/ledger-leaf describes. */
+            authorizationDigest?: components["schemas"]["Digest"];
+            /** @description created only. */
+            deadlineAt?: components["schemas"]["Timestamp"];
+            /** @description stream only: the last chunk covered. */
+            chunkIndex?: number;
+            /** @description stream only: chunks since the previous stream event. */
+            chunkCount?: number;
+            /** @description stream only: JSON bytes of those chunks. */
+            chunkBytes?: number;
+            /** @description Terminal only: whole milliseconds since created. */
+            latencyMs?: number;
+            /** @description Its three ids equal the outer ones. */
+            error?: components["schemas"]["LedgerLeafError"];
+        } & (unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown);
+        /** @description Platform Error 4 without its message, which may be worded anew. */
+        LedgerLeafError: {
+            code: components["schemas"]["PlatformErrorV4CodeAfterAcceptance"];
+            reason?: components["schemas"]["PlatformErrorV2Reason"];
+            traceId: components["schemas"]["TraceId"];
+            invocationId: components["schemas"]["InvocationId"];
+            rootTaskId: components["schemas"]["RootTaskId"];
+        };
+        /**
+         * @description How a failed Invocation failed; TIMEOUT and CANCELED belong to other terminals.
+         * @enum {unknown}
+         */
+        LedgerLeafFailureCode: "AGENT_AUTH_UNSUPPORTED" | "AGENT_RESPONSE_TOO_LARGE" | "AGENT_EXECUTION_FAILED" | "A2A_PROTOCOL_ERROR" | "ROUTE_NOT_FOUND" | "AGENT_UNAVAILABLE" | "DEPENDENCY_ERROR" | "INTERNAL_ERROR";
+        LedgerProofLeaf: {
+            /** @description Of the event in the Ledger's sequence, from 0. */
+            number: number;
+            leaf: components["schemas"]["LedgerLeaf"];
+            /** @description Hashes beside the way to the root, from below. */
+            path: components["schemas"]["Digest"][];
+        };
         /** @description Only when more exists; opaque. */
         NextCursor: string;
         /**
@@ -2268,6 +2431,17 @@ export interface components {
         };
         /** @description Nothing is known under this address. */
         InvocationNotFound: {
+            headers: {
+                "x-platform-trace-id": components["headers"]["TraceId"];
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PlatformErrorV4PreAcceptance"];
+            };
+        };
+        /** @description The Invocation runs, or its events are not in the Ledger's tree yet. */
+        InvocationConflict: {
             headers: {
                 "x-platform-trace-id": components["headers"]["TraceId"];
                 "Cache-Control": components["headers"]["NoStore"];
@@ -4078,6 +4252,72 @@ export interface operations {
             401: components["responses"]["InvocationUnauthenticated"];
             403: components["responses"]["InvocationForbidden"];
             404: components["responses"]["InvocationNotFound"];
+            500: components["responses"]["InvocationFault"];
+            503: components["responses"]["InvocationUnavailable"];
+        };
+    };
+    readInvocationBundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                invocationId: components["parameters"]["InvocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events with proofs and the head, what permitted each call, and the Cards. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerBundle"];
+                };
+            };
+            400: components["responses"]["InvocationInvalid"];
+            401: components["responses"]["InvocationUnauthenticated"];
+            403: components["responses"]["InvocationForbidden"];
+            404: components["responses"]["InvocationNotFound"];
+            409: components["responses"]["InvocationConflict"];
+            413: components["responses"]["InvocationTooLarge"];
+            500: components["responses"]["InvocationFault"];
+            503: components["responses"]["InvocationUnavailable"];
+        };
+    };
+    readTraceBundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                traceId: components["parameters"]["TraceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events with proofs and the head, what permitted each call, and the Cards. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerBundle"];
+                };
+            };
+            400: components["responses"]["InvocationInvalid"];
+            401: components["responses"]["InvocationUnauthenticated"];
+            403: components["responses"]["InvocationForbidden"];
+            404: components["responses"]["InvocationNotFound"];
+            409: components["responses"]["InvocationConflict"];
+            413: components["responses"]["InvocationTooLarge"];
             500: components["responses"]["InvocationFault"];
             503: components["responses"]["InvocationUnavailable"];
         };

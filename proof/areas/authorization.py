@@ -28,7 +28,8 @@ WATCH = "GET /internal/v1/topology/watch"
 _TABLES = (
     "SELECT schemaname || '.' || tablename FROM pg_tables WHERE schemaname IN"
     " ('gateway', 'registry', 'workspace', 'ledger') AND tablename NOT IN ('checkpoint', 'release_calls', 'numbering',"
-    " 'number', 'numbered_position', 'figure_key', 'figure_tile', 'figure') ORDER BY 1"
+    " 'number', 'numbered_position', 'figure_key', 'figure_tile', 'figure',"
+    " 'tree_tile', 'tree_head') ORDER BY 1"
 )
 _DIGEST = (
     "SELECT md5(coalesce(string_agg(line, ',' ORDER BY line), '')) FROM"

@@ -13,6 +13,7 @@ from aop.control_plane.gateway.tokens import Tokens, issue_token, new_token_text
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from proof.authorization.rules import ABSENT, CALLED, FOREIGN, FORMER, OWN, SHARED, Access, Relation
+from proof.authorization.tree import all_in_tree
 from proof.traffic import LONG_CARD, LONG_DEADLINE
 from tests.support.agent import credential_of, echo
 from tests.support.catalog import provider_of
@@ -86,6 +87,7 @@ async def opened_world(stores: DatabaseUrls) -> AsyncIterator[World]:
         named = {"alice": _named(have["alice"], have["bob"]), "bob": _named(have["bob"], have["alice"])}
         platform.agent.usual = (echo,)
         (ended,) = platform.agent.calls("message/send")[0].values("x-platform-delegation")
+        await all_in_tree(stores)
         async with running_parent(platform) as parent:
             visitors = [
                 *(await _strangers(stores)),

@@ -107,6 +107,8 @@ def _calls_that_read(agent: Hostile, work: tuple[str, ...]) -> dict[str, list[tu
         "invocations": [work, (agent.invocation, *work), ("--agent", EVIL, *work)],
         "traces": [work, ("--agent", EVIL, *work), ("--error", EVIL, *work), ("--reason", EVIL, *work)],
         "trace": [(EVIL, *work), ("--last", *work)],
+        "bundle": [(EVIL, *work), (agent.invocation, *work)],
+        "verify": [(EVIL,), (agent.file, "--head", EVIL)],
     }
 
 
@@ -118,6 +120,10 @@ def _calls_of_operators(data: tuple[str, str]) -> dict[str, list[tuple[str, ...]
         "token revoke": [(EVIL, *data), (EVIL, "--mine")],
         "ledger check": [("--since", EVIL, *data), data],
         "ledger recount": [data],
+        "ledger head": [data],
+        "ledger consistency": [(EVIL, *data)],
+        "ledger prove": [(EVIL, *data)],
+        "ledger watch": [(EVIL, *data)],
         "router close": [("--router-id", EVIL, *data)],
     }
 
@@ -209,7 +215,8 @@ def test_an_error_of_a_server_is_cleaned(hostile_server: str, alone: Aop, stack:
         assert hidden_in(done.out + done.err) == []
 
 
-_WRITERS = {"cli/output.py", "cli/asking.py", "local/terminal.py"}
+# The verifier also runs alone, and writes sentences of its own.
+_WRITERS = {"cli/output.py", "cli/asking.py", "local/terminal.py", "cli/verify_bundle.py"}
 _BANNED_NAMES = {"print", "Text", "Console"}
 _BANNED_MEMBERS = {("click", "echo"), ("click", "secho"), ("click", "confirm"), ("click", "prompt"), ("click", "style")}
 _BANNED_MEMBERS |= {("stdout", "write"), ("stderr", "write"), ("getpass", "getpass"), ("os", "write")}

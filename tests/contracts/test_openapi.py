@@ -52,7 +52,9 @@ GATEWAY = {
     ("/v1/workspaces/{workspaceId}/figures", "GET"),
     ("/v1/workspaces/{workspaceId}/invocations", "POST GET"),
     ("/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
+    ("/v1/workspaces/{workspaceId}/invocations/{invocationId}/bundle", "GET"),
     ("/v1/workspaces/{workspaceId}/traces", "GET"),
+    ("/v1/workspaces/{workspaceId}/traces/{traceId}/bundle", "GET"),
     ("/v1/workspaces/{workspaceId}/traces/{traceId}", "GET"),
 }
 CONTROL_PLANE_INTERNAL = {
@@ -65,7 +67,9 @@ ROUTER_INTERNAL = {
     ("/internal/v1/workspaces/{workspaceId}/figures", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/invocations", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
+    ("/internal/v1/workspaces/{workspaceId}/invocations/{invocationId}/proof", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/traces", "GET"),
+    ("/internal/v1/workspaces/{workspaceId}/traces/{traceId}/proof", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/traces/{traceId}", "GET"),
     ("/internal/v1/releases/{releaseId}/reach", "GET"),
     ("/internal/v1/topology/status", "GET"),

@@ -15,7 +15,7 @@ from tests.support.vectors import MINIMUM, NETWORK_ROWS, VECTORS, cases, each, v
 _WITHOUT_MINIMUM = {
     *("network.json", "semver-ranges.json", "semver-order.json", "text.json"),
     *("door-message.json", "door-result.json", "door-stream.json", "door-error.json"),
-    *("tool-names.json", "tool-schemas.json", "schema-compatibility.json", "ledger-leaf.json"),
+    *("tool-names.json", "tool-schemas.json", "schema-compatibility.json", "ledger-leaf.json", "ledger-bundle.json"),
 }
 
 

@@ -18,6 +18,7 @@ def opening_columns(leaf: Leaf) -> list[Any]:
     """Of the acceptance that has this event, or that stands before it."""
     kind = leaf["type"] if leaf["type"] in PLACES else "started"
     parent, permitted = leaf.get("parentInvocationId"), leaf.get("authorizationDigest")
+    deadline: str = leaf.get("deadlineAt") or leaf["occurredAt"]
     columns = {
         "invocation_id": _uuid(leaf["invocationId"]),
         "root_task_id": _uuid(leaf["rootTaskId"]),
@@ -34,7 +35,7 @@ def opening_columns(leaf: Leaf) -> list[Any]:
         "opening": kind,
         "opening_event_id": UUID(int=_uuid(leaf["eventId"]).int - PLACES.get(leaf["type"], 0)),
         "created_at": from_text(leaf["occurredAt"]),
-        "deadline_at": from_text(leaf.get("deadlineAt", leaf["occurredAt"])),
+        "deadline_at": from_text(deadline),
         "authorization_digest": None if permitted is None else bytes.fromhex(permitted),
     }
     return [columns[name] for name in OPENING_COLUMNS]

@@ -97,6 +97,11 @@ async def parent_not_running(scene: Scene) -> Reply:
     return await scene.platform.router.post(NESTED, body, token=parent.delegation)
 
 
+async def not_numbered_yet(scene: Scene) -> Reply:
+    async with running_parent(scene.platform) as parent:
+        return await scene.in_space(f"/invocations/{parent.invocation_id}/bundle")
+
+
 async def card_state(scene: Scene) -> Reply:
     card = scene.platform.card
     return await scene.provider.post(f"/v1/agents/{card['agentId']}/versions/{card['version']}/publish")

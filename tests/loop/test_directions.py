@@ -11,7 +11,7 @@ import pytest
 
 from aop.local.state import DatabaseUrls
 from tests.support.agent import a_message, credential_of, data, delegation_of, rpc_error
-from tests.support.loop import Platform, running_platform
+from tests.support.loop import SPACE, Platform, running_platform
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
 from tests.support.units import RunningUnit
@@ -32,6 +32,8 @@ async def test_each_unit_is_asked_only_for_what_is_its_own(stores: DatabaseUrls)
         reply = await platform.invoke()
         await platform.detail(reply.json["invocationId"])
         await platform.read(f"/traces/{reply.json['traceId']}")
+        for path in (f"invocations/{reply.json['invocationId']}", f"traces/{reply.json['traceId']}"):
+            await platform.gateway.get(f"/v1/workspaces/{SPACE}/{path}/bundle", token=platform.token)
         await platform.read("/invocations")
         await platform.read("/figures")
         await platform.read("/traces")
@@ -46,7 +48,9 @@ async def test_each_unit_is_asked_only_for_what_is_its_own(stores: DatabaseUrls)
             f"{space}/figures",
             f"{space}/invocations",
             f"{space}/invocations/:invocationId",
+            f"{space}/invocations/:invocationId/proof",
             f"{space}/traces",
+            f"{space}/traces/:traceId/proof",
             f"{space}/traces/:traceId",
             "/internal/v1/releases/:releaseId/reach",
         }

@@ -30,6 +30,7 @@ PROVOKED: dict[tuple[ErrorCode, Reason], Provoke] = {
     (ErrorCode.CONFLICT, Reason.INSTALLATION_STATE): provocations.installation_state,
     (ErrorCode.CONFLICT, Reason.CALLER_IS_OWNER): provocations.caller_is_owner,
     (ErrorCode.CONFLICT, Reason.CALLER_LIMIT): provocations.caller_limit,
+    (ErrorCode.CONFLICT, Reason.NOT_NUMBERED_YET): provocations.not_numbered_yet,
     (ErrorCode.CONFLICT, Reason.PARENT_NOT_RUNNING): provocations.parent_not_running,
     (ErrorCode.CONFLICT, Reason.CARD_STATE): provocations.card_state,
     (ErrorCode.CONFLICT, Reason.BINDING_VERIFIED): provocations.binding_verified,

@@ -172,6 +172,25 @@ export type AgentOverviewResembles = ReadonlyArray<AgentOverviewResemblance>
 /** A SemVer 2.0.0 version in full strictness, at most 128 characters. */
 export type AgentVersion = string
 
+/** What permitted an Invocation: the Installation and the Release as they were authorized. The created event of the Invocation has the SHA-256 of its RFC 8785 form as authorizationDigest. */
+export type Authorization = {
+  readonly installation: {
+    readonly installationId: InstallationId
+    readonly installedVersion: AgentVersion
+    readonly installedReleaseId: ReleaseId
+    /** In the order of the Installation. */
+    readonly acceptedPermissions: ReadonlyArray<SafeIdentifier>
+  }
+  readonly release: {
+    readonly releaseId: ReleaseId
+    readonly cardDigest: Digest
+    readonly endpointBindingId: BindingId
+    readonly verificationMethod: "http_well_known"
+    readonly verificationEvidenceDigest: Digest
+    readonly publishedAt: Timestamp
+  }
+}
+
 /** Identifies one Endpoint Binding. */
 export type BindingId = string
 
@@ -418,6 +437,8 @@ export type HealthPlatformStatus = {
   readonly topology: "initializing" | "live" | "lost" | "unavailable"
   /** Each Router that this Control Plane asks, in no order that means anything. */
   readonly routers?: ReadonlyArray<HealthRouter>
+  /** The newest head of the tree over the Ledger, as far as a Router knows it. Whoever keeps one can see later whether anything before it was changed. */
+  readonly ledgerHead?: LedgerHead
 }
 
 /** One Router, at most half a second ago. One that could not be asked has only its status. */
@@ -551,6 +572,8 @@ export type InvocationEvent = {
   readonly agentReleaseId: ReleaseId
   readonly agentCardDigest: Digest
   readonly capability: SafeIdentifier
+  /** created only: SHA-256 of the RFC 8785 form of the authorization that contracts/ledger-leaf describes. */
+  readonly authorizationDigest?: Digest
   /** created only. */
   readonly deadlineAt?: Timestamp
   /** stream only: the last chunk covered. */
@@ -642,6 +665,87 @@ export type InvocationStreamEvent = {
   readonly chunk?: unknown
   /** Its three ids equal the outer ones. */
   readonly error?: PlatformErrorCorrelated
+}
+
+/** What others need to check an Invocation or a Trace offline: its events with proofs, what permitted each call, and the Cards. It holds nothing else. */
+export type LedgerBundle = {
+  readonly schemaVersion: "1"
+  readonly invocationId?: InvocationId
+  readonly traceId?: TraceId
+  readonly head: LedgerHead
+  /** By the number of their first events. */
+  readonly invocations: ReadonlyArray<LedgerBundleInvocation>
+}
+
+export type LedgerBundleInvocation = {
+  /** Its RFC 8785 form has the digest of the first leaf; left out where that has none. */
+  readonly authorization?: Authorization
+  /** The canonical bytes of the Card as base64, also of one that was disabled later. */
+  readonly card: string
+  /** All events of the Invocation, by sequence. */
+  readonly leaves: ReadonlyArray<LedgerProofLeaf>
+}
+
+/** The root of the tree (RFC 6962) over the first events of the Ledger. Whoever keeps one can see later whether anything before it was changed. */
+export type LedgerHead = {
+  /** How many leaves. */
+  readonly size: number
+  readonly root: Digest
+}
+
+/** An Invocation Event as a leaf of the Ledger's tree: the event without the message of its error. Its bytes are the RFC 8785 form. They never change once a row is written: a member that a later version adds stands only in leaves of rows that have it. */
+export type LedgerLeaf = {
+  readonly schemaVersion: "0.3"
+  readonly eventId: EventId
+  /** From 0, without gap. */
+  readonly sequence: number
+  /** Never before the event it follows. */
+  readonly occurredAt: Timestamp
+  readonly type: "created" | "routing" | "started" | "stream" | "succeeded" | "failed" | "canceled" | "timed_out"
+  readonly status: "pending" | "routing" | "running" | "succeeded" | "failed" | "canceled" | "timed_out"
+  readonly invocationId: InvocationId
+  readonly rootTaskId: RootTaskId
+  readonly traceId: TraceId
+  /** Children only: the Invocation the call was made from. */
+  readonly parentInvocationId?: InvocationId
+  readonly caller: Caller
+  readonly workspaceId: SafeIdentifier
+  readonly targetAgentId: SafeIdentifier
+  readonly agentCardVersion: AgentVersion
+  readonly agentReleaseId: ReleaseId
+  readonly agentCardDigest: Digest
+  readonly capability: SafeIdentifier
+  /** created only: SHA-256 of the RFC 8785 form of the authorization that contracts/ledger-leaf describes. */
+  readonly authorizationDigest?: Digest
+  /** created only. */
+  readonly deadlineAt?: Timestamp
+  /** stream only: the last chunk covered. */
+  readonly chunkIndex?: number
+  /** stream only: chunks since the previous stream event. */
+  readonly chunkCount?: number
+  /** stream only: JSON bytes of those chunks. */
+  readonly chunkBytes?: number
+  /** Terminal only: whole milliseconds since created. */
+  readonly latencyMs?: number
+  /** Its three ids equal the outer ones. */
+  readonly error?: LedgerLeafError
+}
+
+/** Platform Error 4 without its message, which may be worded anew. */
+export type LedgerLeafError = {
+  readonly code: PlatformErrorCodeAfterAcceptance
+  readonly reason?: PlatformErrorReason
+  readonly traceId: TraceId
+  readonly invocationId: InvocationId
+  readonly rootTaskId: RootTaskId
+}
+
+export type LedgerProofLeaf = {
+  /** Of the event in the Ledger's sequence, from 0. */
+  readonly number: number
+  readonly leaf: LedgerLeaf
+  /** Hashes beside the way to the root, from below. */
+  readonly path: ReadonlyArray<Digest>
 }
 
 /** Only when more exists; opaque. */
@@ -1070,6 +1174,8 @@ export interface Operations {
   invokeAgent: {path: { workspaceId: SafeIdentifier }; body: InvocationRequest; answer: InvocationResult}
   readFigures: {path: { workspaceId: SafeIdentifier }; query: { since?: string; until?: string; step?: number }; answer: Figures}
   readInvocation: {path: { workspaceId: SafeIdentifier; invocationId: SafeIdentifier }; answer: InvocationDetail}
+  readInvocationBundle: {path: { workspaceId: SafeIdentifier; invocationId: SafeIdentifier }; answer: LedgerBundle}
+  readTraceBundle: {path: { workspaceId: SafeIdentifier; traceId: TraceId }; answer: LedgerBundle}
   listTraces: {path: { workspaceId: SafeIdentifier }; query: { status?: InvocationRecordStatus; agentId?: SafeIdentifier; capability?: SafeIdentifier; callerId?: SafeIdentifier; traceId?: TraceId; errorCode?: InvocationRecordErrorCode; reason?: PlatformErrorReason; since?: string; until?: string; order?: "newest" | "slowest"; limit?: number; cursor?: string }; answer: TracePage}
   readTrace: {path: { workspaceId: SafeIdentifier; traceId: TraceId }; query: { cursor?: string }; answer: Trace}
 }
@@ -1123,6 +1229,8 @@ export const OPERATIONS: Readonly<Record<OperationId, { method: string; path: st
   invokeAgent: { method: "POST", path: "/v1/workspaces/{workspaceId}/invocations" },
   readFigures: { method: "GET", path: "/v1/workspaces/{workspaceId}/figures" },
   readInvocation: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations/{invocationId}" },
+  readInvocationBundle: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations/{invocationId}/bundle" },
+  readTraceBundle: { method: "GET", path: "/v1/workspaces/{workspaceId}/traces/{traceId}/bundle" },
   listTraces: { method: "GET", path: "/v1/workspaces/{workspaceId}/traces" },
   readTrace: { method: "GET", path: "/v1/workspaces/{workspaceId}/traces/{traceId}" },
 }

@@ -22,7 +22,7 @@ GROUPS = {
     "workspace": (ACCESS, "Workspaces: create one, list them, choose the one in use, share one."),
     "workspace callers": (ACCESS, "Callers: the principals with whom a Workspace is shared."),
     "token": (OPERATOR, "Access tokens and sessions of the Gateway: create, list, revoke."),
-    "ledger": (OPERATOR, "The Ledger: check that every invariant holds."),
+    "ledger": (OPERATOR, "The Ledger: check it, and prove to others that it was not changed."),
 }
 
 COMMANDS = (
@@ -89,6 +89,8 @@ COMMANDS = (
     Entry("figures", "aop.cli.figures:figures", "Count Invocations by outcome, Agent and time.", CONSUMER),
     Entry("traces", "aop.cli.traces:traces", "List Traces: what was called, and what became of it.", CONSUMER),
     Entry("trace", "aop.cli.trace:trace", "Show who called whom, as a tree with times.", CONSUMER),
+    Entry("bundle", "aop.cli.bundle:bundle", "Save what others need to check an Invocation or Trace.", CONSUMER),
+    Entry("verify", "aop.cli.bundle:check", "Check offline that nothing in a bundle was changed.", CONSUMER),
     Entry("connect", "aop.cli.connect:connect", "Show how other programs call what is installed.", CONSUMER),
     Entry("share", "aop.cli.search:share", "Show an Agent's public link and what anyone may read there.", CONSUMER),
     Entry(
@@ -116,6 +118,12 @@ COMMANDS = (
         "Read the Ledger, or a range of it, and report every broken invariant.",
     ),
     Entry("ledger recount", "aop.cli.ledger_recount:recount", "Count the figures again from the rows of the Ledger."),
+    Entry("ledger head", "aop.cli.ledger_tree:head", "Show the newest head of the tree over the Ledger."),
+    Entry(
+        "ledger consistency", "aop.cli.ledger_tree:consistency", "Prove that nothing before a kept head was changed."
+    ),
+    Entry("ledger prove", "aop.cli.ledger_tree:prove", "Prove that the events of an Invocation are in the tree."),
+    Entry("ledger watch", "aop.cli.ledger_tree:watch", "Keep heads in a file, and tell when history was changed."),
     Entry("control-plane", "aop.cli.units:control_plane", "Serve the Control Plane.", UNITS, serves=True),
     Entry("console", "aop.cli.units:console", "Serve the Console to browsers.", UNITS, serves=True),
     Entry(

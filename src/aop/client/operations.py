@@ -1,6 +1,7 @@
 """Every operation of the Gateway, described once and offered by both kinds of client."""
 
 from aop.client.asynchronous import AsyncBaseClient
+from aop.client.bundles import BundleCalls
 from aop.client.catalog import CatalogCalls
 from aop.client.figures import FigureCalls
 from aop.client.identity import IdentityCalls
@@ -10,7 +11,9 @@ from aop.client.synchronous import SyncBaseClient
 from aop.client.workspaces import WorkspaceCalls
 
 
-class Operations(CatalogCalls, PublicationCalls, WorkspaceCalls, InvocationCalls, FigureCalls, IdentityCalls):
+class Operations(
+    CatalogCalls, PublicationCalls, WorkspaceCalls, InvocationCalls, BundleCalls, FigureCalls, IdentityCalls
+):
     """The whole of `/v1`."""
 
 

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
+from aop.contracts.ledger_tree import LedgerHead
 from aop.contracts.router_status import SchemaLoad, SequenceLag, UnwrittenFacts, WatchFreshness
 from aop.contracts.wire import Wire
 
@@ -46,6 +47,7 @@ class PlatformStatus(Wire, frozen=True, kw_only=True):
     router: HealthStatus
     topology: TopologyHealth
     routers: tuple[RouterState, ...] | msgspec.UnsetType = msgspec.UNSET
+    ledger_head: LedgerHead | msgspec.UnsetType = msgspec.UNSET
 
 
 READERS: dict[str, type] = {

@@ -6,7 +6,7 @@ import msgspec
 
 from aop.contracts.authorization import AuthorizationDocument
 from aop.contracts.errors import ErrorCode, Reason
-from aop.contracts.lineage import EventType, InvocationStatus, RecordedContext
+from aop.contracts.lineage import EventFacts
 from aop.contracts.wire import Wire
 
 
@@ -18,21 +18,9 @@ class LeafError(Wire, frozen=True, kw_only=True):
     root_task_id: str
 
 
-class LedgerLeaf(RecordedContext, frozen=True, kw_only=True):
+class LedgerLeaf(EventFacts, frozen=True, kw_only=True):
     """An Invocation Event without the message of its error."""
 
-    schema_version: Literal["0.3"]
-    event_id: str
-    sequence: int
-    occurred_at: str
-    type: EventType
-    status: InvocationStatus
-    authorization_digest: str | msgspec.UnsetType = msgspec.UNSET
-    deadline_at: str | msgspec.UnsetType = msgspec.UNSET
-    chunk_index: int | msgspec.UnsetType = msgspec.UNSET
-    chunk_count: int | msgspec.UnsetType = msgspec.UNSET
-    chunk_bytes: int | msgspec.UnsetType = msgspec.UNSET
-    latency_ms: int | msgspec.UnsetType = msgspec.UNSET
     error: LeafError | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -84,4 +72,14 @@ class LedgerBundle(Wire, frozen=True, kw_only=True):
     invocations: tuple[BundledInvocation, ...]
 
 
-READERS: dict[str, type] = {"ledger-leaf/1": LedgerLeaf}
+READERS: dict[str, type] = {
+    "ledger-leaf/1": LedgerLeaf,
+    "ledger-leaf/1#error": LeafError,
+    "ledger-head/1": LedgerHead,
+    "ledger-consistency/1": LedgerConsistency,
+    "ledger-proof/1": LedgerProof,
+    "ledger-proof/1#invocation": InvocationProof,
+    "ledger-proof/1#leaf": LeafProof,
+    "ledger-bundle/1": LedgerBundle,
+    "ledger-bundle/1#invocation": BundledInvocation,
+}

@@ -98,7 +98,9 @@ class RecordedContext(Wire, frozen=True, kw_only=True):
     capability: str
 
 
-class InvocationEvent(RecordedContext, frozen=True, kw_only=True):
+class EventFacts(RecordedContext, frozen=True, kw_only=True):
+    """An event without its error."""
+
     schema_version: Literal["0.3"]
     event_id: str
     sequence: int
@@ -111,6 +113,9 @@ class InvocationEvent(RecordedContext, frozen=True, kw_only=True):
     chunk_count: int | msgspec.UnsetType = msgspec.UNSET
     chunk_bytes: int | msgspec.UnsetType = msgspec.UNSET
     latency_ms: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class InvocationEvent(EventFacts, frozen=True, kw_only=True):
     error: CorrelatedError | msgspec.UnsetType = msgspec.UNSET
 
 

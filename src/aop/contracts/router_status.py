@@ -4,6 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
+from aop.contracts.ledger_tree import LedgerHead
 from aop.contracts.topology import SourceState
 from aop.contracts.wire import Wire
 
@@ -50,6 +51,7 @@ class RouterStatus(Wire, frozen=True, kw_only=True):
     schema_work: SchemaLoad
     facts: UnwrittenFacts
     sequence: SequenceLag | msgspec.UnsetType = msgspec.UNSET
+    ledger_head: LedgerHead | msgspec.UnsetType = msgspec.UNSET
 
 
 READERS: dict[str, type] = {

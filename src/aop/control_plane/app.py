@@ -11,11 +11,13 @@ from aop.cards.reading import CardReader
 from aop.control_plane.discovery.public_agents import PublicAgents
 from aop.control_plane.discovery.search import Search
 from aop.control_plane.dispatch.authorization import Authorization
+from aop.control_plane.dispatch.bundles import Bundles
 from aop.control_plane.dispatch.invocations import Invocations
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.dispatch.router_client import RouterClient
 from aop.control_plane.dispatch.streams import Streams
 from aop.control_plane.gateway.access import MAX_ANONYMOUS, MAX_SIGN_INS, Callers, GatewayAccess, TokenCallers
+from aop.control_plane.gateway.bundles import BundleRoutes
 from aop.control_plane.gateway.callers import CallerRoutes
 from aop.control_plane.gateway.catalog import CatalogRoutes
 from aop.control_plane.gateway.discovery import DiscoveryRoutes, PublicAgentRoutes
@@ -242,6 +244,7 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
         *CallerRoutes(WorkspaceCallers(database, clock)).routes(access),
         *InvocationRoutes(invocations, streams, settings.unit.invocation_request_max_bytes).routes(access),
         *LineageRoutes(workspaces, LineageReads(router)).routes(access),
+        *BundleRoutes(workspaces, Bundles(LineageReads(router), parts.installation_states, pins)).routes(access),
         *FiguresRoutes(workspaces, LineageReads(router), clock).routes(access),
         *ReachRoutes(Releases(database, clock), installations, router).routes(access),
         *ResolveRoutes(authorization, settings.request_max_bytes).routes(settings.internal_principals, access.resolves),

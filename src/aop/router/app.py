@@ -14,6 +14,7 @@ from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.journal import Journal
 from aop.ledger.reader import LedgerReader
 from aop.ledger.sequence.sequencer import Sequencer
+from aop.ledger.tree.reader import TreeReader
 from aop.net.http import HttpClient
 from aop.net.peer import Peer
 from aop.net.policy import Lookup, NetworkPolicy, system_lookup
@@ -24,6 +25,7 @@ from aop.router.api.figures import FiguresReadRoutes
 from aop.router.api.invocation_answers import InvocationAnswers
 from aop.router.api.invocations import DispatchRoutes
 from aop.router.api.nested import NestedInvocationRoutes
+from aop.router.api.proofs import ProofRoutes
 from aop.router.api.reads import LedgerReadRoutes
 from aop.router.api.status import OwnStatus, status_routes
 from aop.router.api.topology_status import topology_status_routes
@@ -134,12 +136,14 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     ledger = LedgerReader(database)
     loops.start("parents", ParentWatch(ledger, supervisor).turn)
     group, principals = parts.environment.group, settings.service_principals
-    status = OwnStatus(settings.router_id, readiness, topology, parts.workers, parts.journal.unsettled, sequencer)
+    tree, facts = TreeReader(database), parts.journal.unsettled
+    status = OwnStatus(settings.router_id, readiness, topology, parts.workers, facts, sequencer, tree)
     routes = [
         *health_routes(readiness, metrics, group),
         *status_routes(status, principals, group),
         *topology_status_routes(topology, principals, group),
         *LedgerReadRoutes(ledger).routes(principals),
+        *ProofRoutes(tree).routes(principals),
         *FiguresReadRoutes(FiguresReader(database), parts.environment.clock).routes(principals),
         *_invocation_routes(parts, topology, cards, ledger, (roots, children)),
     ]

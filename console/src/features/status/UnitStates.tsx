@@ -18,7 +18,7 @@ interface UnitState {
   readonly meaning: string
 }
 
-type Unit = Exclude<keyof HealthPlatformStatus, "routers">
+type Unit = Exclude<keyof HealthPlatformStatus, "routers" | "ledgerHead">
 
 const NAMES: Readonly<Record<Unit, string>> = {
   controlPlane: "Control Plane",

@@ -9,7 +9,16 @@ import msgspec
 
 from aop.base import json
 from aop.contracts.documents import Document, document
-from aop.contracts.errors import DependencyFailed, ErrorCode, InvalidRequest, NotFound, Reason, Violation
+from aop.contracts.errors import (
+    Conflict,
+    DependencyFailed,
+    ErrorCode,
+    InvalidRequest,
+    NotFound,
+    PayloadTooLarge,
+    Reason,
+    Violation,
+)
 from aop.contracts.figures import Window
 from aop.contracts.reach import ReleaseCalls
 from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable, workspace_path
@@ -57,6 +66,11 @@ class LineageReads:
                 raise DependencyFailed("the Router answered with another Workspace, or without the root of a Trace")
         return body
 
+    async def proof(self, workspace_id: str, of: str, name: str) -> bytes:
+        path = workspace_path(workspace_id, of, name, "proof")
+        body, _ = await self._read(path, document("ledger-proof/1").is_valid)
+        return body
+
     async def figures(self, workspace_id: str, window: Window) -> bytes:
         """The Router counts for every Workspace, so that an answer other than figures is its failure."""
         path = f"{workspace_path(workspace_id, 'figures')}?{urlencode(window.query)}"
@@ -91,6 +105,10 @@ class LineageReads:
         value = _strict(answer)
         if answer.status == 404:
             raise NotFound("nothing recorded", reason=_reason(value, ErrorCode.NOT_FOUND))
+        if answer.status == 409 and _reason(value, ErrorCode.CONFLICT) is Reason.NOT_NUMBERED_YET:
+            raise Conflict("not in the tree yet", reason=Reason.NOT_NUMBERED_YET)
+        if answer.status == 413:
+            raise PayloadTooLarge("the proof")
         if answer.status == 503:
             raise DependencyFailed("the Router failed", reason=_reason(value, ErrorCode.DEPENDENCY_ERROR))
         if answer.status == 400 and _is_only(refused, value):

@@ -60,4 +60,5 @@ def _answered(own: HealthStatus, peer: RouterStatus) -> PlatformStatus:
                 sequence=peer.sequence,
             ),
         ),
+        ledger_head=peer.ledger_head,
     )

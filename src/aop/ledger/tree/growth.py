@@ -6,7 +6,7 @@ from typing import Final
 from aop.ledger.tree import store
 from aop.ledger.tree.hashing import Peaks, perfect_root
 from aop.ledger.tree.nodes import peaks_over
-from aop.ledger.tree.store import TILE, HeadRow, KnownLeaves, TileRow, TreeBroken
+from aop.ledger.tree.store import TILE, HeadRow, LeafCache, TileRow, TreeBroken
 from aop.store.database import Connection
 
 MAX_LEAVES: Final = 8_192
@@ -21,7 +21,7 @@ class TreeGrowth:
         self.size = size
         self._leaves = list(leaves)
         self._peaks = peaks
-        self._known = KnownLeaves()
+        self._cache = LeafCache()
 
     @classmethod
     async def resumed(cls, connection: Connection) -> "TreeGrowth":
@@ -43,7 +43,7 @@ class TreeGrowth:
         target = past
         if past - self.size > MAX_LEAVES:
             target = await store.batch_end(self._connection, self.size, MAX_LEAVES)
-        self._leaves += await store.leaf_hashes(self._connection, self.size, target, self._known)
+        self._leaves += await store.leaf_hashes(self._connection, self.size, target, self._cache)
         tiles = self._complete()
         head = HeadRow(target, self._peaks.root(self._leaves))
         async with self._connection.transaction():

@@ -25,7 +25,8 @@ _EVENTS = (
 )
 _NAMED = f"SELECT {_OPENING} FROM ledger.invocation WHERE invocation_id = ANY($1)"  # noqa: S608
 OF_INVOCATION: Final = (
-    f"SELECT {_OPENING} FROM ledger.invocation WHERE invocation_id = $1 AND workspace_id = $2 LIMIT $3"  # noqa: S608
+    f"SELECT {_OPENING} FROM ledger.invocation WHERE invocation_id = $1"  # noqa: S608
+    " AND ($2::text IS NULL OR workspace_id = $2) LIMIT $3"
 )
 """The openings of one Invocation; the same parameters as those of a Trace."""
 # The condition on the position is that of the index.
@@ -64,55 +65,53 @@ class TileRow(Row, frozen=True):
     hashes: bytes | None
 
 
-class KnownLeaves:
+class LeafCache:
     """What Invocations that have not ended share in their leaves: whoever numbers them reads their openings once."""
 
     def __init__(self, limit: int = 20_000) -> None:
         self._limit = limit
-        self._known: dict[UUID, InvocationLeaves] = {}
+        self._leaves: dict[UUID, InvocationLeaves] = {}
 
     def get(self, invocation: UUID) -> InvocationLeaves | None:
-        return self._known.get(invocation)
+        return self._leaves.get(invocation)
 
     def add(self, invocation: UUID, leaves: InvocationLeaves) -> None:
-        if len(self._known) >= self._limit:
-            del self._known[next(iter(self._known))]
-        self._known[invocation] = leaves
+        if len(self._leaves) >= self._limit:
+            del self._leaves[next(iter(self._leaves))]
+        self._leaves[invocation] = leaves
 
     def forget(self, invocation: UUID) -> None:
-        self._known.pop(invocation, None)
+        self._leaves.pop(invocation, None)
 
 
-async def leaf_hashes(
-    connection: Connection, first: int, past: int, known: KnownLeaves | None = None
-) -> Sequence[bytes]:
+async def leaf_hashes(connection: Connection, first: int, past: int, cache: LeafCache | None = None) -> Sequence[bytes]:
     """Of all leaves in a range of numbers, made from their rows."""
-    leaves = await leaves_between(connection, first, past, known)
+    leaves = await leaves_between(connection, first, past, cache)
     return [leaf_hash(leaf) for leaf in leaves]
 
 
 async def leaves_between(
-    connection: Connection, first: int, past: int, known: KnownLeaves | None = None
+    connection: Connection, first: int, past: int, cache: LeafCache | None = None
 ) -> Sequence[bytes]:
     """A row with a number before the first may stand for events behind it."""
-    known = known or KnownLeaves(past - first + TILE)
+    cache = cache or LeafCache(past - first + TILE)
     start = max(0, first - MAX_OPENING_EVENTS + 1)
     found = dict[int, bytes]()
     for number, *columns in await connection.fetch(_OPENINGS, start, past):
         leaves = InvocationLeaves(columns)
-        known.add(columns[0], leaves)
+        cache.add(columns[0], leaves)
         found.update(enumerate(leaves.of_opening(), number))
     events = await connection.fetch(_EVENTS, first, past)
-    missing = {event[1] for event in events if known.get(event[1]) is None}
+    missing = {event[1] for event in events if cache.get(event[1]) is None}
     for columns in await connection.fetch(_NAMED, list(missing)) if missing else ():
-        known.add(columns[0], InvocationLeaves(columns))
+        cache.add(columns[0], InvocationLeaves(columns))
     for number, invocation, *columns in events:
-        of_invocation = known.get(invocation)
+        of_invocation = cache.get(invocation)
         if of_invocation is None:
             raise TreeBroken("an event has no Invocation")
         found[number] = of_invocation.of_event(columns)
         if columns[3] != "stream":
-            known.forget(invocation)
+            cache.forget(invocation)
     try:
         return [found[number] for number in range(first, past)]
     except KeyError:

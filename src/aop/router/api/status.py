@@ -10,6 +10,7 @@ import msgspec
 
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.errors import Envelope, Overloaded
+from aop.contracts.ledger_tree import LedgerHead
 from aop.contracts.router_status import (
     RouterReadiness,
     RouterStatus,
@@ -20,6 +21,7 @@ from aop.contracts.router_status import (
 )
 from aop.ledger.open_invocations import Unsettled
 from aop.ledger.sequence.sequencer import Sequencer
+from aop.ledger.tree.reader import TreeReader
 from aop.router.targets.topology import STATES, Topology
 from aop.serving.bearer import ServicePrincipals
 from aop.serving.health import Readiness
@@ -27,9 +29,11 @@ from aop.serving.request import Request
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route, Spanned
 from aop.serving.worker_group import WorkerGroup
+from aop.store.problems import StoreUnavailable
 
 # Less than the Control Plane waits: what a Router whose store hangs knows of itself must still arrive.
 _READY_SECONDS = 1.0
+_HEAD_SECONDS = 0.3
 _ALL_SECONDS = 1.5
 _QUESTION = "status"
 _encode = msgspec.msgpack.Encoder().encode
@@ -50,6 +54,7 @@ class OwnStatus:
     workers: SchemaWorkers
     unsettled: Callable[[], Unsettled]
     sequencer: Sequencer
+    tree: TreeReader
     instance_id: str = field(default_factory=_random_id)
 
     async def read(self) -> RouterStatus:
@@ -63,6 +68,7 @@ class OwnStatus:
             ),
             facts=self._facts(),
             sequence=_lag(self.sequencer),
+            ledger_head=await self._head(),
         )
 
     async def _is_ready(self) -> bool:
@@ -71,6 +77,13 @@ class OwnStatus:
                 return await self.readiness.ready()
         except TimeoutError:
             return False
+
+    async def _head(self) -> LedgerHead | msgspec.UnsetType:
+        try:
+            async with asyncio.timeout(_HEAD_SECONDS):
+                return await self.tree.head() or msgspec.UNSET
+        except (TimeoutError, StoreUnavailable):
+            return msgspec.UNSET
 
     def _watch(self) -> WatchFreshness:
         source, silent = self.topology.source(), self.topology.silent_seconds
@@ -113,6 +126,7 @@ def status_of_all(found: Sequence[RouterStatus | None]) -> RouterStatus:
     workers = [worker for worker in found if worker is not None]
     if not workers:
         raise Overloaded("no worker answers")
+    heads = [worker.ledger_head for worker in workers]
     facts, oldest = [worker.facts for worker in workers], [worker.facts.oldest_ms for worker in workers]
     ready = len(workers) == len(found) and all(worker.status is RouterReadiness.OK for worker in workers)
     return RouterStatus(
@@ -132,6 +146,9 @@ def status_of_all(found: Sequence[RouterStatus | None]) -> RouterStatus:
             oldest_ms=max((age for age in oldest if age is not msgspec.UNSET), default=msgspec.UNSET),
         ),
         sequence=next((worker.sequence for worker in workers if worker.sequence is not msgspec.UNSET), msgspec.UNSET),
+        ledger_head=max(
+            (head for head in heads if head is not msgspec.UNSET), key=lambda head: head.size, default=msgspec.UNSET
+        ),
     )
 
 

@@ -1,0 +1,36 @@
+"""`GET …/bundle` of an Invocation or a Trace: what others need to check it offline; for whoever may read it."""
+
+from collections.abc import Sequence
+
+from aop.contracts.errors import Envelope
+from aop.control_plane.dispatch.bundles import Bundles
+from aop.control_plane.gateway.access import GatewayAccess
+from aop.control_plane.workspace.workspaces import Workspaces
+from aop.serving.request import Request
+from aop.serving.response import Response, json_response
+from aop.serving.routing import Route
+
+_WORKSPACE = "/v1/workspaces/:workspaceId"
+
+
+class BundleRoutes:
+    def __init__(self, workspaces: Workspaces, bundles: Bundles) -> None:
+        self._workspaces = workspaces
+        self._bundles = bundles
+
+    def routes(self, access: GatewayAccess) -> Sequence[Route]:
+        v4 = Envelope.INVOCATION
+        return [
+            access.route("GET", f"{_WORKSPACE}/invocations/:invocationId/bundle", self.of_invocation, v4),
+            access.route("GET", f"{_WORKSPACE}/traces/:traceId/bundle", self.of_trace, v4),
+        ]
+
+    async def of_invocation(self, request: Request) -> Response:
+        workspace_id = request.path["workspaceId"]
+        await self._workspaces.read(request.principal, workspace_id)
+        return json_response(200, await self._bundles.of_invocation(workspace_id, request.path["invocationId"]))
+
+    async def of_trace(self, request: Request) -> Response:
+        workspace_id = request.path["workspaceId"]
+        await self._workspaces.read(request.principal, workspace_id)
+        return json_response(200, await self._bundles.of_trace(workspace_id, request.path["traceId"]))
