@@ -193,3 +193,32 @@ def test_the_frame_limit_counts_from_data_to_the_second_line_feed() -> None:
     assert frames([exact], len(exact)) == ([exact], None)
     for pieces in ([exact], every_byte(exact), [exact[:-2]]):
         assert frames(pieces, len(exact) - 1) == ([], EventTooLarge)
+
+
+_PARTS = (
+    b"data: ",
+    b"data:",
+    b"x",
+    b"\n",
+    b"\n\n",
+    b"\r",
+    COMMENT,
+    b'data: {"b":2}\n\n',
+    b"data: " + b"y" * 20 + b"\n\n",
+)
+
+
+@given(st.lists(st.sampled_from(_PARTS), max_size=8).map(b"".join), st.sampled_from((10, 16, 28, 1000)))
+def test_a_piece_of_whole_events_is_what_reading_it_frame_by_frame_gives(piece: bytes, limit: int) -> None:
+    lines, (seen, error) = FrameReader(limit).whole_events(piece), frames([piece], limit)
+    if lines is None:
+        assert error is not None or COMMENT in seen or not seen
+    else:
+        assert (error, b"".join(seen)) == (None, piece)
+        assert [frame(line) for line in lines] == seen
+
+
+def test_the_rest_of_an_event_that_was_cut_is_no_piece_of_whole_events() -> None:
+    reader = FrameReader(LIMIT)
+    assert list(reader.feed(b"data: a")) == []
+    assert reader.whole_events(b"data: b\n\n") is None

@@ -10,6 +10,7 @@ LF: Final = 0x0A
 CR: Final = 0x0D
 
 _PREFIX: Final = b"data: "
+_LINE_END: Final = b"\n"
 _END: Final = b"\n\n"
 _BETWEEN: Final = _END + _PREFIX
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -47,6 +48,8 @@ class EventParser:
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """Events in order; EventTooLarge comes after those that were complete before it."""
+        if self._started and not self._buffer and not self._after_cr and _is_whole(piece):
+            return self._split(piece[6:-2])
         if self._after_cr and piece[:1] == b"\n":
             piece = piece[1:]
             self._after_cr = False
@@ -66,18 +69,22 @@ class EventParser:
         if last >= 0:
             del buffer[: last + 2]
         self._searched = max(0, len(buffer) - 1)
-        max_bytes = self._max_event - 2
         if ended.startswith(_PREFIX):
-            for rest in ended[6:].split(_BETWEEN):
-                if LF in rest or len(rest) > max_bytes - 6:
-                    yield from _any_events(_PREFIX + rest, max_bytes)
-                else:
-                    yield rest
+            yield from self._split(ended[6:])
         else:
-            yield from _any_events(ended, max_bytes)
+            yield from _any_events(ended, self._max_event - 2)
         # What is left holds no empty line, so at max_bytes one line end stands in front of the next event.
         if len(buffer) - buffer.startswith(b"\n") > self._max_event:
             raise EventTooLarge
+
+    def _split(self, ended: bytes) -> Iterator[bytes]:
+        """Of events that begin with data, without the prefix of the first and the line ends of the last."""
+        max_bytes = self._max_event - 2
+        for rest in ended.split(_BETWEEN):
+            if LF in rest or len(rest) > max_bytes - 6:
+                yield from _any_events(_PREFIX + rest, max_bytes)
+            else:
+                yield rest
 
     def _start(self) -> bool:
         """False while the first bytes may still become a byte order mark."""
@@ -87,6 +94,11 @@ class EventParser:
             del self._buffer[:3]
         self._started = True
         return True
+
+
+def _is_whole(piece: bytes) -> bool:
+    """Whether it begins and ends with an event, as what a peer writes at once nearly always does."""
+    return piece.startswith(_PREFIX) and piece.endswith(_END) and CR not in piece
 
 
 def _any_events(ended: bytes, max_bytes: int) -> Iterator[bytes]:
@@ -119,6 +131,16 @@ class FrameReader:
         """Frames in order; FramingBroken or EventTooLarge comes after those that were complete before it."""
         self._buffer += piece
         return self._frames()
+
+    def whole_events(self, piece: bytes) -> list[bytes] | None:
+        """The lines, without their prefix, of a piece that is nothing but whole events; it counts as read then. None
+        leaves it to `feed`, which also says what is wrong."""
+        if self._buffer or not _is_whole(piece):
+            return None
+        lines = piece[6:-2].split(_BETWEEN)
+        if piece.count(_LINE_END) != 2 * len(lines) or max(map(len, lines)) + 8 > self._max_frame:
+            return None
+        return lines
 
     def end(self) -> None:
         """The stream has ended; FramingBroken when that cut a frame."""

@@ -1,7 +1,7 @@
 """Relays a result stream of the Router: frame by frame, checked for framing and JSON syntax, otherwise untouched."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack
 
 import msgspec
@@ -124,6 +124,9 @@ def _good_frames(reader: FrameReader, piece: bytes) -> tuple[bytes, bool]:
 
     The Router's comments go no further: the Gateway breaks the caller's silence itself, and one comment is enough.
     """
+    lines = reader.whole_events(piece)
+    if lines is not None and _all_json(lines, piece):
+        return piece, True
     good: list[bytes] = []
     try:
         for frame in reader.feed(piece):
@@ -133,6 +136,17 @@ def _good_frames(reader: FrameReader, piece: bytes) -> tuple[bytes, bool]:
     except (FramingBroken, EventTooLarge, msgspec.DecodeError, UnicodeDecodeError):
         return b"".join(good), False
     return good[0] if len(good) == 1 else b"".join(good), True
+
+
+def _all_json(lines: Sequence[bytes], piece: bytes) -> bool:
+    try:
+        for line in lines:
+            _syntax(line)
+        if not piece.isascii():
+            piece.decode()
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def _require_json(frame: bytes) -> None:
