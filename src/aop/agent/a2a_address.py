@@ -235,6 +235,8 @@ class _Asking:
 def _silent(endpoint: Endpoint, failed: ConnectFailed) -> AgentSilent:
     if is_untrusted(failed):
         return AgentUntrusted(f"no connection to {endpoint.origin}: {why_failed(failed)}")
+    if isinstance(failed.__cause__, ConnectionRefusedError):
+        return AgentSilent(f"nothing answers at {endpoint.origin}")
     what = "no connection to" if failed.phase == "tls" else "nothing answers at"
     return AgentSilent(f"{what} {endpoint.origin} ({why_failed(failed)})")
 
