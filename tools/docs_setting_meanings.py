@@ -27,7 +27,7 @@ _BOTH = {
 }
 _CONTROL_PLANE = {
     "PLATFORM_LISTEN_ADDRESS": "Where the Control Plane listens.",
-    "PLATFORM_DATABASE_URL": "The database, with a login of the group `aop_control_plane`.",
+    "PLATFORM_DATABASE_URL": "The database, with a login of the group `aop_control_plane`. It may name several hosts.",
     "PLATFORM_ROUTER_INTERNAL_ORIGIN": "Where the Control Plane reaches a Router; not its own origin.",
     "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN": "The service token that the Control Plane sends to the Router.",
     "PLATFORM_INTERNAL_PRINCIPALS_JSON": "The Routers that may call it, each with the SHA-256 of its token.",
@@ -54,7 +54,7 @@ _ROUTER = {
         " With `--workers` it has no dot and at most 120 characters."
     ),
     "PLATFORM_ROUTER_LISTEN_ADDRESS": "Where the Router listens.",
-    "PLATFORM_ROUTER_DATABASE_URL": "The database, with a login of the group `aop_router`.",
+    "PLATFORM_ROUTER_DATABASE_URL": "The database, with a login of the group `aop_router`. It may name several hosts.",
     "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": "Where the Router reaches a Control Plane; not its own origin.",
     "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN": "The service token that the Router sends to the Control Plane.",
     "PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON": "Control Planes that may call it, each with the SHA-256 of its token.",

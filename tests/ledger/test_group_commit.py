@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 
 import asyncpg
@@ -30,11 +31,16 @@ class ScriptedConnection:
     def terminate(self) -> None:
         self.closed = True
 
-    def get_server_pid(self) -> int:
-        return 1
+    is_unreplicated = False
+
+    async def fetchrow(self, *_: object) -> tuple[int, datetime]:
+        return 1, datetime.now(UTC)
 
     async def fetchval(self, *_: object) -> bool:
         return False
+
+    async def execute(self, *_: object) -> None:
+        """Nothing to do."""
 
 
 async def connects() -> Connection:

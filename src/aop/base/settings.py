@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
-from urllib.parse import urlsplit
 
+from aop.base.database_url import single_host_urls
 from aop.base.ids import is_safe_identifier
 
 T = TypeVar("T")
@@ -119,14 +119,7 @@ def visible_ascii(text: str) -> str:
 
 
 def database_url(text: str) -> Secret:
-    try:
-        parts = urlsplit(text)
-        readable = parts.scheme in {"postgresql", "postgres"} and bool(parts.path.strip("/"))
-        _ = parts.port
-    except ValueError:
-        readable = False
-    if not readable:
-        raise ValueError("must be a PostgreSQL URL that names a database")
+    single_host_urls(text)
     return Secret(text)
 
 

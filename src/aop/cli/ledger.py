@@ -43,7 +43,7 @@ def check(out: Output, since: str | None, until: str | None, data: Path | None) 
 
 
 async def _read(url: str, span: Span, out: Output) -> tuple[LedgerCheck, int]:
-    connection = await connect(url, application="aop ledger check")
+    connection = await connect(url, application="aop ledger check", writable=False)
     try:
         reading, broken = LedgerCheck(connection, span), 0
         async with aclosing(reading.breaches()) as breaches:

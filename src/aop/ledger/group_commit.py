@@ -6,13 +6,14 @@ time one write takes is the time in which the next one gathers.
 
 A batch ends in one of four ways. It committed: each entry was written or refused. The server said no: it is known to be
 rolled back, and its entries run once each alone, so that only the guilty one fails. Nothing was sent: none is written.
-The connection broke or was silent for too long: nobody knows, and each entry is probed once the old backend is surely
-gone. Every entry of a batch has its result within two write timeouts of the batch's begin.
+The connection broke or was silent for too long, or the server gave up waiting for its synchronous standby: nobody
+knows, and each entry is probed once the old backend is surely gone. Every entry of a batch has its result within two
+write timeouts of the batch's begin.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import asyncpg
@@ -30,18 +31,20 @@ from aop.ledger.results import (
     WriteResult,
     Written,
 )
+from aop.ledger.waiting import Meanwhile, Waiting, taken, tell_all
 from aop.ledger.writer_connection import BackendRuns, Connect, WriterConnection
 from aop.store.database import CONNECTION_LOST, Connection
+from aop.store.writable import require_replicated
 
 E = TypeVar("E")
 R = TypeVar("R")
 A = TypeVar("A")
-Meanwhile = Callable[[], None]
 
 FENCED = "AOP01"
-MAX_IN_BATCH = 512
 # The connection failed or the server closed it, perhaps during the commit.
 _SERVER_GONE = ("08", "57P")
+# This node was the leader, or is kept from writing. Nothing was written; the next connection finds the writable one.
+_READ_ONLY = "25006"
 # Refused because of a value, a constraint or a trigger.
 _DENIED = ("22", "23", "P0")
 # Calls that came in together get here within a few turns of the loop. Without this a batch had 4 rows at 64 callers,
@@ -54,18 +57,6 @@ _PROBE_PAUSE_SECONDS = 0.05
 
 class EpochFenced(Exception):
     """A newer epoch of this Router exists: this process may write nothing more."""
-
-
-@dataclass(slots=True)
-class _Waiting(Generic[E, A]):
-    entry: E
-    since: float
-    result: asyncio.Future[A] = field(repr=False)
-    meanwhile: Meanwhile | None = None
-
-    def tell(self, result: A) -> None:
-        if not self.result.done():
-            self.result.set_result(result)
 
 
 @dataclass(frozen=True)
@@ -90,8 +81,8 @@ class GroupCommit(Generic[E, R]):
         self._connection = WriterConnection(connect)
         self._write_seconds = write_seconds
         self._fenced = fenced
-        self._writes: list[_Waiting[E, WriteResult[R]]] = []
-        self._probes: list[_Waiting[E, ProbeResult[R]]] = []
+        self._writes: list[Waiting[E, WriteResult[R]]] = []
+        self._probes: list[Waiting[E, ProbeResult[R]]] = []
         self._wake = asyncio.Event()
         self._has_company = False
         self._loop: Loop | None = None
@@ -113,9 +104,9 @@ class GroupCommit(Generic[E, R]):
         """Writes nothing. Found and Absent are always answers of the store, however long the probe waited."""
         return await self._waited(entry, self._probes)
 
-    async def _waited(self, entry: E, queue: list[_Waiting[E, A]], meanwhile: Meanwhile | None = None) -> A:
+    async def _waited(self, entry: E, queue: list[Waiting[E, A]], meanwhile: Meanwhile | None = None) -> A:
         loop = asyncio.get_running_loop()
-        waiting: _Waiting[E, A] = _Waiting(entry, loop.time(), loop.create_future(), meanwhile)
+        waiting: Waiting[E, A] = Waiting(entry, loop.time(), loop.create_future(), meanwhile)
         queue.append(waiting)
         self._wake.set()
         return await waiting.result
@@ -125,7 +116,7 @@ class GroupCommit(Generic[E, R]):
         if self._has_company:
             for _ in range(_TURNS_TO_GATHER):
                 await asyncio.sleep(0)
-        writes, probes = _taken(self._writes), _taken(self._probes)
+        writes, probes = taken(self._writes), taken(self._probes)
         self._has_company = len(writes) > 1
         if not self._writes and not self._probes:
             self._wake.clear()
@@ -137,42 +128,43 @@ class GroupCommit(Generic[E, R]):
         except Exception:
             # An unexpected exception must not leave callers waiting for ever.
             self._connection.drop()
-            _tell_all(writes, UNKNOWN)
-            _tell_all(probes, UNKNOWN)
+            tell_all(writes, UNKNOWN)
+            tell_all(probes, UNKNOWN)
             raise
 
-    async def _serve_writes(self, batch: Sequence[_Waiting[E, WriteResult[R]]]) -> None:
+    async def _serve_writes(self, batch: Sequence[Waiting[E, WriteResult[R]]]) -> None:
         now = asyncio.get_running_loop().time()
         # An entry that waited as long as a write may take is late. Nothing of it was sent.
         late = now - self._write_seconds
         if batch[0].since < late:
-            _tell_all([waiting for waiting in batch if waiting.since < late], NOT_WRITTEN)
+            tell_all([waiting for waiting in batch if waiting.since < late], NOT_WRITTEN)
             batch = [waiting for waiting in batch if waiting.since >= late]
         if batch:
             await self._write(batch, now + 2 * self._write_seconds)
 
-    async def _serve_probes(self, batch: Sequence[_Waiting[E, ProbeResult[R]]]) -> None:
+    async def _serve_probes(self, batch: Sequence[Waiting[E, ProbeResult[R]]]) -> None:
         """A probe is never late: its result is the answer of the store, or Unknown."""
         found = await self._probed([waiting.entry for waiting in batch], self._time_limit())
         if found is None:
-            _tell_all(batch, UNKNOWN)
+            tell_all(batch, UNKNOWN)
         else:
             for waiting, value in zip(batch, found, strict=True):
                 waiting.tell(ABSENT if value is None else Found(value))
 
-    async def _write(self, batch: Sequence[_Waiting[E, WriteResult[R]]], due: float) -> None:
+    async def _write(self, batch: Sequence[Waiting[E, WriteResult[R]]], due: float) -> None:
         limit, connection = self._time_limit(due), self._connection.current
         if connection is None:
             try:
                 async with asyncio.timeout_at(limit):
                     connection = await self._connection.opened()
             except (asyncpg.PostgresError, *CONNECTION_LOST):
-                _tell_all(batch, NOT_WRITTEN)
+                tell_all(batch, NOT_WRITTEN)
                 return
         self._schedule_meanwhile(batch)
         try:
             async with asyncio.timeout_at(limit):
                 values = await self._statements.write(connection, [waiting.entry for waiting in batch])
+                require_replicated(connection)
         except asyncpg.PostgresError as refusal:
             await self._after_refusal(batch, refusal, due)
         except CONNECTION_LOST:
@@ -185,7 +177,7 @@ class GroupCommit(Generic[E, R]):
             for waiting, value in zip(batch, values, strict=True):
                 waiting.tell(REFUSED if value is None else Written(value))
 
-    def _schedule_meanwhile(self, batch: Sequence[_Waiting[E, WriteResult[R]]]) -> None:
+    def _schedule_meanwhile(self, batch: Sequence[Waiting[E, WriteResult[R]]]) -> None:
         """Once: a batch that is written one by one after a refusal finds nothing left to call."""
         loop = asyncio.get_running_loop()
         for waiting in batch:
@@ -194,7 +186,7 @@ class GroupCommit(Generic[E, R]):
                 waiting.meanwhile = None
 
     async def _after_refusal(
-        self, batch: Sequence[_Waiting[E, WriteResult[R]]], refusal: asyncpg.PostgresError, due: float
+        self, batch: Sequence[Waiting[E, WriteResult[R]]], refusal: asyncpg.PostgresError, due: float
     ) -> None:
         if refusal.sqlstate == FENCED:
             self._fenced()
@@ -204,13 +196,16 @@ class GroupCommit(Generic[E, R]):
         elif refusal.sqlstate.startswith(_SERVER_GONE):
             self._connection.abandon()
             await self._find(batch, due)
+        elif refusal.sqlstate == _READ_ONLY:
+            self._connection.drop()
+            tell_all(batch, NOT_WRITTEN)
         else:
             await self._one_by_one(batch, DENIED if refusal.sqlstate.startswith(_DENIED) else NOT_WRITTEN, due)
 
-    async def _one_by_one(self, batch: Sequence[_Waiting[E, WriteResult[R]]], lone: NotWritten, due: float) -> None:
+    async def _one_by_one(self, batch: Sequence[Waiting[E, WriteResult[R]]], lone: NotWritten, due: float) -> None:
         """The batch was rolled back. A lone entry is the cause; several are written one by one to find it."""
         if len(batch) == 1:
-            _tell_all(batch, lone)
+            tell_all(batch, lone)
             return
         for waiting in batch:
             if asyncio.get_running_loop().time() < due:
@@ -218,11 +213,11 @@ class GroupCommit(Generic[E, R]):
             else:
                 waiting.tell(NOT_WRITTEN)
 
-    async def _find(self, batch: Sequence[_Waiting[E, WriteResult[R]]], due: float) -> None:
+    async def _find(self, batch: Sequence[Waiting[E, WriteResult[R]]], due: float) -> None:
         """Probes a write whose answer was lost."""
         found = await self._probed([waiting.entry for waiting in batch], self._time_limit(due))
         if found is None:
-            _tell_all(batch, UNKNOWN)
+            tell_all(batch, UNKNOWN)
         else:
             for waiting, value in zip(batch, found, strict=True):
                 waiting.tell(NOT_WRITTEN if value is None else Found(value))
@@ -236,7 +231,10 @@ class GroupCommit(Generic[E, R]):
                 async with asyncio.timeout_at(limit):
                     connection = await self._connection.opened()
                     await self._connection.end_lost_backends(connection)
-                    return await self._statements.probe(connection, entries)
+                    found = await self._statements.probe(connection, entries)
+                    if any(value is not None for value in found):
+                        await self._connection.confirm(connection)
+                    return found
             except BackendRuns:
                 pass
             except (asyncpg.PostgresError, *CONNECTION_LOST):
@@ -246,14 +244,3 @@ class GroupCommit(Generic[E, R]):
 
     def _time_limit(self, due: float = float("inf")) -> float:
         return min(asyncio.get_running_loop().time() + self._write_seconds, due)
-
-
-def _taken(queue: list[_Waiting[E, A]]) -> list[_Waiting[E, A]]:
-    batch = queue[:MAX_IN_BATCH]
-    del queue[:MAX_IN_BATCH]
-    return batch
-
-
-def _tell_all(batch: Sequence[_Waiting[E, A]], result: A) -> None:
-    for waiting in batch:
-        waiting.tell(result)

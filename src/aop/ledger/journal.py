@@ -11,11 +11,12 @@ from aop.base.ids import new_hex_id
 from aop.base.loops import Loop, Loops
 from aop.ledger import store
 from aop.ledger.entries import Accepted, Entries, Writer
-from aop.ledger.group_commit import MAX_IN_BATCH, EpochFenced, GroupCommit, Meanwhile
+from aop.ledger.group_commit import EpochFenced, GroupCommit, Meanwhile
 from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, terminal_fact
 from aop.ledger.open_invocations import AcceptedEnded, Facts, OpenInvocations, Step, Unsettled
 from aop.ledger.release_calls import settle
 from aop.ledger.results import Absent, Found, NotWritten, Refused, Unknown, Written
+from aop.ledger.waiting import MAX_IN_BATCH
 from aop.ledger.writer_connection import Connect, prepared_by
 from aop.store.database import Database
 

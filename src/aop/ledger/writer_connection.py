@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable
 
 from aop.ledger import store
+from aop.store.backends import Backend, backend_of, end_backend, write_marker
 from aop.store.database import Connection
+from aop.store.writable import require_replicated
 
 Connect = Callable[[], Awaitable[Connection]]
-
-_TERMINATE_MS = 1000
 
 
 class BackendRuns(Exception):
@@ -35,7 +35,8 @@ class WriterConnection:
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
         self._connection: Connection | None = None
-        self._lost_backends: list[int] = []
+        self._backend: Backend | None = None
+        self._lost_backends: list[Backend] = []
 
     @property
     def current(self) -> Connection | None:
@@ -45,13 +46,19 @@ class WriterConnection:
 
     async def opened(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
-            self._connection = await self._connect()
+            connection = await self._connect()
+            try:
+                self._backend = await backend_of(connection)
+            except BaseException:
+                connection.terminate()
+                raise
+            self._connection = connection
         return self._connection
 
     def abandon(self) -> None:
         """Its backend may be in the middle of a write."""
-        if self._connection is not None:
-            self._lost_backends.append(self._connection.get_server_pid())
+        if self._connection is not None and self._backend is not None:
+            self._lost_backends.append(self._backend)
         self.drop()
 
     def drop(self) -> None:
@@ -61,16 +68,15 @@ class WriterConnection:
 
     async def end_lost_backends(self, connection: Connection) -> None:
         # A backend whose client is gone may still commit what it has read. Only once it has ended is absence final.
+        # One of another server is not found here. What it had sent before this one was promoted is here; more of it
+        # will never be, because no connection goes back to a leader of before.
         while self._lost_backends:
-            await connection.fetchval(
-                "SELECT pg_terminate_backend(pid, $2) FROM pg_stat_activity WHERE pid = $1 AND usename = current_user",
-                self._lost_backends[-1],
-                _TERMINATE_MS,
-            )
-            still = await connection.fetchval(
-                "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND usename = current_user)",
-                self._lost_backends[-1],
-            )
-            if still:
+            if await end_backend(connection, self._lost_backends[-1]):
                 raise BackendRuns
             self._lost_backends.pop()
+
+    async def confirm(self, connection: Connection) -> None:
+        """Returns once whatever is visible here is also where a synchronous standby keeps it. A row can be visible
+        without that, when the backend that waited for the standby was ended."""
+        await write_marker(connection)
+        require_replicated(connection)

@@ -7,6 +7,7 @@ from typing import Any
 import asyncpg
 
 from aop.store.problems import StoreUnavailable
+from aop.store.writable import StoreConnection, connect_writable, require_replicated
 
 Connection = Any
 """An asyncpg connection; the library ships no types."""
@@ -20,6 +21,14 @@ _LOST = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientEr
 CONNECTION_LOST = (*_LOST, StoreUnavailable)
 """No answer of the server. InternalClientError is what the driver raises on a connection that ended a moment ago,
 StoreUnavailable what `connect` makes of all of them."""
+
+# The server of this session is gone, does not answer, or takes no writes any more: so do those of the other sessions.
+SERVER_LOST = (
+    *CONNECTION_LOST,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.ReadOnlySQLTransactionError,
+)
 
 # What a rule of ours may raise inside a transaction; everything else means the store failed.
 _RULES = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError)
@@ -65,6 +74,8 @@ class Database:
         async with translated_failures():
             pool = await asyncpg.create_pool(
                 url,
+                connect=connect_writable,
+                connection_class=StoreConnection,
                 min_size=1,
                 max_size=size,
                 timeout=_patience_seconds(statement_ms),
@@ -77,7 +88,12 @@ class Database:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         async with translated_failures(), self._pool.acquire(timeout=self._patience_seconds) as connection:
-            yield connection
+            try:
+                yield connection
+                require_replicated(connection)
+            except SERVER_LOST as failure:
+                await _leave(self._pool, connection, failure)
+                raise
 
     def keep(self) -> "KeptConnection | None":
         """A connection of the pool for one owner who uses it all the time; None where the others need all of them."""
@@ -108,10 +124,23 @@ class KeptConnection:
             connection = self._connection = await self._pool.acquire(timeout=self._patience_seconds)
         return connection
 
+    async def leave(self, failure: Exception) -> None:
+        """After one of SERVER_LOST."""
+        if self._connection is not None:
+            await _leave(self._pool, self._connection, failure)
+
     async def release(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             await self._pool.release(connection)
+
+
+async def _leave(pool: Any, connection: Connection, failure: Exception) -> None:
+    """Gives up the session, and with it all others of the pool: those to a frozen server would each cost a caller the
+    whole patience before they are lost. A statement that was only too slow says nothing of its server."""
+    if not isinstance(failure, asyncpg.QueryCanceledError):
+        connection.terminate()
+        await pool.expire_connections()
 
 
 def _is_lost(connection: Connection) -> bool:
@@ -125,11 +154,17 @@ async def _keep_session(connection: Connection) -> None:
     """No statement of ours leaves session state behind, so the pool's RESET round trip is saved."""
 
 
-async def connect(url: str, *, application: str) -> Connection:
-    """One connection outside any pool, without time limits on statements: for operator commands."""
+async def connect(
+    url: str, *, application: str, writable: bool = True, command_seconds: float | None = None
+) -> Connection:
+    """One connection outside any pool: for operator commands, and for writers that limit their statements themselves.
+
+    One that need not be `writable` may be a standby, for commands that only read.
+    """
+    options = {
+        "timeout": _CONNECT_SECONDS,
+        "command_timeout": command_seconds,
+        "server_settings": {"application_name": application, "search_path": "pg_catalog"},
+    }
     async with translated_failures():
-        return await asyncpg.connect(
-            url,
-            timeout=_CONNECT_SECONDS,
-            server_settings={"application_name": application, "search_path": "pg_catalog"},
-        )
+        return await (connect_writable if writable else asyncpg.connect)(url, **options)

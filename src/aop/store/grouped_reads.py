@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from aop.store.database import Connection, Database, translated_failures
+from aop.store.database import SERVER_LOST, Connection, Database, translated_failures
 from aop.store.problems import StoreUnavailable
 
 K = TypeVar("K", bound=Hashable)
@@ -75,4 +75,9 @@ class GroupedReads(Generic[K, R]):
             async with self._database.connection() as connection:
                 return await self._read(connection, keys)
         async with translated_failures():
-            return await self._read(await self._kept.opened(), keys)
+            connection = await self._kept.opened()
+            try:
+                return await self._read(connection, keys)
+            except SERVER_LOST as failure:
+                await self._kept.leave(failure)
+                raise

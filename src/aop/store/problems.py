@@ -7,3 +7,11 @@ class StoreUnavailable(Exception):
 
 class StoreNotAsExpected(Exception):
     """The schema is there, but is not the one this version works with."""
+
+
+class NotWritable(StoreUnavailable):
+    """The node that answered is a standby, is read-only, or was the leader before a newer one was promoted."""
+
+
+class NotReplicated(StoreUnavailable):
+    """The commit is on this node, but the server stopped waiting for its synchronous standby: it may still be lost."""

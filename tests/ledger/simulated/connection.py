@@ -51,9 +51,14 @@ class StorePool:
     def terminate(self) -> None:
         """Nothing is kept."""
 
+    async def expire_connections(self) -> None:
+        """Nothing is kept."""
+
 
 class StoreConnection:
     """What the Ledger uses of an asyncpg connection."""
+
+    is_unreplicated = False
 
     def __init__(self, store: Store, backend: Backend, life: int) -> None:
         self._store = store
@@ -67,9 +72,6 @@ class StoreConnection:
     def terminate(self) -> None:
         """The server learns of it later, or never: what it has read it will do."""
         self._closed = self._backend.abandoned = True
-
-    def get_server_pid(self) -> int:
-        return self._backend.pid
 
     async def execute(self, statement: str, *arguments: Any) -> None:
         await self.fetch(statement, *arguments)
@@ -87,6 +89,8 @@ class StoreConnection:
             others = [backend for backend in self._store.backends.values() if backend is not self._backend]
             while any(other.holds_lock for other in others):  # noqa: ASYNC110  as seldom as it is short
                 await asyncio.sleep(0.01)
+        if "pg_backend_pid" in statement:
+            return [self._backend.named]
         draft = self._backend.draft
         commits = draft is None and kind in STALLED
         return await self._ask(kind, lambda: self._store.perform(draft, statement, arguments), commits=commits)

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import count
 from typing import Any
@@ -11,10 +12,11 @@ from typing import Any
 import asyncpg
 
 from tests.ledger.simulated.loop import History
-from tests.ledger.simulated.tables import Row, Tables, refusal
+from tests.ledger.simulated.tables import Record, Row, Tables, refusal
 
 QUICK = 0.002
 """So many seconds, at most, a step takes that nothing disturbs."""
+_STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 FAULTED = ("accept", "append", "cancel", "probe")
 STALLED = ("accept", "append", "cancel")
 
@@ -56,6 +58,11 @@ class Backend:
     abandoned: bool = False
     frozen: bool = False
     draft: "Draft | None" = None
+
+    @property
+    def named(self) -> Row:
+        """As pg_stat_activity shows it."""
+        return Record({"pid": self.pid, "backend_start": _STARTED})
 
     @property
     def holds_lock(self) -> bool:
@@ -134,6 +141,6 @@ class Store:
         if "pg_stat_activity" in statement:
             other = self.backends[arguments[0]]
             return [{"exists": other.frozen or not other.ended}]
-        if "set_config" in statement:
+        if "set_config" in statement or "pg_logical_emit_message" in statement:
             return ()
         return (draft or self.tables).execute(statement, arguments)

@@ -58,7 +58,7 @@ def refusal(sqlstate: str) -> Exception:
     return cast("Exception", asyncpg.PostgresError.new({"C": sqlstate, "M": "refused", "S": "ERROR", "V": "ERROR"}))
 
 
-class _Record(dict[str, Any]):
+class Record(dict[str, Any]):
     """As the driver's records are: going through one gives its values, in the order of the statement."""
 
     def __iter__(self) -> Iterator[Any]:
@@ -239,7 +239,7 @@ _STATEMENTS: Mapping[str, Callable[..., Sequence[Row]]] = {
 
 
 def _in_order(row: Row, names: Sequence[str]) -> Row:
-    return _Record({name: row[name] for name in names})
+    return Record({name: row[name] for name in names})
 
 
 def _check(row: Row) -> None:

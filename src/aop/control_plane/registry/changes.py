@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from aop.base.settings import Secret
 from aop.contracts.topology import FrameKind, TopologyEvent, WatchedRelease
@@ -12,6 +12,7 @@ from aop.store.problems import StoreUnavailable
 
 FRAME_ENTRIES = 500
 _RECONNECT_SECONDS = 1.0
+_ASK_SECONDS = 5.0
 
 
 class Changes:
@@ -82,7 +83,12 @@ class ChangeSignal:
         try:
             await connection.add_listener(releases.CHANNEL, self._wake)
             self._wake()
-            await lost.wait()
+            while not lost.is_set():
+                # A server that is frozen or cut off ends no connection; it only says nothing more.
+                await connection.fetchval("SELECT true", timeout=_ASK_SECONDS)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_ASK_SECONDS):
+                        await lost.wait()
         finally:
             connection.terminate()
 

@@ -24,6 +24,8 @@ from aop.store.database import CONNECTION_LOST, Connection
 PAUSE_SECONDS: Final = 0.5
 TAKE_OVER_SECONDS: Final = 2.0
 """How often a Router without the lock tries to get it."""
+MAX_STATEMENT_SECONDS: Final = store.STATEMENT_SECONDS + 2.0
+"""After which a connection is given up: the server itself would have stopped the statement before."""
 MAX_OPENINGS: Final = 500
 MAX_EVENTS: Final = 2_000
 _MAX_TILES_AT_ONCE: Final = 8
@@ -31,7 +33,7 @@ _MAX_TILES_AT_ONCE: Final = 8
 _MAX_OLD_EPOCHS: Final = 16
 _MAX_DEPTH: Final = 1_000
 # A connection or a server that fails, a statement that takes too long, a transaction that another one is in the way of.
-_STORE_FAILS: Final = ("08", "40", "53", "55", "57")
+_STORE_FAILS: Final = ("08", "25006", "40", "53", "55", "57")
 
 Life = tuple[str, int]
 

@@ -30,11 +30,13 @@ class Fence:
             self.fallen.set()
 
 
-def ledger_connect(settings: RouterSettings) -> Connect:
-    """Opens connections of this Router to its Ledger, each for one writer."""
+def ledger_connect(settings: RouterSettings, command_seconds: float | None = None) -> Connect:
+    """Opens connections of this Router to its Ledger, each for one writer. One that sets no limits to its statements
+    itself has them limited here: a server that is frozen answers nothing, not even that a statement took too long."""
 
     async def connected() -> Connection:
-        return await connect(settings.database_url.reveal(), application="aop router ledger")
+        url = settings.database_url.reveal()
+        return await connect(url, application="aop router ledger", command_seconds=command_seconds)
 
     return connected
 

@@ -1,0 +1,33 @@
+"""Backends of the server by their own names: found again from another connection, ended, and known to be over."""
+
+from datetime import datetime
+
+from aop.store.database import Connection
+from aop.store.rows import Row, to_row
+
+_TERMINATE_MS = 1000
+_OF = "FROM pg_catalog.pg_stat_activity WHERE pid = $1 AND backend_start = $2 AND usename = current_user"
+
+
+class Backend(Row, frozen=True):
+    """A number alone is soon another process's, and on another server it always is."""
+
+    pid: int
+    started: datetime
+
+
+async def backend_of(connection: Connection) -> Backend:
+    own = "SELECT pid, backend_start FROM pg_catalog.pg_stat_activity WHERE pid = pg_catalog.pg_backend_pid()"
+    return to_row(Backend, await connection.fetchrow(own))
+
+
+async def end_backend(connection: Connection, backend: Backend) -> bool:
+    """True while it still runs."""
+    name = (backend.pid, backend.started)
+    await connection.fetchval(f"SELECT pg_catalog.pg_terminate_backend(pid, $3) {_OF}", *name, _TERMINATE_MS)
+    return bool(await connection.fetchval(f"SELECT EXISTS (SELECT {_OF})", *name))
+
+
+async def write_marker(connection: Connection) -> None:
+    """A commit that changes no table: as any other it waits for the synchronous standby, and so for all before it."""
+    await connection.execute("SELECT pg_catalog.pg_logical_emit_message(true, 'aop', '')")
