@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from aop import __version__
 from aop.store import migrations
 from aop.store.migrations import Migration, migrate, migrations_of
 from tests.support.processes import ProgramFailed, program
@@ -21,23 +22,37 @@ GRANT SELECT ON ledger.note TO aop_router;
 """
 
 
-async def migrated(url: str) -> tuple[int, str]:
+WITHOUT_STOP = f"""-- oldest ready version: {__version__}
+ALTER TABLE ledger.event ADD COLUMN cost bigint;
+CREATE INDEX invocation_of_next ON ledger.invocation (created_at) WHERE false;
+"""
+DECLARED = "declared"
+"""Behind the name of a program of this module: the next version can be reached without a stop."""
+
+
+async def migrated(url: str, *options: str) -> tuple[int, str]:
     """By this program in a process of its own: its exit code, and what it said."""
     try:
-        said = await program(__name__, env={"PLATFORM_MIGRATION_DATABASE_URL": url, "PATH": os.defpath})
+        said = await program(__name__, *options, env={"PLATFORM_MIGRATION_DATABASE_URL": url, "PATH": os.defpath})
     except ProgramFailed as failed:
         return 1, str(failed).partition(": ")[2].strip()
     return 0, said.decode().strip()
 
 
-def main(url: str) -> int:
+def become_next(*, declared: bool) -> None:
+    """This process is of the next version from here on."""
     all_of = {owner: migrations_of(owner) for owner in migrations.OWNERS}
-    all_of["ledger"] = [*all_of["ledger"], Migration("ledger", len(all_of["ledger"]) + 1, "next", SQL)]
+    sql = WITHOUT_STOP if declared else SQL
+    all_of["ledger"] = [*all_of["ledger"], Migration("ledger", len(all_of["ledger"]) + 1, "next", sql)]
 
     def of_next_version(owner: str) -> Sequence[Migration]:
         return all_of[owner]
 
     migrations.migrations_of = of_next_version  # type: ignore[assignment]  # in this process alone
+
+
+def main(url: str) -> int:
+    become_next(declared=DECLARED in sys.argv)
     try:
         report = asyncio.run(migrate(url))
     except migrations.MigrationRefused as refused:

@@ -10,6 +10,7 @@ from pathlib import Path
 import asyncpg
 
 from aop.base import assets
+from aop.base.semver import Version
 from aop.store.database import Connection, connect, translated_failures
 
 OWNER_ROLE = "aop_owner"
@@ -20,6 +21,7 @@ _LOCK_KEY = 0x616F705F6D6967  # "aop_mig": any fixed number serves, as long as e
 _LOCK_WAIT = "300ms"
 """Every statement on a table waits behind a migration that waits for it, so the migration gives up within a second."""
 _FILE_NAME = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
+_OLDEST_READY = re.compile(r"^-- oldest ready version: (.+)$", re.MULTILINE)
 
 
 class MigrationRefused(Exception):
@@ -36,6 +38,12 @@ class Migration:
     @property
     def digest(self) -> str:
         return hashlib.sha256(self.sql.encode()).hexdigest()
+
+    @property
+    def oldest_ready(self) -> str | None:
+        """The oldest version of aop whose units stay ready on it, as it says itself; None for none but its own."""
+        declared = _OLDEST_READY.search(self.sql)
+        return None if declared is None else Version.parse(declared[1]).text
 
     def __str__(self) -> str:
         return f"{self.owner} {self.number:04} {self.name}"
@@ -149,20 +157,32 @@ async def _apply(connection: Connection, migration: Migration) -> None:
         await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_WAIT}'")
         await connection.execute(migration.sql)
         await connection.execute(
-            f"INSERT INTO {migration.owner}.schema_version (number, name, sha256) VALUES ($1, $2, $3)",  # noqa: S608
+            f"INSERT INTO {migration.owner}.schema_version (number, name, sha256, oldest_ready)"  # noqa: S608
+            " VALUES ($1, $2, $3, $4)",
             migration.number,
             migration.name,
             migration.digest,
+            migration.oldest_ready,
         )
 
 
 async def _ensure_version_table(connection: Connection, owner: str) -> None:
     if await connection.fetchval("SELECT to_regclass($1)", f"{owner}.schema_version") is not None:
+        await _ensure_oldest_ready(connection, owner)
         return
     async with connection.transaction():
         await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {owner}")
         await connection.execute(
             f"CREATE TABLE {owner}.schema_version ("
             " number integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,"
-            " applied_at timestamptz NOT NULL DEFAULT now())"
+            " applied_at timestamptz NOT NULL DEFAULT now(), oldest_ready text)"
         )
+
+
+async def _ensure_oldest_ready(connection: Connection, owner: str) -> None:
+    """A store that an earlier version made has no such column, and its units do not look for one."""
+    columns = "SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = $1::regclass AND attname = 'oldest_ready')"
+    if not await connection.fetchval(columns, f"{owner}.schema_version"):
+        async with connection.transaction():
+            await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_WAIT}'")
+            await connection.execute(f"ALTER TABLE {owner}.schema_version ADD COLUMN oldest_ready text")

@@ -4,7 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from aop import __version__
 from aop.base import assets
+from aop.base.semver import Version
 from aop.store.database import Connection
 from aop.store.migrations import expected_version
 from aop.store.problems import StoreNotAsExpected
@@ -44,7 +46,7 @@ async def require_version(connection: Connection, owner: str) -> None:
     if await connection.fetchval("SELECT to_regclass($1)", f"{owner}.schema_version") is None:
         raise StoreNotAsExpected(f"the schema {owner} does not exist; run: aop migrate")
     version = await connection.fetchval(f"SELECT coalesce(max(number), 0) FROM {owner}.schema_version")  # noqa: S608
-    if version != expected_version(owner):
+    if version < expected_version(owner) or not await _may_stay(connection, owner):
         raise StoreNotAsExpected(
             f"the schema {owner} has version {version}, this aop works with {expected_version(owner)}; run: aop migrate"
         )
@@ -58,3 +60,12 @@ async def require_store(connection: Connection, owner: str) -> None:
         missing = sorted(set(names) - set(found[kind]))
         if missing:
             raise StoreNotAsExpected(f"the schema {owner} lacks the {kind} {missing[0]}")
+
+
+async def _may_stay(connection: Connection, owner: str) -> bool:
+    """Whether each migration that this version does not know says that units as old as this may stay on it."""
+    # As JSON, because a store of before has no such column.
+    newer = f"SELECT to_jsonb(one)->>'oldest_ready' FROM {owner}.schema_version AS one WHERE number > $1"  # noqa: S608
+    oldest = [row[0] for row in await connection.fetch(newer, expected_version(owner))]
+    own = Version.parse(__version__).precedence
+    return all(declared is not None and Version.parse(declared).precedence <= own for declared in oldest)
