@@ -40,7 +40,7 @@ class Run:
     async def stores(self) -> AsyncIterator[tuple[DatabaseUrls, str]]:
         """A database of its own, as the logins of the units and as its superuser see it; dropped when all went well."""
         urls = await self.postgres.new_platform()
-        database = urls.migration.rpartition("/")[2]
+        database = urls.migration.partition("?")[0].rpartition("/")[2]
         yield urls, self.postgres.url(database)
         await self.postgres.drop(database)
 

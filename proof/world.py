@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -51,6 +51,8 @@ class Plan:
     launched: Callable[[Replica], Replica] | None = None
     here: str = "127.0.0.1"
     elsewhere: Sequence[str] = ()
+    between: "Callable[[World], AbstractAsyncContextManager[None]] | None" = None
+    """What the units need between each other; entered when their ports are known, before they start."""
 
 
 @dataclass
@@ -161,6 +163,8 @@ async def world(stores: DatabaseUrls, superuser: str, folder: Path, plan: Plan =
         release = await published(catalog, card)
         made.control_planes = [_control_plane(made, number, *pair) for number, pair in enumerate(units)]
         made.routers = [_router(made, number, *pair) for number, pair in enumerate(units)]
+        if plan.between is not None:
+            await opened.enter_async_context(plan.between(made))
         for group in (made.control_planes, made.routers):
             for unit in group:
                 opened.push_async_callback(unit.kill)
@@ -195,10 +199,14 @@ async def _pair(opened: AsyncExitStack, plan: Plan) -> tuple[RunningUnit, Runnin
 def _control_plane(made: World, number: int, gateway: RunningUnit, router: RunningUnit) -> Replica:
     listen, other = _addresses(made.plan, gateway, router)
     settings = control_plane_environment(
-        PLATFORM_DATABASE_URL=_store(made, "control-plane", made.stores.control_plane),
-        PLATFORM_LISTEN_ADDRESS=listen,
-        PLATFORM_ROUTER_INTERNAL_ORIGIN=f"http://{other}",
-        **{**AS_IN_USE, ALLOWED: allowed_hosts(made.agent), **made.plan.control_plane},
+        **{
+            "PLATFORM_DATABASE_URL": _store(made, "control-plane", made.stores.control_plane),
+            "PLATFORM_LISTEN_ADDRESS": listen,
+            "PLATFORM_ROUTER_INTERNAL_ORIGIN": f"http://{other}",
+            **AS_IN_USE,
+            ALLOWED: allowed_hosts(made.agent),
+            **made.plan.control_plane,
+        }
     )
     log = made.folder / f"control-plane-{number + 1}.log"
     return launched(made.plan, Replica("control-plane", gateway, settings, log))
@@ -207,11 +215,15 @@ def _control_plane(made: World, number: int, gateway: RunningUnit, router: Runni
 def _router(made: World, number: int, gateway: RunningUnit, router: RunningUnit) -> Replica:
     other, listen = _addresses(made.plan, gateway, router)
     settings = router_environment(
-        PLATFORM_ROUTER_ID=f"router-{number + 1}",
-        PLATFORM_ROUTER_DATABASE_URL=_store(made, "router", made.stores.router),
-        PLATFORM_ROUTER_LISTEN_ADDRESS=listen,
-        PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=f"http://{other}",
-        **{**AS_IN_USE, ALLOWED: allowed_hosts(made.agent), **made.plan.router},
+        **{
+            "PLATFORM_ROUTER_ID": f"router-{number + 1}",
+            "PLATFORM_ROUTER_DATABASE_URL": _store(made, "router", made.stores.router),
+            "PLATFORM_ROUTER_LISTEN_ADDRESS": listen,
+            "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": f"http://{other}",
+            **AS_IN_USE,
+            ALLOWED: allowed_hosts(made.agent),
+            **made.plan.router,
+        }
     )
     return launched(made.plan, Replica("router", router, settings, made.folder / f"router-{number + 1}.log"))
 

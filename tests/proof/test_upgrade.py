@@ -87,9 +87,10 @@ def test_a_migration_that_lets_old_units_stay_only_adds_what_they_ignore(owner: 
 
 
 async def refused(unit: Replica) -> bool:
-    """It ends by itself with the exit code of what is not configured properly."""
-    unit = replace(
-        unit, settings={**unit.settings, "PLATFORM_ROUTER_LISTEN_ADDRESS": f"127.0.0.1:{any_free_port()}"}, process=None
-    )
+    """It ends by itself with the exit code of what is not configured, and names the command that is missing."""
+    # Under another id: one that runs already would keep it from starting, too.
+    place = {"PLATFORM_ROUTER_ID": "router-9", "PLATFORM_ROUTER_LISTEN_ADDRESS": f"127.0.0.1:{any_free_port()}"}
+    unit = replace(unit, settings={**unit.settings, **place}, process=None)
+    said = len(unit.said)
     await unit.start()
-    return await unit.ended() == 78
+    return await unit.ended() == 78 and "run: aop migrate" in unit.said[said:]

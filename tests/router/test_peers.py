@@ -132,6 +132,22 @@ async def test_without_a_watch_the_router_is_not_ready_but_works(lone: Lone) -> 
             assert len(router.plane.resolves) == count
 
 
+@pytest.mark.rows("HA-02")
+async def test_a_router_whose_control_plane_says_good_bye_stays_ready_until_it_has_the_next_one(
+    router: LoneRouter,
+) -> None:
+    """All Routers behind a balancer lose the Control Plane that is replaced, in the same moment."""
+    (watch,) = router.plane.watches
+    watch.writer.write(b"0\r\n\r\n")
+
+    async def lost() -> bool:
+        return str((await router.unit.get(STATUS, token=CONTROL_PLANE_TO_ROUTER)).json["source"]["state"]) == "lost"
+
+    await becomes_true(lost)
+    assert (await router.unit.get("/readyz")).status == 200
+    assert (await router.dispatch()).status == 200
+
+
 @pytest.mark.rows("TOP-05")
 async def test_a_cut_watch_is_lost_and_every_call_resolves_anew(router: LoneRouter) -> None:
     assert (await router.dispatch()).status == 200

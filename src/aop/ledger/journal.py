@@ -1,26 +1,24 @@
 """The write handle of the Ledger: acceptances, progress and terminals, each durable before it is answered."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
 from aop.base.loops import Loop, Loops
 from aop.ledger import store
 from aop.ledger.entries import Accepted, Entries, Writer
-from aop.ledger.group_commit import EpochFenced, GroupCommit, Meanwhile
+from aop.ledger.group_commit import EpochFenced, GroupCommit
 from aop.ledger.model import LOST, ROUTER_ENDED, UNSTARTED, Acceptance, Fact, Place, Terminal, terminal_fact
 from aop.ledger.open_invocations import AcceptedEnded, Facts, OpenInvocations, Step, Unsettled
 from aop.ledger.release_calls import settle
 from aop.ledger.results import Absent, Found, NotWritten, Refused, Unknown, Written
-from aop.ledger.waiting import MAX_IN_BATCH
+from aop.ledger.waiting import Meanwhile, batches
 from aop.ledger.writer_connection import Connect, prepared_by
 from aop.store.database import Database
-
-T = TypeVar("T")
 
 SETTLE_PAUSE_SECONDS = 0.5
 MAX_UNSETTLED_SECONDS = 30.0
@@ -220,7 +218,7 @@ class Journal:
 
     async def _probe_unconfirmed(self) -> None:
         """If an unconfirmed acceptance exists after all, it ends without having started."""
-        for batch in _batches(self._open.unconfirmed()):
+        for batch in batches(self._open.unconfirmed()):
             results = await asyncio.gather(*map(self._acceptances.probe, batch))
             for (_, acceptance), result in zip(batch, results, strict=True):
                 match result:
@@ -236,13 +234,13 @@ class Journal:
 
     async def _probe_endings(self) -> None:
         """An unanswered one is there with its terminal, or it is not there; checkpoints may pass it either way."""
-        for batch in _batches(self._open.unanswered_endings()):
+        for batch in batches(self._open.unanswered_endings()):
             for entry, result in zip(batch, await asyncio.gather(*map(self._endings.probe, batch)), strict=True):
                 if not isinstance(result, Unknown):
                     self._open.settle_ending(entry[0])
 
     async def _write_deferred(self) -> None:
-        for batch in _batches(self._open.deferred()):
+        for batch in batches(self._open.deferred()):
             results = await asyncio.gather(*map(self._facts.write, batch))
             for facts, result in zip(batch, results, strict=True):
                 invocation = facts[-1].behind.context.lineage.invocation
@@ -255,7 +253,3 @@ class Journal:
                         pass  # it stays deferred
             if any(isinstance(result, NotWritten | Unknown) for result in results):
                 return
-
-
-def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (items[first : first + MAX_IN_BATCH] for first in range(0, len(items), MAX_IN_BATCH))

@@ -1,12 +1,13 @@
 """Entries that wait for a group commit, in the order in which they came, and their results."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 E = TypeVar("E")
 A = TypeVar("A")
+T = TypeVar("T")
 Meanwhile = Callable[[], None]
 
 MAX_IN_BATCH = 512
@@ -34,3 +35,7 @@ def taken(queue: list[Waiting[E, A]]) -> list[Waiting[E, A]]:
 def tell_all(batch: Sequence[Waiting[E, A]], result: A) -> None:
     for waiting in batch:
         waiting.tell(result)
+
+
+def batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[first : first + MAX_IN_BATCH] for first in range(0, len(items), MAX_IN_BATCH))

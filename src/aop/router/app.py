@@ -13,7 +13,7 @@ from aop.ledger.epochs import EpochWatch
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.journal import Journal
 from aop.ledger.reader import LedgerReader
-from aop.ledger.sequence.sequencer import Sequencer
+from aop.ledger.sequence.sequencer import MAX_STATEMENT_SECONDS, Sequencer
 from aop.ledger.tree.reader import TreeReader
 from aop.net.http import HttpClient
 from aop.net.peer import Peer
@@ -126,7 +126,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     epochs = EpochWatch(database, settings.router_id, fence.epoch, fence.fall)
     loops.start("epoch watch", epochs.turn)
     loops.start("checkpoints", Checkpoints(database, parts.journal).turn, needed=False)
-    sequencer = Sequencer(ledger_connect(settings), Writer(settings.router_id, fence.epoch))
+    sequencer = Sequencer(ledger_connect(settings, MAX_STATEMENT_SECONDS), Writer(settings.router_id, fence.epoch))
     parts.counts.numbering(sequencer)
     loops.start("sequencer", sequencer.turn, needed=False)
 
@@ -162,7 +162,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
 
 def _checks(parts: _Parts, topology: Topology, epochs: EpochWatch) -> dict[str, Check]:
     async def topology_live() -> None:
-        if not topology.live:
+        if not topology.serves:
             raise TopologyNotLive
 
     return {

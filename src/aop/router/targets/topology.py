@@ -21,6 +21,8 @@ from aop.contracts.topology import (
 SILENCE_SECONDS = 15.0
 STATES = (SourceState.INITIALIZING, SourceState.LOST, SourceState.LIVE)
 """In the order in which more is known."""
+HANDOVER_SECONDS = 5.0
+"""A source that says good-bye is being replaced: the next one is asked after a second."""
 REFUSALS = {
     WatchedState.SUSPENDED: ErrorCode.AGENT_RELEASE_SUSPENDED,
     WatchedState.REVOKED: ErrorCode.AGENT_RELEASE_REVOKED,
@@ -53,6 +55,7 @@ class Topology:
         self._revision: int | None = None
         self._spoken_at = float("-inf")
         self._is_connected = False
+        self._handed_over_at = float("-inf")
 
     @property
     def after(self) -> int | None:
@@ -63,6 +66,12 @@ class Topology:
     def live(self) -> bool:
         recent = asyncio.get_running_loop().time() - self._spoken_at < SILENCE_SECONDS
         return self._state is SourceState.LIVE and recent
+
+    @property
+    def serves(self) -> bool:
+        """Live, or between two Control Planes for a moment. All Routers lose the one that ends at the same time: if all
+        said that they are not ready, a balancer would have nobody left. Each call is resolved anew meanwhile."""
+        return self.live or asyncio.get_running_loop().time() - self._handed_over_at < HANDOVER_SECONDS
 
     @property
     def silent_seconds(self) -> float:
@@ -87,6 +96,11 @@ class Topology:
         """A new connection begins. Its first frames may be only a part of a snapshot."""
         self._arriving = None
         self._is_connected = True
+
+    def handed_over(self) -> None:
+        """The source ended the stream itself, as it does when it is going to stop."""
+        if self.live:
+            self._handed_over_at = asyncio.get_running_loop().time()
 
     def lost(self) -> None:
         """The connection ended. If there was none, the state does not change."""

@@ -65,6 +65,7 @@ class TopologyWatch:
                 async with asyncio.timeout_at(silent_at):
                     piece = await anext(answer, None)
                 if piece is None:
+                    self._topology.handed_over()
                     return
                 for frame in frames.feed(piece):
                     if frame != COMMENT:

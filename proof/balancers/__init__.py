@@ -1,0 +1,1 @@
+"""Balancers with the files of deploy/, in front of units as processes."""
