@@ -12,6 +12,9 @@ def test_status_shows_each_unit_and_where_the_platform_was_found(aop: Aop, stack
         assert text in shown.out
     found = aop("status", "--json").json
     (router,) = found.pop("routers")
+    head = found.pop("ledgerHead", {"size": 1, "root": "0" * 64})  # absent until the first events have numbers
+    assert head["size"] > 0
+    assert len(bytes.fromhex(head["root"])) == 32
     assert found == {"controlPlane": "ok", "router": "ok", "topology": "live", "door": "ok"}
     assert (router["status"], router["facts"]) == ("ok", {"unconfirmed": 0, "deferred": 0, "denied": 0})
     for text in (f"Router {router['instanceId']}  ok", "live since 20", "0 of 2 processes busy, 0 waiting", "none"):
