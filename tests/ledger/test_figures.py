@@ -93,10 +93,10 @@ async def test_a_ledger_with_the_tiles_of_before_is_migrated_and_counted_again_i
     url, minutes, connection = stores.router, 3 * DAY, await asyncpg.connect(superuser)
     begin = whole_minute(timedelta(minutes=minutes))
     try:
+        await connection.execute(FORMER_TILE)
+        await migrate(stores.migration)
         async with writing(url) as written:
             await some(written, random, begin, 1_000, minutes=minutes)
-            await connection.execute(FORMER_TILE)
-            await migrate(stores.migration)
             async with sequencer(url, "router-3"):
                 for _ in range(16):
                     await some(written, random, begin, 1_000, minutes=minutes)

@@ -18,6 +18,7 @@ import { StateBadge } from "@/domain/StateBadge"
 import { WorkspaceCrumbs } from "@/domain/WorkspaceCrumbs"
 import { isLive, stateOf } from "@/domain/invocationState"
 import { Family } from "@/features/invocations/Family"
+import { LedgerCheck } from "@/features/invocations/LedgerCheck"
 
 const route = getRouteApi("/console/workspaces/$workspaceId/invocations/$invocationId")
 const REFRESH_MILLISECONDS = 1000
@@ -63,9 +64,16 @@ function Detail({ detail: { invocation, events } }: { readonly detail: Invocatio
             <Family record={invocation} now={now} />
           </Panel>
         </div>
-        <Panel title="Events" description="From the Ledger: times and numbers, never content.">
-          <EventList events={events} />
-        </Panel>
+        <div className="space-y-4">
+          <Panel title="Events" description="From the Ledger: times and numbers, never content.">
+            <EventList events={events} />
+          </Panel>
+          {isLive(invocation, now) ? null : (
+            <Panel title="Check" description="Was this record changed? Your browser can find out by itself.">
+              <LedgerCheck workspaceId={invocation.workspaceId} invocationId={invocation.invocationId} />
+            </Panel>
+          )}
+        </div>
       </div>
     </div>
   )

@@ -40,12 +40,11 @@ class InvocationLeaves:
         *("_until_chunks", "_until_end", "_until_latency", "_until_sequence", "_until_type"),
     )
 
-    def __init__(self, opening: Iterable[Any]) -> None:
+    def __init__(self, opening: Sequence[Any]) -> None:
         """From the columns of its opening."""
-        columns = list(opening)
-        invocation, root_task, trace, parent, caller_type, caller = columns[:6]
-        workspace, agent, version, release, digest, capability = columns[6:12]
-        self._opening = columns[12:]
+        invocation, root_task, trace, parent, caller_type, caller = opening[:6]
+        workspace, agent, version, release, digest, capability = opening[6:12]
+        self._opening = opening[12:17]
         ids = f'"invocationId":"inv_{invocation.hex}"'
         root = f'"rootTaskId":"task_{root_task.hex}"'
         of_trace = f'"traceId":"{trace.hex}"'

@@ -97,20 +97,24 @@ async def leaves_between(
     cache = cache or LeafCache(past - first + TILE)
     start = max(0, first - MAX_OPENING_EVENTS + 1)
     found = dict[int, bytes]()
-    for number, *columns in await connection.fetch(_OPENINGS, start, past):
-        leaves = InvocationLeaves(columns)
-        cache.add(columns[0], leaves)
-        found.update(enumerate(leaves.of_opening(), number))
+    for row in await connection.fetch(_OPENINGS, start, past):
+        leaves = InvocationLeaves(row[1:])
+        cache.add(row[1], leaves)
+        number = row[0]
+        for leaf in leaves.of_opening():
+            found[number] = leaf
+            number += 1
     events = await connection.fetch(_EVENTS, first, past)
     missing = {event[1] for event in events if cache.get(event[1]) is None}
     for columns in await connection.fetch(_NAMED, list(missing)) if missing else ():
         cache.add(columns[0], InvocationLeaves(columns))
-    for number, invocation, *columns in events:
+    for event in events:
+        invocation = event[1]
         of_invocation = cache.get(invocation)
         if of_invocation is None:
             raise TreeBroken("an event has no Invocation")
-        found[number] = of_invocation.of_event(columns)
-        if columns[3] != "stream":
+        found[event[0]] = of_invocation.of_event(event[2:])
+        if event[5] != "stream":
             cache.forget(invocation)
     try:
         return [found[number] for number in range(first, past)]
