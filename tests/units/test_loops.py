@@ -235,6 +235,7 @@ ENDING_TASKS = {
     "serving/worker_group.py": "the link to the parent, ended at the stop; its own end ends the process",
     "serving/worker_link.py": "one answer to a question, ended with the link",
     "store/grouped_reads.py": "one read, awaited by all who asked for it",
+    "store/writable.py": "one try of a host, closed when another one was faster",
 }
 """Every module that starts a task, and why that task ends or is awaited."""
 
