@@ -14,6 +14,8 @@ from aop.ledger.sequence import sequencer as sequencing
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.ledger.tree import proofs, store
 from aop.ledger.tree.check import tree_problems
+from aop.ledger.tree.comparison import HistoryChanged, compared
+from aop.ledger.tree.growth import TreeGrowth
 from aop.ledger.tree.nodes import Nodes
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
@@ -155,6 +157,40 @@ async def test_a_rewrite_by_the_owner_with_all_triggers_off_is_found_from_the_ro
             assert wrong
             assert [text for text in found if text.startswith("head")] == wrong
             assert any(text.startswith("tile") for text in found) == (order == "ASC")
+    finally:
+        await owner.close()
+
+
+@pytest.mark.rows("TREE-02")
+@pytest.mark.parametrize("with_tree", [False, True], ids=["rows alone", "rows and the whole tree"])
+async def test_a_rewrite_is_found_by_consistency_from_any_older_head(
+    stores: DatabaseUrls, postgres: PostgresForTests, with_tree: bool
+) -> None:
+    """Also if whoever rewrote history made tiles and heads anew, so that the store agrees with itself."""
+    url = stores.router
+    await grown(url)
+    heads = [store.HeadRow(row["size"], row["root"]) for row in await rows(url, HEADS)]
+    owner = await asyncpg.connect(postgres.url(url.rpartition("/")[2]))
+    try:
+        for head in heads:
+            assert (await compared(owner, head, None)).old.root == head.root.hex()
+        for table in ("event", "tree_tile", "tree_head"):
+            await owner.execute(f"ALTER TABLE ledger.{table} DISABLE TRIGGER ALL")
+        changed = await owner.fetchval("SELECT min(number) FROM ledger.number WHERE sequence > 0")
+        await owner.execute(
+            "UPDATE ledger.event SET event_id = gen_random_uuid() WHERE (invocation_id, sequence) ="
+            " (SELECT invocation_id, sequence FROM ledger.number WHERE number = $1)",
+            changed,
+        )
+        if with_tree:
+            await owner.execute("TRUNCATE ledger.tree_tile, ledger.tree_head")
+            await (await TreeGrowth.resumed(owner)).grow(heads[-1].size)
+            assert await _problems(owner) == []
+        over_it = [head for head in heads if head.size > changed]
+        assert over_it
+        for head in over_it:
+            with pytest.raises(HistoryChanged):
+                await compared(owner, head, None)
     finally:
         await owner.close()
 
