@@ -1,10 +1,8 @@
 """The Ledger's tables with the rules its SQL functions and constraints give them; `test_tables.py` compares the two."""
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
@@ -13,6 +11,7 @@ import asyncpg
 from aop.contracts.errors import reason_pairs
 from aop.ledger.rows import ContextRow, OpenRow, ParentRow
 from aop.ledger.store import _ACCEPTANCE, _FACT
+from tests.ledger.simulated.columns import columns_of, read_rows
 
 Row = Mapping[str, Any]
 
@@ -25,33 +24,14 @@ _EVENT_NAMES = (
     *("previous_chunk_index", "previous_at", "opening", "trace_id", "root_task_id", "workspace_id", "created_at"),
     *("chunk_index", "chunk_count", "chunk_bytes", "latency_ms", "error_code", "reason"),
 )
-_READERS: Mapping[str, Any] = {"uuid": UUID, "moment": datetime.fromisoformat, "integer": int, "bigint": int}
 _OPENINGS = {("started", 3, "running"), ("routing", 2, "routing"), ("created", 1, "pending")}
 _TRANSITIONS = {
     "pending": {"canceled", "timed_out"},
     "routing": {"failed", "canceled", "timed_out"},
     "running": {"stream", "succeeded", "failed", "canceled", "timed_out"},
 }
+_ADDED: Row = {"?column?": True}  # what `RETURNING true` says
 _FIXED_CODES = {"canceled": "CANCELED", "timed_out": "TIMEOUT"}
-
-
-def read_rows(names: Sequence[str], kinds: Sequence[str], columns: Sequence[Any]) -> list[dict[str, Any]]:
-    """The columns of a statement that writes, as PostgreSQL reads them."""
-    read = [_column(_READERS.get(kind, str), values) for kind, values in zip(kinds, columns, strict=True)]
-    return [dict(zip(names, values, strict=True)) for values in zip(*read, strict=True)]
-
-
-def _columns_of(kinds: Sequence[str], row: Sequence[Any]) -> Iterator[list[Any]]:
-    """The values of one row as columns of it alone."""
-    return ([UUID(one) if kind == "uuid" and one else one] for kind, one in zip(kinds, row, strict=True))
-
-
-def _column(read: Callable[[str], Any], values: Any) -> list[Any]:
-    """A list, or the text of an array."""
-    if not isinstance(values, str):
-        return list(values)
-    items = next(csv.reader([values[1:-1]], doublequote=False, escapechar="\\"))
-    return [None if item == "NULL" else read(item) for item in items]
 
 
 def refusal(sqlstate: str) -> Exception:
@@ -115,10 +95,21 @@ class Tables:
         return added
 
     def accept_one(self, *row: Any) -> Sequence[Row]:
-        return self.accept(*row[-2:], *_columns_of(_ACCEPTANCE, row[:-2]))
+        """Here and below, the fence of the table sees only rows that are added."""
+        if UUID(row[1]) in self.invocations:
+            return ()
+        return [_ADDED for _ in self.accept(*row[-2:], *columns_of(_ACCEPTANCE, row[:-2]))]
 
     def append_one(self, *row: Any) -> Sequence[Row]:
-        return self.append(*row[-2:], *_columns_of(_FACT, row[:-2]))
+        columns = list(columns_of(_FACT, row[:-2]))
+        (one,) = read_rows(_EVENT_NAMES, _FACT, columns)
+        _check(one)
+        return () if self._is_taken(one) else [_ADDED for _ in self.append(*row[-2:], *columns)]
+
+    def _is_taken(self, row: Row) -> bool:
+        invocation = row["invocation_id"]
+        has_ended = row["type"] != "stream" and self.terminal(invocation) is not None
+        return has_ended or row["sequence"] in self.events.get(invocation, {})
 
     def running(self, invocation: UUID) -> Row | None:
         row = self.invocations.get(invocation)
@@ -132,10 +123,8 @@ class Tables:
             _check(row)
         added: list[dict[str, Any]] = []
         for row in rows:
-            here = self.events.setdefault(row["invocation_id"], {})
-            taken = row["sequence"] in here or (row["type"] != "stream" and self.terminal(row["invocation_id"]))
-            if not taken:
-                here[row["sequence"]] = row
+            if not self._is_taken(row):
+                self.events.setdefault(row["invocation_id"], {})[row["sequence"]] = row
                 added.append(row)
         if not all(map(self._follows, added)):
             for row in added:
