@@ -814,6 +814,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workspaces/{workspaceId}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the events of a Workspace behind a position
+         * @description Invocation Events of the Workspace as CloudEvents 1.0, in the order of the Ledger's sequence: those of one Invocation by their own sequence, the creation of a parent before that of its children. Facts only. Start without `after`, then give the `after` of the answer before; an empty page says that nothing is there yet. No event ever appears before a position that was given out. An event is in the feed once it has its number, usually within two seconds. A position that this Ledger does not have, such as one from before a restore, is 400 with pointer `/after`.
+         */
+        get: operations["readEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/workspaces/{workspaceId}/figures": {
         parameters: {
             query?: never;
@@ -1343,6 +1365,16 @@ export interface components {
         /** @description Identifies one Ledger event. */
         EventId: string;
         /**
+         * Page of events
+         * @description Events of one Workspace behind a position, in the order of the Ledger's sequence. Nothing ever appears before a position that was given out.
+         */
+        EventPage: {
+            /** @description Empty if nothing is behind the position yet. */
+            items: components["schemas"]["InvocationCloudEvent"][];
+            /** @description The position behind the last item, for the next read; without items the position of this read. Opaque. */
+            after: string;
+        };
+        /**
          * Figures
          * @description Counts and latencies of the Invocations of a Workspace that were created in a window, in total and step by step. An Invocation belongs to the step of its createdAt, however late it ends. Each count is what the list of Invocations counts with the same window and the filters that the count names.
          */
@@ -1568,6 +1600,32 @@ export interface components {
         };
         /** @description The range as submitted. */
         InstallationVersionConstraint: string;
+        /**
+         * Invocation CloudEvent
+         * @description An Invocation Event in the envelope of CloudEvents 1.0 (JSON format). The envelope repeats facts of its data and adds none. `source` and `id` together are its permanent name.
+         */
+        InvocationCloudEvent: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description The eventId. */
+            id: components["schemas"]["EventId"];
+            /** @description The Workspace, as the path of its read at the Gateway. */
+            source: string;
+            /**
+             * @description `aop.invocation.` and the type of the event.
+             * @enum {unknown}
+             */
+            type: "aop.invocation.created" | "aop.invocation.routing" | "aop.invocation.started" | "aop.invocation.stream" | "aop.invocation.succeeded" | "aop.invocation.failed" | "aop.invocation.canceled" | "aop.invocation.timed_out";
+            /** @description The Invocation. */
+            subject: components["schemas"]["InvocationId"];
+            /** @description When it occurred. */
+            time: components["schemas"]["Timestamp"];
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @constant */
+            dataschema: "urn:aop:contract:invocation-event:0.3";
+            data: components["schemas"]["InvocationEvent"];
+        };
         /**
          * Invocation detail
          * @description One Invocation and all its events by sequence; the record equals the last event.
@@ -2618,6 +2676,10 @@ export interface components {
         Limit: number;
         /** @description The `nextCursor` of the page before, with the same path, filters and limit. */
         Cursor: string;
+        /** @description The `after` of an answer before, whatever its limit was; without it the feed starts with the first event. */
+        After: string;
+        /** @description The largest number of events. */
+        EventLimit: number;
         /** @description Keeps Invocations in this state. */
         StatusFilter: components["schemas"]["InvocationRecordStatus"];
         /** @description Keeps Invocations whose target is this Agent. */
@@ -4186,6 +4248,41 @@ export interface operations {
             502: components["responses"]["InvocationAgentFailed"];
             503: components["responses"]["InvocationUnavailableEitherWay"];
             504: components["responses"]["InvocationTimedOut"];
+        };
+    };
+    readEvents: {
+        parameters: {
+            query?: {
+                /** @description The `after` of an answer before, whatever its limit was; without it the feed starts with the first event. */
+                after?: components["parameters"]["After"];
+                /** @description The largest number of events. */
+                limit?: components["parameters"]["EventLimit"];
+            };
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page, and the position behind it. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: components["responses"]["InvocationInvalid"];
+            401: components["responses"]["InvocationUnauthenticated"];
+            403: components["responses"]["InvocationForbidden"];
+            404: components["responses"]["InvocationNotFound"];
+            500: components["responses"]["InvocationFault"];
+            503: components["responses"]["InvocationUnavailable"];
         };
     };
     readFigures: {

@@ -109,6 +109,7 @@ def _calls_that_read(agent: Hostile, work: tuple[str, ...]) -> dict[str, list[tu
         "trace": [(EVIL, *work), ("--last", *work)],
         "bundle": [(EVIL, *work), (agent.invocation, *work)],
         "verify": [(EVIL,), (agent.file, "--head", EVIL)],
+        "ledger follow": [("--end", *work), ("--end", "-w", EVIL), ("--end", "--position", EVIL, *work)],
     }
 
 

@@ -1,6 +1,7 @@
 """The OpenAPI documents are valid, and complete for the contract's endpoint table."""
 
 import json
+import re
 from copy import deepcopy
 
 import pytest
@@ -49,6 +50,7 @@ GATEWAY = {
     ("/v1/workspaces/{workspaceId}/callers", "GET"),
     ("/v1/workspaces/{workspaceId}/callers/{principalId}", "PUT DELETE"),
     ("/v1/workspaces/{workspaceId}/installations/{installationId}", "GET PATCH DELETE"),
+    ("/v1/workspaces/{workspaceId}/events", "GET"),
     ("/v1/workspaces/{workspaceId}/figures", "GET"),
     ("/v1/workspaces/{workspaceId}/invocations", "POST GET"),
     ("/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
@@ -64,6 +66,7 @@ CONTROL_PLANE_INTERNAL = {
 }
 ROUTER_INTERNAL = {
     ("/internal/v1/invocations", "POST"),
+    ("/internal/v1/workspaces/{workspaceId}/events", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/figures", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/invocations", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
@@ -158,7 +161,7 @@ def test_the_document_in_one_piece_is_current_valid_and_has_every_operation(name
     path = openapi_bundle.BUNDLED / f"{name}.json"
     text = path.read_text("utf-8")
     assert text == openapi_bundle.texts()[path], "write it again with: ./dev openapi"
-    assert "urn:" not in text
+    assert not re.search(r'"\$(id|ref)": "urn:', text)
     document = json.loads(text)
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
     parts = (reference.split("/") for _, reference in references(document))
@@ -183,6 +186,6 @@ def _operation_ids(surface: Json) -> list[tuple[str, str, str]]:
 
 
 def _envelope(path: str) -> str:
-    if path.startswith(V3) and not any(part in path for part in ("/invocations", "/traces", "/figures")):
+    if path.startswith(V3) and not any(part in path for part in ("/invocations", "/traces", "/figures", "/events")):
         return "3"
     return "4" if path.startswith((*V3, *V4)) else "2"

@@ -36,6 +36,7 @@ async def test_each_unit_is_asked_only_for_what_is_its_own(stores: DatabaseUrls)
             await platform.gateway.get(f"/v1/workspaces/{SPACE}/{path}/bundle", token=platform.token)
         await platform.read("/invocations")
         await platform.read("/figures")
+        await platform.read("/events")
         await platform.read("/traces")
         await platform.gateway.get(f"/v1/releases/{platform.release.release_id}/reach", token=platform.token)
         await platform.gateway.get("/v1/status", token=platform.token)
@@ -45,6 +46,7 @@ async def test_each_unit_is_asked_only_for_what_is_its_own(stores: DatabaseUrls)
             "/internal/v1/invocations",
             "/internal/v1/status",
             "/internal/v1/topology/status",
+            f"{space}/events",
             f"{space}/figures",
             f"{space}/invocations",
             f"{space}/invocations/:invocationId",

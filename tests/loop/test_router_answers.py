@@ -173,7 +173,7 @@ async def test_the_gateway_leaves_its_router_within_a_second_of_its_caller(
         await router.received[-1].left.wait()
 
 
-READS = ("/invocations", "/figures", f"/invocations/{OTHER['invocationId']}", f"/traces/{OTHER['traceId']}")
+READS = ("/invocations", "/figures", "/events", f"/invocations/{OTHER['invocationId']}", f"/traces/{OTHER['traceId']}")
 
 
 def saying(body: bytes, status: int = 200, *headers: bytes) -> Behaviour:

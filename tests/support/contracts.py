@@ -34,7 +34,7 @@ DOCUMENTS = frozenset(
             "ledger-proof/1",
             "ledger-bundle/1",
         ),
-        *("figures/1", "release-reach/1", "release-observation/1"),
+        *("invocation-cloud-event/1", "event-page/1", "figures/1", "release-reach/1", "release-observation/1"),
         *("topology-event/1", "topology-status/1", "router-status/1", "a2a-profile/0.2"),
         *("router-agent-credential/1", "agent-delegation/2", "agent-rejection/1"),
         *("platform-error/2", "platform-error/3", "platform-error/4", "health/1", "front-settings/1"),

@@ -335,6 +335,14 @@ export type EndpointBindingVerificationStatus = "pending" | "verified" | "failed
 /** Identifies one Ledger event. */
 export type EventId = string
 
+/** Events of one Workspace behind a position, in the order of the Ledger's sequence. Nothing ever appears before a position that was given out. */
+export type EventPage = {
+  /** Empty if nothing is behind the position yet. */
+  readonly items: ReadonlyArray<InvocationCloudEvent>
+  /** The position behind the last item, for the next read; without items the position of this read. Opaque. */
+  readonly after: string
+}
+
 /** Counts and latencies of the Invocations of a Workspace that were created in a window, in total and step by step. An Invocation belongs to the step of its createdAt, however late it ends. Each count is what the list of Invocations counts with the same window and the filters that the count names. */
 export type Figures = {
   readonly workspaceId: SafeIdentifier
@@ -543,6 +551,24 @@ export type InstallationUpdate = {
 
 /** The range as submitted. */
 export type InstallationVersionConstraint = string
+
+/** An Invocation Event in the envelope of CloudEvents 1.0 (JSON format). The envelope repeats facts of its data and adds none. `source` and `id` together are its permanent name. */
+export type InvocationCloudEvent = {
+  readonly specversion: "1.0"
+  /** The eventId. */
+  readonly id: EventId
+  /** The Workspace, as the path of its read at the Gateway. */
+  readonly source: string
+  /** `aop.invocation.` and the type of the event. */
+  readonly type: "aop.invocation.created" | "aop.invocation.routing" | "aop.invocation.started" | "aop.invocation.stream" | "aop.invocation.succeeded" | "aop.invocation.failed" | "aop.invocation.canceled" | "aop.invocation.timed_out"
+  /** The Invocation. */
+  readonly subject: InvocationId
+  /** When it occurred. */
+  readonly time: Timestamp
+  readonly datacontenttype: "application/json"
+  readonly dataschema: "urn:aop:contract:invocation-event:0.3"
+  readonly data: InvocationEvent
+}
 
 /** One Invocation and all its events by sequence; the record equals the last event. */
 export type InvocationDetail = {
@@ -1172,6 +1198,7 @@ export interface Operations {
   uninstallAgent: {path: { workspaceId: SafeIdentifier; installationId: SafeIdentifier }; answer: Installation}
   listInvocations: {path: { workspaceId: SafeIdentifier }; query: { status?: InvocationRecordStatus; agentId?: SafeIdentifier; capability?: SafeIdentifier; callerId?: SafeIdentifier; root?: boolean; traceId?: TraceId; errorCode?: InvocationRecordErrorCode; reason?: PlatformErrorReason; since?: string; until?: string; order?: "newest" | "slowest"; limit?: number; cursor?: string }; answer: InvocationPage}
   invokeAgent: {path: { workspaceId: SafeIdentifier }; body: InvocationRequest; answer: InvocationResult}
+  readEvents: {path: { workspaceId: SafeIdentifier }; query: { after?: string; limit?: number }; answer: EventPage}
   readFigures: {path: { workspaceId: SafeIdentifier }; query: { since?: string; until?: string; step?: number }; answer: Figures}
   readInvocation: {path: { workspaceId: SafeIdentifier; invocationId: SafeIdentifier }; answer: InvocationDetail}
   readInvocationBundle: {path: { workspaceId: SafeIdentifier; invocationId: SafeIdentifier }; answer: LedgerBundle}
@@ -1227,6 +1254,7 @@ export const OPERATIONS: Readonly<Record<OperationId, { method: string; path: st
   uninstallAgent: { method: "DELETE", path: "/v1/workspaces/{workspaceId}/installations/{installationId}" },
   listInvocations: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations" },
   invokeAgent: { method: "POST", path: "/v1/workspaces/{workspaceId}/invocations" },
+  readEvents: { method: "GET", path: "/v1/workspaces/{workspaceId}/events" },
   readFigures: { method: "GET", path: "/v1/workspaces/{workspaceId}/figures" },
   readInvocation: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations/{invocationId}" },
   readInvocationBundle: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations/{invocationId}/bundle" },
@@ -1445,6 +1473,7 @@ export const RULES: Readonly<Record<string, readonly [string, boolean]>> = {
   "query_unknown": ["a query parameter is not known here; remove it or correct its spelling", false],
   "query_repeated": ["give this query parameter once", false],
   "query_value": ["the query parameter does not have the right form", true],
+  "position": ["the events of this Workspace have no such position; take after of an answer before, or leave it out to read from the first event", false],
   "cursor": ["this is not a cursor of this list; take nextCursor of the page before, with the same filters and limit", false],
   "required": ["add this member", true],
   "additional_member": ["there is no such member here; remove it or correct its spelling", false],
@@ -1517,6 +1546,7 @@ export const PLACES: Readonly<Record<string, string>> = {
   "query /agentId": "an Agent id: 1 to 128 letters, digits and . _ : -, the first a letter or digit",
   "query /callerId": "a principal: 1 to 128 letters, digits and . _ : -, the first a letter or digit",
   "query /capability": "a Skill id: 1 to 128 letters, digits and . _ : -, the first a letter or digit",
+  "query /after": "after of an answer before, of the same Workspace",
   "query /cursor": "nextCursor of the page before",
   "query /errorCode": "an error code like TIMEOUT",
   "query /installable": "true or false",

@@ -22,7 +22,7 @@ GROUPS = {
     "workspace": (ACCESS, "Workspaces: create one, list them, choose the one in use, share one."),
     "workspace callers": (ACCESS, "Callers: the principals with whom a Workspace is shared."),
     "token": (OPERATOR, "Access tokens and sessions of the Gateway: create, list, revoke."),
-    "ledger": (OPERATOR, "The Ledger: check it, and prove to others that it was not changed."),
+    "ledger": (OPERATOR, "The Ledger: follow it, check it, and prove to others that it was not changed."),
 }
 
 COMMANDS = (
@@ -116,6 +116,12 @@ COMMANDS = (
         "ledger check",
         "aop.cli.ledger:check",
         "Read the Ledger, or a range of it, and report every broken invariant.",
+    ),
+    Entry(
+        "ledger follow",
+        "aop.cli.ledger_follow:follow",
+        "Write the events of a Workspace as JSON lines, and go on where it stopped.",
+        serves=True,
     ),
     Entry("ledger recount", "aop.cli.ledger_recount:recount", "Count the figures again from the rows of the Ledger."),
     Entry("ledger head", "aop.cli.ledger_tree:head", "Show the newest head of the tree over the Ledger."),

@@ -3,6 +3,7 @@
 from aop.client.asynchronous import AsyncBaseClient
 from aop.client.bundles import BundleCalls
 from aop.client.catalog import CatalogCalls
+from aop.client.events import EventCalls
 from aop.client.figures import FigureCalls
 from aop.client.identity import IdentityCalls
 from aop.client.invocations import InvocationCalls
@@ -12,7 +13,7 @@ from aop.client.workspaces import WorkspaceCalls
 
 
 class Operations(
-    CatalogCalls, PublicationCalls, WorkspaceCalls, InvocationCalls, BundleCalls, FigureCalls, IdentityCalls
+    CatalogCalls, PublicationCalls, WorkspaceCalls, InvocationCalls, BundleCalls, EventCalls, FigureCalls, IdentityCalls
 ):
     """The whole of `/v1`."""
 

@@ -10,7 +10,7 @@ from aop.contracts.identity import Caller, InvocationContext, Lineage, LineageId
 from aop.contracts.invocation import correlated_error
 from aop.contracts.lineage import STATUS_OF_EVENT, EventType, InvocationEvent, InvocationRecord
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER
-from aop.ledger.rows import EventRow, RecordRow
+from aop.ledger.rows import AcceptedRow, EventRow, RecordRow
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ def unset(value: T | None) -> T | msgspec.UnsetType:
     return msgspec.UNSET if value is None else value
 
 
-def opening_events(row: RecordRow, members: ContextMembers) -> Sequence[InvocationEvent]:
+def opening_events(row: AcceptedRow, members: ContextMembers) -> Sequence[InvocationEvent]:
     """The events of the acceptance, which is one row: same moment, consecutive ids."""
     return [
         InvocationEvent(
@@ -70,7 +70,7 @@ def opening_events(row: RecordRow, members: ContextMembers) -> Sequence[Invocati
     ]
 
 
-def _authorization(row: RecordRow) -> str | msgspec.UnsetType:
+def _authorization(row: AcceptedRow) -> str | msgspec.UnsetType:
     return msgspec.UNSET if row.authorization_digest is None else row.authorization_digest.hex()
 
 

@@ -23,6 +23,7 @@ OPENING_EVENTS = {
     Opening.ROUTING: (EventType.CREATED, EventType.ROUTING),
     Opening.STARTED: (EventType.CREATED, EventType.ROUTING, EventType.STARTED),
 }
+MAX_OPENING_EVENTS = max(map(len, OPENING_EVENTS.values()))
 STATUS_AFTER = {
     Opening.CREATED: InvocationStatus.PENDING,
     Opening.ROUTING: InvocationStatus.ROUTING,

@@ -47,17 +47,22 @@ class ContextRow(Row, frozen=True):
         )
 
 
-class RecordRow(ContextRow, frozen=True):
+class AcceptedRow(ContextRow, frozen=True):
+    """The acceptance of an Invocation, which stands for up to three events."""
+
     opening: Opening
     opening_event_id: UUID
     created_at: datetime
-    updated_at: datetime
     deadline_at: datetime
+    authorization_digest: bytes | None
+
+
+class RecordRow(AcceptedRow, frozen=True):
+    updated_at: datetime
     outcome: EventType | None
     latency_ms: int | None
     error_code: ErrorCode | None
     reason: Reason | None
-    authorization_digest: bytes | None
 
 
 class TracePartRow(Row, frozen=True):

@@ -13,6 +13,7 @@ from aop.ledger.epochs import EpochWatch
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.journal import Journal
 from aop.ledger.reader import LedgerReader
+from aop.ledger.sequence.feed import FeedReader
 from aop.ledger.sequence.sequencer import MAX_STATEMENT_SECONDS, Sequencer
 from aop.ledger.tree.reader import TreeReader
 from aop.net.http import HttpClient
@@ -21,6 +22,7 @@ from aop.net.policy import Lookup, NetworkPolicy, system_lookup
 from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.api.delegation import Delegations
+from aop.router.api.events import EventReadRoutes
 from aop.router.api.figures import FiguresReadRoutes
 from aop.router.api.invocation_answers import InvocationAnswers
 from aop.router.api.invocations import DispatchRoutes
@@ -144,6 +146,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
         *topology_status_routes(topology, principals, group),
         *LedgerReadRoutes(ledger).routes(principals),
         *ProofRoutes(tree).routes(principals),
+        *EventReadRoutes(FeedReader(database)).routes(principals),
         *FiguresReadRoutes(FiguresReader(database), parts.environment.clock).routes(principals),
         *_invocation_routes(parts, topology, cards, ledger, (roots, children)),
     ]

@@ -39,3 +39,4 @@ TRACES_QUERY: Final[QueryRules] = {
 }
 INVOCATIONS_QUERY: Final[QueryRules] = {**TRACES_QUERY, "root": boolean}
 TRACE_QUERY: Final[QueryRules] = {"cursor": PAGE_QUERY["cursor"]}
+EVENTS_QUERY: Final[QueryRules] = {"after": PAGE_QUERY["cursor"], "limit": PAGE_QUERY["limit"]}

@@ -46,6 +46,38 @@ PAGE_QUERY: QueryRules = {"limit": _limit, "cursor": _cursor}
 """The two parameters of every list; a list adds its own filters."""
 
 
+class SealedPosition(Generic[P]):
+    """A position as the text of one parameter, bound to what it belongs to."""
+
+    def __init__(self, parameter: str, rule: str, position: type[P], binding: bytes) -> None:
+        self.refused = Violation(f"/{parameter}", rule)
+        self._parameter = parameter
+        self._position = position
+        self._binding = binding
+
+    def text(self, position: P) -> str:
+        encoded = msgspec.json.encode(position)
+        return to_base64url(self._seal(encoded) + encoded)
+
+    def of(self, request: Request) -> P | None:
+        text = request.query.get(self._parameter)
+        return None if text is None else self._read(text)
+
+    def _read(self, text: str) -> P:
+        try:
+            raw = from_base64url(text)
+            seal, encoded = raw[:_SEAL_BYTES], raw[_SEAL_BYTES:]
+            after = msgspec.json.decode(encoded, type=self._position)
+        except (ValueError, msgspec.DecodeError):
+            raise InvalidRequest(self.refused) from None
+        if seal != self._seal(encoded) or not _storable(after):
+            raise InvalidRequest(self.refused)
+        return after
+
+    def _seal(self, encoded: bytes) -> bytes:
+        return hashlib.sha256(encoded + self._binding).digest()[:_SEAL_BYTES]
+
+
 class Paging(Generic[P]):
     """Where a list is to go on, and the cursor for where it stops. `P` is the list's position: a tuple of the parts
     above, integers with bounds, and times.
@@ -55,28 +87,12 @@ class Paging(Generic[P]):
 
     def __init__(self, name: str, position: type[P], request: Request) -> None:
         self.limit: int = request.query.get("limit", DEFAULT_LIMIT)
-        self._binding = _binding(name, request.path, request.query, self.limit)
-        text = request.query.get("cursor")
-        self.after: P | None = None if text is None else self._read(text, position)
+        binding = _binding(name, request.path, request.query, self.limit)
+        self._sealed = SealedPosition("cursor", "cursor", position, binding)
+        self.after: P | None = self._sealed.of(request)
 
     def cursor(self, position: P) -> str:
-        encoded = msgspec.json.encode(position)
-        return to_base64url(self._seal(encoded) + encoded)
-
-    def _read(self, text: str, position: type[P]) -> P:
-        refused = InvalidRequest(Violation("/cursor", "cursor"))
-        try:
-            raw = from_base64url(text)
-            seal, encoded = raw[:_SEAL_BYTES], raw[_SEAL_BYTES:]
-            after = msgspec.json.decode(encoded, type=position)
-        except (ValueError, msgspec.DecodeError):
-            raise refused from None
-        if seal != self._seal(encoded) or not _storable(after):
-            raise refused
-        return after
-
-    def _seal(self, encoded: bytes) -> bytes:
-        return hashlib.sha256(encoded + self._binding).digest()[:_SEAL_BYTES]
+        return self._sealed.text(position)
 
 
 class ListAnswer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

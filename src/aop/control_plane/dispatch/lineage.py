@@ -27,6 +27,7 @@ from aop.net.http import Answer
 _CURSOR = Violation("/cursor", "cursor")
 _MANY_KINDS = Violation("/since", "too_many_kinds")
 """More kinds of calls are in the window than one answer counts; a shorter one may have fewer."""
+_AFTER = Violation("/after", "position")
 _PARENT = "parentInvocationId"
 
 
@@ -69,6 +70,18 @@ class LineageReads:
     async def proof(self, workspace_id: str, of: str, name: str) -> bytes:
         path = workspace_path(workspace_id, of, name, "proof")
         body, _ = await self._read(path, document("ledger-proof/1").is_valid)
+        return body
+
+    async def events(self, workspace_id: str, query: Mapping[str, str], limit: int) -> bytes:
+        """The Router has a feed for every Workspace, so that an answer other than a page is its failure."""
+        path = _with(workspace_path(workspace_id, "events"), query)
+        try:
+            body, value = await self._read(path, document("event-page/1").is_valid, _AFTER)
+        except NotFound:
+            raise DependencyFailed("the Router did not read the events") from None
+        items = value["items"]
+        if len(items) > limit or any(not _is_of(workspace_id, item) for item in items):
+            raise DependencyFailed("the Router answered with other events")
         return body
 
     async def figures(self, workspace_id: str, window: Window) -> bytes:
@@ -145,6 +158,14 @@ def _is_page(item: Document, value: Any) -> bool:
         return False
     items, cursor = value["items"], value.get("nextCursor", "")
     return isinstance(items, list) and isinstance(cursor, str) and all(map(item.is_valid, items))
+
+
+def _is_of(workspace_id: str, item: Any) -> bool:
+    """Whether a CloudEvent says of its data what the data say."""
+    data = item["data"]
+    said = (item["id"], item["type"], item["subject"], item["time"])
+    facts = (data["eventId"], f"aop.invocation.{data['type']}", data["invocationId"], data["occurredAt"])
+    return data["workspaceId"] == workspace_id and item["source"].endswith(f"/{workspace_id}") and said == facts
 
 
 def _with(path: str, query: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Reads of recorded Invocations: one, a Trace, or the lists of a Workspace; only for its owner and callers."""
+"""Reads of recorded Invocations: one, a Trace, lists and events of a Workspace; only for its owner and callers."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl
@@ -7,7 +7,8 @@ from aop.contracts.errors import Envelope
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.workspace.workspaces import Workspaces
-from aop.serving.lineage_query import INVOCATIONS_QUERY, TRACE_QUERY, TRACES_QUERY
+from aop.serving.lineage_query import EVENTS_QUERY, INVOCATIONS_QUERY, TRACE_QUERY, TRACES_QUERY
+from aop.serving.paging import DEFAULT_LIMIT
 from aop.serving.request import Request
 from aop.serving.response import JSON, Response
 from aop.serving.routing import Route
@@ -16,7 +17,7 @@ _WORKSPACE = "/v1/workspaces/:workspaceId"
 
 
 class LineageRoutes:
-    """Checks every part of a query but the cursor, which only the Router can read."""
+    """Checks every part of a query but a cursor or position, which only the Router can read."""
 
     def __init__(self, workspaces: Workspaces, lineage: LineageReads) -> None:
         self._workspaces = workspaces
@@ -25,11 +26,17 @@ class LineageRoutes:
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
         v4 = Envelope.INVOCATION
         return [
+            access.route("GET", f"{_WORKSPACE}/events", self.events, v4, EVENTS_QUERY),
             access.route("GET", f"{_WORKSPACE}/invocations", self.page, v4, INVOCATIONS_QUERY),
             access.route("GET", f"{_WORKSPACE}/invocations/:invocationId", self.detail, v4),
             access.route("GET", f"{_WORKSPACE}/traces", self.traces, v4, TRACES_QUERY),
             access.route("GET", f"{_WORKSPACE}/traces/:traceId", self.trace, v4, TRACE_QUERY),
         ]
+
+    async def events(self, request: Request) -> Response:
+        workspace_id = await self._readable_workspace(request)
+        limit = request.query.get("limit", DEFAULT_LIMIT)
+        return _answer(await self._lineage.events(workspace_id, _query(request), limit))
 
     async def page(self, request: Request) -> Response:
         workspace_id = await self._readable_workspace(request)

@@ -1,0 +1,126 @@
+"""The events of a Workspace behind a position, in the order of the sequence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+from uuid import UUID
+
+from aop.contracts.lineage import InvocationEvent
+from aop.ledger.documents import event_of, members_of, opening_events
+from aop.ledger.model import MAX_OPENING_EVENTS
+from aop.ledger.rows import AcceptedRow, EventRow, columns
+from aop.ledger.traces import LineageBroken
+from aop.store.database import Connection, Database
+from aop.store.rows import Row, to_rows
+
+FeedPosition = tuple[int, str]
+"""How many numbers of the Ledger lie up to the last event that was read, and this event's id in hex digits."""
+
+# By both columns as one value: only the index of Workspace and number has this order. Ordered by the number alone, a
+# read of a quiet Workspace might follow the primary key through everything that all the others did.
+_NUMBERS: Final = """
+SELECT number, invocation_id, sequence, events FROM ledger.number
+ WHERE (workspace_id, number) >= ($1, $2) AND (workspace_id, number) <= ($1, 9223372036854775807)
+ ORDER BY workspace_id, number LIMIT $3
+"""
+_OPENINGS: Final = f"SELECT {columns(AcceptedRow, 'invocation')} FROM ledger.invocation WHERE invocation_id = ANY($1)"  # noqa: S608
+_EVENTS: Final = f"""
+SELECT {columns(EventRow, "event")}, event.invocation_id
+  FROM unnest($1::uuid[], $2::integer[]) AS wanted (invocation_id, sequence)
+  JOIN ledger.event USING (invocation_id, sequence)
+"""  # noqa: S608  columns of our own
+# Statistics of tables that grow fast say little of their newest rows: to read all of one is never right here.
+_PLANS: Final = (
+    "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;"
+    " SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off"
+)
+
+
+class _NumberRow(Row, frozen=True):
+    number: int
+    invocation_id: UUID
+    sequence: int
+    events: int
+
+
+class _EventRow(EventRow, frozen=True):
+    invocation_id: UUID
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    number: int
+    invocation_id: UUID
+    sequence: int
+
+
+@dataclass(frozen=True)
+class EventsRead:
+    events: Sequence[InvocationEvent]
+    last: FeedPosition | None
+    """None if nothing was read yet, from the beginning on."""
+
+
+class PositionUnknown(Exception):
+    """This Ledger has no such event at this number: the position was made up, or is from before a restore."""
+
+
+class FeedReader:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def read(self, workspace_id: str, after: FeedPosition | None, limit: int) -> EventsRead:
+        """The event of the position is read again, so that a reader never goes on in another Ledger than it began in.
+
+        Numbers become visible in their order, batch after batch, so that nothing comes in between later.
+        """
+        first = 0 if after is None else after[0] - 1
+        async with self._database.transaction(readonly=True) as connection:
+            await connection.execute(_PLANS)
+            known = limit if after is None else limit + 1
+            numbered = await _numbered(connection, workspace_id, first, known)
+            events = await _events(connection, numbered)
+        if after is not None:
+            if not numbered or (numbered[0].number, _hex(events[0])) != (first, after[1]):
+                raise PositionUnknown
+            numbered, events = numbered[1:], events[1:]
+        if not events:
+            return EventsRead((), after)
+        return EventsRead(events, (numbered[-1].number + 1, _hex(events[-1])))
+
+
+async def _numbered(connection: Connection, workspace_id: str, first: int, limit: int) -> Sequence[_Numbered]:
+    """One for each event, from a number on. It may lie inside a row, which begins up to two numbers before it."""
+    reach = MAX_OPENING_EVENTS - 1
+    found = await connection.fetch(_NUMBERS, workspace_id, first - reach, limit + reach)
+    each = (
+        _Numbered(row.number + place, row.invocation_id, row.sequence + place)
+        for row in to_rows(_NumberRow, found)
+        for place in range(row.events)
+    )
+    return list(islice((one for one in each if one.number >= first), limit))
+
+
+async def _events(connection: Connection, numbered: Sequence[_Numbered]) -> Sequence[InvocationEvent]:
+    invocations = sorted({one.invocation_id for one in numbered})
+    openings = to_rows(AcceptedRow, await connection.fetch(_OPENINGS, invocations))
+    made = dict[tuple[UUID, int], InvocationEvent]()
+    contexts = {}
+    for row in openings:
+        contexts[row.invocation_id] = row.context
+        for event in opening_events(row, members_of(row.context)):
+            made[row.invocation_id, event.sequence] = event
+    later = [one for one in numbered if (one.invocation_id, one.sequence) not in made]
+    wanted = [one.invocation_id for one in later], [one.sequence for one in later]
+    for fact in to_rows(_EventRow, await connection.fetch(_EVENTS, *wanted)) if later else ():
+        context = contexts[fact.invocation_id]
+        made[fact.invocation_id, fact.sequence] = event_of(fact, context.lineage, members_of(context))
+    try:
+        return [made[one.invocation_id, one.sequence] for one in numbered]
+    except KeyError:
+        raise LineageBroken("a number has no event") from None
+
+
+def _hex(event: InvocationEvent) -> str:
+    return event.event_id.removeprefix("evt_")
