@@ -13,16 +13,17 @@ _BOTH = {
         "Time limit of a statement of a request, and of its wait for a lock. Connecting and waiting for a connection of"
         " the pool may take two and a half times as long."
     ),
-    "PLATFORM_DATABASE_POOL_SIZE": "Maximum number of connections to PostgreSQL for requests, per process.",
+    "PLATFORM_DATABASE_POOL_SIZE": "Maximum number of connections to PostgreSQL for requests, per unit; workers share"
+    " them.",
     "PLATFORM_DRAIN_SECONDS": (
         "How long the unit still accepts new work after SIGTERM, while it is not ready. Longer than your balancer"
         " needs to notice that. `aop up` uses 0."
     ),
     "PLATFORM_SHUTDOWN_GRACE_SECONDS": "How long running work may then continue.",
-    "PLATFORM_MAX_CONNECTIONS": "Maximum number of connections from callers, per process. At the limit the unit closes"
-    " the connection that was idle longest; if none is idle, it refuses the new one with OVERLOADED. Default: the limit"
-    " of open files minus one socket per call, the pool and 128 others, at most 10,000. With a number above the limit"
-    " of open files the unit does not start.",
+    "PLATFORM_MAX_CONNECTIONS": "Maximum number of connections from callers, per unit; workers share them. At the limit"
+    " the unit closes the connection that was idle longest; if none is idle, it refuses the new one with OVERLOADED."
+    " Default: the limit of open files minus one socket per call, the pool and 128 others, at most 10,000. With a"
+    " number above the limit of open files the unit does not start.",
     "PLATFORM_LOG_LEVEL": "The lowest level of log records that are written.",
 }
 _CONTROL_PLANE = {

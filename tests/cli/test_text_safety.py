@@ -95,7 +95,7 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
         **_calls_that_read(agent, work),
         "share": [(agent.agent,), (EVIL,)],
         "front": [("--to", EVIL)],
-        **_calls_of_operators(data),
+        **_calls_of_operators(data, agent.folder),
         "release suspend": [(EVIL, "--yes"), (agent.release, "--yes")],
         "release revoke": [(EVIL, "--yes"), (agent.release, "--yes")],
         "uninstall": [(EVIL, *work), (agent.agent, *work)],
@@ -103,17 +103,18 @@ def calls(agent: Hostile, stack: Stack) -> dict[str, list[tuple[str, ...]]]:
 
 
 def _calls_that_read(agent: Hostile, work: tuple[str, ...]) -> dict[str, list[tuple[str, ...]]]:
+    position = str(agent.folder / EVIL)
     return {
         "invocations": [work, (agent.invocation, *work), ("--agent", EVIL, *work)],
         "traces": [work, ("--agent", EVIL, *work), ("--error", EVIL, *work), ("--reason", EVIL, *work)],
         "trace": [(EVIL, *work), ("--last", *work)],
         "bundle": [(EVIL, *work), (agent.invocation, *work)],
         "verify": [(EVIL,), (agent.file, "--head", EVIL)],
-        "ledger follow": [("--end", *work), ("--end", "-w", EVIL), ("--end", "--position", EVIL, *work)],
+        "ledger follow": [("--end", *work), ("--end", "-w", EVIL), ("--end", "--position", position, *work)],
     }
 
 
-def _calls_of_operators(data: tuple[str, str]) -> dict[str, list[tuple[str, ...]]]:
+def _calls_of_operators(data: tuple[str, str], folder: Path) -> dict[str, list[tuple[str, ...]]]:
     return {
         "migrate": [()],
         "token create": [("--principal", "eve", "--label", EVIL, *data)],
@@ -124,7 +125,7 @@ def _calls_of_operators(data: tuple[str, str]) -> dict[str, list[tuple[str, ...]
         "ledger head": [data],
         "ledger consistency": [(EVIL, *data)],
         "ledger prove": [(EVIL, *data)],
-        "ledger watch": [(EVIL, *data)],
+        "ledger watch": [(str(folder / EVIL), *data)],
         "router close": [("--router-id", EVIL, *data)],
     }
 

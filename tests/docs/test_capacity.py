@@ -9,7 +9,7 @@ from tests.docs.blocks import ROOT
 _PAGE = (ROOT / "docs" / "guides" / "capacity.md").read_text("utf-8")
 _FIGURES = ROOT / "docs" / "performance" / "figures"
 _BUSY = 0.6
-_CONNECTIONS = 24
+_CONNECTIONS = 26
 _DAY = 86_400
 _GROWTH_ALLOWED = 1.2
 
