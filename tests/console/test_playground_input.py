@@ -58,7 +58,7 @@ def test_what_only_the_gateway_can_tell_stands_next_to_its_field_with_pointer_an
     expect_state(page, "Not accepted")
     box = page.get_by_role("textbox", name="The code")
     expect(box).to_have_accessible_description(
-        re.compile(r"^(.*)Does not have the required form. \(/input/code pattern\)$")
+        re.compile(r"^(.*)The text does not have the right form. \(/input/code pattern\)$")
     )
     notice = page.get_by_role("alert").filter(has_text="The Skill does not accept this input.")
     expect(notice).to_contain_text("Next step: Correct the marked fields")

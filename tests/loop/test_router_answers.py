@@ -111,7 +111,9 @@ async def test_the_dispatch_is_what_the_contract_says(gateway: Platform, router:
     assert request.values("accept") == ["application/json"]
     assert len(request.values("authorization")) == 1
     assert b'"input":' + content in request.body
-    assert {name: value for name, value in request.json.items() if name not in {*IDS, "traceId", "input"}} == {
+    assert len(bytes.fromhex(request.json["authorizationDigest"])) == 32
+    left_out = {*IDS, "traceId", "input", "authorizationDigest"}
+    assert {name: value for name, value in request.json.items() if name not in left_out} == {
         "workspaceId": SPACE,
         "targetAgentId": "acme:agent",
         "capability": "work",
@@ -119,7 +121,6 @@ async def test_the_dispatch_is_what_the_contract_says(gateway: Platform, router:
         "agentCardVersion": "1.0.0",
         "agentReleaseId": gateway.release.release_id,
         "agentCardDigest": gateway.release.card_digest,
-        "authorizationDigest": gateway.release.card_digest,
         "stream": False,
     }
 
