@@ -33,6 +33,10 @@ class Nodes:
             for level, first in runs:
                 self._runs[level + 1, first] = _pyramid(roots.get((level, first), ()))
 
+    def forget(self) -> None:
+        """Lets go of what was read so far."""
+        self._runs.clear()
+
     def hash(self, node: Node) -> bytes:
         height, place = node
         run = self._runs[_run(node)]

@@ -1,9 +1,14 @@
 """Proofs of the tree (RFC 6962, sections 2.1.1 and 2.1.2): that a leaf is in it, and that a tree only grew."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from aop.ledger.tree.hashing import EMPTY_ROOT, joined, node_hash
 from aop.ledger.tree.nodes import Nodes, perfect
+
+LEAVES_AT_ONCE: Final = 16
+"""The tiles of so many take some milliseconds to hash, and less than a megabyte."""
 
 Range = tuple[int, int]
 """Leaves from a number to before another one; it begins where a perfect subtree of its size can begin."""
@@ -14,10 +19,18 @@ async def root(nodes: Nodes, size: int) -> bytes:
 
 
 async def inclusion(nodes: Nodes, numbers: Sequence[int], size: int) -> Sequence[Sequence[bytes]]:
-    """For each leaf, the hashes beside its way to the root, from below."""
-    paths = [list(_beside(number, 0, size)) for number in numbers]
-    hashes = iter(await _hashes(nodes, [part for path in paths for part in path]))
-    return [[next(hashes) for _ in path] for path in paths]
+    """For each leaf, the hashes beside its way to the root, from below.
+
+    Some leaves at a time: each may need a tile of its own, and nobody waits for the loop until all of them are hashed.
+    """
+    found = list[Sequence[bytes]]()
+    for first in range(0, len(numbers), LEAVES_AT_ONCE):
+        paths = [list(_beside(number, 0, size)) for number in numbers[first : first + LEAVES_AT_ONCE]]
+        hashes = iter(await _hashes(nodes, [part for path in paths for part in path]))
+        found += [[next(hashes) for _ in path] for path in paths]
+        nodes.forget()
+        await asyncio.sleep(0)
+    return found
 
 
 async def consistency(nodes: Nodes, old: int, new: int) -> Sequence[bytes]:

@@ -1,5 +1,6 @@
 """The read handle of the tree: its newest head, and the proofs of an Invocation or a Trace."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -62,7 +63,7 @@ class TreeReader:
             chains = await _chains(connection, openings, head)
             numbers = [number for chain in chains for number in chain.numbers]
             paths = await proofs.inclusion(Nodes(connection, head.size), numbers, head.size)
-        return _document(head, chains, paths)
+        return await _document(head, chains, paths)
 
 
 def head_document(head: HeadRow) -> LedgerHead:
@@ -99,21 +100,18 @@ def _chain(
     return _Chain([*opened, *map(made.of_event, events)], found)
 
 
-def _document(head: HeadRow, chains: Sequence[_Chain], paths: Sequence[Sequence[bytes]]) -> LedgerProof:
-    """A proof that leads to another root is never given away."""
-    ahead = iter(paths)
-    return LedgerProof(
-        head=head_document(head),
-        invocations=tuple(
-            InvocationProof(
-                leaves=tuple(
-                    _leaf(head, number, leaf, next(ahead))
-                    for number, leaf in zip(chain.numbers, chain.leaves, strict=True)
-                )
-            )
-            for chain in chains
-        ),
-    )
+async def _document(head: HeadRow, chains: Sequence[_Chain], paths: Sequence[Sequence[bytes]]) -> LedgerProof:
+    """A proof that leads to another root is never given away. The loop has its turn after some leaves."""
+    ahead, made, leaves = iter(paths), list[InvocationProof](), 0
+    for chain in chains:
+        proved = list[LeafProof]()
+        for number, leaf in zip(chain.numbers, chain.leaves, strict=True):
+            proved.append(_leaf(head, number, leaf, next(ahead)))
+            leaves += 1
+            if leaves % proofs.LEAVES_AT_ONCE == 0:
+                await asyncio.sleep(0)
+        made.append(InvocationProof(leaves=tuple(proved)))
+    return LedgerProof(head=head_document(head), invocations=tuple(made))
 
 
 def _leaf(head: HeadRow, number: int, leaf: bytes, path: Sequence[bytes]) -> LeafProof:
