@@ -1,7 +1,7 @@
 """The tree over the sequence: tiles and heads as RFC 6962 has them, whoever adds them, and what a rewrite leaves."""
 
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 import asyncpg
@@ -16,7 +16,7 @@ from aop.ledger.tree import proofs, store
 from aop.ledger.tree.check import tree_problems
 from aop.ledger.tree.comparison import HistoryChanged, compared
 from aop.ledger.tree.growth import TreeGrowth
-from aop.ledger.tree.nodes import Nodes
+from aop.ledger.tree.nodes import Node, Nodes
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
 from tests.ledger import reference_tree
@@ -129,6 +129,25 @@ async def test_proofs_are_those_of_the_definitions(stores: DatabaseUrls) -> None
             for old in {1, size, *chance.choices(range(1, size + 1), k=3)}:
                 found = await proofs.consistency(nodes, old, size)
                 assert list(found) == reference_tree.consistency(old, part), (old, size)
+
+
+async def test_a_proof_of_many_leaves_works_on_few_at_a_time(
+    stores: DatabaseUrls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, held, read = stores.router, list[int](), Nodes.read
+    await grown(url)
+    everything = await leaves(url)
+    numbers, past = range(0, len(everything), 7), len(everything)
+
+    async def noted(nodes: Nodes, wanted: Iterable[Node]) -> None:
+        held.append(len(nodes._runs))
+        await read(nodes, wanted)
+
+    monkeypatch.setattr(Nodes, "read", noted)
+    async with connected(url) as connection:
+        paths = await proofs.inclusion(Nodes(connection, past), numbers, past)
+    assert [list(path) for path in paths] == [reference_tree.path(number, everything) for number in numbers]
+    assert held == [0] * -(-len(numbers) // proofs.LEAVES_AT_ONCE)
 
 
 @pytest.mark.rows("TREE-02")
