@@ -139,9 +139,9 @@ async def test_a_proof_of_many_leaves_works_on_few_at_a_time(
     everything = await leaves(url)
     numbers, past = range(0, len(everything), 7), len(everything)
 
-    async def noted(nodes: Nodes, wanted: Iterable[Node]) -> None:
+    async def noted(nodes: Nodes, places: Iterable[Node]) -> None:
         held.append(len(nodes._runs))
-        await read(nodes, wanted)
+        await read(nodes, places)
 
     monkeypatch.setattr(Nodes, "read", noted)
     async with connected(url) as connection:
