@@ -67,6 +67,7 @@ def _with_pip(newcomer: Newcomer) -> tuple[list[str], list[str]]:
     environment = newcomer.home / "env"
     newcomer.run(_python(), "-m", "venv", str(environment))
     program = str(environment / "bin" / "pip")
+    newcomer.run(program, "install", "--upgrade", "pip")
     return _installed(newcomer, program, "install", _wheel(newcomer), aop=environment / "bin" / "aop")
 
 

@@ -10,7 +10,7 @@ from tools.environments import ROOT, Say, SetupFailed, child_environment, ready_
 LOCKS = {
     "requirements-uv.lock": ["requirements-uv.in"],
     "requirements-node.lock": ["requirements-node.in"],
-    "requirements.lock": ["pyproject.toml", "--extra", "local"],
+    "requirements.lock": ["pyproject.toml", "--extra", "local", "-c", "requirements-uv.lock"],
     "requirements-dev.lock": ["pyproject.toml", "--extra", "local", "requirements-dev.in", "-c", "requirements.lock"],
 }
 _OVERRIDES = "overrides.in"

@@ -36,9 +36,11 @@ def home() -> Iterator[Path]:
 
 
 class Aop:
-    """The command of the wheel, as somebody with an empty home folder calls it: with uv, or with Python alone."""
+    """The command of the wheel, as somebody with an empty home folder calls it: with the machine's uv, or with the one
+    that pip installed with it, or with pip alone."""
 
-    def __init__(self, home: Path, wheel: Path, *, with_uv: bool) -> None:
+    def __init__(self, home: Path, wheel: Path, way: str) -> None:
+        with_uv = way == "uv"
         self.folder = home / "work"
         path = os.pathsep.join([str(Path(ready_uv(lambda _: None)).parent), os.defpath]) if with_uv else os.defpath
         # What leads to the package index stays: a proxy, a CA.
@@ -49,6 +51,9 @@ class Aop:
             python = home / "env" / "bin" / "python"
             output_of([f"{sys.base_prefix}/bin/python3", "-m", "venv", home / "env"])
             output_of([python, "-m", "pip", "install", "--quiet", f"{NAME}[local] @ {wheel.as_uri()}"])
+            assert python.with_name("uv").is_file()
+        if way == "pip alone":
+            output_of([python, "-m", "pip", "uninstall", "--quiet", "--yes", "uv"])
         self.program = str(python.with_name("aop"))
         self.folder.mkdir()
 
@@ -73,11 +78,9 @@ class Aop:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("with_uv", [True, False], ids=["with uv", "without uv"])
-def test_the_wheel_runs_the_platform_with_samples_and_an_agent_of_ones_own(
-    home: Path, wheel: Path, with_uv: bool
-) -> None:
-    aop = Aop(home, wheel, with_uv=with_uv)
+@pytest.mark.parametrize("way", ["uv", "pip", "pip alone"])
+def test_the_wheel_runs_the_platform_with_samples_and_an_agent_of_ones_own(home: Path, wheel: Path, way: str) -> None:
+    aop = Aop(home, wheel, way)
     platform = aop.start("up.log", "up", "--samples")
     try:
         _wait_for(aop.folder / ".aop" / "run.json", platform, aop.folder / "up.log")

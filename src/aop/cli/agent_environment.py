@@ -60,7 +60,7 @@ class _Environment:
         if self.checkout is not None:
             (agent_packages.packages_of(self.folder) / "aop.pth").write_text(f"{self.checkout / 'src'}\n")
         elif self.installed != self.requirements:
-            agent_packages.copy_package(self.folder)
+            agent_packages.copy_package(self.folder, progress)
         self.stamp.write_text(self.mark)
 
     def _install(self, progress: SetupProgress) -> None:

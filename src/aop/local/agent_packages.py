@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -45,7 +46,7 @@ def install(
     environment: Mapping[str, str],
 ) -> None:
     """Makes the environment unless it is there, and installs what the arguments of `pip install` name."""
-    step, program = "/".join(folder.parts[-2:]), folder / "bin" / "python"
+    step, program = step_of(folder), folder / "bin" / "python"
     uv = find_uv()
     if not (program.exists() and (uv or _has_pip(folder))):
         # Both leave alone what is there: half an environment of an interrupted start, or one that somebody else made.
@@ -64,17 +65,23 @@ def _has_pip(folder: Path) -> bool:
     return any(folder.glob("lib/python*/site-packages/pip/__main__.py"))
 
 
-def copy_package(folder: Path) -> None:
+def copy_package(folder: Path, progress: SetupProgress) -> None:
     """Puts the installed `aop` into the environment, as an installer would have done."""
     target = packages_of(folder)
     source = _package().parent
+
+    def copy(one: str, to: str) -> None:
+        progress.go_on()
+        shutil.copy2(one, to)
+
     try:
-        for path in (_package(), source / f"{_MODULE}.py", *source.glob(f"{_MODULE}-*.dist-info")):
-            if path.is_dir():
-                shutil.rmtree(target / path.name, ignore_errors=True)
-                shutil.copytree(path, target / path.name, ignore=_NOT_COPIED)
-            else:
-                shutil.copy2(path, target / path.name)
+        with progress.step(step_of(folder), lambda: "copying aop"):
+            for path in (_package(), source / f"{_MODULE}.py", *source.glob(f"{_MODULE}-*.dist-info")):
+                if path.is_dir():
+                    shutil.rmtree(target / path.name, ignore_errors=True)
+                    shutil.copytree(path, target / path.name, ignore=_NOT_COPIED, copy_function=copy)
+                else:
+                    copy(str(path), str(target / path.name))
     except (OSError, shutil.Error) as problem:
         reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
         raise SetupFailed(f"{target} cannot take the package: {reason}") from None
@@ -84,9 +91,15 @@ def packages_of(folder: Path) -> Path:
     return next(folder.glob("lib/python*/site-packages"))
 
 
+def step_of(folder: Path) -> str:
+    """What the lines about the making of this environment call it."""
+    return "/".join(folder.parts[-2:])
+
+
 def find_uv() -> str | None:
-    own = assets.folder(".dev") / "uv" / "bin" / "uv"
-    return shutil.which("uv") or (str(own) if os.access(own, os.X_OK) else None)
+    """That of the machine, or the one that came with the extra `local`, or that of a checkout."""
+    known = (Path(sysconfig.get_path("scripts"), "uv"), assets.folder(".dev") / "uv" / "bin" / "uv")
+    return shutil.which("uv") or next((str(path) for path in known if os.access(path, os.X_OK)), None)
 
 
 def _package() -> Path:

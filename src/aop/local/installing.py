@@ -120,8 +120,13 @@ class SetupProgress:
         self._ended.set()
 
     def wait_a_little(self) -> None:
-        """For a step that waits for something else: says what goes on when it is time, raises when all shall end."""
-        if self._ended.wait(_POLL_SECONDS):
+        """For a step that waits for something else; as `go_on`."""
+        self._ended.wait(_POLL_SECONDS)
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Between the pieces of a step: says what goes on when it is time, raises when all shall end."""
+        if self._ended.is_set():
             raise StoppedByOther("the set-up was stopped")
         self._break_silence()
 

@@ -58,7 +58,7 @@ def _make(agent: Path, folder: Path, progress: SetupProgress, environment: Mappi
         # Wheels alone, each by its hash: nothing of a package runs while it is installed.
         pinned = ["--require-hashes", "--only-binary", ":all:", "-r", str(agent / _LOCK)]
         agent_packages.install(new, pinned, progress, environment)
-        agent_packages.copy_package(new)
+        agent_packages.copy_package(new, progress)
         paths = (agent, agent.with_name(_SDK))
         (agent_packages.packages_of(new) / "agent.pth").write_text("".join(f"{path}\n" for path in paths))
         (new / _STAMP).write_text(_mark(agent))
