@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -121,7 +122,8 @@ def test_after_a_sign_in_no_token_and_no_usable_code_is_left_in_the_browser(
     assert kept_keys(page) == ["aop.token"]
     context.close()
 
-    visited = [str(url) for (url,) in sqlite3.connect(profile / "Default" / "History").execute("SELECT url FROM urls")]
+    with closing(sqlite3.connect(profile / "Default" / "History")) as history:
+        visited = [str(url) for (url,) in history.execute("SELECT url FROM urls")]
     assert any(url.startswith(stack.console) for url in visited)
     assert not any(token in url for url in visited)
     # The browser notes the link itself, so what it holds must be of no use.
@@ -185,12 +187,14 @@ def test_the_theme_is_kept_and_the_whole_navigation_works_by_keyboard(tab: Tab) 
     page.get_by_role("article").first.wait_for()
     page.get_by_role("button", name=tab.stack.principal).focus()
     page.keyboard.press("Enter")
-    page.get_by_role("menuitem", name="Dark").wait_for()
+    dark = page.get_by_role("menuitem", name="Dark")
+    dark.wait_for()
     page.keyboard.type("Dark")
+    expect(dark).to_be_focused()
     page.keyboard.press("Enter")
-    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    expect(page.locator("html")).to_have_css("color-scheme", "dark")
     page.reload()
     page.get_by_role("article").first.wait_for()
-    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    expect(page.locator("html")).to_have_css("color-scheme", "dark")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
