@@ -3,8 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,35 +77,33 @@ class SimulatedAgents:
         self.seen: dict[str, Seen] = {}
         self.calls: list[AgentCall] = []
 
-    async def request(self, target: Any, method: str, path: str, **sent: Any) -> Answer:
-        name, call_id, rpc = await self._receive(**sent)
+    async def exchange(self, target: Any, method: str, request: bytes, deadline: float, max_body: int) -> Answer:
+        name, call_id, rpc = await self._receive(request, deadline)
         if rpc == "tasks/cancel":
-            await _by(sent["deadline"], asyncio.sleep(self._random.choice((0.0, 0.2, 5.0))))
+            await _by(deadline, asyncio.sleep(self._random.choice((0.0, 0.2, 5.0))))
             return Answer(200, _JSON, b"{}")
-        says = await self._tell(name, sent["deadline"])
+        says = await self._tell(name, deadline)
         status = int(says[1:]) if says[:1] == "#" else 200
         return Answer(status, _JSON, says.replace("%id%", call_id).encode())
 
-    @asynccontextmanager
-    async def stream(self, target: Any, method: str, path: str, **sent: Any) -> AsyncIterator["SimulatedStream"]:
-        """Leaving early closes the connection, which the Agent of a script does not mind."""
-        name, call_id, _ = await self._receive(**sent)
+    async def open(self, target: Any, method: str, request: bytes, deadline: float, max_body: int) -> "SimulatedStream":
+        name, call_id, _ = await self._receive(request, deadline)
         status = 200
         if self._scripts[name].steps[0].says[:1] in {"#", "!"}:
-            status = int((await self._tell(name, sent["deadline"]))[1:])
+            status = int((await self._tell(name, deadline))[1:])
 
         async def piece() -> bytes:
             if self._next_step[name] == len(self._scripts[name].steps):
                 raise StopAsyncIteration
-            return (await self._tell(name, sent["deadline"])).replace("%id%", call_id).encode()
+            return (await self._tell(name, deadline)).replace("%id%", call_id).encode()
 
-        yield SimulatedStream(status, piece)
+        return SimulatedStream(status, piece)
 
-    async def _receive(
-        self, *, headers: Sequence[tuple[bytes, bytes]], body: bytes, deadline: float, **_: Any
-    ) -> tuple[str, str, str]:
+    async def _receive(self, request: bytes, deadline: float) -> tuple[str, str, str]:
         """The name of the Invocation, the id of the request, the JSON-RPC method; a child is called for a message."""
-        lines, call = dict(headers), msgspec.json.decode(body)
+        head, _, body = request.partition(b"\r\n\r\n")
+        lines = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:])
+        call = msgspec.json.decode(body)
         invocation, rpc = lines[b"x-platform-invocation-id"].decode(), call["method"]
         if invocation not in self._names:
             self._names[invocation] = call["params"]["message"]["parts"][0]["data"]["name"]
@@ -153,6 +150,9 @@ class SimulatedStream(HeaderLookup):
 
     async def __anext__(self) -> bytes:
         return await self._piece()
+
+    def leave(self) -> None:
+        """Before its end this closes the connection, which the Agent of a script does not mind."""
 
 
 async def _by(deadline: float, work: Awaitable[None]) -> None:

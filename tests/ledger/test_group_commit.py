@@ -73,9 +73,9 @@ def test_a_probe_that_waited_long_is_still_asked_and_never_told_absent_by_its_ag
     async def results() -> Sequence[WriteResult[str] | ProbeResult[str]]:
         commits = GroupCommit(Statements(hangs, slow_probe), connects, WRITE_SECONDS, lambda: None)
         commits.start(Loops(lambda _: lambda _: None), "commits")
-        write = asyncio.create_task(commits.write("hangs"))
+        write = commits.write("hangs")
         await asyncio.sleep(0.1)
-        probes = [asyncio.create_task(commits.probe(entry)) for entry in ("stored", "never sent")]
+        probes = [commits.probe(entry) for entry in ("stored", "never sent")]
         told = await asyncio.gather(write, *probes)
         assert loop.time() > 2 * WRITE_SECONDS, "the probes have waited for longer than a write may take"
         await commits.close()
@@ -128,10 +128,10 @@ def test_a_write_that_waited_for_as_long_as_one_may_take_is_not_sent_and_what_ca
     async def results() -> Sequence[WriteResult[str]]:
         commits = GroupCommit(Statements(slow_once, slow_probe), connects, WRITE_SECONDS, lambda: None)
         commits.start(Loops(lambda _: lambda _: None), "commits")
-        writes = [asyncio.create_task(commits.write("broken"))]
+        writes = [commits.write("broken")]
         for entry, pause in (("early", 0.1), ("later", WRITE_SECONDS)):
             await asyncio.sleep(pause)
-            writes.append(asyncio.create_task(commits.write(entry)))
+            writes.append(commits.write(entry))
         told = await asyncio.gather(*writes)
         await commits.close()
         return told

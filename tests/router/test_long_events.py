@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from aop.cards.checks import IN_LOOP_BYTES
-from aop.router.a2a.agent import AgentConversation, Agents
+from aop.router.a2a.agent import AgentConversation, Agents, WriteMessage
 from aop.router.a2a.streaming import stream_chunks
 from aop.router.a2a.tracked_task import TrackedTask
 
@@ -21,8 +21,8 @@ class Conversation(AgentConversation):
         self._agents = cast("Agents", SimpleNamespace(checks=self))
         self.read_elsewhere: list[bytes] = []
 
-    def next_id(self) -> str:
-        return "1"
+    def message(self, write: WriteMessage, content: bytes) -> tuple[str, bytes]:
+        return "1", write("1", "inv_1", content)
 
     async def events(self, *_: object) -> AsyncGenerator[Iterator[bytes], None]:
         yield iter(self._arriving)
@@ -51,6 +51,6 @@ async def test_a_long_event_is_not_read_in_the_loop_repeated_or_not() -> None:
         chunks.append(json.loads(chunk))
 
     known = TrackedTask("inv_1")
-    await stream_chunks(conversation, b"1", "", known, 0.0, deliver)
+    await stream_chunks(conversation, b"1", b"", known, 0.0, deliver)
     assert chunks == [0, 1, 2, long, long, 3]
     assert conversation.read_elsewhere == events[-2:]

@@ -23,6 +23,7 @@ from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.sending import send_and_follow
+from aop.router.a2a.skill_requests import RequestsOfSkills
 from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.settings import read_router_settings
 from aop.router.targets.topology import Topology, WatchBroken
@@ -54,7 +55,7 @@ class Conversing:
         host = f"127.0.0.1:{agent.port}"
         policy = NetworkPolicy(AllowList.parse([host]), Resolver())
         issuer = Issuer("http://127.0.0.1:8081", "router-1", "http://127.0.0.1:8081", 60)
-        self._agents = Agents(policy, client, Credentials(issuer, key), CHECKS, LIMITS)
+        self._agents = Agents(policy, client, RequestsOfSkills(Credentials(issuer, key)), CHECKS, LIMITS)
         self._endpoint = Endpoint.parse(agent.url)
 
     def conversation(self) -> AgentConversation:
@@ -65,7 +66,7 @@ class Conversing:
         known = TrackedTask(CONTEXT.lineage.invocation)
         deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         try:
-            value = await send_and_follow(self.conversation(), b"{}", "delegation", known, deadline)
+            value = await send_and_follow(self.conversation(), b"{}", b"delegation", known, deadline)
         except AgentCanceled:
             return {"status": "canceled", "code": "CANCELED"}
         except AgentFault as fault:

@@ -118,8 +118,12 @@ _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
+def base64url(raw: bytes) -> bytes:
+    return b2a_base64(raw, newline=False).translate(_URL_SAFE).rstrip(b"=")
+
+
 def to_base64url(raw: bytes) -> str:
-    return b2a_base64(raw, newline=False).translate(_URL_SAFE, b"=").decode("ascii")
+    return base64url(raw).decode("ascii")
 
 
 def from_base64url(text: str) -> bytes:

@@ -4,20 +4,25 @@ import os
 import re
 import threading
 import time
+from collections.abc import Iterator
 
 SAFE_IDENTIFIER = re.compile(r"[0-9A-Za-z][-.0-9:A-Z_a-z]{0,127}", re.ASCII)
 PREFIXED_ID = re.compile(r"([a-z]+)_([0-9a-f]{32})", re.ASCII)
 TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}", re.ASCII)
 
 _COUNTER_BITS = 12
+_COUNTER_MASK = (1 << _COUNTER_BITS) - 1
 _NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
-_WITH_VARIANT = tuple(f"{byte & 0x3F | 0x80:02x}" for byte in range(256))
+_WITH_VARIANT = {f"{digit:x}": f"{digit & 0b11 | 0b1000:x}" for digit in range(16)}
 _ROUNDED_DOWN = {f"{digit:x}": f"{digit & ~0b11:x}" for digit in range(16)}
 _RANDOM_BYTES = 4096
+_TAILS = 128
+_TAIL_DIGITS = 16
 _lock = threading.Lock()
 _last = 0
 _random = b""
 _taken = 0
+_tails: Iterator[str] = iter(())
 
 
 def is_safe_identifier(text: str) -> bool:
@@ -39,10 +44,12 @@ def new_hex_id() -> str:
     # clock borrows from the future instead of repeating or going back.
     global _last  # noqa: PLW0603
     with _lock:
-        _last = stamp = max(_last + 1, (time.time_ns() // 1_000_000) << _COUNTER_BITS)
-        tail = _random_bytes(8)
-    version = 0x7000 | (stamp & ((1 << _COUNTER_BITS) - 1))
-    return f"{stamp >> _COUNTER_BITS:012x}{version:04x}{_WITH_VARIANT[tail[0]]}{tail[1:].hex()}"
+        stamp = (time.time_ns() // 1_000_000) << _COUNTER_BITS
+        if stamp <= _last:
+            stamp = _last + 1
+        _last = stamp
+        tail = next(_tails, None) or _first_of_new_tails()
+    return f"{stamp >> _COUNTER_BITS:012x}7{stamp & _COUNTER_MASK:03x}{tail}"
 
 
 def new_opening_id() -> str:
@@ -77,6 +84,15 @@ def new_span_id() -> str:
             return span_id
 
 
+def _first_of_new_tails() -> str:
+    """Only under the lock. The variant and 62 random bits of an id, for many ids at once."""
+    global _tails  # noqa: PLW0603
+    digits = os.urandom(_TAILS * _TAIL_DIGITS // 2).hex()
+    starts = range(0, len(digits), _TAIL_DIGITS)
+    _tails = iter([_WITH_VARIANT[digits[at]] + digits[at + 1 : at + _TAIL_DIGITS] for at in starts])
+    return next(_tails)
+
+
 def _random_bytes(count: int) -> bytes:
     """Only under the lock. Random bytes are read for many ids at once, because one read costs as much as an id."""
     global _random, _taken  # noqa: PLW0603
@@ -88,8 +104,8 @@ def _random_bytes(count: int) -> bytes:
 
 def _forget_random() -> None:
     """A forked process must not hand out what its parent hands out too."""
-    global _random, _taken
-    _random, _taken = b"", 0
+    global _random, _taken, _tails
+    _random, _taken, _tails = b"", 0, iter(())
 
 
 if hasattr(os, "register_at_fork"):

@@ -26,8 +26,20 @@ def columns(rows: Iterable[Sequence[Any]], kinds: Sequence[str]) -> list[Any]:
     return [_LITERALS[kind](column) for kind, column in zip(kinds, zip(*rows, strict=True), strict=True)]
 
 
+def _words(values: Sequence[str | None]) -> str:
+    """Ids and words of our own: nothing in them needs a quote."""
+    if values[0] is not None:
+        try:
+            return "{" + ",".join(cast("Sequence[str]", values)) + "}"
+        except TypeError:
+            pass  # some are missing
+    return _plain(values)
+
+
 def _plain(values: Sequence[Any]) -> str:
-    """Ids, numbers and words of our own: nothing in them needs a quote."""
+    """Likewise, of any type."""
+    if values[0] is None and values.count(None) == len(values):
+        return "{NULL" + ",NULL" * (len(values) - 1) + "}"
     return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
 
 
@@ -47,7 +59,7 @@ def _escaped(value: str) -> str:
 
 
 def _moments(values: Sequence[datetime | None]) -> str:
-    return "{" + ",".join(["NULL" if value is None else _moment(value) for value in values]) + "}"
+    return _words([None if value is None else _moment(value) for value in values])
 
 
 def _moment(value: datetime) -> str:
@@ -61,10 +73,10 @@ def _moment(value: datetime) -> str:
 
 
 _LITERALS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
-    "uuid": _plain,
+    "uuid": _words,
     "integer": _plain,
     "bigint": _plain,
-    "word": _plain,
+    "word": _words,
     "text": _quoted,
     "moment": _moments,
     "bytea": list,

@@ -31,7 +31,7 @@ from aop.ledger.results import (
     WriteResult,
     Written,
 )
-from aop.ledger.waiting import Meanwhile, Waiting, taken, tell_all
+from aop.ledger.waiting import Meanwhile, Waiting, call_all, taken, tell_all
 from aop.ledger.writer_connection import BackendRuns, Connect, WriterConnection
 from aop.store.database import CONNECTION_LOST, Connection
 from aop.store.writable import require_replicated
@@ -95,21 +95,21 @@ class GroupCommit(Generic[E, R]):
             await self._loop.close()
         self._connection.drop()
 
-    async def write(self, entry: E, meanwhile: Meanwhile | None = None) -> WriteResult[R]:
-        """Cancelling the caller does not remove the entry: once it waits, it will be written. `meanwhile` is called
-        while the store works, and may not raise."""
-        return await self._waited(entry, self._writes, meanwhile)
+    def write(self, entry: E, meanwhile: Meanwhile | None = None) -> "asyncio.Future[WriteResult[R]]":
+        """Cancelling the caller does not remove the entry: it waits from here on, and will be written. `meanwhile` is
+        called while the store works, and may not raise."""
+        return self._enter(entry, self._writes, meanwhile)
 
-    async def probe(self, entry: E) -> ProbeResult[R]:
+    def probe(self, entry: E) -> "asyncio.Future[ProbeResult[R]]":
         """Writes nothing. Found and Absent are always answers of the store, however long the probe waited."""
-        return await self._waited(entry, self._probes)
+        return self._enter(entry, self._probes)
 
-    async def _waited(self, entry: E, queue: list[Waiting[E, A]], meanwhile: Meanwhile | None = None) -> A:
+    def _enter(self, entry: E, queue: list[Waiting[E, A]], meanwhile: Meanwhile | None = None) -> "asyncio.Future[A]":
         loop = asyncio.get_running_loop()
-        waiting: Waiting[E, A] = Waiting(entry, loop.time(), loop.create_future(), meanwhile)
-        queue.append(waiting)
+        result: asyncio.Future[A] = loop.create_future()
+        queue.append(Waiting(entry, loop.time(), result, meanwhile))
         self._wake.set()
-        return await waiting.result
+        return result
 
     async def _turn(self) -> None:
         await self._wake.wait()
@@ -179,11 +179,13 @@ class GroupCommit(Generic[E, R]):
 
     def _schedule_meanwhile(self, batch: Sequence[Waiting[E, WriteResult[R]]]) -> None:
         """Once: a batch that is written one by one after a refusal finds nothing left to call."""
-        loop = asyncio.get_running_loop()
+        called = []
         for waiting in batch:
             if waiting.meanwhile is not None:
-                loop.call_soon(waiting.meanwhile)
+                called.append(waiting.meanwhile)
                 waiting.meanwhile = None
+        if called:
+            asyncio.get_running_loop().call_soon(call_all, called)
 
     async def _after_refusal(
         self, batch: Sequence[Waiting[E, WriteResult[R]]], refusal: asyncpg.PostgresError, due: float

@@ -37,5 +37,10 @@ def tell_all(batch: Sequence[Waiting[E, A]], result: A) -> None:
         waiting.tell(result)
 
 
+def call_all(functions: Sequence[Meanwhile]) -> None:
+    for function in functions:
+        function()
+
+
 def batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[first : first + MAX_IN_BATCH] for first in range(0, len(items), MAX_IN_BATCH))

@@ -21,6 +21,7 @@ from aop.net.peer import Peer
 from aop.net.policy import Lookup, NetworkPolicy, system_lookup
 from aop.router.a2a.agent import Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
+from aop.router.a2a.skill_requests import RequestsOfSkills
 from aop.router.api.delegation import Delegations
 from aop.router.api.events import EventReadRoutes
 from aop.router.api.figures import FiguresReadRoutes
@@ -189,7 +190,7 @@ def _invocation_routes(
     policy = NetworkPolicy(unit.allowed_private_hosts, parts.foundation.resolver)
     credentials = Credentials(issuer, credential.private_key)
     limits = AnswerLimits(settings.agent_response_limit_bytes, settings.a2a_event_limit_bytes)
-    agents = Agents(policy, parts.agent_client, credentials, parts.checks, limits)
+    agents = Agents(policy, parts.agent_client, RequestsOfSkills(credentials), parts.checks, limits)
     resolution = Resolution(
         parts.peer,
         settings.control_plane_token,

@@ -9,7 +9,7 @@ from aop.cards.workers import SchemaWorkers
 from aop.contracts.errors import ErrorCode, NotAcceptable, Reason
 from aop.net.accept import allows_event_stream, allows_json
 from aop.net.asgi import Receive, Scope
-from aop.net.headers import TRACEPARENT
+from aop.net.headers import TRACEPARENT, HeaderMap
 from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import OpenSpan
 from aop.telemetry.tracing import Tracing
@@ -39,7 +39,7 @@ class Request:
     """Whether the caller is one of us, so that the span it names counts."""
     phases: RequestPhases | None = None
     _span: OpenSpan | None = None
-    _headers: dict[bytes, Sequence[bytes]] | None = None
+    _sent: HeaderMap | None = None
 
     @property
     def principal(self) -> str:
@@ -73,17 +73,19 @@ class Request:
 
     def header_values(self, name: bytes) -> Sequence[bytes]:
         """Every value sent under this lowercase name, in order."""
-        if self._headers is None:
-            found: dict[bytes, Sequence[bytes]] = {}
-            self._headers = found
-            for key, value in self.scope["headers"]:
-                found[key] = (*found[key], value) if key in found else (value,)
-        return self._headers.get(name, ())
+        sent = self._sent or self._headers()
+        value = sent.by_name.get(name)
+        if value is None:
+            return ()
+        return tuple([line[1] for line in sent.lines if line[0] == name]) if sent.repeats else (value,)
 
     def single_header(self, name: bytes) -> bytes | None:
         """The value when the header was sent exactly once."""
-        values = self.header_values(name)
-        return values[0] if len(values) == 1 else None
+        return (self._sent or self._headers()).single(name)
+
+    def _headers(self) -> HeaderMap:
+        sent = self._sent = HeaderMap(self.scope["headers"])
+        return sent
 
 
 def require_agreement(request: Request, *, stream: bool) -> None:

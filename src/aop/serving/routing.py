@@ -74,11 +74,15 @@ class RouteTable:
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self._root = _Node()
+        self._without_parameters: dict[bytes, dict[str, Route]] = {}
         for route in routes:
             self._add(route)
 
     def find(self, raw_path: bytes) -> tuple[Mapping[str, Route], dict[str, str]] | None:
         """The routes of the path by method, and its parameters, not yet judged; None when the path is unknown."""
+        found = self._without_parameters.get(raw_path)
+        if found is not None:
+            return found, {}
         node, values = self._root, []
         # The server lets nothing but visible ASCII stand in a path.
         segments = raw_path.decode("ascii").split("/")
@@ -105,6 +109,8 @@ class RouteTable:
         node.names = names
         methods = ("GET", "HEAD") if route.method == "GET" and route.head else (route.method,)
         node.routes.update(dict.fromkeys(methods, route))
+        if not names:
+            self._without_parameters[route.path.encode("ascii")] = node.routes
 
 
 def _is_version(text: str) -> bool:

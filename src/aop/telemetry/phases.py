@@ -42,13 +42,15 @@ class RequestPhases:
         self._begun = 0.0
         self._span_id = ""
 
-    def enter(self, kind: PhaseKind, span_id: str | None = None) -> None:
-        """Ends the phase before; being in this one already changes nothing."""
-        if kind is self._kind:
+    def enter(self, kind: PhaseKind, span_id: str | None = None, *, fault: str | None = None) -> None:
+        """Ends the phase before, which may have failed; being in this one already changes nothing."""
+        before = self._kind
+        if kind is before:
             return
-        if self._kind is not None:
-            self.end()
-        self._kind, self._begun = kind, perf_counter()
+        now = perf_counter()
+        if before is not None:
+            self._ended(before, now, fault)
+        self._kind, self._begun = kind, now
         if self.span is not None:
             self._span_id = span_id or new_span_id()
 
@@ -56,7 +58,10 @@ class RequestPhases:
         kind = self._kind
         if kind is None:
             return
-        ended, self._kind = perf_counter(), None
+        self._kind = None
+        self._ended(kind, perf_counter(), fault)
+
+    def _ended(self, kind: PhaseKind, ended: float, fault: str | None) -> None:
         kind.observe(ended - self._begun)
         if self.span is not None and self.span.sampled:
             self.ended_phases += (Phase(kind, self._span_id, self._begun, ended, fault),)

@@ -4,10 +4,10 @@ It follows no redirect, keeps no cookie, uses no proxy, decodes no content and r
 """
 
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
 from aop.net.headers import Headers
 from aop.net.http.connection import Connection
@@ -84,7 +84,7 @@ class HttpClient:
     ) -> None:
         self._pool = Pool(Dialer(tls, connect_seconds), idle_seconds, max_idle_per_target)
 
-    async def request(
+    def request(
         self,
         target: Target,
         method: str,
@@ -94,9 +94,12 @@ class HttpClient:
         body: bytes = b"",
         deadline: float,
         max_body: int,
-    ) -> Answer:
+    ) -> Coroutine[Any, Any, Answer]:
         """The whole answer, or an HttpError; cancelling closes the connection at once."""
-        request = request_bytes(target, method, path, headers, body)
+        return self.exchange(target, method, request_bytes(target, method, path, headers, body), deadline, max_body)
+
+    async def exchange(self, target: Target, method: str, request: bytes, deadline: float, max_body: int) -> Answer:
+        """Likewise, for a request that is bytes already."""
         connection = self._pool.idle(target, deadline) or await self._pool.new(target, deadline)
         reader = connection.reader
         try:

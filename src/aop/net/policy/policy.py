@@ -49,7 +49,19 @@ class NetworkPolicy:
 
         AddressRefused and NameNotResolved say why there is none; TimeoutError that the deadline, in loop time, passed.
         """
-        return judge(endpoint, await self._resolver.addresses(endpoint.host, deadline), self._allow_list)
+        return self.judged(endpoint, await self.addresses(endpoint, deadline))
+
+    async def addresses(self, endpoint: Endpoint, deadline: float) -> Sequence[str]:
+        """The addresses of its host, not judged."""
+        return await self._resolver.addresses(endpoint.host, deadline)
+
+    def ready_addresses(self, endpoint: Endpoint) -> Sequence[str] | None:
+        """Likewise, without waiting; None when a lookup is needed."""
+        return self._resolver.ready(endpoint.host)
+
+    def judged(self, endpoint: Endpoint, addresses: Sequence[str]) -> str:
+        """The address to dial, or AddressRefused. The verdict on the same addresses never changes."""
+        return judge(endpoint, addresses, self._allow_list)
 
 
 def judge(endpoint: Endpoint, addresses: Sequence[str], allow_list: AllowList) -> str:

@@ -2,10 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from itertools import count
 from typing import NamedTuple
 
 import msgspec
@@ -20,7 +19,6 @@ from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
 from aop.net.sse import EventParser
 from aop.router.a2a import requests
 from aop.router.a2a.answers import Result, protocol_error, read_result, read_strict_result
-from aop.router.a2a.credential import Credentials, context_headers
 from aop.router.a2a.http_answers import (
     http_fault,
     is_media_type,
@@ -30,15 +28,15 @@ from aop.router.a2a.http_answers import (
     require_plain,
 )
 from aop.router.a2a.outcome import AgentFault
+from aop.router.a2a.skill_requests import JSON_ANSWER, STREAM_ANSWER, RequestsOfSkills
 
 CANCEL_SECONDS = 1.0
-FIRST_ID = "1"
-"""Of the requests of a conversation; the others are numbered behind it."""
-JSON_ANSWER, STREAM_ANSWER = b"application/json", b"text/event-stream"
 _FRESH_SECONDS = 2.0
-_JSON = (b"content-type", b"application/json")
-_IDENTITY = (b"accept-encoding", b"identity")
 _CANCEL_ANSWER_BYTES = 64 * 1024
+
+WriteMessage = Callable[[str, str, bytes], bytes]
+"""Of request id, message id and content: `requests.send` or `requests.stream`."""
+_ACCEPTED: dict[WriteMessage, bytes] = {requests.send: JSON_ANSWER, requests.stream: STREAM_ANSWER}
 
 
 class AnswerLimits(msgspec.Struct, frozen=True):
@@ -53,7 +51,7 @@ class Agents(msgspec.Struct, frozen=True):
 
     policy: NetworkPolicy
     client: HttpClient
-    credentials: Credentials
+    requests: RequestsOfSkills
     checks: SchemaChecks
     limits: AnswerLimits
     """Of any Agent; a Card may set a lower one for the whole answer."""
@@ -61,7 +59,7 @@ class Agents(msgspec.Struct, frozen=True):
 
 class _Prepared(NamedTuple):
     body: bytes
-    headers: list[tuple[bytes, bytes]]
+    request: bytes
     fresh_until: float
 
 
@@ -78,43 +76,47 @@ class AgentConversation:
     ) -> None:
         self._agents = agents
         self._endpoint = endpoint
-        self._context = context
-        self._audience = endpoint.origin
+        self._lineage = context.lineage
+        self._skill = agents.requests.of(context, endpoint)
         self._max_answer = min(agents.limits.answer, max_output_bytes)
         self._max_event = min(agents.limits.event, self._max_answer)
         self._target: Target | None = None
-        self._context_headers = (*context_headers(context), *trace_headers)
-        self._numbers = count(int(FIRST_ID))
+        self._trace_headers = trace_headers
+        self._last_id = 0
         self._prepared: _Prepared | None = None
-        self._delegation: str | None = None
+        self._delegation: bytes | None = None
 
-    def prepare(self, body: bytes, accept: bytes, delegation: str) -> None:
-        """Makes the headers of a request that will soon be sent, while there is nothing else to do. They are used once,
-        for exactly this body, and only while they are fresh; otherwise they are made again."""
-        self._prepared = _Prepared(body, self._headers(body, accept, delegation), time.monotonic() + _FRESH_SECONDS)
+    def prepare(self, write: WriteMessage, content: bytes, expires_at: float) -> None:
+        """Makes the first request, which will soon be sent, while there is nothing else to do. It is used once, while
+        it is fresh; otherwise it is made again. What fails here fails then too, and is told there."""
+        try:
+            body = write("1", self._lineage.invocation, content)
+            request = self._written(body, _ACCEPTED[write], self.delegation(expires_at))
+            self._prepared = _Prepared(body, request, time.monotonic() + _FRESH_SECONDS)
+        except Exception:  # noqa: BLE001
+            self._prepared = None
 
-    def delegation(self, expires_at: float) -> str:
+    def delegation(self, expires_at: float) -> bytes:
         """The right to make nested calls until then; made once."""
         if self._delegation is None:
-            self._delegation = self._agents.credentials.delegation(self._context, expires_at)
+            self._delegation = self._skill.delegation(self._lineage, expires_at)
         return self._delegation
 
     def next_id(self) -> str:
-        return str(next(self._numbers))
+        self._last_id += 1
+        return str(self._last_id)
 
-    async def ask(self, body: bytes, deadline: float, *, delegation: str | None = None) -> bytes:
+    def message(self, write: WriteMessage, content: bytes) -> tuple[str, bytes]:
+        """The first request, and its id. If one was prepared, it is of this content, and is this one."""
+        request_id, prepared = self.next_id(), self._prepared
+        return request_id, write(request_id, self._lineage.invocation, content) if prepared is None else prepared.body
+
+    async def ask(self, body: bytes, deadline: float, *, delegation: bytes | None = None) -> bytes:
         """The body of a 200 JSON answer; AgentFault otherwise, TimeoutError at the deadline."""
-        target = await self._judged(deadline)
+        target = self._known_target() or await self._judged(deadline)
+        request = self._request(body, JSON_ANSWER, delegation)
         try:
-            answer = await self._agents.client.request(
-                target,
-                "POST",
-                self._endpoint.path,
-                headers=self._headers_of(body, JSON_ANSWER, delegation),
-                body=body,
-                deadline=deadline,
-                max_body=self._max_answer,
-            )
+            answer = await self._agents.client.exchange(target, "POST", request, deadline, self._max_answer)
         except TimeoutError:
             raise
         except HttpError as failure:
@@ -130,33 +132,30 @@ class AgentConversation:
         return read_strict_result(answer, request_id, allowed)
 
     async def events(
-        self, body: bytes, request_id: str, deadline: float, delegation: str
+        self, body: bytes, request_id: str, deadline: float, delegation: bytes
     ) -> AsyncGenerator[Iterator[bytes], None]:
         """The data of the events of a 200 event stream; events that arrived together come together.
 
         Iterating over them may raise EventTooLarge; AgentFault if it is no such stream, TimeoutError at the deadline.
         """
-        target = await self._judged(deadline)
+        target = self._known_target() or await self._judged(deadline)
+        request = self._request(body, STREAM_ANSWER, delegation)
         parser = EventParser(self._max_event)
+        answer: StreamedAnswer | None = None
         try:
-            async with self._agents.client.stream(
-                target,
-                "POST",
-                self._endpoint.path,
-                headers=self._headers_of(body, STREAM_ANSWER, delegation),
-                body=body,
-                deadline=deadline,
-                max_body=self._max_answer,
-            ) as answer:
-                await self._require_event_stream(answer, request_id)
-                async for piece in answer:
-                    events = parser.feed(piece)
-                    del piece  # a reader who stalls would keep it beside the parser's own copy
-                    yield events
+            answer = await self._agents.client.open(target, "POST", request, deadline, self._max_answer)
+            await self._require_event_stream(answer, request_id)
+            async for piece in answer:
+                events = parser.feed(piece)
+                del piece  # a reader who stalls would keep it beside the parser's own copy
+                yield events
         except TimeoutError:
             raise
         except HttpError as failure:
             raise http_fault(failure) from None
+        finally:
+            if answer is not None:
+                answer.leave()
 
     async def cancel(self, task_id: str) -> None:
         """One attempt. Its result is ignored."""
@@ -164,46 +163,44 @@ class AgentConversation:
             return
         body = requests.cancel_task(self.next_id(), task_id)
         with suppress(HttpError):
-            await self._agents.client.request(
+            await self._agents.client.exchange(
                 self._target,
                 "POST",
-                self._endpoint.path,
-                headers=self._headers(body, JSON_ANSWER, None),
-                body=body,
-                deadline=asyncio.get_running_loop().time() + CANCEL_SECONDS,
-                max_body=_CANCEL_ANSWER_BYTES,
+                self._written(body, JSON_ANSWER, None),
+                asyncio.get_running_loop().time() + CANCEL_SECONDS,
+                _CANCEL_ANSWER_BYTES,
             )
 
-    def _headers_of(self, body: bytes, accept: bytes, delegation: str | None) -> list[tuple[bytes, bytes]]:
+    def _request(self, body: bytes, accept: bytes, delegation: bytes | None) -> bytes:
         prepared, self._prepared = self._prepared, None
         if prepared is not None and prepared.body == body and time.monotonic() < prepared.fresh_until:
-            return prepared.headers
-        return self._headers(body, accept, delegation)
+            return prepared.request
+        return self._written(body, accept, delegation)
 
-    def _headers(self, body: bytes, accept: bytes, delegation: str | None) -> list[tuple[bytes, bytes]]:
-        credential = self._agents.credentials.credential(self._context, self._audience, body)
-        headers = [
-            (b"authorization", b"Bearer " + credential.encode("ascii")),
-            _JSON,
-            _IDENTITY,
-            (b"accept", accept),
-            *self._context_headers,
-        ]
-        if delegation is not None:
-            headers.append((b"x-platform-delegation", delegation.encode("ascii")))
-        return headers
+    def _written(self, body: bytes, accept: bytes, delegation: bytes | None) -> bytes:
+        return self._skill.request(self._lineage, body, accept, delegation, self._trace_headers)
+
+    def _known_target(self) -> Target | None:
+        """Where requests go, if that needs no lookup and its addresses are those that were admitted the last time."""
+        if self._target is None:
+            addresses = self._agents.policy.ready_addresses(self._endpoint)
+            admitted = self._skill.admitted
+            if admitted is not None and admitted[0] == addresses:
+                self._target = admitted[1]
+        return self._target
 
     async def _judged(self, deadline: float) -> Target:
-        if self._target is None:
-            endpoint = self._endpoint
-            try:
-                address = await self._agents.policy.admit(endpoint, deadline)
-            except AddressRefused:
-                raise AgentFault(ErrorCode.ROUTE_NOT_FOUND, Reason.ADDRESS_REFUSED) from None
-            except NameNotResolved:
-                raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, Reason.NAME_NOT_RESOLVED) from None
-            self._target = _target(endpoint, address)
-        return self._target
+        policy, endpoint = self._agents.policy, self._endpoint
+        try:
+            addresses = await policy.addresses(endpoint, deadline)
+            address = policy.judged(endpoint, addresses)
+        except AddressRefused:
+            raise AgentFault(ErrorCode.ROUTE_NOT_FOUND, Reason.ADDRESS_REFUSED) from None
+        except NameNotResolved:
+            raise AgentFault(ErrorCode.AGENT_UNAVAILABLE, Reason.NAME_NOT_RESOLVED) from None
+        target = self._target = _target(endpoint, address)
+        self._skill.admitted = addresses, target
+        return target
 
     async def _require_event_stream(self, answer: StreamedAnswer, request_id: str) -> None:
         require_ok(answer.status)
@@ -217,4 +214,5 @@ class AgentConversation:
 
 @lru_cache(maxsize=1024)
 def _target(endpoint: Endpoint, address: str) -> Target:
+    """One object for each, because a pool finds its connections faster by the same one."""
     return Target(endpoint.scheme, endpoint.host, endpoint.port, address)

@@ -23,11 +23,10 @@ _ASKING = {TaskState.INPUT_REQUIRED: Reason.INPUT_REQUIRED, TaskState.AUTH_REQUI
 
 
 async def send_and_follow(
-    conversation: AgentConversation, message: bytes, delegation: str, task: TrackedTask, deadline: float
+    conversation: AgentConversation, message: bytes, delegation: bytes, task: TrackedTask, deadline: float
 ) -> bytes:
     """The value of the Agent's answer, once there is one. `task` learns of the Task as soon as it is named."""
-    request_id = conversation.next_id()
-    body = requests.send(request_id, task.invocation_id, message)
+    request_id, body = conversation.message(requests.send, message)
     answer = await conversation.ask(body, deadline, delegation=delegation)
     result = await conversation.read(answer, request_id, _ANSWERS)
     for pause in _pauses():

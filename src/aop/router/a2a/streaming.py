@@ -20,7 +20,7 @@ DeliverChunk = Callable[[bytes, object], Awaitable[None] | None]
 async def stream_chunks(
     conversation: AgentConversation,
     message: bytes,
-    delegation: str,
+    delegation: bytes,
     task: TrackedTask,
     deadline: float,
     deliver: DeliverChunk,
@@ -29,8 +29,7 @@ async def stream_chunks(
 
     True when the Agent sent more after its terminal event, which is ignored.
     """
-    request_id = conversation.next_id()
-    body = requests.stream(request_id, task.invocation_id, message)
+    request_id, body = conversation.message(requests.stream, message)
     rules, repetition = StreamRules(task), Repetition(request_id)
     try:
         async with aclosing(conversation.events(body, request_id, deadline, delegation)) as arrivals:

@@ -6,10 +6,12 @@ import msgspec
 
 from aop.contracts.errors import ErrorCode, code_entries
 from aop.contracts.identity import Lineage
-from aop.contracts.invocation import InvocationResult, correlated_error
+from aop.contracts.invocation import correlated_error
 from aop.router.a2a.outcome import Outcome
 from aop.serving.response import JSON, Response
 
+# Invocation Result v1. An id needs no escape, and the value is the Agent's own text, which was read as strict JSON.
+_RESULT = b'{"schemaVersion":"1","invocationId":"%b","rootTaskId":"%b","traceId":"%b","status":"succeeded","result":%b}'
 _encode = msgspec.json.Encoder().encode
 
 
@@ -23,15 +25,8 @@ def id_headers(lineage: Lineage) -> Sequence[tuple[bytes, bytes]]:
 def outcome_response(outcome: Outcome, lineage: Lineage) -> Response:
     headers = (JSON, *id_headers(lineage))
     if outcome.value is not None:
-        result = InvocationResult(
-            schema_version="1",
-            invocation_id=lineage.invocation,
-            root_task_id=lineage.root_task,
-            trace_id=lineage.trace,
-            status="succeeded",
-            result=msgspec.Raw(outcome.value),
-        )
-        return Response(200, _encode(result), headers)
+        ids = headers[1][1], headers[2][1], lineage.trace.encode("ascii")
+        return Response(200, _RESULT % (*ids, outcome.value), headers)
     code, reason = outcome.terminal.error or ErrorCode.INTERNAL_ERROR, outcome.terminal.reason
     error = correlated_error(code, reason, lineage)
     return Response(code_entries()[code].status, _encode(error), headers, code, reason)

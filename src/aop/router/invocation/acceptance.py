@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
@@ -19,7 +18,7 @@ from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import AcceptanceFailed, AcceptanceRefused, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import TIMED_OUT, Acceptance, Opening, Terminal
 from aop.router.a2a import requests
-from aop.router.a2a.agent import FIRST_ID, JSON_ANSWER, STREAM_ANSWER, AgentConversation, Agents
+from aop.router.a2a.agent import AgentConversation, Agents
 from aop.router.a2a.outcome import Outcome
 from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.invocation.running import RunningInvocation
@@ -126,7 +125,9 @@ class AcceptanceBoundary:
                 await self._journal.accept_ended(acceptance, terminal)
                 return EndedAtAcceptance(Outcome(terminal))
             conversation = self._conversation(call, card)
-            prepare = partial(_prepare, conversation, call, now + left)
+            # Delegation and credential are made while the acceptance is being committed. If it fails, nobody uses them.
+            write = requests.stream if call.stream else requests.send
+            prepare = partial(conversation.prepare, write, call.content, now + left)
             place = await self._journal.accept(acceptance, prepare)
         except AcceptanceRefused:
             raise _conflict(call.context) from None
@@ -145,15 +146,6 @@ class AcceptanceBoundary:
         span, context = call.phases.span, call.context
         named = () if span is None else (span.header_of(agent_span_id(context.lineage.invocation)),)
         return AgentConversation(self._agents, card.endpoint, context, card.max_output_bytes, named)
-
-
-def _prepare(conversation: AgentConversation, call: AuthorizedCall, expires_at: float) -> None:
-    """Makes delegation and credential of the first message while the acceptance is being committed. If that fails, the
-    Invocation learns it when it makes them itself; if the acceptance fails, nobody uses them."""
-    write, accept = (requests.stream, STREAM_ANSWER) if call.stream else (requests.send, JSON_ANSWER)
-    with suppress(Exception):
-        body = write(FIRST_ID, call.context.lineage.invocation, call.content)
-        conversation.prepare(body, accept, conversation.delegation(expires_at))
 
 
 def _conflict(context: InvocationContext) -> Conflict:

@@ -1,7 +1,7 @@
 """Runs an accepted Invocation: never refuses, ends in exactly one terminal, and records it before anyone learns it."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from contextlib import suppress
 
 from aop.base.clock import Clock
@@ -11,7 +11,7 @@ from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import Journal
-from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, Fact, Place, terminal_fact
+from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, terminal_fact
 from aop.net.asgi import Disconnect
 from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.a2a.sending import send_and_follow
@@ -104,8 +104,7 @@ class Execution:
         phases, kinds = running.phases, self._metrics.phase_kinds
         phases.enter(kinds.agent, None if phases.span is None else agent_span_id(running.lineage.invocation))
         outcome, leaves_task = await self._worked(running)
-        phases.end(outcome.terminal.error)
-        phases.enter(kinds.terminal)
+        phases.enter(kinds.terminal, fault=outcome.terminal.error)
         told = await self._recorded(running, outcome)
         phases.end(None if told is outcome else told.terminal.error)
         self._supervisor.ended(running, told)
@@ -202,7 +201,8 @@ class Execution:
 
     async def _recorded(self, running: RunningInvocation, outcome: Outcome) -> Outcome:
         """What the caller may learn: the outcome if its terminal is durable, else LOST."""
-        place, facts = await self._progress_of(running)
+        stream = running.stream
+        place, facts = (running.place, ()) if stream is None else await stream.progress.close()
         if running.stop_reason is StopReason.LEDGER_FAILED and outcome.terminal is SUCCEEDED:
             # The last progress failed while the Agent was ending: nothing is a success whose record was in doubt.
             outcome = Outcome(LOST)
@@ -210,16 +210,13 @@ class Execution:
         try:
             told = outcome if await self._journal.end(*facts, terminal) else Outcome(LOST)
         except EpochFenced:
-            if running.stream is not None:
-                running.stream.interrupt()
+            if stream is not None:
+                stream.interrupt()
             return Outcome(ROUTER_ENDED)
         except Exception as fault:  # noqa: BLE001  nobody may wait for a terminal that nobody writes any more
             self._log.event("invocation.fault", level=Level.ERROR, cause=safe_cause(fault))
             self._journal.defer(*facts, terminal)
             told = Outcome(LOST)
-        if running.stream is not None:
-            running.stream.end(told.terminal)
+        if stream is not None:
+            stream.end(told.terminal)
         return told
-
-    async def _progress_of(self, running: RunningInvocation) -> tuple[Place, Sequence[Fact]]:
-        return (running.place, ()) if running.stream is None else await running.stream.progress.close()
