@@ -65,9 +65,9 @@ def _with_pipx(newcomer: Newcomer) -> tuple[list[str], list[str]]:
 
 def _with_pip(newcomer: Newcomer) -> tuple[list[str], list[str]]:
     environment = newcomer.home / "env"
-    newcomer.run(_python(), "-m", "venv", str(environment))
+    newcomer.run(_python(), "-m", "venv", "--without-pip", str(environment))
+    newcomer.run(_python(), "-m", "pip", "--python", str(environment), "install", "pip")
     program = str(environment / "bin" / "pip")
-    newcomer.run(program, "install", "--upgrade", "pip")
     return _installed(newcomer, program, "install", _wheel(newcomer), aop=environment / "bin" / "aop")
 
 
