@@ -21,7 +21,7 @@ from aop.local.ports import any_free_port
 from aop.net.http import Answer, HttpClient, Target
 from aop.net.server import HttpServer, listening_socket
 from aop.router.app import build as build_router
-from aop.router.settings import read_router_settings
+from aop.router.settings import RouterSettings, read_router_settings
 from aop.serving.unit import Unit, tune_gc
 from benchmarks._store import migrated_store
 from benchmarks._streaming_agent import agent_peer
@@ -30,6 +30,7 @@ from benchmarks.measure import peer_process
 WORKSPACE, PROVIDER, AGENT, CAPABILITY = "bench", "bench", "bench:stream", "stream"
 _SERVICE_TOKEN = "benchmark-service-token"  # noqa: S105
 _MAX_AT_ONCE = "4096"
+BuildRouter = Callable[[RouterSettings], Awaitable[Unit]]
 _PRINCIPALS = json.dumps([{"id": "peer", "tokenSha256": hashlib.sha256(_SERVICE_TOKEN.encode()).hexdigest()}])
 
 
@@ -73,13 +74,14 @@ def resident_kib(pid: int) -> float:
 
 
 @asynccontextmanager
-async def stream_platform() -> AsyncIterator[StreamPlatform]:
+async def stream_platform(build: BuildRouter = build_router) -> AsyncIterator[StreamPlatform]:
+    """`build` gives a Router that lacks something, to see what this part costs."""
     async with migrated_store() as store:
         url, router_port = store.url, any_free_port()
         with (
             peer_process(agent_peer) as (agent_pid, agent_port),
             peer_process(partial(_control_plane_peer, url, router_port, agent_port)) as (gateway_pid, gateway_port),
-            peer_process(partial(_router_peer, url, router_port, gateway_port, agent_port)) as (router_pid, _),
+            peer_process(partial(_router_peer, build, url, router_port, gateway_port, agent_port)) as (router_pid, _),
         ):
             platform = StreamPlatform(
                 gateway_pid=gateway_pid,
@@ -201,9 +203,11 @@ def router_environment(url: str, port: int, control_plane_port: int, agent_port:
     }
 
 
-def _router_peer(url: str, port: int, control_plane_port: int, agent_port: int, report: Connection) -> None:
+def _router_peer(
+    build: BuildRouter, url: str, port: int, control_plane_port: int, agent_port: int, report: Connection
+) -> None:
     settings = read_router_settings(router_environment(url, port, control_plane_port, agent_port))
-    serve_unit(lambda: build_router(settings), port, report)
+    serve_unit(lambda: build(settings), port, report)
 
 
 def serve_unit(build: Callable[[], Awaitable[Unit]], port: int, report: Connection) -> None:

@@ -1,7 +1,6 @@
 """One sequence: numbers without a gap, in an order every reader can rely on, whoever gives them and whoever dies."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -225,22 +224,6 @@ async def test_numbers_are_only_added_and_only_in_whole_batches(stores: Database
         await written_position_is_refused(connection, stores)
     finally:
         await connection.close()
-
-
-async def test_events_are_looked_up_by_their_invocation_without_statistics_too(stores: DatabaseUrls) -> None:
-    """In one order over all, the planner would walk every event of a Ledger that is not analyzed yet."""
-    connection = await asyncpg.connect(stores.router)
-    try:
-        await store.prepare(connection)
-        opened = "array_fill(gen_random_uuid(), ARRAY[500]), array_fill(2, ARRAY[500])"
-        await connection.execute("SET plan_cache_mode = force_generic_plan")  # as after some turns
-        await connection.execute(f"PREPARE events AS {store._EVENTS}")
-        plan = "\n".join(line[0] for line in await connection.fetch(f"EXPLAIN EXECUTE events ({opened}, 2000)"))
-    finally:
-        await connection.close()
-    assert re.search(
-        r"Index Cond: \(\(invocation_id = open.invocation_id\) AND \(sequence > open.sequence\)\)", plan
-    ), plan
 
 
 async def written_position_is_refused(connection: Any, stores: DatabaseUrls) -> None:

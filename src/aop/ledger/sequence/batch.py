@@ -1,7 +1,6 @@
 """What has no number yet, and the order in which a batch of it is numbered."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -35,8 +34,7 @@ class EventFound(Row, frozen=True):
     occurred_at: datetime
 
 
-@dataclass(frozen=True)
-class Unended:
+class Unended(Row, frozen=True):
     """An Invocation whose opening has this number and whose terminal has none; `sequence` is of its last with one."""
 
     number: int
@@ -44,9 +42,8 @@ class Unended:
     workspace_id: str
 
 
-@dataclass(frozen=True)
-class Numbered:
-    """A row with the number of its first event."""
+class Numbered(Row, frozen=True):
+    """A row of ledger.number: the number is of its first event."""
 
     number: int
     invocation_id: UUID
