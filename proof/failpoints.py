@@ -107,7 +107,8 @@ def _guarded(point: Failpoint, board: Switchboard, original: Callable[..., Any])
         done = [await original(*positional, **named)] if point.side == "after" else []
         action = None if point in IO and _is_background() else board.due(point.name)
         if action is Action.HANG:
-            seconds, failure = point.hung(positional[0], named)
+            arguments = inspect.signature(original).bind(*positional, **named).arguments
+            seconds, failure = point.hung(positional[0], arguments)
             await asyncio.sleep(seconds)
             raise failure
         if action is Action.RAISE:
@@ -180,7 +181,7 @@ IO: Sequence[Failpoint] = (
     ),
     Failpoint(
         "peer request",
-        f"{_CLIENT}:HttpClient.request",
+        f"{_CLIENT}:HttpClient.exchange",
         broken=_peer_lost,
         hung=lambda _, named: _until(named["deadline"]),
     ),

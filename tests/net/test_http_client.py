@@ -13,6 +13,7 @@ from aop.net.http import (
     RepeatedHeader,
     Target,
     TransferBroken,
+    completed,
     request_head,
     with_headers,
 )
@@ -81,6 +82,8 @@ async def test_nothing_that_could_be_read_as_another_line_is_sent(
         if headers:
             with pytest.raises(ValueError):  # noqa: PT011 - each case is its own reason
                 with_headers(request_head(peer.target, "GET", "/", ()), headers)
+            with pytest.raises(ValueError):  # noqa: PT011 - each case is its own reason
+                completed(request_head(peer.target, "POST", "/", ()), headers, b"{}")
         assert peer.connections == 0
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from aop.net.http import Answer, AnswerStream, Headers, HttpClient, Target
+from aop.net.http import Answer, AnswerStream, Headers, HttpClient, Target, completed, request_head
 from aop.net.origin import Endpoint
 from aop.net.policy import Resolver
 
@@ -18,6 +18,10 @@ class Peer:
         self._client = client
         self._resolver = resolver
 
+    def posts(self, path: str, headers: Headers) -> "Posts":
+        """Requests that begin with the same lines."""
+        return Posts(self, self._client, path, headers)
+
     async def get(self, path: str, headers: Headers, *, deadline: float, max_body: int) -> Answer:
         return await self._request("GET", path, headers, b"", deadline, max_body)
 
@@ -28,7 +32,7 @@ class Peer:
         self, method: str, path: str, headers: Headers, *, body: bytes = b"", deadline: float
     ) -> AnswerStream:
         """The scope of a streamed answer; the size of the answer is the reader's concern."""
-        target = await self._target(deadline)
+        target = self.ready() or await self.resolved(deadline)
         return self._client.stream(
             target, method, path, headers=headers, body=body, deadline=deadline, max_body=_UNBOUNDED
         )
@@ -36,14 +40,41 @@ class Peer:
     async def _request(
         self, method: str, path: str, headers: Headers, body: bytes, deadline: float, max_body: int
     ) -> Answer:
-        target = await self._target(deadline)
+        target = self.ready() or await self.resolved(deadline)
         return await self._client.request(
             target, method, path, headers=headers, body=body, deadline=deadline, max_body=max_body
         )
 
-    async def _target(self, deadline: float) -> Target:
-        endpoint = self._endpoint
-        address = (await self._resolver.addresses(endpoint.host, deadline))[0]
-        if self._last is None or self._last.address != address:
-            self._last = Target(endpoint.scheme, endpoint.host, endpoint.port, address)
-        return self._last
+    def ready(self) -> Target | None:
+        """Where it is; None when its name has to be looked up."""
+        addresses = self._resolver.ready(self._endpoint.host)
+        return None if addresses is None else self._target(addresses[0])
+
+    async def resolved(self, deadline: float) -> Target:
+        return self._target((await self._resolver.addresses(self._endpoint.host, deadline))[0])
+
+    def _target(self, address: str) -> Target:
+        last, endpoint = self._last, self._endpoint
+        if last is None or last.address != address:
+            last = self._last = Target(endpoint.scheme, endpoint.host, endpoint.port, address)
+        return last
+
+
+class Posts:
+    """Requests whose first lines are always the same: checked and written once for each address."""
+
+    def __init__(self, peer: Peer, client: HttpClient, path: str, headers: Headers) -> None:
+        self._peer = peer
+        self._client = client
+        self._path = path
+        self._headers = headers
+        self._target: Target | None = None
+        self._head = b""
+
+    async def send(self, headers: Headers, body: bytes, *, deadline: float, max_body: int) -> Answer:
+        target = self._peer.ready() or await self._peer.resolved(deadline)
+        if target is not self._target:
+            self._head = request_head(target, "POST", self._path, self._headers)
+            self._target = target
+        request = completed(self._head, headers, body)
+        return await self._client.exchange(target, "POST", request, deadline, max_body)

@@ -1,7 +1,7 @@
 """What goes into and comes out of one exchange: where a request goes, its bytes, the answer, and what can go wrong."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -111,32 +111,46 @@ _MAX_SENDABLE = 1024
 
 def request_bytes(target: Target, method: str, path: str, headers: Headers, body: bytes) -> bytes:
     """The whole request on the wire; ValueError for anything that could be read as a second line."""
-    head = request_head(target, method, path, headers)
-    return with_body(head, body) if body or method in _METHODS_WITH_BODY else head + b"\r\n\r\n"
+    lines = [_start(method, path, target.authority), *_lines(headers)]
+    if body or method in _METHODS_WITH_BODY:
+        lines.append(b"content-length: %d" % len(body))
+    lines += (b"", body)
+    return b"\r\n".join(lines)
 
 
 def request_head(target: Target, method: str, path: str, headers: Headers) -> bytes:
     """The lines up to the last of these headers; a program that sends the same ones often makes it once."""
-    if method not in _METHODS or path[:1] != "/" or "#" in path or " " in path:
-        raise ValueError("the request line is not a known method and an origin-form target")
-    lines = [b"%b %b HTTP/1.1" % (_METHODS[method], path.encode("ascii")), b"host: " + target.authority]
-    lines += _lines(headers)
-    require_lines(lines)
-    return b"\r\n".join(lines)
+    return b"\r\n".join((_start(method, path, target.authority), *_lines(headers)))
+
+
+def completed(head: bytes, headers: Headers, body: bytes) -> bytes:
+    """A whole request: a head, more lines behind it, and the body."""
+    return b"\r\n".join((head, *_lines(headers), b"content-length: %d" % len(body), b"", body))
 
 
 def with_headers(head: bytes, headers: Headers) -> bytes:
     """A head, and more lines behind it."""
-    lines = [*_lines(headers)]
+    return b"\r\n".join((head, *_lines(headers)))
+
+
+# A program sends to few places. Paths with ids in them push each other out.
+@lru_cache(maxsize=256)
+def _start(method: str, path: str, authority: bytes) -> bytes:
+    """Request line and Host."""
+    if method not in _METHODS or path[:1] != "/" or "#" in path or " " in path:
+        raise ValueError("the request line is not a known method and an origin-form target")
+    lines = [b"%b %b HTTP/1.1" % (_METHODS[method], path.encode("ascii")), b"host: " + authority]
     require_lines(lines)
-    return b"\r\n".join((head, *lines))
+    return b"\r\n".join(lines)
 
 
-def _lines(headers: Headers) -> Iterable[bytes]:
+def _lines(headers: Headers) -> list[bytes]:
     for name, _ in headers:
         if name not in _sendable:
             _require_sendable(name)
-    return map(b": ".join, headers)
+    lines = [*map(b": ".join, headers)]
+    require_lines(lines)
+    return lines
 
 
 def with_body(head: bytes, body: bytes) -> bytes:

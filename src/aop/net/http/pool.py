@@ -70,13 +70,17 @@ class Pool:
         self._max_idle_per_target = max_idle_per_target
         self._resting: dict[Target, list[Connection]] = {}
         self._open: set[Connection] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._sweep_timer: asyncio.TimerHandle | None = None
         self._all_lost: asyncio.Future[None] | None = None
         self._closed = False
 
     def idle(self, target: Target, deadline: float) -> Connection | None:
         """The most recently used connection that is still clean; a stale one is closed, never used."""
-        now = asyncio.get_running_loop().time()
+        loop = self._loop
+        if loop is None:  # kept, because to ask for it costs a system call for each request
+            loop = self._loop = asyncio.get_running_loop()
+        now = loop.time()
         if self._closed:
             raise RuntimeError("the client is closed")
         if now >= deadline:
