@@ -50,10 +50,34 @@ async def test_a_head_that_was_written_before_makes_the_same_answer(request_head
     assert await exchange(app, request_head, until_close=True) == plain
 
 
+@pytest.mark.parametrize("size", [0, 5, 300_000])
+async def test_one_value_of_a_head_that_was_written_before_may_vary(size: int) -> None:
+    body, head = b"a" * size, FixedHead(404, ((b"x-a", b"1"),), varying=b"x-b")
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await scope["aop.answer_fixed"](head, body, b"2")
+
+    plain = await exchange(replying(404, [(b"x-a", b"1"), (b"x-b", b"2")], body), GET, until_close=True)
+    assert await exchange(app, GET, until_close=True) == plain
+
+
+async def test_a_value_that_could_be_read_as_another_line_is_not_sent() -> None:
+    head = FixedHead(200, (), varying=b"x-b")
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await scope["aop.answer_fixed"](head, b"{}", b"2\r\nx-c: 3")
+
+    lines, body = await exchange(app, GET, until_close=True)
+    assert lines[0] == b"HTTP/1.1 500 Internal Server Error"
+    assert body == b""
+
+
 @pytest.mark.parametrize("name", [b"connection", b"transfer-encoding", b"date", b"content-length", b"X-A", b"x a"])
 def test_a_head_that_frames_its_body_or_holds_another_line_is_not_written_before(name: bytes) -> None:
     with pytest.raises(ValueError, match="head"):
         FixedHead(200, ((name, b"1"),))
+    with pytest.raises(ValueError, match="head"):
+        FixedHead(200, (), varying=name)
     with pytest.raises(ValueError, match="head"):
         FixedHead(200, ((b"x", b"1\r\ny: 2"),))
     with pytest.raises(ValueError, match="head"):

@@ -83,7 +83,7 @@ def _call(route: DoorRoute, gateway: Gateway) -> Call:
         request = DoorRequest(http, gateway.caller(token, http.path["workspaceId"]))
         answer: RouteAnswer = _NOBODY
         try:
-            async with CancelOnDisconnect(http):
+            with CancelOnDisconnect(http):
                 answer = await route.serve(request)
         except GatewayFault as fault:
             request.ran(fault.trace_id, fault.invocation_id)

@@ -19,24 +19,30 @@ _HOST = b"-._~!$&'()*+,;=:[]%ABCDEFGHIJKLMNOPQRSTUVWXYZ" + _DIGITS_AND_LOWER
 class HeaderMap:
     """The lines of one head, to be asked by name."""
 
-    __slots__ = ("by_name", "lines")
+    __slots__ = ("by_name", "lines", "repeats")
 
     def __init__(self, lines: Headers) -> None:
         self.lines = lines
         self.by_name = dict(lines)
         """The last of each."""
-
-    @property
-    def repeats(self) -> bool:
+        self.repeats = len(self.by_name) < len(lines)
         """Whether any name came twice."""
-        return len(self.by_name) < len(self.lines)
+
+    def values(self, name: bytes) -> Sequence[bytes]:
+        """Every value sent under this lowercase name, in order."""
+        value = self.by_name.get(name)
+        if value is None:
+            return ()
+        if not self.repeats:
+            return (value,)
+        return [value for key, value in self.lines if key == name]
 
     def single(self, name: bytes) -> bytes | None:
         """The value of a header that was sent exactly once."""
-        value = self.by_name.get(name)
-        if value is None or len(self.by_name) == len(self.lines):
-            return value
-        return value if sum(line[0] == name for line in self.lines) == 1 else None
+        if not self.repeats:
+            return self.by_name.get(name)
+        values = self.values(name)
+        return values[0] if len(values) == 1 else None
 
 
 def is_origin_form(target: bytes) -> bool:

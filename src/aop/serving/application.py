@@ -112,7 +112,10 @@ class _Exchange:
 
     async def run(self, table: RouteTable) -> None:
         try:
-            answer = await self._answer(table)
+            try:
+                answer = await self._checked(table)
+            except Exception as fault:  # noqa: BLE001  the edge: an unforeseen fault becomes INTERNAL_ERROR
+                answer = self._failed(fault)
             self.status = answer.status
             self.code = answer.code
             self.reason = answer.reason
@@ -125,42 +128,40 @@ class _Exchange:
             if self._slots is not None:
                 self._slots.give_back()
 
-    async def _answer(self, table: RouteTable) -> RouteAnswer:
-        try:
-            return await self._checked(table)
-        except Refusal as refusal:
-            self.cause = str(refusal) or None
-            return refusal_response(refusal, self.request)
-        except StoreUnavailable as failure:
-            self.cause = str(failure)
+    def _failed(self, fault: Exception) -> RouteAnswer:
+        if isinstance(fault, Refusal):
+            self.cause = str(fault) or None
+            return refusal_response(fault, self.request)
+        if isinstance(fault, StoreUnavailable):
+            self.cause = str(fault)
             return error_response(ErrorCode.DEPENDENCY_ERROR, self.request, reason=Reason.STORE_UNAVAILABLE)
-        except Exception as fault:  # noqa: BLE001  the edge: an unforeseen fault becomes INTERNAL_ERROR
-            self.cause = safe_cause(fault)
-            self.level = Level.ERROR
-            return error_response(ErrorCode.INTERNAL_ERROR, self.request)
+        self.cause = safe_cause(fault)
+        self.level = Level.ERROR
+        return error_response(ErrorCode.INTERNAL_ERROR, self.request)
 
     async def _checked(self, table: RouteTable) -> RouteAnswer:
-        ambiguity = self.request.scope["aop.ambiguity"]
+        request, scope = self.request, self.request.scope
+        ambiguity = scope["aop.ambiguity"]
         if ambiguity is not None:
-            self.request.close_connection = True
+            request.close_connection = True
             raise InvalidRequest(Violation("", ambiguity))
-        self._cross_origin.require(self.request)
-        found = table.find(self.request.scope["raw_path"])
+        self._cross_origin.require(request)
+        found = table.find(scope["raw_path"])
         if found is None:
             raise NotFound("unknown path")
-        routes, self.request.path = found
-        route = routes.get(self.request.method)
+        routes, request.path = found
+        route = routes.get(scope["method"])
         self.route = route or next(iter(routes.values()))
         if route is None:
-            return self._cross_origin.preflight(self.request) or _not_offered(routes)
-        self.request.joins_trace = route.spanned is Spanned.UNDER_CALLER
-        await route.access(self.request)
+            return self._cross_origin.preflight(request) or _not_offered(routes)
+        request.joins_trace = route.spanned is Spanned.UNDER_CALLER
+        await route.access(request)
         if route.slots is not None:
             self._admit(route.slots)
-        require_path_values(self.request.path)
-        if route.query is not None:
-            self.request.query = read_query(self.request.query_string, route.query)
-        return await route.call(self.request)
+        require_path_values(request.path)
+        if route.query is not None and scope["query_string"]:
+            request.query = read_query(request.query_string, route.query)
+        return await route.call(request)
 
     def _admit(self, slots: Slots) -> None:
         """The slot is held until the answer is delivered."""

@@ -67,8 +67,9 @@ async def _require_elsewhere(workers: SchemaWorkers, document: Document, raw: by
 
 
 def require_json_type(request: Request) -> None:
-    content_type = request.single_header(b"content-type") or b""
-    media_type = content_type.partition(b";")[0].strip().lower()
+    media_type = request.single_header(b"content-type") or b""
+    if media_type != b"application/json":  # as most write it
+        media_type = media_type.partition(b";")[0].strip().lower()
     encodings = request.header_values(b"content-encoding")
     if media_type != b"application/json" or any(value.strip().lower() != b"identity" for value in encodings):
         raise InvalidRequest(Violation("", "content_type"))

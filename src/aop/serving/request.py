@@ -1,8 +1,9 @@
 """One HTTP request as the units see it: routed, traced and, once checked, with a known caller."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from aop.base.ids import new_trace_id
 from aop.cards.workers import SchemaWorkers
@@ -17,13 +18,12 @@ from aop.telemetry.tracing import Tracing
 StreamFailure = tuple[ErrorCode, Reason | None]
 
 
-@dataclass(slots=True)
-class Request:
+class Request(msgspec.Struct):
     scope: Scope
     receive: Receive
-    trace_id: str = field(default_factory=new_trace_id)
-    path: dict[str, str] = field(default_factory=dict)
-    query: dict[str, Any] = field(default_factory=dict)
+    trace_id: str = msgspec.field(default_factory=new_trace_id)
+    path: dict[str, str] = {}
+    query: dict[str, Any] = {}
     caller: str | None = None
     invocation_id: str | None = None
     failure: StreamFailure | None = None
@@ -39,7 +39,7 @@ class Request:
     """Whether the caller is one of us, so that the span it names counts."""
     phases: RequestPhases | None = None
     _span: OpenSpan | None = None
-    _sent: HeaderMap | None = None
+    _headers: HeaderMap | None = None
 
     @property
     def principal(self) -> str:
@@ -73,19 +73,17 @@ class Request:
 
     def header_values(self, name: bytes) -> Sequence[bytes]:
         """Every value sent under this lowercase name, in order."""
-        sent = self._sent or self._headers()
-        value = sent.by_name.get(name)
-        if value is None:
-            return ()
-        return tuple([line[1] for line in sent.lines if line[0] == name]) if sent.repeats else (value,)
+        headers = self._headers
+        if headers is None:
+            headers = self._headers = HeaderMap(self.scope["headers"])
+        return headers.values(name)
 
     def single_header(self, name: bytes) -> bytes | None:
         """The value when the header was sent exactly once."""
-        return (self._sent or self._headers()).single(name)
-
-    def _headers(self) -> HeaderMap:
-        sent = self._sent = HeaderMap(self.scope["headers"])
-        return sent
+        headers = self._headers
+        if headers is None:
+            headers = self._headers = HeaderMap(self.scope["headers"])
+        return headers.single(name)
 
 
 def require_agreement(request: Request, *, stream: bool) -> None:

@@ -1,12 +1,14 @@
 """Answers: whole bodies and the error envelopes of contract section 8."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import msgspec
 
 from aop.contracts.errors import ErrorCode, Reason, Refusal, Violation, code_entries
 from aop.contracts.platform_error import PreAcceptanceError
 from aop.net.asgi import Send
+from aop.net.server import FixedHead
 from aop.serving.request import Request
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -15,6 +17,7 @@ TRACE_HEADER = b"x-platform-trace-id"
 _RETRY_AFTER = (b"retry-after", b"1")
 _CHALLENGE = (b"www-authenticate", b"Bearer")
 _WITHOUT_BODY = frozenset({204, 304})
+_JSON_ALONE = (JSON,)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -27,6 +30,12 @@ class Response(msgspec.Struct, frozen=True):
     cacheable: bool = False
 
     async def deliver(self, request: Request, extra: Headers, send: Send) -> None:
+        scope = request.scope
+        if self.headers == _JSON_ALONE and not extra and not self.cacheable and not request.close_connection:
+            answer_fixed = scope.get("aop.answer_fixed")
+            if answer_fixed is not None:
+                await answer_fixed(_json_head(self.status), self.body, request.trace_id.encode())
+                return
         headers = [(TRACE_HEADER, request.trace_id.encode()), *self.headers, *extra]
         if self.status not in _WITHOUT_BODY:
             headers.append((b"content-length", str(len(self.body)).encode()))
@@ -34,12 +43,18 @@ class Response(msgspec.Struct, frozen=True):
             headers.append((b"connection", b"close"))
         if not self.cacheable:
             headers.append((b"cache-control", b"no-store"))
-        answer = request.scope.get("aop.answer")
+        answer = scope.get("aop.answer")
         if answer is not None:
             await answer(self.status, headers, self.body)
             return
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": self.body})
+
+
+@cache
+def _json_head(status: int) -> FixedHead:
+    """Of the usual answer: JSON, and nothing about it that others do not say too."""
+    return FixedHead(status, (JSON, (b"cache-control", b"no-store")), varying=TRACE_HEADER)
 
 
 def json_response(status: int, value: object, headers: Headers = ()) -> Response:
@@ -69,9 +84,9 @@ def error_answer(
         violations=tuple(violations) or msgspec.UNSET,
     )
     body = _encode(error)
-    headers: list[tuple[bytes, bytes]] = [JSON]
+    headers: Headers = _JSON_ALONE
     if code is ErrorCode.OVERLOADED:
-        headers.append(_RETRY_AFTER)
+        headers = (JSON, _RETRY_AFTER)
     if code is ErrorCode.UNAUTHENTICATED:
-        headers.append(_CHALLENGE)
+        headers = (JSON, _CHALLENGE)
     return Response(entry.status, body, headers, code, reason)

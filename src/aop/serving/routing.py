@@ -69,20 +69,35 @@ class _Node:
     names: Sequence[str] = ()
 
 
+# Callers repeat the paths of their Workspaces. What a path leads to never changes.
+_MAX_KEPT = 1024
+_MAX_KEPT_BYTES = 256
+
+
 class RouteTable:
     """Finds the routes of a path; segments are percent-decoded exactly once, after splitting."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self._root = _Node()
-        self._without_parameters: dict[bytes, dict[str, Route]] = {}
+        self._kept: dict[bytes, tuple[Mapping[str, Route], dict[str, str]]] = {}
         for route in routes:
             self._add(route)
 
     def find(self, raw_path: bytes) -> tuple[Mapping[str, Route], dict[str, str]] | None:
         """The routes of the path by method, and its parameters, not yet judged; None when the path is unknown."""
-        found = self._without_parameters.get(raw_path)
-        if found is not None:
-            return found, {}
+        kept = self._kept.get(raw_path)
+        if kept is None:
+            kept = self._walk(raw_path)
+            if kept is None:
+                return None
+            if len(raw_path) <= _MAX_KEPT_BYTES:
+                if len(self._kept) >= _MAX_KEPT:
+                    self._kept.clear()
+                self._kept[raw_path] = kept
+        routes, values = kept
+        return routes, values.copy()
+
+    def _walk(self, raw_path: bytes) -> tuple[Mapping[str, Route], dict[str, str]] | None:
         node, values = self._root, []
         # The server lets nothing but visible ASCII stand in a path.
         segments = raw_path.decode("ascii").split("/")
@@ -109,8 +124,6 @@ class RouteTable:
         node.names = names
         methods = ("GET", "HEAD") if route.method == "GET" and route.head else (route.method,)
         node.routes.update(dict.fromkeys(methods, route))
-        if not names:
-            self._without_parameters[route.path.encode("ascii")] = node.routes
 
 
 def _is_version(text: str) -> bool:

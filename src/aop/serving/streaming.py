@@ -16,7 +16,7 @@ SILENCE_SECONDS = 8.0
 
 
 class CancelOnDisconnect:
-    """`async with CancelOnDisconnect(request) as left:` — afterwards `left.happened` says whether the caller left."""
+    """`with CancelOnDisconnect(request) as left:` — afterwards `left.happened` says whether the caller left."""
 
     def __init__(self, request: Request) -> None:
         self._gone = request.scope["aop.disconnected"]
@@ -24,14 +24,14 @@ class CancelOnDisconnect:
         self._cancelling = 0
         self.happened = False
 
-    async def __aenter__(self) -> "CancelOnDisconnect":
+    def __enter__(self) -> "CancelOnDisconnect":
         self._task = asyncio.current_task()
         assert self._task is not None  # noqa: S101  always within a task
         self._cancelling = self._task.cancelling()
         self._gone.add_callback(self._leave)
         return self
 
-    async def __aexit__(
+    def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> bool:
         self._gone.remove_callback(self._leave)
@@ -82,7 +82,7 @@ async def deliver_source(
     async with aclosing(source):
         await send({"type": "http.response.start", "status": status, "headers": headers})
         if request.method != "HEAD":
-            async with CancelOnDisconnect(request) as leaving:
+            with CancelOnDisconnect(request) as leaving:
                 await relay()
             if leaving.happened:
                 return

@@ -29,20 +29,30 @@ def whole_answer(status: int, headers: Iterable[tuple[bytes, bytes]], body: byte
 
 
 class FixedHead:
-    """Of answers that differ in their body alone: checked and written once. Framing and date are the server's."""
+    """Of answers that differ in their body alone: checked and written once. Framing and date are the server's.
 
-    __slots__ = ("headers", "lines", "status")
+    The value of one more header, `varying`, is given with each answer.
+    """
 
-    def __init__(self, status: int, headers: tuple[tuple[bytes, bytes], ...]) -> None:
-        names = {name for name, _ in headers}
+    __slots__ = ("_headers", "_varying", "before_date", "before_value", "status")
+
+    def __init__(self, status: int, headers: tuple[tuple[bytes, bytes], ...], varying: bytes | None = None) -> None:
+        names = {name for name, _ in headers} if varying is None else {varying, *(name for name, _ in headers)}
         if status in {204, 304} or names & (_OWN_FIELDS | {b"content-length"}):
             raise ValueError("a head that is not the same for every body")
         for name in names:
             require_name(name)
+        lines = [*map(b": ".join, headers)]
+        require_lines(lines)
         self.status = status
-        self.headers = headers
-        self.lines = [*map(b": ".join, headers)]
-        require_lines(self.lines)
+        self.before_date = b"\r\n".join((_status_line(status), *lines, b""))
+        self.before_value = b"" if varying is None else b"\r\n" + varying + b": "
+        self._headers = headers
+        self._varying = varying
+
+    def headers(self, value: bytes) -> tuple[tuple[bytes, bytes], ...]:
+        """Of one answer."""
+        return self._headers if self._varying is None else (*self._headers, (self._varying, value))
 
 
 class ResponseEncoder:
@@ -85,18 +95,17 @@ class ResponseEncoder:
         require_lines([value for _, value in self._headers])
         self._status = status
 
-    def whole(self, head: FixedHead, body: bytes, *, keep_alive: bool) -> bytes:
+    def whole(self, head: FixedHead, value: bytes, body: bytes, *, keep_alive: bool) -> bytes:
         """The same as `start` and `body` for a whole answer, in one step."""
         if self._status:
             raise RuntimeError("the response has already started")
+        require_lines([value])
         self._status = head.status
         self.head_sent = self.finished = True
         self.keep_alive = keep_alive
-        lines = [_status_line(head.status), _date(), *head.lines, b"content-length: %d" % len(body)]
-        lines += (b"", b"") if keep_alive else (b"connection: close", b"", b"")
-        if not self._bodiless:
-            lines[-1] = body
-        return b"\r\n".join(lines)
+        end = b"\r\n\r\n" if keep_alive else b"\r\nconnection: close\r\n\r\n"
+        length, sent = b"\r\ncontent-length: %d" % len(body), b"" if self._bodiless else body
+        return b"".join((head.before_date, _date(), head.before_value, value, length, end, sent))
 
     def body(self, body: bytes, *, more: bool, keep_alive: bool) -> list[bytes]:
         """The bytes to write, in order."""
