@@ -9,7 +9,8 @@ A call that the Router resolves was authorized before. If its version was replac
 replaced, for a short time. A new call sees only the current Installation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 import msgspec
 
@@ -22,7 +23,6 @@ from aop.control_plane.workspace.installation_states import (
     CurrentInstallation,
     InstallationState,
     InstallationStates,
-    authorization_document,
 )
 from aop.control_plane.workspace.roles import require_caller, require_known
 
@@ -67,12 +67,12 @@ class Authorization:
         self._states = installation_states
         self._pins = pins
 
-    async def for_caller(self, caller: str, access: AccessRequest) -> Authorized:
-        return await self._authorized(access, caller)
+    def for_caller(self, caller: str, access: AccessRequest) -> Coroutine[Any, Any, Authorized]:
+        return self._authorized(access, caller)
 
-    async def for_router(self, access: AccessRequest) -> Authorized:
+    def for_router(self, access: AccessRequest) -> Coroutine[Any, Any, Authorized]:
         """For nobody in particular: the root of such a call was authorized for its caller."""
-        return await self._authorized(access, None)
+        return self._authorized(access, None)
 
     async def card(self, pin: Pin) -> bytes:
         """The canonical bytes of an authorized Card."""
@@ -87,13 +87,14 @@ class Authorization:
         installation = _require_enabled(state, access.version)  # 3, 4
         version = state.require_agreement(installation)  # 5
         release = version.require_usable()  # 6, 7
-        skill = (await self._pins.summary(version)).skills.get(access.capability)
+        summary = self._pins.kept_summary(version) or await self._pins.summary(version)
+        skill = summary.skills.get(access.capability)
         if skill is None:
             raise CapabilityNotAllowed("no such Skill", reason=Reason.SKILL_UNKNOWN)  # 8
         if not skill.required.issubset(installation.accepted_permissions):
             raise CapabilityNotAllowed("a permission is not accepted", reason=Reason.PERMISSION_NOT_ACCEPTED)  # 8
         pin = Pin(access.workspace_id, version.agent_id, version.version, installation.release_id, version.digest)
-        return Authorized(pin, authorization_document(installation, release))
+        return Authorized(pin, state.authorization(installation, release))
 
 
 def _pins(state: InstallationState, version: str) -> bool:

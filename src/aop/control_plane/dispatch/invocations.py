@@ -13,6 +13,7 @@ from aop.contracts.identity import Lineage
 from aop.contracts.invocation import InvocationRequest, InvocationResult, RouterDispatch, UserCaller
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization, Authorized
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
+from aop.net.headers import HeaderMap
 from aop.net.http import Answer, ConnectFailed, Headers, HttpError
 from aop.net.policy import NameNotResolved
 
@@ -21,7 +22,7 @@ GUARD_SECONDS = 15.0
 
 MAX_ERROR_BYTES = 64 * 1024
 _NOT_FORWARDED = frozenset({ErrorCode.UNAUTHENTICATED, ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND, ErrorCode.CONFLICT})
-_IDENTITY_HEADERS = frozenset({b"x-platform-trace-id", b"x-platform-invocation-id", b"x-platform-root-task-id"})
+_TRACE, _INVOCATION, _ROOT_TASK = b"x-platform-trace-id", b"x-platform-invocation-id", b"x-platform-root-task-id"
 _encode = msgspec.json.Encoder().encode
 _decode_result = msgspec.json.Decoder(InvocationResult).decode
 
@@ -90,11 +91,12 @@ class Invocations:
                 max_body=self._max_result_bytes,
             )
         except HttpError as failure:  # what broke off behind its head is still an answer about this Invocation
-            seen = dispatch if failure.headers is None else seen_by_router(failure.headers, dispatch)
+            seen = dispatch if failure.headers is None else seen_by_router(HeaderMap(failure.headers), dispatch)
             raise router_lost(failure, seen) from failure
         except FAILURES as failure:
             raise router_lost(failure, dispatch) from failure
-        return _checked(answer, seen_by_router(answer.headers, dispatch))
+        headers = HeaderMap(answer.headers)
+        return _checked(answer, headers, seen_by_router(headers, dispatch))
 
 
 def router_lost(failure: Exception, dispatch: Dispatch) -> RouterFailed:
@@ -104,10 +106,10 @@ def router_lost(failure: Exception, dispatch: Dispatch) -> RouterFailed:
     return RouterFailed(type(failure).__name__, dispatch, reason)
 
 
-def _checked(answer: Answer, dispatch: Dispatch) -> Forwarded:
+def _checked(answer: Answer, headers: HeaderMap, dispatch: Dispatch) -> Forwarded:
     if answer.status != 200 and len(answer.body) > MAX_ERROR_BYTES:
         raise RouterFailed("larger than allowed", dispatch)
-    if _media_type(answer.headers) != b"application/json":
+    if not _is_json(headers.single(b"content-type")):
         raise RouterFailed("media type", dispatch)
     if answer.status != 200:
         return forwarded_error(answer.status, answer.body, dispatch)
@@ -148,22 +150,17 @@ def dispatch_body(caller: str, authorized: Authorized, request: InvocationReques
     )
 
 
-def seen_by_router(headers: Headers, dispatch: Dispatch) -> Dispatch:
+def seen_by_router(headers: HeaderMap, dispatch: Dispatch) -> Dispatch:
     """The answer must bear our trace; with both id headers it says that the Invocation was accepted."""
-    named = [field for field in headers if field[0] in _IDENTITY_HEADERS]
-    trace = (b"x-platform-trace-id", dispatch.lineage.trace.encode("ascii"))
-    if trace not in named:
+    lineage = dispatch.lineage
+    if headers.single(_TRACE) != lineage.trace.encode("ascii"):
         raise RouterFailed("another trace", dispatch)
-    if len(named) == 1:
+    if _INVOCATION not in headers.by_name and _ROOT_TASK not in headers.by_name:
         return dispatch
-    accepted = {
-        trace,
-        (b"x-platform-invocation-id", dispatch.lineage.invocation.encode("ascii")),
-        (b"x-platform-root-task-id", dispatch.lineage.root_task.encode("ascii")),
-    }
-    if len(named) != 3 or set(named) != accepted:
+    invocation, root_task = lineage.invocation.encode("ascii"), lineage.root_task.encode("ascii")
+    if headers.single(_INVOCATION) != invocation or headers.single(_ROOT_TASK) != root_task:
         raise RouterFailed("another invocation", dispatch)
-    return Dispatch(dispatch.lineage, correlated=True)
+    return Dispatch(lineage, correlated=True)
 
 
 def forwarded_error(status: int, body: bytes, dispatch: Dispatch) -> Forwarded:
@@ -193,6 +190,7 @@ def _all_under_input(violations: Sequence[dict[str, str]]) -> bool:
     return bool(violations) and all(f"{item['pointer']}/".startswith("/input/") for item in violations)
 
 
-def _media_type(headers: Headers) -> bytes:
-    values = [value for name, value in headers if name == b"content-type"]
-    return values[0].partition(b";")[0].strip().lower() if len(values) == 1 else b""
+def _is_json(content_type: bytes | None) -> bool:
+    if content_type is None:
+        return False
+    return content_type == b"application/json" or content_type.partition(b";")[0].strip().lower() == b"application/json"

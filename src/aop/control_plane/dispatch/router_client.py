@@ -31,6 +31,7 @@ class RouterClient:
         self._peer = peer
         self._authorization = (b"authorization", f"Bearer {token.reveal()}".encode("ascii"))
         self._dispatch_headers = (self._authorization, (b"content-type", b"application/json"))
+        self._dispatches = peer.posts(_DISPATCH, (*self._dispatch_headers, _ACCEPT_JSON))
         self._answer_limit = answer_limit
 
     async def status(self) -> RouterStatus:
@@ -62,8 +63,8 @@ class RouterClient:
         self, body: bytes, trace_headers: Headers, *, trace_id: str, deadline: float, max_body: int
     ) -> Answer:
         """Sends an Invocation whose answer is one JSON document; `trace_headers` name the span it is sent from."""
-        headers = (*self._dispatch_headers, _ACCEPT_JSON, _trace_header(trace_id), *trace_headers)
-        return await self._peer.post(_DISPATCH, headers, body, deadline=deadline, max_body=max_body)
+        headers = (_trace_header(trace_id), *trace_headers)
+        return await self._dispatches.send(headers, body, deadline=deadline, max_body=max_body)
 
     async def open_stream(self, body: bytes, trace_headers: Headers, *, trace_id: str, deadline: float) -> AnswerStream:
         """Sends an Invocation that is answered by a stream. Its head is read on entry; the caller reads its body."""

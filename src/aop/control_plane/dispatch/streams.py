@@ -21,6 +21,7 @@ from aop.control_plane.dispatch.invocations import (
     seen_by_router,
 )
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
+from aop.net.headers import HeaderMap
 from aop.net.http import Headers, StreamedAnswer
 from aop.net.sse import COMMENT, EventTooLarge, FrameReader, FramingBroken
 
@@ -96,7 +97,7 @@ class Streams:
                         body, trace_headers, trace_id=dispatch.lineage.trace, deadline=deadline
                     )
                 )
-                seen = seen_by_router(answer.headers, dispatch)
+                seen = seen_by_router(HeaderMap(answer.headers), dispatch)
                 if answer.status != 200:
                     return forwarded_error(answer.status, await _collected(answer, seen), seen)
                 if answer.headers_named(b"content-type") != [b"text/event-stream"] or not seen.correlated:

@@ -40,7 +40,7 @@ class InvocationRoutes:
         run = self._streams.open if invocation.stream else self._invocations.run
         answer: Forwarded | OpenedStream | None = None
         try:
-            async with CancelOnDisconnect(request):
+            with CancelOnDisconnect(request):
                 answer = await run(request.principal, authorized, invocation, dispatch, below)
         except RouterFailed as failure:
             if not failure.dispatch.correlated:
@@ -68,13 +68,14 @@ def _spanned(request: Request, invocation: InvocationRequest) -> Headers:
     return (span.header(),)
 
 
+_JSON, _JSON_LATER = (JSON,), (JSON, (b"retry-after", b"1"))
 _NOBODY = Response(503)
 """The answer to a caller who has disconnected; it is never sent."""
 
 
 def _response(forwarded: Forwarded) -> Response:
-    retry = ((b"retry-after", b"1"),) if forwarded.code is ErrorCode.OVERLOADED else ()
-    return Response(forwarded.status, forwarded.body, (JSON, *retry), forwarded.code, forwarded.reason)
+    headers = _JSON_LATER if forwarded.code is ErrorCode.OVERLOADED else _JSON
+    return Response(forwarded.status, forwarded.body, headers, forwarded.code, forwarded.reason)
 
 
 def _lost(failure: RouterFailed) -> Forwarded:

@@ -181,6 +181,10 @@ class Pins:
             document = await pins.document(connection, agent_id, version)
         return _checked(document, digest)
 
+    def kept_summary(self, pin: PinnedVersion) -> CardSummary | None:
+        """None when the Card has to be read."""
+        return self._summaries.get(pin.digest)
+
     async def summary(self, pin: PinnedVersion) -> CardSummary:
         summary = self._summaries.get(pin.digest)
         if summary is None:

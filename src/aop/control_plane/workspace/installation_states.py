@@ -1,6 +1,6 @@
 """The present state of an Agent in a Workspace: the caller's role, Installation and pinned version, read together."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 
 from aop.base.clock import Clock
@@ -11,7 +11,7 @@ from aop.control_plane.workspace.store import installations
 from aop.control_plane.workspace.store.authorizations import installations_ever
 from aop.control_plane.workspace.store.installations import InstallationStateRow, StateKey
 from aop.control_plane.workspace.store.replacements import replaced_state
-from aop.store.database import Database
+from aop.store.database import Connection, Database
 from aop.store.grouped_reads import GroupedReads
 
 CurrentInstallation = installations.CurrentInstallation
@@ -35,17 +35,34 @@ def authorization_document(installation: CurrentInstallation, release: PinnedRel
 
 
 class InstallationState:
-    """What one statement read: all parts are of the same moment."""
+    """What one statement read: all parts are of the same moment.
 
-    __slots__ = ("_pin", "installation", "role")
+    Calls that shared the statement share this too, and what the first of them found out from it.
+    """
+
+    __slots__ = ("_document", "_pin", "_version", "installation", "role")
 
     def __init__(self, row: InstallationStateRow) -> None:
         self.role = row.role
         self.installation = row.installation
         self._pin = row.pin
+        self._version: PinnedVersion | None = None
+        self._document: AuthorizationDocument | None = None
+
+    def authorization(self, installation: CurrentInstallation, release: PinnedRelease) -> AuthorizationDocument:
+        """What permits a call: its own Installation, and the Release of the version that this pins."""
+        document = self._document
+        if document is None:
+            document = self._document = authorization_document(installation, release)
+        return document
 
     def require_agreement(self, installation: CurrentInstallation) -> PinnedVersion:
         """Returns the pinned version, when the Registry still has exactly what was installed."""
+        if self._version is None:
+            self._version = self._agreeing(installation)
+        return self._version
+
+    def _agreeing(self, installation: CurrentInstallation) -> PinnedVersion:
         if self._pin is None:
             raise DependencyFailed("the pinned version is gone")
         pin = PinnedVersion.of(self._pin)
@@ -62,14 +79,11 @@ class InstallationStates:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._rows: GroupedReads[StateKey, InstallationStateRow] = GroupedReads(
-            database, installations.installation_states
-        )
+        self._states: GroupedReads[StateKey, InstallationState] = GroupedReads(database, _states)
 
-    async def read(self, workspace_id: str, agent_id: str, principal: str | None) -> InstallationState | None:
+    def read(self, workspace_id: str, agent_id: str, principal: str | None) -> Awaitable[InstallationState | None]:
         """None when there is no such Workspace. Without a principal the state has no role."""
-        row = await self._rows.get((workspace_id, agent_id, principal))
-        return None if row is None else InstallationState(row)
+        return self._states.begin((workspace_id, agent_id, principal))
 
     async def replaced(self, workspace_id: str, agent_id: str, version: str) -> InstallationState | None:
         """As if the Installation of this version had not been replaced just now; None when none was, or when what
@@ -91,4 +105,9 @@ class InstallationStates:
         return found
 
     async def close(self) -> None:
-        await self._rows.close()
+        await self._states.close()
+
+
+async def _states(connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, InstallationState]:
+    rows = await installations.installation_states(connection, keys)
+    return {key: InstallationState(row) for key, row in rows.items()}
