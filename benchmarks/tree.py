@@ -56,8 +56,8 @@ async def _run(calls: int) -> Report:
             url = server.url(database="postgres")
             await migrate(url)
             await _seed(url, calls)
-            own, store, size = await _grow(url, server.pid, events)
             tune_gc()
+            own, store, size = await _grow(url, server.pid, events)
             millis = await _prove(url, calls)
     p95 = statistics.quantiles(millis, n=20)[-1]
     return Report(

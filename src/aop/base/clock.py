@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 Clock = Callable[[], datetime]
 
+_TWO = tuple(f"{number:02}" for number in range(60))
 _second = 0
 _second_text = ""
 _RFC3339 = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII)
@@ -28,7 +29,13 @@ def now_text() -> str:
 
 def to_text(moment: datetime) -> str:
     """The one form written on the wire: UTC, six fraction digits, `Z`."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    # Half of what `isoformat` takes, which spends most of its time on the offset.
+    return (
+        f"{moment.year:04}-{_TWO[moment.month]}-{_TWO[moment.day]}T"
+        f"{_TWO[moment.hour]}:{_TWO[moment.minute]}:{_TWO[moment.second]}.{moment.microsecond:06}Z"
+    )
 
 
 def from_text(text: str) -> datetime:

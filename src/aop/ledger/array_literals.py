@@ -6,10 +6,11 @@ PostgreSQL reads the array. A column of bytes stays a list: its text would be tw
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, cast
 
-_TWO = tuple(f"{number:02}" for number in range(60))
+from aop.base.clock import to_text
+
 _SQL_TYPES = {"word": "text", "moment": "timestamptz"}
 
 
@@ -59,17 +60,7 @@ def _escaped(value: str) -> str:
 
 
 def _moments(values: Sequence[datetime | None]) -> str:
-    return _words([None if value is None else _moment(value) for value in values])
-
-
-def _moment(value: datetime) -> str:
-    """What `isoformat` writes of a time in UTC, in half of the time: most of it would go into the offset."""
-    if value.tzinfo is not UTC:
-        return value.isoformat()
-    return (
-        f"{value.year}-{_TWO[value.month]}-{_TWO[value.day]}T"
-        f"{_TWO[value.hour]}:{_TWO[value.minute]}:{_TWO[value.second]}.{value.microsecond:06}+00"
-    )
+    return _words([None if value is None else to_text(value) for value in values])
 
 
 _LITERALS: Mapping[str, Callable[[Sequence[Any]], Any]] = {

@@ -6,7 +6,6 @@ compares both. What was written once never changes: a new member may only appear
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from json.encoder import encode_basestring as quoted
 from typing import Any, Final
 from uuid import UUID
@@ -65,9 +64,9 @@ class InvocationLeaves:
     def of_opening(self) -> Sequence[bytes]:
         """Of the one to three events that the acceptance stands for: same moment, consecutive ids."""
         kind, event_id, created_at, deadline_at, authorization = self._opening
-        moment, (first, *others) = _text(created_at), _consecutive(event_id)
+        moment, (first, *others) = to_text(created_at), _consecutive(event_id)
         permitted = "" if authorization is None else f',"authorizationDigest":"{authorization.hex()}"'
-        deadline = f',"deadlineAt":"{_text(deadline_at)}"'
+        deadline = f',"deadlineAt":"{to_text(deadline_at)}"'
         behind = f'{self._until_latency},"occurredAt":"{moment}{self._until_sequence}'
         start, until_chunks, until_type, end = self._start, self._until_chunks, self._until_type, self._until_end
         created, *later = _OPENINGS[kind]
@@ -90,7 +89,7 @@ class InvocationLeaves:
         return (
             f"{self._start}{self._until_chunks}{chunks}{'' if code is None else self._error(code, reason)}"
             f',"eventId":"evt_{event_id.hex}{self._until_latency}{latency}'
-            f',"occurredAt":"{_text(occurred_at)}{self._until_sequence}{sequence}'
+            f',"occurredAt":"{to_text(occurred_at)}{self._until_sequence}{sequence}'
             f',"status":"{_STATUSES[kind]}{self._until_type}{kind}{self._until_end}'
         ).encode()
 
@@ -108,13 +107,3 @@ def _consecutive(event_id: UUID) -> tuple[str, str, str]:
         start = digits[:-1]
         return digits, start + _DIGITS[place + 1], start + _DIGITS[place + 2]
     return digits, f"{event_id.int + 1:032x}", f"{event_id.int + 2:032x}"
-
-
-def _text(moment: datetime) -> str:
-    """As `to_text` gives it, in half the time: what the store gives is in UTC."""
-    if moment.tzinfo is not UTC:
-        return to_text(moment)
-    date = moment.year, moment.month, moment.day
-    return "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ" % (  # noqa: UP031  half the time of a format string
-        *date, moment.hour, moment.minute, moment.second, moment.microsecond
-    )  # fmt: skip
