@@ -21,11 +21,9 @@ class Disconnect:
     It stays unset when the request ends in the ordinary way.
     """
 
-    __slots__ = ("_callbacks", "_set")
-
-    def __init__(self) -> None:
-        self._set = False
-        self._callbacks: list[Callable[[], object]] | None = None
+    # As of a peer that is there and that nobody watches: each request has one, and few are ever written to.
+    _set = False
+    _callbacks: list[Callable[[], object]] | None = None
 
     def is_set(self) -> bool:
         return self._set

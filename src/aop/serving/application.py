@@ -52,16 +52,29 @@ class Application:
             return
         started = time.perf_counter()
         request = Request(scope, receive, tracing=self._tracing, workers=self._workers)
-        exchange = _Exchange(request, self._cross_origin, send)
+        exchange = _Exchange(request, self._cross_origin)
         try:
-            await exchange.run(self._table)
+            try:
+                answer = await exchange.checked(self._table)
+            except Exception as fault:  # noqa: BLE001  the edge: an unforeseen fault becomes INTERNAL_ERROR
+                answer = exchange.failed(fault)
+            exchange.status, exchange.code, exchange.reason = answer.status, answer.code, answer.reason
+            try:
+                await answer.deliver(request, self._cross_origin.grant(request), send)
+            except Exception as fault:
+                exchange.cause, exchange.level = safe_cause(fault), Level.ERROR
+                raise
         finally:
+            if exchange.slots is not None:
+                exchange.slots.give_back()
             self._record(exchange, started)
 
     def _record(self, exchange: "_Exchange", started: float) -> None:
-        request, route = exchange.request, exchange.route
+        request, route, level = exchange.request, exchange.route, exchange.level
         template = None if route is None else route.path
-        method = request.method if request.method in _METHODS else "other"
+        method = request.scope["method"]
+        if method not in _METHODS:
+            method = "other"
         code, ended = exchange.code, time.perf_counter()
         seconds = ended - started
         if request.phases is not None:
@@ -74,10 +87,10 @@ class Application:
             _trace(self._tracing, exchange, method, started, ended)
         said, reason = (code, exchange.reason) if code or not request.failure else request.failure
         self._log.request(
-            exchange.level,
+            level,
             RequestRecord(
                 time=now_text(),
-                level=exchange.level.text,
+                level=level.text,
                 unit=self._log.unit,
                 event="request",
                 method=method,
@@ -97,38 +110,21 @@ class Application:
 class _Exchange:
     """One request and its answer, with what the record will say of them."""
 
-    def __init__(self, request: Request, cross_origin: CrossOrigin, send: Send) -> None:
+    route: Route | None = None
+    status = 0
+    code: ErrorCode | None = None
+    reason: Reason | None = None
+    cause: str | None = None
+    level = Level.INFO
+    unadmitted = False
+    slots: Slots | None = None
+    """Where it has a slot, which is held until the answer is delivered."""
+
+    def __init__(self, request: Request, cross_origin: CrossOrigin) -> None:
         self.request = request
-        self.route: Route | None = None
-        self.status = 0
-        self.code: ErrorCode | None = None
-        self.reason: Reason | None = None
-        self.cause: str | None = None
-        self.level = Level.INFO
-        self.unadmitted = False
-        self._slots: Slots | None = None
         self._cross_origin = cross_origin
-        self._send = send
 
-    async def run(self, table: RouteTable) -> None:
-        try:
-            try:
-                answer = await self._checked(table)
-            except Exception as fault:  # noqa: BLE001  the edge: an unforeseen fault becomes INTERNAL_ERROR
-                answer = self._failed(fault)
-            self.status = answer.status
-            self.code = answer.code
-            self.reason = answer.reason
-            try:
-                await answer.deliver(self.request, self._cross_origin.grant(self.request), self._send)
-            except Exception as fault:
-                self.cause, self.level = safe_cause(fault), Level.ERROR
-                raise
-        finally:
-            if self._slots is not None:
-                self._slots.give_back()
-
-    def _failed(self, fault: Exception) -> RouteAnswer:
+    def failed(self, fault: Exception) -> RouteAnswer:
         if isinstance(fault, Refusal):
             self.cause = str(fault) or None
             return refusal_response(fault, self.request)
@@ -139,7 +135,7 @@ class _Exchange:
         self.level = Level.ERROR
         return error_response(ErrorCode.INTERNAL_ERROR, self.request)
 
-    async def _checked(self, table: RouteTable) -> RouteAnswer:
+    async def checked(self, table: RouteTable) -> RouteAnswer:
         request, scope = self.request, self.request.scope
         ambiguity = scope["aop.ambiguity"]
         if ambiguity is not None:
@@ -164,13 +160,12 @@ class _Exchange:
         return await route.call(request)
 
     def _admit(self, slots: Slots) -> None:
-        """The slot is held until the answer is delivered."""
         try:
             slots.take()
         except Overloaded:
             self.unadmitted = True
             raise
-        self._slots = slots
+        self.slots = slots
 
 
 def _trace(tracing: Tracing, exchange: _Exchange, method: str, started: float, ended: float) -> None:

@@ -17,12 +17,8 @@ class Level(IntEnum):
     WARNING = 30
     ERROR = 40
 
-    @property
-    def text(self) -> str:
-        return _LEVEL_TEXTS[self]
-
-
-_LEVEL_TEXTS = {level: level.name.lower() for level in Level}
+    def __init__(self, _: int) -> None:
+        self.text = self.name.lower()
 
 
 class RequestRecord(msgspec.Struct, rename="camel", omit_defaults=True):

@@ -23,6 +23,7 @@ class InvocationRoutes:
     def __init__(self, invocations: Invocations, streams: Streams, request_max_bytes: int) -> None:
         self._invocations = invocations
         self._streams = streams
+        self._document = document("invocation-request/2")
         self._max_bytes = request_max_bytes
 
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
@@ -31,7 +32,7 @@ class InvocationRoutes:
         return [Route("POST", path, self.invoke, Envelope.INVOCATION, authenticate, access.invocations)]
 
     async def invoke(self, request: Request) -> RouteAnswer:
-        body = await read_json(request, document("invocation-request/2"), self._max_bytes)
+        body = await read_json(request, self._document, self._max_bytes)
         invocation = _decode(body.raw)
         below = _spanned(request, invocation)
         require_agreement(request, stream=invocation.stream)

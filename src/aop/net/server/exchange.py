@@ -46,16 +46,15 @@ class PeerConnection(Protocol):
 class Exchange:
     """Runs the application once; after a disconnect its sends are silent and its receives say so."""
 
-    __slots__ = ("_body_received", "_connection", "_encoder", "_reader", "_waiters", "_writing", "disconnect")
+    _body_received = False
+    _writing = False
+    _waiters: Sequence[asyncio.Future[None]] = ()
 
     def __init__(self, connection: PeerConnection, reader: RequestReader) -> None:
         self.disconnect = Disconnect()
         self._connection = connection
         self._reader = reader
         self._encoder = ResponseEncoder(reader.method, reader.version)
-        self._body_received = False
-        self._writing = False
-        self._waiters: list[asyncio.Future[None]] = []
 
     def scope(self, client: Address | None, server: Address | None) -> Scope:
         """What ASGI names, and what only this server gives: `aop.serving.request` says what holds without it."""
@@ -209,8 +208,8 @@ class Exchange:
 
     async def _change(self) -> None:
         waiter = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
+        self._waiters = (*self._waiters, waiter)
         try:
             await waiter
         finally:
-            self._waiters.remove(waiter)
+            self._waiters = [other for other in self._waiters if other is not waiter]

@@ -24,42 +24,19 @@ def _drop(line: tuple[bytes, bytes]) -> None: ...
 class RequestReader:
     """One request; `feed` raises BadRequest, after which nothing may be fed."""
 
-    __slots__ = (
-        "_body_size",
-        "_limits",
-        "_parser",
-        "_received",
-        "_take_line",
-        "_target",
-        "ambiguity",
-        "buffered",
-        "complete",
-        "excess",
-        "expects_continue",
-        "has_head",
-        "headers",
-        "keep_alive",
-        "method",
-        "path",
-        "pieces",
-        "query",
-        "version",
-    )
+    # Before anything is read. Half of it stays so in most requests.
+    method = version = ""
+    ambiguity: str | None = None
+    """What of a well-formed head could be read in two ways; the application refuses such a request."""
+    path = query = _target = b""
+    keep_alive = expects_continue = has_head = complete = excess = False
+    buffered = _body_size = _received = 0
 
     def __init__(self, limits: ServerLimits) -> None:
-        self.method = self.version = ""
-        self.ambiguity: str | None = None
-        """What of a well-formed head could be read in two ways; the application refuses such a request."""
-        self.path = self.query = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self._take_line: Callable[[tuple[bytes, bytes]], None] = self.headers.append
-        self.keep_alive = self.expects_continue = False
-        self.has_head = self.complete = self.excess = False
         self.pieces: list[bytes] = []
-        self.buffered = 0
         self._limits = limits
-        self._target = b""
-        self._body_size = self._received = 0
         self._parser: httptools.HttpRequestParser | None = httptools.HttpRequestParser(self)
 
     def feed(self, data: bytes) -> None:

@@ -1,7 +1,7 @@
 """Turns ASGI response messages into bytes: framing, the head's own fields, no injection."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final
@@ -61,28 +61,18 @@ class ResponseEncoder:
     An empty body message with `more_body` sends the head alone.
     """
 
-    __slots__ = (
-        "_bodiless",
-        "_chunked",
-        "_headers",
-        "_left",
-        "_status",
-        "_version",
-        "finished",
-        "head_sent",
-        "keep_alive",
-    )
+    # Before anything is sent.
+    head_sent = False
+    finished = False
+    keep_alive = False
+    _status = 0
+    _headers: Sequence[tuple[bytes, bytes]] = ()
+    _chunked = False
+    _left: int | None = None
 
     def __init__(self, method: str, version: str) -> None:
-        self.head_sent = False
-        self.finished = False
-        self.keep_alive = False
         self._version = version
-        self._status = 0
-        self._headers: list[tuple[bytes, bytes]] = []
         self._bodiless = method == "HEAD"
-        self._chunked = False
-        self._left: int | None = None
 
     def start(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
         if self._status:

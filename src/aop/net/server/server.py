@@ -88,6 +88,7 @@ class HttpServer:
         self.connections = Connections(limits, note, refusal, self._connection, self._note_quiet)
         self.idle = self.connections.idle
         self._app = app
+        self._loop: asyncio.AbstractEventLoop
         self._acceptors: list[Acceptor] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._quiet: asyncio.Future[None] | None = None
@@ -102,6 +103,7 @@ class HttpServer:
         return len(self._tasks)
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
+        self._loop = asyncio.get_running_loop()
         for sock in sockets:
             acceptor = Acceptor(sock, self.connections.admit, self.connections.accept_failed)
             acceptor.start()
@@ -150,7 +152,7 @@ class HttpServer:
     # What connections call.
 
     def run(self, exchange: Exchange, scope: Scope) -> None:
-        task = asyncio.get_running_loop().create_task(exchange.run(self._app, scope))
+        task = self._loop.create_task(exchange.run(self._app, scope))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
@@ -158,7 +160,7 @@ class HttpServer:
         self.connections.closed(connection)
 
     def _connection(self) -> ServerConnection:
-        return ServerConnection(self, asyncio.get_running_loop())
+        return ServerConnection(self, self._loop)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
