@@ -52,7 +52,7 @@ async def test_a_head_that_was_written_before_makes_the_same_answer(request_head
 
 @pytest.mark.parametrize("size", [0, 5, 300_000])
 async def test_one_value_of_a_head_that_was_written_before_may_vary(size: int) -> None:
-    body, head = b"a" * size, FixedHead(404, ((b"x-a", b"1"),), varying=b"x-b")
+    body, head = b"a" * size, FixedHead(404, ((b"x-a", b"1"),), b"x-b")
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await scope["aop.answer_fixed"](head, body, b"2")
@@ -62,7 +62,7 @@ async def test_one_value_of_a_head_that_was_written_before_may_vary(size: int) -
 
 
 async def test_a_value_that_could_be_read_as_another_line_is_not_sent() -> None:
-    head = FixedHead(200, (), varying=b"x-b")
+    head = FixedHead(200, (), b"x-b")
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await scope["aop.answer_fixed"](head, b"{}", b"2\r\nx-c: 3")
@@ -77,7 +77,7 @@ def test_a_head_that_frames_its_body_or_holds_another_line_is_not_written_before
     with pytest.raises(ValueError, match="head"):
         FixedHead(200, ((name, b"1"),))
     with pytest.raises(ValueError, match="head"):
-        FixedHead(200, (), varying=name)
+        FixedHead(200, (), name)
     with pytest.raises(ValueError, match="head"):
         FixedHead(200, ((b"x", b"1\r\ny: 2"),))
     with pytest.raises(ValueError, match="head"):

@@ -70,7 +70,7 @@ def require_name(name: bytes) -> None:
         raise ValueError("a header name is not a lowercase token")
 
 
-def require_lines(lines: list[bytes]) -> None:
+def require_lines(lines: Sequence[bytes]) -> None:
     """No line of a head holds a control character, a line end above all, else ValueError."""
     if b"".join(lines).translate(None, _VALUE):
         raise ValueError("a line of the head holds a control character")

@@ -49,7 +49,11 @@ class EventParser:
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """Events in order; EventTooLarge comes after those that were complete before it."""
         if self._started and not self._buffer and not self._after_cr and _is_whole(piece):
-            return self._split(piece[6:-2])
+            ended = piece[6:-2]
+            events = ended.split(_BETWEEN)
+            if piece.count(_LINE_END) == 2 * len(events) and max(map(len, events)) <= self._max_event - 8:
+                return iter(events)
+            return self._split(ended)
         if self._after_cr and piece[:1] == b"\n":
             piece = piece[1:]
             self._after_cr = False

@@ -30,11 +30,12 @@ class Response(msgspec.Struct, frozen=True):
     cacheable: bool = False
 
     async def deliver(self, request: Request, extra: Headers, send: Send) -> None:
-        scope = request.scope
-        if self.headers == _JSON_ALONE and not extra and not self.cacheable and not request.close_connection:
+        scope, own = request.scope, self.headers
+        if own and own[0] is JSON and not extra and not self.cacheable and not request.close_connection:
             answer_fixed = scope.get("aop.answer_fixed")
             if answer_fixed is not None:
-                await answer_fixed(_json_head(self.status), self.body, request.trace_id.encode())
+                head = _json_head(self.status, *[name for name, _ in own[1:]])
+                await answer_fixed(head, self.body, request.trace_id.encode(), *[value for _, value in own[1:]])
                 return
         headers = [(TRACE_HEADER, request.trace_id.encode()), *self.headers, *extra]
         if self.status not in _WITHOUT_BODY:
@@ -52,9 +53,9 @@ class Response(msgspec.Struct, frozen=True):
 
 
 @cache
-def _json_head(status: int) -> FixedHead:
-    """Of the usual answer: JSON, and nothing about it that others do not say too."""
-    return FixedHead(status, (JSON, (b"cache-control", b"no-store")), varying=TRACE_HEADER)
+def _json_head(status: int, *more: bytes) -> FixedHead:
+    """Of JSON answers with the same headers, which are those of a few places in the code."""
+    return FixedHead(status, (JSON, (b"cache-control", b"no-store")), TRACE_HEADER, *more)
 
 
 def json_response(status: int, value: object, headers: Headers = ()) -> Response:

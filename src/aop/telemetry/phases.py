@@ -49,7 +49,9 @@ class RequestPhases:
             return
         now = perf_counter()
         if before is not None:
-            self._ended(before, now, fault)
+            before.observe(now - self._begun)
+            if self.span is not None:
+                self._keep(self.span, before, now, fault)
         self._kind, self._begun = kind, now
         if self.span is not None:
             self._span_id = span_id or new_span_id()
@@ -58,12 +60,13 @@ class RequestPhases:
         kind = self._kind
         if kind is None:
             return
-        self._kind = None
-        self._ended(kind, perf_counter(), fault)
-
-    def _ended(self, kind: PhaseKind, ended: float, fault: str | None) -> None:
+        ended, self._kind = perf_counter(), None
         kind.observe(ended - self._begun)
-        if self.span is not None and self.span.sampled:
+        if self.span is not None:
+            self._keep(self.span, kind, ended, fault)
+
+    def _keep(self, span: OpenSpan, kind: PhaseKind, ended: float, fault: str | None) -> None:
+        if span.sampled:
             self.ended_phases += (Phase(kind, self._span_id, self._begun, ended, fault),)
 
     @property

@@ -19,6 +19,7 @@ class AnswerReader:
     """Belongs to one connection; `feed` and `end` raise an HttpError, after which it may not be used again."""
 
     __slots__ = (
+        "_arrived",
         "_body_size",
         "_fields",
         "_interim",
@@ -34,11 +35,15 @@ class AnswerReader:
         "has_head",
         "headers",
         "keep_alive",
+        "on_body",
         "pieces",
         "status",
     )
 
     def __init__(self) -> None:
+        # A callback of the parser: a stream has one piece for each of its events, and all of them are read at once.
+        self._arrived: list[bytes] = []
+        self.on_body = self._arrived.append
         self._parser = httptools.HttpResponseParser(self)
         self._without_body = False
         self.pieces: list[bytes] = []
@@ -65,9 +70,13 @@ class AnswerReader:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
+            self._keep_arrived()
             if not self.complete:
                 raise self._refusal or TransferBroken("the answer is not well-formed HTTP") from error
             self.excess = True
+        else:
+            if self._arrived:
+                self._keep_arrived()
         if self.complete:
             return
         if not self.has_head:
@@ -99,6 +108,7 @@ class AnswerReader:
 
     def on_message_begin(self) -> None:
         if self.complete:
+            self._keep_arrived()
             self.excess = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -118,25 +128,31 @@ class AnswerReader:
                 self.complete = True
                 self.keep_alive = parser.should_keep_alive()
 
-    def on_body(self, body: bytes) -> None:
-        if self.complete:
-            self.excess = True
+    def on_message_complete(self) -> None:
+        if self.has_head and not self.complete:
+            self.complete = True
+            self.keep_alive = self._parser.should_keep_alive()
+
+    def _keep_arrived(self) -> None:
+        """Takes over what the parser has read of the body. Behind the end of an answer nothing belongs to it."""
+        arrived = self._arrived
+        if not arrived or self.excess or self._without_body:
+            self.excess = self.excess or bool(arrived)
+            arrived.clear()
             return
-        size = len(body)
+        size = sum(map(len, arrived))
         self._body_size += size
         excess = self._body_size - self._max_body
         if excess > 0:
             # What lies within the limit is handed over first, however the bytes were cut on their way.
             if excess < size:
-                self.pieces.append(body[: size - excess])
+                self.pieces.append(b"".join(arrived)[: size - excess])
+            arrived.clear()
+            self.complete = False
             self._refuse(AnswerTooLarge("body", self.status))
         self.buffered += size
-        self.pieces.append(body)
-
-    def on_message_complete(self) -> None:
-        if self.has_head and not self.complete:
-            self.complete = True
-            self.keep_alive = self._parser.should_keep_alive()
+        self.pieces += arrived
+        arrived.clear()
 
     def _skip_interim(self, status: int) -> None:
         self._interim += 1

@@ -175,14 +175,14 @@ class Exchange:
             self._encoder.start(status, headers)
             await self._send_body(body, more=False)
 
-    async def answer_fixed(self, head: FixedHead, body: bytes, value: bytes = b"") -> None:
-        """The same with a head that was checked before, and the value of the header in it that varies."""
+    async def answer_fixed(self, head: FixedHead, body: bytes, *values: bytes) -> None:
+        """The same with a head that was checked before, and the values of the headers in it that vary."""
         connection = self._connection
         if len(body) > _PIECE_BYTES:
-            await self.answer(head.status, head.headers(value), body)
+            await self.answer(head.status, head.headers(values), body)
         elif not self.disconnect.is_set():
             keep_alive = self._may_keep_alive()
-            connection.write((self._encoder.whole(head, value, body, keep_alive=keep_alive),))
+            connection.write((self._encoder.whole(head, values, body, keep_alive=keep_alive),))
             if not connection.writable:
                 await self._drained()
             if not self.disconnect.is_set():

@@ -31,13 +31,13 @@ def whole_answer(status: int, headers: Iterable[tuple[bytes, bytes]], body: byte
 class FixedHead:
     """Of answers that differ in their body alone: checked and written once. Framing and date are the server's.
 
-    The value of one more header, `varying`, is given with each answer.
+    The values of more headers, `varying`, are given with each answer.
     """
 
-    __slots__ = ("_headers", "_varying", "before_date", "before_value", "status")
+    __slots__ = ("_headers", "_varying", "before_date", "status", "varying_lines")
 
-    def __init__(self, status: int, headers: tuple[tuple[bytes, bytes], ...], varying: bytes | None = None) -> None:
-        names = {name for name, _ in headers} if varying is None else {varying, *(name for name, _ in headers)}
+    def __init__(self, status: int, headers: tuple[tuple[bytes, bytes], ...], *varying: bytes) -> None:
+        names = {*varying, *(name for name, _ in headers)}
         if status in {204, 304} or names & (_OWN_FIELDS | {b"content-length"}):
             raise ValueError("a head that is not the same for every body")
         for name in names:
@@ -46,13 +46,13 @@ class FixedHead:
         require_lines(lines)
         self.status = status
         self.before_date = b"\r\n".join((_status_line(status), *lines, b""))
-        self.before_value = b"" if varying is None else b"\r\n" + varying + b": "
+        self.varying_lines = b"".join([b"\r\n%b: %%b" % name.replace(b"%", b"%%") for name in varying])
         self._headers = headers
         self._varying = varying
 
-    def headers(self, value: bytes) -> tuple[tuple[bytes, bytes], ...]:
+    def headers(self, values: tuple[bytes, ...]) -> tuple[tuple[bytes, bytes], ...]:
         """Of one answer."""
-        return self._headers if self._varying is None else (*self._headers, (self._varying, value))
+        return (*self._headers, *zip(self._varying, values, strict=True))
 
 
 class ResponseEncoder:
@@ -85,17 +85,17 @@ class ResponseEncoder:
         require_lines([value for _, value in self._headers])
         self._status = status
 
-    def whole(self, head: FixedHead, value: bytes, body: bytes, *, keep_alive: bool) -> bytes:
+    def whole(self, head: FixedHead, values: tuple[bytes, ...], body: bytes, *, keep_alive: bool) -> bytes:
         """The same as `start` and `body` for a whole answer, in one step."""
         if self._status:
             raise RuntimeError("the response has already started")
-        require_lines([value])
+        require_lines(values)
         self._status = head.status
         self.head_sent = self.finished = True
         self.keep_alive = keep_alive
         end = b"\r\n\r\n" if keep_alive else b"\r\nconnection: close\r\n\r\n"
         length, sent = b"\r\ncontent-length: %d" % len(body), b"" if self._bodiless else body
-        return b"".join((head.before_date, _date(), head.before_value, value, length, end, sent))
+        return b"".join((head.before_date, _date(), head.varying_lines % values, length, end, sent))
 
     def body(self, body: bytes, *, more: bool, keep_alive: bool) -> list[bytes]:
         """The bytes to write, in order."""

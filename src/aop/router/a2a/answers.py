@@ -1,13 +1,14 @@
 """Reads one JSON-RPC response of an Agent by the rules of contract 11.7; everything doubtful is a protocol error."""
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
 from aop.base import json
 from aop.contracts.a2a import ArtifactUpdate, Message, RpcError, RpcResponse, StatusUpdate, Task, TaskState
 from aop.contracts.errors import ErrorCode, Reason
+from aop.contracts.wire import Wire
 from aop.router.a2a.outcome import AgentFault
 
 Result = Message | Task | StatusUpdate | ArtifactUpdate
@@ -24,6 +25,14 @@ _envelope = msgspec.json.Decoder(RpcResponse).decode
 _message = msgspec.json.Decoder(Message).decode
 
 
+class _MessageResponse(Wire, frozen=True, kw_only=True):
+    """The answer that most Agents give, in one reading."""
+
+    jsonrpc: Literal["2.0"]
+    id: str
+    result: Message
+
+
 class _Kind(msgspec.Struct):
     kind: str
 
@@ -36,6 +45,7 @@ class _AnyTask(msgspec.Struct):
     status: _AnyStatus
 
 
+_message_response = msgspec.json.Decoder(_MessageResponse).decode
 _kind = msgspec.json.Decoder(_Kind).decode
 _any_task = msgspec.json.Decoder(_AnyTask).decode
 
@@ -55,7 +65,20 @@ def read_result(body: bytes, request_id: str, allowed: frozenset[str]) -> Result
         raise protocol_error(Reason.NOT_JSON) from None
     result = parsed.get("result") if isinstance(parsed, dict) else None
     kind = result.get("kind") if isinstance(result, dict) else None
+    if kind == "message" and "message" in allowed:
+        message = _whole_message(body, request_id)
+        if message is not None:
+            return message
     return read_strict_result(body, request_id, allowed, kind)
+
+
+def _whole_message(body: bytes, request_id: str) -> Message | None:
+    """None leaves it to the reading in steps, which says what is wrong."""
+    try:
+        response = _message_response(body)
+    except msgspec.DecodeError:
+        return None
+    return response.result if response.id == request_id and _is_whole(response.result) else None
 
 
 def read_strict_result(body: bytes, request_id: str, allowed: frozenset[str], kind: object = None) -> Result:

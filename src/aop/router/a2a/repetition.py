@@ -21,6 +21,9 @@ _VALUE_DEPTH = json.AGENT_DEPTH - 6
 
 _MAX_LESSONS = 4
 _BLANKS = b" \t\n\r"
+_QUOTE = ord('"')
+_OPENINGS = {PartKind.TEXT: _QUOTE, PartKind.FILE: ord("{")}
+"""The first byte of the value, where that is not free."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -36,22 +39,21 @@ class Repetition:
         self._before = b""
         self._behind = b""
         self._place = slice(0, 0)
-        self._opening = b""
+        self._opening: int | None = None
         self._lessons = 0
 
     def value(self, event: bytes) -> tuple[bytes, object] | None:
         """The bytes of the value and the value itself; None if the event must be read in full."""
-        if not self._before or not event.startswith(self._before) or not event.endswith(self._behind):
-            return None
-        if len(event) > IN_LOOP_BYTES:
+        before = self._before
+        if not before or not event.startswith(before) or not event.endswith(self._behind) or len(event) > IN_LOOP_BYTES:
             return None
         value = event[self._place].strip(_BLANKS)
-        if not value.startswith(self._opening):
+        if not value or (self._opening and value[0] != self._opening):
             return None
         try:
             # For a string, or a short text with at most one member, right syntax is enough to be strict JSON: it cannot
             # be too deep and cannot repeat a name.
-            if value[:1] == b'"' or (len(value) <= _VALUE_DEPTH and value.count(b":") < 2):
+            if value[0] == _QUOTE or (len(value) <= _VALUE_DEPTH and value.count(b":") < 2):
                 return value, _decode(value)
             return value, json.parse(value, _VALUE_DEPTH)
         except (json.JsonRefused, msgspec.DecodeError, UnicodeDecodeError):
@@ -66,7 +68,7 @@ class Repetition:
         artifact = result.artifact
         value, kind = value_of(artifact.parts), artifact.parts[0].kind
         before, _, behind = event.rpartition(value)
-        self._opening = {PartKind.DATA: b"", PartKind.TEXT: b'"', PartKind.FILE: b"{"}[kind]
+        self._opening = _OPENINGS.get(kind)
         if self._is_place_of_value(before, behind, artifact):
             self._before, self._behind = before, behind
             self._place = slice(len(before), -len(behind))

@@ -29,9 +29,9 @@ async def send_and_follow(
     request_id, body = conversation.message(requests.send, message)
     answer = await conversation.ask(body, deadline, delegation=delegation)
     result = await conversation.read(answer, request_id, _ANSWERS)
+    if isinstance(result, Message):
+        return value_of_message(result)
     for pause in _pauses():
-        if isinstance(result, Message):
-            return value_of_message(result)
         if not isinstance(result, Task):
             raise protocol_error(Reason.MESSAGE_SHAPE)
         task.see(result.id)

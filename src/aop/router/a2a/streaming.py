@@ -37,7 +37,8 @@ async def stream_chunks(
                 for event in events:
                     repeated = repetition.value(event)
                     if repeated is not None:
-                        if (waiting := deliver(*repeated)) is not None:
+                        chunk, read = repeated
+                        if (waiting := deliver(chunk, read)) is not None:
                             await waiting
                         continue
                     result = await conversation.read(event, request_id, STREAM_KINDS)

@@ -74,7 +74,8 @@ class AcceptanceBoundary:
     async def accept(
         self, call: AuthorizedCall, caller_left: Callable[[], bool]
     ) -> RunningInvocation | EndedAtAcceptance:
-        """Raises a Refusal before anything is recorded, or returns after the first transaction committed."""
+        """Raises a Refusal before anything is recorded, or returns after the first transaction committed. What runs the
+        Invocation then enters the next phase."""
         phases = call.phases
         if phases.span is not None:
             phases.span.attributes.update(_span_attributes(call))
@@ -93,9 +94,7 @@ class AcceptanceBoundary:
             raise CallerLeft("before acceptance")
         # Again, because a change may have arrived while the Card was asked for or the input checked.
         self._resolution.require_usable(release)
-        accepted = await self._record(call, card, deadline)
-        phases.end()
-        return accepted
+        return await self._record(call, card, deadline)
 
     async def _require_input(self, call: AuthorizedCall, card: TargetCard, deadline: float) -> None:
         """A check that takes until the deadline is no refusal: the call is accepted and ends `timed_out`."""
@@ -124,7 +123,9 @@ class AcceptanceBoundary:
             if terminal is not None:
                 await self._journal.accept_ended(acceptance, terminal)
                 return EndedAtAcceptance(Outcome(terminal))
-            conversation = self._conversation(call, card)
+            span, context = call.phases.span, call.context
+            named = () if span is None else (span.header_of(agent_span_id(context.lineage.invocation)),)
+            conversation = AgentConversation(self._agents, card.endpoint, context, card.max_output_bytes, named)
             # Delegation and credential are made while the acceptance is being committed. If it fails, nobody uses them.
             write = requests.stream if call.stream else requests.send
             prepare = partial(conversation.prepare, write, call.content, now + left)
@@ -141,11 +142,6 @@ class AcceptanceBoundary:
             return EndedAtAcceptance(Outcome(await self._journal.end_unstarted(found.place)))
         task = TrackedTask(call.context.lineage.invocation)
         return RunningInvocation(card, call.content, deadline, now + left, place, task, call.phases, conversation)
-
-    def _conversation(self, call: AuthorizedCall, card: TargetCard) -> AgentConversation:
-        span, context = call.phases.span, call.context
-        named = () if span is None else (span.header_of(agent_span_id(context.lineage.invocation)),)
-        return AgentConversation(self._agents, card.endpoint, context, card.max_output_bytes, named)
 
 
 def _conflict(context: InvocationContext) -> Conflict:

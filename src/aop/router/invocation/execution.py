@@ -56,6 +56,7 @@ class Execution:
 
     def start_stream(self, running: RunningInvocation, max_frame_bytes: int) -> StreamDelivery:
         """Likewise. The caller's frames come from the delivery, `accepted` first."""
+        running.phases.end()  # its task enters the next one, a little later
         progress = ProgressKeeper(
             self._journal, self._clock, running.place, lambda: running.stop(StopReason.LEDGER_FAILED)
         )

@@ -18,7 +18,8 @@ class Outbox:
         """Whether there is room for more."""
         self._frames.append(frame)
         self._size += len(frame)
-        self._wake()
+        if self._changed is not None:
+            self._wake()
         return self._size < FULL_BYTES
 
     def drop(self) -> None:
@@ -46,10 +47,12 @@ class Outbox:
         return piece
 
     async def _change(self) -> None:
-        if self._changed is None or self._changed.done():
-            self._changed = asyncio.get_running_loop().create_future()
-        await self._changed
+        changed = self._changed
+        if changed is None or changed.done():
+            changed = self._changed = asyncio.get_running_loop().create_future()
+        await changed
 
     def _wake(self) -> None:
-        if self._changed is not None and not self._changed.done():
-            self._changed.set_result(None)
+        changed, self._changed = self._changed, None
+        if changed is not None and not changed.done():
+            changed.set_result(None)
