@@ -25,6 +25,7 @@ from aop.local.postgres import EmbeddedPostgres
 from aop.serving.unit import tune_gc
 from aop.store.database import Connection, Database, connect
 from aop.store.migrations import migrate
+from benchmarks._root_tasks import root_task
 from benchmarks.measure import Figure, Report, store_cpu_nanos
 
 CALLS = 1_000_000
@@ -40,13 +41,13 @@ _SERVER = {"shared_buffers": "1GB"}
 """A part of the memory as operators give it to a store of this size; the local platform's own takes 128 MB."""
 _TABLES = ("numbering", "number", "numbered_position", "figure_key", "figure_tile", "figure")
 
-_SEED = """
-INSERT INTO ledger.invocation SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), NULL, NULL, NULL, 'user',
+_SEED = f"""
+INSERT INTO ledger.invocation SELECT gen_random_uuid(), {root_task("at")}, gen_random_uuid(), NULL, NULL, NULL, 'user',
        'alice', 'space', 'acme:agent-' || number % 10, '1.0.0', gen_random_uuid(), sha256('card'),
        'skill-' || number / 10 % 2, 'seed', 1, number, 'started', gen_random_uuid(), at, at + interval '60 s'
   FROM (SELECT number, $3::timestamptz + number * $4::interval AS at
           FROM generate_series($1::bigint, $2::bigint) AS number) AS given
-"""
+"""  # noqa: S608
 _SEED_ENDS = """
 INSERT INTO ledger.event (invocation_id, sequence, event_id, occurred_at, type, previous_status, opening, trace_id,
        root_task_id, workspace_id, created_at, latency_ms, error_code, reason, router_id, epoch)

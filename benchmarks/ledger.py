@@ -27,6 +27,7 @@ from aop.ledger.record_filter import ListRead
 from aop.local.postgres import EmbeddedPostgres
 from aop.store.database import Connection, Database, connect
 from aop.store.migrations import migrate
+from benchmarks._root_tasks import root_task
 from benchmarks.measure import Figure, Plot, Report, Series, store_cpu_nanos
 
 CALLERS = 64
@@ -44,13 +45,13 @@ LIMIT_GROWTH = 1.3
 
 _DETAIL, _TRACE, _LIST = "detail", f"Trace of {TRACE}", "list of 50"
 
-_SEED = """
-INSERT INTO ledger.invocation SELECT id, gen_random_uuid(), gen_random_uuid(), NULL, NULL, NULL, 'user', 'alice',
+_SEED = f"""
+INSERT INTO ledger.invocation SELECT id, {root_task("at")}, gen_random_uuid(), NULL, NULL, NULL, 'user', 'alice',
        'space-' || number % 50, 'acme:agent', '1.0.0', gen_random_uuid(), sha256('card'), 'work', 'seed', 1, number,
        'started', gen_random_uuid(), at, at + interval '60 s'
   FROM (SELECT number, gen_random_uuid() AS id, now() - interval '30 days' + number * interval '1 s' AS at
           FROM generate_series($1::bigint, $2::bigint) AS number) AS given
-"""
+"""  # noqa: S608
 _SEED_ENDS = """
 INSERT INTO ledger.event (invocation_id, sequence, event_id, occurred_at, type, previous_status, opening, trace_id,
        root_task_id, workspace_id, created_at, latency_ms, error_code, router_id, epoch)

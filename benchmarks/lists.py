@@ -18,6 +18,7 @@ from aop.ledger.journal import Journal
 from aop.ledger.reader import LedgerReader
 from aop.ledger.record_filter import ListRead, Position, RecordFilter
 from aop.store.database import Connection, Database
+from benchmarks._root_tasks import root_task
 from benchmarks.ledger import load, open_journal, stored_ledger
 from benchmarks.measure import Figure, Report
 
@@ -32,9 +33,9 @@ LIMIT_WRITES = 1.15
 _MIGRATION = Path("ledger") / "0008_lists.sql"
 _INDEXES = ("invocation_roots", "event_by_latency", "event_by_code", "event_by_reason")
 
-_SEED = """
+_SEED = f"""
 INSERT INTO ledger.invocation
-SELECT lpad(to_hex(number), 32, '0')::uuid, md5('task' || root)::uuid, md5('trace' || root)::uuid,
+SELECT lpad(to_hex(number), 32, '0')::uuid, {root_task("begun", "'task' || root")}, md5('trace' || root)::uuid,
        CASE WHEN number > root THEN lpad(to_hex(root), 32, '0')::uuid END,
        CASE WHEN number > root THEN 'started' END, CASE WHEN number > root THEN begun END,
        CASE WHEN number > root THEN 'agent' ELSE 'user' END, CASE WHEN number > root THEN 'acme:0' ELSE 'alice' END,
@@ -43,7 +44,7 @@ SELECT lpad(to_hex(number), 32, '0')::uuid, md5('task' || root)::uuid, md5('trac
   FROM (SELECT number, number - number % 5 AS root,
                now() - interval '7 days' + (number - number % 5) * interval '7 days' / $1 AS begun
           FROM generate_series(0, $1::bigint - 1) AS number) AS given
-"""
+"""  # noqa: S608
 _SEED_ENDS = """
 INSERT INTO ledger.event (invocation_id, sequence, event_id, occurred_at, type, previous_status, opening, trace_id,
        root_task_id, workspace_id, created_at, latency_ms, error_code, reason, router_id, epoch)

@@ -32,10 +32,10 @@ DIGEST_BYTES = 36
 _TABLES = ("tree_tile", "tree_head")
 _FENCED = ("invocation", "event", "numbering", "number")
 _NUMBER = """
-INSERT INTO ledger.number (number, invocation_id, sequence, events, is_terminal, workspace_id)
-SELECT (position - 1) * 4, invocation_id, 0, 3, false, workspace_id FROM ledger.invocation
+INSERT INTO ledger.number (number, invocation_id, sequence, events, is_terminal, workspace_id, root_task_id)
+SELECT (position - 1) * 4, invocation_id, 0, 3, false, workspace_id, root_task_id FROM ledger.invocation
 UNION ALL
-SELECT (position - 1) * 4 + 3, invocation_id, 3, 1, true, workspace_id FROM ledger.invocation
+SELECT (position - 1) * 4 + 3, invocation_id, 3, 1, true, workspace_id, root_task_id FROM ledger.invocation
 """
 _NUMBERING = """
 INSERT INTO ledger.numbering (first, past, settled, router_id, epoch)

@@ -56,7 +56,8 @@ TAMPERING = {
     "UPDATE ledger.event SET type = 'stream' WHERE sequence = 4",
     "more than one terminal": "UPDATE ledger.event SET type = 'failed' WHERE type = 'stream'",
     "its trace is not": "UPDATE ledger.invocation SET trace_id = gen_random_uuid() WHERE caller_type = 'agent'",
-    "its root task is not": "UPDATE ledger.invocation SET root_task_id = gen_random_uuid() WHERE caller_type = 'agent'",
+    "its root task is not": "UPDATE ledger.invocation SET root_task_id ="
+    " (left(root_task_id::text, 24) || right(gen_random_uuid()::text, 12))::uuid WHERE caller_type = 'agent'",
     "its Workspace is not": "UPDATE ledger.invocation SET workspace_id = 'other' WHERE caller_type = 'agent'",
     "its caller is not": "UPDATE ledger.invocation SET caller_id = 'x' WHERE caller_type = 'agent'",
     "its parent is missing": "UPDATE ledger.invocation SET parent_invocation_id = gen_random_uuid()"
@@ -73,8 +74,8 @@ TAMPERING = {
     " SELECT router_id, epoch, 1000 FROM ledger.epoch",
     "follows epoch": "UPDATE ledger.epoch SET epoch = epoch + 5",
     "an event without its Invocation": "UPDATE ledger.event SET invocation_id = gen_random_uuid() WHERE sequence = 4",
-    "a cancel request without": "INSERT INTO ledger.cancel_request (invocation_id, router_id, epoch)"
-    " VALUES (gen_random_uuid(), 'router-1', 1)",
+    "a cancel request without": "INSERT INTO ledger.cancel_request (invocation_id, root_task_id, router_id, epoch)"
+    " SELECT gen_random_uuid(), root_task_id, 'router-1', 1 FROM ledger.invocation LIMIT 1",
 }
 
 
@@ -99,7 +100,7 @@ async def test_the_check_finds_whatever_is_done_to_the_ledger_behind_its_guards(
     ]
     dropped = await connection.fetch(
         "SELECT conrelid::regclass AS t, conname FROM pg_constraint"
-        " WHERE connamespace = 'ledger'::regnamespace AND contype IN ('c', 'f')"
+        " WHERE connamespace = 'ledger'::regnamespace AND contype IN ('c', 'f') AND coninhcount = 0 AND conparentid = 0"
     )
     for row in dropped:
         await connection.execute(f"ALTER TABLE {row['t']} DROP CONSTRAINT {row['conname']} CASCADE")

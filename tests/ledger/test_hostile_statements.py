@@ -92,7 +92,7 @@ async def test_no_column_of_the_ledger_can_hold_a_payload(target: Target) -> Non
     finally:
         await connection.close()
     assert {row["data_type"] for row in columns} == {
-        "uuid", "text", "bigint", "integer", "timestamp with time zone", "bytea", "smallint", "boolean",
+        "uuid", "text", "bigint", "integer", "timestamp with time zone", "bytea", "smallint", "boolean", "date",
     }  # fmt: skip
     assert {name for _, name in texts} == {
         "router_id", "parent_opening", "caller_type", "caller_id", "workspace_id", "target_agent_id",
@@ -106,5 +106,6 @@ async def test_no_column_of_the_ledger_can_hold_a_payload(target: Target) -> Non
         ("tree_tile", "root"),
         ("tree_tile", "hashes"),
         ("tree_head", "root"),
+        ("detached_month", "sha256"),
     }
     assert {name for _, name in kinds - derived} == {"agent_card_digest", "authorization_digest"}

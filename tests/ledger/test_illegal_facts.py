@@ -44,7 +44,9 @@ _BEHIND = {
     "occurred_at": "last.occurred_at",
     "latency_ms": "floor(extract(epoch FROM last.occurred_at - invocation.created_at) * 1000)",
 }
-_BETWEEN = dict.fromkeys(("opening", "trace_id", "root_task_id", "workspace_id", "created_at"), "NULL")
+_BETWEEN = dict.fromkeys(("opening", "trace_id", "workspace_id", "created_at"), "NULL")
+_OTHER_ROOT = "(left({}root_task_id::text, 24) || right(gen_random_uuid()::text, 12))::uuid"
+"""Of the same month."""
 
 
 def event(which: str, **changes: str) -> str:
@@ -126,10 +128,12 @@ ILLEGAL = {
     "closing an unknown epoch": "INSERT INTO ledger.epoch_closed (router_id, epoch) VALUES ('router-9', 1)",
     "a checkpoint of an older epoch": "INSERT INTO ledger.checkpoint (router_id, epoch, position)"
     " VALUES ('{router}', {epoch} - 1, 5)",
-    "a cancel request of an older epoch": "INSERT INTO ledger.cancel_request (invocation_id, router_id, epoch)"
-    " VALUES ('{streaming}', '{router}', {epoch} - 1)",
-    "a cancel request of no Invocation": "INSERT INTO ledger.cancel_request (invocation_id, router_id, epoch)"
-    " VALUES (gen_random_uuid(), '{router}', {epoch})",
+    "a cancel request of an older epoch": "INSERT INTO ledger.cancel_request"
+    " (invocation_id, root_task_id, router_id, epoch) SELECT invocation_id, root_task_id, '{router}', {epoch} - 1"
+    " FROM ledger.invocation WHERE invocation_id = '{streaming}'",
+    "a cancel request of no Invocation": "INSERT INTO ledger.cancel_request"
+    " (invocation_id, root_task_id, router_id, epoch) SELECT gen_random_uuid(), root_task_id, '{router}', {epoch}"
+    " FROM ledger.invocation WHERE invocation_id = '{streaming}'",
     "a function called in an older epoch": "SELECT ledger.request_cancel("
     "'{router}', {epoch} - 1, ARRAY['{streaming}']::uuid[])",
 }
@@ -161,7 +165,7 @@ def child(created: str = "created_at", **changes: str) -> str:
 
 CHILDREN = {
     "another trace": child(trace="gen_random_uuid()"),
-    "another root task": child(root="gen_random_uuid()"),
+    "another root task": child(root=_OTHER_ROOT.format("")),
     "another Workspace": child(workspace="'other'"),
     "a time before its parent started": child(created="created_at - interval '1 us'"),
     "a parent's time that is not so": child(

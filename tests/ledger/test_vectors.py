@@ -247,8 +247,11 @@ async def test_a_trace_is_shown_when_it_is_whole_and_is_never_shown_when_it_is_b
     assert "its root task is not its parent's" in problems
 
 
-async def test_another_workspace_has_no_such_record(stores: DatabaseUrls) -> None:
+async def test_another_workspace_has_no_such_record(stores: DatabaseUrls, postgres: PostgresForTests) -> None:
     events = cases("lifecycle")[0]["events"]
+    root = digits(a_context(events[0]).lineage.root_task)
+    made = f"SELECT ledger.make_month(ledger.month_of('{root}'))"
+    await postgres.execute(made, stores.migration.rpartition("/")[2])
     async with writing(stores.router) as written, reading(stores.router) as lineage:
         await replay(written, events)
         assert await lineage.detail("other", a_context(events[0]).lineage.invocation) is None

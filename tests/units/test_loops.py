@@ -21,6 +21,7 @@ from aop.ledger.entries import Writer
 from aop.ledger.epochs import EpochWatch
 from aop.ledger.group_commit import GroupCommit, Statements
 from aop.ledger.journal import Journal
+from aop.ledger.months import Months
 from aop.ledger.results import UNKNOWN
 from aop.ledger.sequence.sequencer import Sequencer
 from aop.local.state import DatabaseUrls
@@ -47,8 +48,8 @@ class Broken:
     """Stands for a dependency: whatever is asked of it raises."""
 
     def __init__(self) -> None:
-        self.failures = 0
-        self.has_failed = asyncio.Event()
+        self.failures, self.has_failed = 0, asyncio.Event()
+        self.database: Any = SimpleNamespace(connection=self.fail)
 
     def fail(self, *_: object, **__: object) -> NoReturn:
         self.failures += 1
@@ -71,8 +72,11 @@ def checkpoints(loops: Loops, broken: Broken) -> None:
 
 
 def epoch_watch(loops: Loops, broken: Broken) -> None:
-    database = SimpleNamespace(connection=broken.fail)
-    loops.start("epoch watch", EpochWatch(cast("Any", database), "router-1", 1, lambda: None).turn)
+    loops.start("epoch watch", EpochWatch(broken.database, "router-1", 1, lambda: None).turn)
+
+
+def months(loops: Loops, broken: Broken) -> None:
+    loops.start("months", Months(broken.database, 0.01).turn, needed=False)
 
 
 def sequencer(loops: Loops, broken: Broken) -> None:
@@ -135,11 +139,12 @@ LOOPS: dict[str, Callable[[Loops, Broken], None]] = {
     **{f"ledger {kind}": ledger(kind) for kind in ("acceptances", "cancels", "endings", "facts")},
     "ledger settle": ledger_settle,
     "parents": parents,
+    "months": months,
     "sequencer": sequencer,
     "telemetry traces": telemetry,
     "topology watch": topology_watch,
 }
-OPTIONAL = {"changes", "checkpoints", "sequencer", "telemetry traces"}
+OPTIONAL = {"changes", "checkpoints", "months", "sequencer", "telemetry traces"}
 """A unit is ready without them: each only makes something sooner or cheaper, or is nothing a caller needs."""
 
 

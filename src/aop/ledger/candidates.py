@@ -40,11 +40,12 @@ class Source:
         if self.table == "ended":
             return (
                 " JOIN LATERAL (SELECT * FROM ledger.invocation"
-                " WHERE invocation.invocation_id = ended.invocation_id OFFSET 0) AS called ON true"
+                " WHERE invocation.invocation_id = ended.invocation_id"
+                " AND invocation.root_task_id = ended.root_task_id OFFSET 0) AS called ON true"
             )
         return (
             " LEFT JOIN LATERAL (SELECT * FROM ledger.event WHERE event.invocation_id = called.invocation_id"
-            " AND event.type <> 'stream' OFFSET 0) AS ended ON true"
+            " AND event.root_task_id = called.root_task_id AND event.type <> 'stream' OFFSET 0) AS ended ON true"
         )
 
 

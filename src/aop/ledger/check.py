@@ -87,7 +87,7 @@ class LedgerCheck:
         ahead, chain = iter(batch), list[CheckedEvent]()
         current = next(ahead)
         async for event in check_rows.events(self.connection, batch):
-            while event.invocation_id != current.opened.invocation_id:
+            while (event.invocation_id, event.root_task_id) != current.pair:
                 yield current, chain
                 current, chain = next(ahead), []
             chain.append(event)

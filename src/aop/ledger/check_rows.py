@@ -17,6 +17,7 @@ from aop.store.database import Connection
 from aop.store.rows import Row, to_row
 
 _BATCH = 500
+_BEFORE_ALL = UUID(int=0)
 
 
 class EpochRow(Row, frozen=True):
@@ -61,6 +62,11 @@ class CheckedInvocation(msgspec.Struct, frozen=True):
     def name(self) -> str:
         return f"inv_{self.opened.invocation_id.hex}"
 
+    @property
+    def pair(self) -> tuple[UUID, UUID]:
+        """Under which the Ledger has it."""
+        return self.opened.invocation_id, self.opened.root_task_id
+
 
 class CheckedEvent(Row, frozen=True):
     invocation_id: UUID
@@ -72,7 +78,7 @@ class CheckedEvent(Row, frozen=True):
     epoch: int
     opening: str | None
     trace_id: UUID | None
-    root_task_id: UUID | None
+    root_task_id: UUID
     workspace_id: str | None
     created_at: datetime | None
     chunk_index: int | None
@@ -99,12 +105,12 @@ SELECT {columns(OpeningRow, "invocation")}, {columns(OpeningRow, "parent")}, ope
   LEFT JOIN ledger.epoch_closed AS closed ON closed.router_id = invocation.router_id AND closed.epoch = invocation.epoch
  WHERE ($1::timestamptz IS NULL OR invocation.created_at >= $1)
    AND ($2::timestamptz IS NULL OR invocation.created_at < $2)
-   AND ($3::uuid IS NULL OR invocation.invocation_id > $3)
- ORDER BY invocation.invocation_id LIMIT $4
+   AND (invocation.invocation_id, invocation.root_task_id) > ($3, $4)
+ ORDER BY invocation.invocation_id, invocation.root_task_id LIMIT $5
 """  # noqa: S608
 _EVENTS = (
     f"SELECT {columns(CheckedEvent, 'event')} FROM ledger.event"  # noqa: S608
-    " WHERE invocation_id = ANY($1) ORDER BY invocation_id, sequence"
+    " WHERE invocation_id = ANY($1) AND root_task_id = ANY($2) ORDER BY invocation_id, root_task_id, sequence"
 )
 
 
@@ -116,18 +122,18 @@ async def epochs(connection: Connection) -> AsyncGenerator[EpochRow, None]:
 async def invocations(
     connection: Connection, since: datetime | None, until: datetime | None
 ) -> AsyncGenerator[Sequence[CheckedInvocation], None]:
-    """In the order of their ids, in batches."""
-    last = None
-    while records := await connection.fetch(_INVOCATIONS, since, until, last, _BATCH):
+    """In the order of their ids and root tasks, in batches."""
+    last = (_BEFORE_ALL, _BEFORE_ALL)
+    while records := await connection.fetch(_INVOCATIONS, since, until, *last, _BATCH):
         batch = [_checked_invocation(record) for record in records]
-        last = batch[-1].opened.invocation_id
+        last = batch[-1].pair
         yield batch
 
 
 async def events(connection: Connection, batch: Sequence[CheckedInvocation]) -> AsyncGenerator[CheckedEvent, None]:
     """Of the Invocations of a batch, in the same order, each Invocation's by sequence."""
-    ids = [item.opened.invocation_id for item in batch]
-    async for record in connection.cursor(_EVENTS, ids, prefetch=_BATCH):
+    ids, roots = [item.opened.invocation_id for item in batch], {item.opened.root_task_id for item in batch}
+    async for record in connection.cursor(_EVENTS, ids, list(roots), prefetch=_BATCH):
         yield to_row(CheckedEvent, record)
 
 
@@ -135,7 +141,8 @@ async def strays(connection: Connection, table: str) -> AsyncGenerator[str, None
     """Invocations that rows of this table name and no acceptance leads to."""
     query = (
         f"SELECT DISTINCT invocation_id FROM ledger.{table} WHERE NOT EXISTS"  # noqa: S608
-        f" (SELECT FROM ledger.invocation WHERE invocation.invocation_id = {table}.invocation_id)"
+        f" (SELECT FROM ledger.invocation WHERE invocation.invocation_id = {table}.invocation_id"
+        f"   AND invocation.root_task_id = {table}.root_task_id)"
     )
     async for record in connection.cursor(query, prefetch=_BATCH):
         yield f"inv_{record[0].hex}"

@@ -48,7 +48,7 @@ class LedgerReader:
             row = await reads.record(connection, workspace_id, invocation)
             if row is None:
                 return None
-            events = await reads.events(connection, invocation)
+            events = await reads.events(connection, invocation, row.root_task_id)
         record, members = record_of(row), members_of(row.context)
         chain = (*opening_events(row, members), *(event_of(event, row.context.lineage, members) for event in events))
         if [event.sequence for event in chain] != list(range(len(chain))) or chain[-1].status != record.status:

@@ -16,9 +16,12 @@ async def record(connection: Connection, workspace_id: str, invocation: str) -> 
     return to_row_or_none(RecordRow, await connection.fetchrow(query, invocation, workspace_id))
 
 
-async def events(connection: Connection, invocation: str) -> Sequence[EventRow]:
-    query = f"SELECT {_EVENT} FROM ledger.event WHERE invocation_id = $1 ORDER BY sequence"  # noqa: S608
-    return to_rows(EventRow, await connection.fetch(query, invocation))
+async def events(connection: Connection, invocation: str, root_task: UUID) -> Sequence[EventRow]:
+    query = (
+        f"SELECT {_EVENT} FROM ledger.event"  # noqa: S608
+        " WHERE invocation_id = $1 AND root_task_id = $2 ORDER BY sequence"
+    )
+    return to_rows(EventRow, await connection.fetch(query, invocation, root_task))
 
 
 async def trace(connection: Connection, workspace_id: str, trace_id: str) -> Sequence[RecordRow]:

@@ -121,10 +121,11 @@ class _Search:
         table = f"{'ended' if shown_by is _SLOWEST_FIRST else self._source.table}."
         rank, down = f"{table}{shown_by.read_as}" if read_by is shown_by else shown_by.rank(table), shown_by.direction
         statement = (
-            f"SELECT {_RECORD} FROM (SELECT {rank} AS rank, {table}invocation_id"  # noqa: S608
+            f"SELECT {_RECORD} FROM (SELECT {rank} AS rank, {table}invocation_id, {table}root_task_id"  # noqa: S608
             f"  FROM ({rows}) AS {self._source.table}{other} WHERE {matches or 'true'}"
             f"  ORDER BY {rank}{down}, {table}invocation_id{down} LIMIT {limit}) AS found"
-            " JOIN LATERAL (SELECT * FROM ledger.record WHERE record.invocation_id = found.invocation_id OFFSET 0)"
+            " JOIN LATERAL (SELECT * FROM ledger.record WHERE record.invocation_id = found.invocation_id"
+            "  AND record.root_task_id = found.root_task_id OFFSET 0)"
             f"  AS record ON true ORDER BY found.rank{down}, found.invocation_id{down}"
         )
         return statement, [*values, *more]

@@ -166,13 +166,16 @@ async def open_rows(connection: Connection, router_id: str, epoch: int, limit: i
         f"SELECT {columns_of(ContextRow, 'invocation')}, invocation.opening, invocation.created_at,"  # noqa: S608
         " last.sequence, last.chunk_index, last.occurred_at,"
         " EXISTS (SELECT FROM ledger.cancel_request AS request"
-        "          WHERE request.invocation_id = invocation.invocation_id) AS cancel_requested"
+        "          WHERE request.invocation_id = invocation.invocation_id"
+        "            AND request.root_task_id = invocation.root_task_id) AS cancel_requested"
         " FROM ledger.invocation LEFT JOIN LATERAL (SELECT sequence, chunk_index, occurred_at FROM ledger.event"
-        "  WHERE event.invocation_id = invocation.invocation_id ORDER BY sequence DESC LIMIT 1) AS last ON true"
+        "  WHERE event.invocation_id = invocation.invocation_id AND event.root_task_id = invocation.root_task_id"
+        "  ORDER BY sequence DESC LIMIT 1) AS last ON true"
         " WHERE invocation.router_id = $1 AND invocation.epoch = $2 AND invocation.position >="
         "  coalesce((SELECT max(position) FROM ledger.checkpoint WHERE router_id = $1 AND epoch = $2), 0)"
         " AND NOT EXISTS (SELECT FROM ledger.event AS ended"
-        "                  WHERE ended.invocation_id = invocation.invocation_id AND ended.type <> 'stream')"
+        "                  WHERE ended.invocation_id = invocation.invocation_id"
+        "                    AND ended.root_task_id = invocation.root_task_id AND ended.type <> 'stream')"
         " ORDER BY invocation.position LIMIT $3",
         router_id,
         epoch,
@@ -229,7 +232,7 @@ def _fact_row(fact: Fact) -> Sequence[Any]:
         None if first else place.occurred_at,
         place.opening if named else None,
         lineage.trace if named else None,
-        lineage.root_task.removeprefix("task_") if named else None,
+        lineage.root_task.removeprefix("task_"),
         place.context.pin.workspace if named else None,
         place.created_at if named else None,
         fact.chunk_index,

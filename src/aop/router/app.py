@@ -12,6 +12,7 @@ from aop.ledger.entries import Writer
 from aop.ledger.epochs import EpochWatch
 from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.journal import Journal
+from aop.ledger.months import Months
 from aop.ledger.reader import LedgerReader
 from aop.ledger.sequence.feed import FeedReader
 from aop.ledger.sequence.sequencer import MAX_STATEMENT_SECONDS, Sequencer
@@ -126,14 +127,15 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     watch = TopologyWatch(parts.peer, settings.control_plane_token, topology)
     parts.counts.watched(topology)
     loops.start("topology watch", watch.turn)
-    epochs = EpochWatch(database, settings.router_id, fence.epoch, fence.fall)
+    epochs, months = EpochWatch(database, settings.router_id, fence.epoch, fence.fall), Months(database)
     loops.start("epoch watch", epochs.turn)
     loops.start("checkpoints", Checkpoints(database, parts.journal).turn, needed=False)
+    loops.start("months", months.turn, needed=False)
     sequencer = Sequencer(ledger_connect(settings, MAX_STATEMENT_SECONDS), Writer(settings.router_id, fence.epoch))
     parts.counts.numbering(sequencer)
     loops.start("sequencer", sequencer.turn, needed=False)
 
-    readiness = Readiness(_checks(parts, topology, epochs), log, metrics)
+    readiness = Readiness(_checks(parts, topology, epochs, months), log, metrics)
     tracing = start_telemetry(settings.unit.telemetry, foundation, opened)
     roots, children = Slots(settings.max_in_flight_invocations), Slots(settings.max_in_flight_children)
     ledger = LedgerReader(database)
@@ -164,13 +166,19 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     )
 
 
-def _checks(parts: _Parts, topology: Topology, epochs: EpochWatch) -> dict[str, Check]:
+def _checks(parts: _Parts, topology: Topology, epochs: EpochWatch, months: Months) -> dict[str, Check]:
+    as_expected = parts.foundation.store_check(STORE)
+
+    async def store() -> None:
+        await as_expected()
+        await months.check()
+
     async def topology_live() -> None:
         if not topology.serves:
             raise TopologyNotLive
 
     return {
-        STORE: parts.foundation.store_check(STORE),
+        STORE: store,
         "epoch": epochs.check,
         "ledger_settled": parts.journal.require_settled,
         "topology": topology_live,

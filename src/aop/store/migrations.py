@@ -76,6 +76,7 @@ async def migrate(database_url: str) -> MigrationReport:
             await _ensure_database_rights(connection)
             await connection.execute(f"SET ROLE {OWNER_ROLE}")
             applied = [item for owner in OWNERS for item in await _migrate_owner(connection, owner)]
+            await _make_months(connection)
             return MigrationReport(applied)
     finally:
         await connection.close()
@@ -150,6 +151,19 @@ async def _migrate_owner(connection: Connection, owner: str) -> Sequence[Migrati
                 " repeat this when it has ended"
             ) from None
     return pending
+
+
+async def _make_months(connection: Connection) -> None:
+    """The next partitions of the Ledger, also where no Router has run for months."""
+    if await connection.fetchval("SELECT to_regproc('ledger.make_months')") is None:
+        return  # a schema of before it
+    try:
+        await connection.execute("SELECT ledger.make_months()")
+    except asyncpg.LockNotAvailableError:
+        raise MigrationRefused(
+            "a partition of the Ledger was not made: another session, such as a backup, is using a table of it;"
+            " repeat this when it has ended"
+        ) from None
 
 
 async def _apply(connection: Connection, migration: Migration) -> None:

@@ -13,19 +13,30 @@ from aop.store.problems import StoreNotAsExpected
 
 Guards = Mapping[str, Sequence[str]]
 
+# Those of partitions are part of their table's, apart from triggers for statements, which each partition has itself.
 _GUARDS = """
 SELECT 'constraint' AS kind, rel.relname || '.' || con.conname AS name
   FROM pg_constraint con JOIN pg_class rel ON rel.oid = con.conrelid JOIN pg_namespace ns ON ns.oid = rel.relnamespace
- WHERE ns.nspname = $1 AND con.convalidated AND con.contype IN ('c', 'f', 'p', 'u')
+ WHERE ns.nspname = $1 AND con.convalidated AND con.contype IN ('c', 'f', 'p', 'u') AND con.conparentid = 0
+   AND NOT rel.relispartition
 UNION ALL
 SELECT 'trigger', rel.relname || '.' || trg.tgname
   FROM pg_trigger trg JOIN pg_class rel ON rel.oid = trg.tgrelid JOIN pg_namespace ns ON ns.oid = rel.relnamespace
- WHERE ns.nspname = $1 AND NOT trg.tgisinternal AND trg.tgenabled = 'A'
+ WHERE ns.nspname = $1 AND NOT trg.tgisinternal AND trg.tgenabled = 'A' AND NOT rel.relispartition
 UNION ALL
 SELECT 'index', tab.relname || '.' || idx.relname
   FROM pg_index pgi JOIN pg_class idx ON idx.oid = pgi.indexrelid JOIN pg_class tab ON tab.oid = pgi.indrelid
   JOIN pg_namespace ns ON ns.oid = tab.relnamespace
- WHERE ns.nspname = $1 AND pgi.indisunique AND pgi.indisvalid
+ WHERE ns.nspname = $1 AND pgi.indisunique AND pgi.indisvalid AND NOT tab.relispartition
+"""
+_UNGUARDED_PARTITION = """
+SELECT part.relname || '.' || trg.tgname
+  FROM pg_trigger trg JOIN pg_class rel ON rel.oid = trg.tgrelid JOIN pg_namespace ns ON ns.oid = rel.relnamespace
+  JOIN pg_inherits inh ON inh.inhparent = rel.oid JOIN pg_class part ON part.oid = inh.inhrelid
+ WHERE ns.nspname = $1 AND rel.relkind = 'p' AND NOT trg.tgisinternal AND trg.tgenabled = 'A'
+   AND NOT EXISTS (SELECT FROM pg_trigger own WHERE own.tgrelid = part.oid AND own.tgname = trg.tgname
+                      AND own.tgfoid = trg.tgfoid AND own.tgtype = trg.tgtype AND own.tgenabled = 'A')
+ ORDER BY 1 LIMIT 1
 """
 
 
@@ -60,6 +71,9 @@ async def require_store(connection: Connection, owner: str) -> None:
         missing = sorted(set(names) - set(found[kind]))
         if missing:
             raise StoreNotAsExpected(f"the schema {owner} lacks the {kind} {missing[0]}")
+    unguarded = await connection.fetchval(_UNGUARDED_PARTITION, owner)
+    if unguarded is not None:
+        raise StoreNotAsExpected(f"the schema {owner} lacks the trigger {unguarded}")
 
 
 async def _may_stay(connection: Connection, owner: str) -> bool:

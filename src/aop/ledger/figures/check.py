@@ -13,7 +13,7 @@ from aop.store.database import Connection
 _BATCH: Final = 500
 # The numbers of Invocations that were created in a span.
 _SPAN: Final = """
-SELECT min(number), max(number) FROM ledger.number JOIN ledger.invocation USING (invocation_id)
+SELECT min(number), max(number) FROM ledger.number JOIN ledger.invocation USING (invocation_id, root_task_id)
  WHERE ($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)
 """
 _NUMBERS: Final = """
@@ -30,8 +30,9 @@ SELECT number.number, number.number <> number.expected AS has_gap, invocation.in
               AND parent.sequence = 0 AND parent.number < number.number) AS is_early
   FROM (SELECT *, lag(number + events, 1, number) OVER (ORDER BY number) AS expected
           FROM ledger.number WHERE number BETWEEN $1 AND $2) AS number
-  LEFT JOIN ledger.invocation USING (invocation_id)
-  LEFT JOIN ledger.event ON event.invocation_id = number.invocation_id AND event.sequence = number.sequence
+  LEFT JOIN ledger.invocation USING (invocation_id, root_task_id)
+  LEFT JOIN ledger.event ON event.invocation_id = number.invocation_id AND event.root_task_id = number.root_task_id
+       AND event.sequence = number.sequence
  ORDER BY number.number
 """
 _BELOW_MARK: Final = """

@@ -12,7 +12,8 @@ TILES_IN_RUN: Final = 64
 # OFFSET 0 keeps each look-up one of a row by its key. As a join, the planner may as well read the whole of a table.
 OPENING: Final = """
 CROSS JOIN LATERAL (SELECT created_at, target_agent_id, capability FROM ledger.invocation AS one
-                     WHERE one.invocation_id = number.invocation_id OFFSET 0) AS invocation
+                     WHERE one.invocation_id = number.invocation_id AND one.root_task_id = number.root_task_id
+                    OFFSET 0) AS invocation
 """
 NUMBERED: Final = f"""
 SELECT number.workspace_id, invocation.created_at, invocation.target_agent_id, invocation.capability,
@@ -20,7 +21,8 @@ SELECT number.workspace_id, invocation.created_at, invocation.target_agent_id, i
   FROM ledger.number {OPENING}
   LEFT JOIN LATERAL (SELECT type, error_code, reason, latency_ms FROM ledger.event AS one
                       WHERE number.is_terminal AND one.invocation_id = number.invocation_id
-                        AND one.sequence = number.sequence OFFSET 0) AS ended ON true
+                        AND one.root_task_id = number.root_task_id AND one.sequence = number.sequence
+                     OFFSET 0) AS ended ON true
  WHERE (number.sequence = 0 OR number.is_terminal)
 """  # noqa: S608  parts of our own, here and below
 """A call is counted once when it was accepted, without an outcome, and once more when it ended."""

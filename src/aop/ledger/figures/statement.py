@@ -14,11 +14,12 @@ _ROW: Final = "invocation.created_at, invocation.target_agent_id, invocation.cap
 _ENDED: Final = "ended.type, ended.error_code, ended.reason, ended.latency_ms"
 _LAST: Final = """
 CROSS JOIN LATERAL (SELECT type, error_code, reason, latency_ms FROM ledger.event AS one
-                     WHERE one.invocation_id = {}.invocation_id AND one.type <> 'stream' OFFSET 0) AS ended
+                     WHERE one.invocation_id = {0}.invocation_id AND one.root_task_id = {0}.root_task_id
+                       AND one.type <> 'stream' OFFSET 0) AS ended
 """
 # OFFSET 0 and LIMIT keep a look-up one scan of the index on positions, from a known position on, or one by key.
 _UNNUMBERED: Final = f"""
-SELECT invocation.invocation_id, {_ROW}
+SELECT invocation.invocation_id, invocation.root_task_id, {_ROW}
   FROM ledger.epoch AS life
  CROSS JOIN LATERAL (SELECT coalesce(max(position), 1) AS position FROM ledger.numbered_position AS one
                       WHERE one.router_id = life.router_id AND one.epoch = life.epoch) AS numbered

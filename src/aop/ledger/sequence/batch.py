@@ -16,6 +16,7 @@ class OpeningFound(Row, frozen=True):
     epoch: int
     position: int
     invocation_id: UUID
+    root_task_id: UUID
     parent_invocation_id: UUID | None
     workspace_id: str
     opening: Opening
@@ -40,6 +41,7 @@ class Unended(Row, frozen=True):
     number: int
     sequence: int
     workspace_id: str
+    root_task_id: UUID
 
 
 class Numbered(Row, frozen=True):
@@ -51,6 +53,7 @@ class Numbered(Row, frozen=True):
     events: int
     is_terminal: bool
     workspace_id: str
+    root_task_id: UUID
 
     @property
     def past(self) -> int:
@@ -66,7 +69,7 @@ def numbered(
     The parent of each opening is in the batch or has its number; the Invocation of each event too.
     """
     depths = _depths(openings)
-    spaces = {one.invocation_id: one.workspace_id for one in openings}
+    found = {one.invocation_id: one for one in openings}
     opened = [(one.created_at, depths[one.invocation_id], one.invocation_id, 0, one.events, False) for one in openings]
     later = [
         (
@@ -76,8 +79,8 @@ def numbered(
         for one in events
     ]
     for _, _, invocation_id, sequence, count, is_terminal in sorted([*opened, *later]):
-        space = spaces.get(invocation_id) or unended[invocation_id].workspace_id
-        yield Numbered(first, invocation_id, sequence, count, is_terminal, space)
+        of = found.get(invocation_id) or unended[invocation_id]
+        yield Numbered(first, invocation_id, sequence, count, is_terminal, of.workspace_id, of.root_task_id)
         first += count
 
 

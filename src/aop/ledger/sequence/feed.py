@@ -20,16 +20,20 @@ FeedPosition = tuple[int, str]
 # By both columns as one value: only the index of Workspace and number has this order. Ordered by the number alone, a
 # read of a quiet Workspace might follow the primary key through everything that all the others did.
 _NUMBERS: Final = """
-SELECT number, invocation_id, sequence, events FROM ledger.number
+SELECT number, invocation_id, root_task_id, sequence, events FROM ledger.number
  WHERE (workspace_id, number) >= ($1, $2) AND (workspace_id, number) <= ($1, 9223372036854775807)
  ORDER BY workspace_id, number LIMIT $3
 """
-_OPENINGS: Final = f"SELECT {columns(AcceptedRow, 'invocation')} FROM ledger.invocation WHERE invocation_id = ANY($1)"  # noqa: S608
+_OPENINGS: Final = f"""
+SELECT {columns(AcceptedRow, "invocation")}
+  FROM unnest($1::uuid[], $2::uuid[]) AS wanted (invocation_id, root_task_id)
+  JOIN ledger.invocation USING (invocation_id, root_task_id)
+"""  # noqa: S608  columns of our own, here and below
 _EVENTS: Final = f"""
 SELECT {columns(EventRow, "event")}, event.invocation_id
-  FROM unnest($1::uuid[], $2::integer[]) AS wanted (invocation_id, sequence)
-  JOIN ledger.event USING (invocation_id, sequence)
-"""  # noqa: S608  columns of our own
+  FROM unnest($1::uuid[], $2::uuid[], $3::integer[]) AS wanted (invocation_id, root_task_id, sequence)
+  JOIN ledger.event USING (invocation_id, root_task_id, sequence)
+"""  # noqa: S608
 # Statistics of tables that grow fast say little of their newest rows: to read all of one is never right here.
 _PLANS: Final = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;"
@@ -40,6 +44,7 @@ _PLANS: Final = (
 class _NumberRow(Row, frozen=True):
     number: int
     invocation_id: UUID
+    root_task_id: UUID
     sequence: int
     events: int
 
@@ -52,6 +57,7 @@ class _EventRow(EventRow, frozen=True):
 class _Numbered:
     number: int
     invocation_id: UUID
+    root_task_id: UUID
     sequence: int
 
 
@@ -95,7 +101,7 @@ async def _numbered(connection: Connection, workspace_id: str, first: int, limit
     reach = MAX_OPENING_EVENTS - 1
     found = await connection.fetch(_NUMBERS, workspace_id, first - reach, limit + reach)
     each = (
-        _Numbered(row.number + place, row.invocation_id, row.sequence + place)
+        _Numbered(row.number + place, row.invocation_id, row.root_task_id, row.sequence + place)
         for row in to_rows(_NumberRow, found)
         for place in range(row.events)
     )
@@ -103,8 +109,9 @@ async def _numbered(connection: Connection, workspace_id: str, first: int, limit
 
 
 async def _events(connection: Connection, numbered: Sequence[_Numbered]) -> Sequence[InvocationEvent]:
-    invocations = sorted({one.invocation_id for one in numbered})
-    openings = to_rows(AcceptedRow, await connection.fetch(_OPENINGS, invocations))
+    pairs = sorted({(one.invocation_id, one.root_task_id) for one in numbered})
+    named = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    openings = to_rows(AcceptedRow, await connection.fetch(_OPENINGS, *named))
     made = dict[tuple[UUID, int], InvocationEvent]()
     contexts = {}
     for row in openings:
@@ -112,7 +119,10 @@ async def _events(connection: Connection, numbered: Sequence[_Numbered]) -> Sequ
         for event in opening_events(row, members_of(row.context)):
             made[row.invocation_id, event.sequence] = event
     later = [one for one in numbered if (one.invocation_id, one.sequence) not in made]
-    wanted = [one.invocation_id for one in later], [one.sequence for one in later]
+    wanted = (
+        *([one.invocation_id for one in later], [one.root_task_id for one in later]),
+        [one.sequence for one in later],
+    )
     for fact in to_rows(_EventRow, await connection.fetch(_EVENTS, *wanted)) if later else ():
         context = contexts[fact.invocation_id]
         made[fact.invocation_id, fact.sequence] = event_of(fact, context.lineage, members_of(context))

@@ -134,7 +134,9 @@ class Sequencer:
             return None
         end = await store.sequence_end(connection)
         rows = await store.unended(connection, end.settled)
-        unended = {row.invocation_id: Unended(row.number, row.sequence, row.workspace_id) for row in rows}
+        unended = {
+            row.invocation_id: Unended(row.number, row.sequence, row.workspace_id, row.root_task_id) for row in rows
+        }
         return _Held(connection, end.past, unended, await _tree(connection))
 
     def _drop(self) -> None:
@@ -181,8 +183,8 @@ class Sequencer:
             each.found(places[life.router_id, life.epoch])
             each.looked_up(life)
         openings = await self._with_ancestors(held, [one for one in (*ahead, *late) if not one.is_numbered])
-        behind = [(invocation, one.sequence) for invocation, one in held.unended.items()]
-        behind += [(one.invocation_id, one.events - 1) for one in openings]
+        behind = [(invocation, one.root_task_id, one.sequence) for invocation, one in held.unended.items()]
+        behind += [(one.invocation_id, one.root_task_id, one.events - 1) for one in openings]
         events = await store.events_behind(connection, behind, MAX_EVENTS)
         has_all_openings = len(ahead) < MAX_OPENINGS
         is_all = has_all_openings and len(events) < MAX_EVENTS and len(over) <= _MAX_OLD_EPOCHS
@@ -208,7 +210,8 @@ class Sequencer:
                 continue
             opened = held.unended.get(row.invocation_id)
             number = row.number if opened is None else opened.number
-            held.unended[row.invocation_id] = Unended(number, row.sequence + row.events - 1, row.workspace_id)
+            last = row.sequence + row.events - 1
+            held.unended[row.invocation_id] = Unended(number, last, row.workspace_id, row.root_task_id)
             held.past = row.past
         held.past = rows[-1].past if rows else held.past
 

@@ -17,7 +17,8 @@ SILENT_SECONDS: Final = 5
 _LOCK: Final = 0x616F70736571
 _OPENING = (
     "invocation.router_id, invocation.epoch, invocation.position, invocation.invocation_id,"
-    " invocation.parent_invocation_id, invocation.workspace_id, invocation.opening, invocation.created_at,"
+    " invocation.root_task_id, invocation.parent_invocation_id, invocation.workspace_id, invocation.opening,"
+    " invocation.created_at,"
     " (SELECT true FROM ledger.number WHERE number.invocation_id = invocation.invocation_id"
     "  AND number.sequence = 0) IS NOT NULL AS is_numbered"
 )
@@ -52,14 +53,15 @@ _NAMED = f"SELECT {_OPENING} FROM ledger.invocation WHERE invocation_id = ANY($1
 # events of the Ledger in that order, at a cost that grows with it. Up to the limit, those of an Invocation have no gap.
 _EVENTS = """
 SELECT event.invocation_id, event.sequence, event.type, event.occurred_at
-  FROM unnest($1::uuid[], $2::integer[]) AS open (invocation_id, sequence)
+  FROM unnest($1::uuid[], $2::uuid[], $3::integer[]) AS open (invocation_id, root_task_id, sequence)
  CROSS JOIN LATERAL (SELECT one.invocation_id, one.sequence, one.type, one.occurred_at FROM ledger.event AS one
-                      WHERE one.invocation_id = open.invocation_id AND one.sequence > open.sequence
+                      WHERE one.invocation_id = open.invocation_id AND one.root_task_id = open.root_task_id
+                        AND one.sequence > open.sequence
                       ORDER BY one.sequence OFFSET 0) AS event
- LIMIT $3
+ LIMIT $4
 """
 _UNENDED = """
-SELECT opened.invocation_id, opened.number, opened.workspace_id,
+SELECT opened.invocation_id, opened.root_task_id, opened.number, opened.workspace_id,
        (SELECT max(sequence + events) - 1 FROM ledger.number AS last WHERE last.invocation_id = opened.invocation_id)
   FROM ledger.number AS opened
  WHERE opened.number >= $1 AND opened.sequence = 0
@@ -80,6 +82,7 @@ class LifeRow(Row, frozen=True):
 
 class UnendedRow(Row, frozen=True):
     invocation_id: UUID
+    root_task_id: UUID
     number: int
     workspace_id: str
     sequence: int
@@ -145,8 +148,11 @@ async def openings_named(connection: Connection, invocations: Sequence[UUID]) ->
     return to_rows(OpeningFound, await connection.fetch(_NAMED, invocations))
 
 
-async def events_behind(connection: Connection, places: Sequence[tuple[UUID, int]], limit: int) -> Sequence[EventFound]:
-    columns = ([invocation for invocation, _ in places], [sequence for _, sequence in places])
+async def events_behind(
+    connection: Connection, places: Sequence[tuple[UUID, UUID, int]], limit: int
+) -> Sequence[EventFound]:
+    """Of Invocations with their root tasks, each behind a sequence."""
+    columns = [[place[part] for place in places] for part in range(3)]
     return to_rows(EventFound, await connection.fetch(_EVENTS, *columns, limit))
 
 
@@ -161,14 +167,16 @@ async def add_numbers(connection: Connection, writer: Writer, rows: Sequence[Num
         writer.epoch,
     )
     await connection.execute(
-        "INSERT INTO ledger.number (number, invocation_id, sequence, events, is_terminal, workspace_id)"
-        " SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::integer[], $4::smallint[], $5::boolean[], $6::text[])",
+        "INSERT INTO ledger.number (number, invocation_id, sequence, events, is_terminal, workspace_id, root_task_id)"
+        " SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::integer[], $4::smallint[], $5::boolean[], $6::text[],"
+        "  $7::uuid[])",
         [row.number for row in rows],
         [row.invocation_id for row in rows],
         [row.sequence for row in rows],
         [row.events for row in rows],
         [row.is_terminal for row in rows],
         [row.workspace_id for row in rows],
+        [row.root_task_id for row in rows],
     )
 
 

@@ -75,7 +75,8 @@ async def _chains(connection: Connection, openings: Sequence[Any], head: HeadRow
     invocations = [row[0] for row in openings]
     numbers = await store.numbers_of(connection, invocations)
     events: Mapping[UUID, list[Sequence[Any]]] = {invocation: [] for invocation in invocations}
-    rows = await store.events_of(connection, invocations, MAX_LEAVES + 1)
+    roots = list({row[1] for row in openings})
+    rows = await store.events_of(connection, invocations, roots, MAX_LEAVES + 1)
     if len(openings) + len(rows) > MAX_LEAVES:
         raise TooManyLeaves
     for invocation, *columns in rows:

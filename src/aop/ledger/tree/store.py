@@ -15,15 +15,19 @@ MAX_OPENING_EVENTS: Final = 3
 _OPENING = ", ".join(f"invocation.{name}" for name in OPENING_COLUMNS)
 _EVENT = ", ".join(f"event.{name}" for name in EVENT_COLUMNS)
 _OPENINGS = (
-    f"SELECT number.number, {_OPENING} FROM ledger.number JOIN ledger.invocation USING (invocation_id)"  # noqa: S608
+    f"SELECT number.number, {_OPENING} FROM ledger.number"  # noqa: S608
+    " JOIN ledger.invocation USING (invocation_id, root_task_id)"
     " WHERE number.number >= $1 AND number.number < $2 AND number.sequence = 0"
 )
 _EVENTS = (
-    f"SELECT number.number, number.invocation_id, {_EVENT} FROM ledger.number"  # noqa: S608
-    " JOIN ledger.event ON event.invocation_id = number.invocation_id AND event.sequence = number.sequence"
+    f"SELECT number.number, invocation_id, root_task_id, {_EVENT} FROM ledger.number"  # noqa: S608
+    " JOIN ledger.event USING (invocation_id, root_task_id, sequence)"
     " WHERE number.number >= $1 AND number.number < $2 AND number.sequence > 0"
 )
-_NAMED = f"SELECT {_OPENING} FROM ledger.invocation WHERE invocation_id = ANY($1)"  # noqa: S608
+_NAMED = (
+    f"SELECT {_OPENING} FROM unnest($1::uuid[], $2::uuid[]) AS named (invocation_id, root_task_id)"  # noqa: S608
+    " JOIN ledger.invocation USING (invocation_id, root_task_id)"
+)
 OF_INVOCATION: Final = (
     f"SELECT {_OPENING} FROM ledger.invocation WHERE invocation_id = $1"  # noqa: S608
     " AND ($2::text IS NULL OR workspace_id = $2) LIMIT $3"
@@ -35,8 +39,8 @@ OF_TRACE: Final = (
     " WHERE trace_id = $1 AND workspace_id = $2 AND position > 0 LIMIT $3"
 )
 _OF_INVOCATIONS = (
-    f"SELECT event.invocation_id, {_EVENT} FROM ledger.event WHERE invocation_id = ANY($1)"  # noqa: S608
-    " ORDER BY invocation_id, sequence LIMIT $2"
+    f"SELECT event.invocation_id, {_EVENT} FROM ledger.event"  # noqa: S608
+    " WHERE invocation_id = ANY($1) AND root_task_id = ANY($2) ORDER BY invocation_id, sequence LIMIT $3"
 )
 _ROOTS = (
     "SELECT run.level, run.first, string_agg(tree_tile.root, ''::bytea ORDER BY tree_tile.tile)"
@@ -105,16 +109,16 @@ async def leaves_between(
             found[number] = leaf
             number += 1
     events = await connection.fetch(_EVENTS, first, past)
-    missing = {event[1] for event in events if cache.get(event[1]) is None}
-    for columns in await connection.fetch(_NAMED, list(missing)) if missing else ():
+    missing = {event[1]: event[2] for event in events if cache.get(event[1]) is None}
+    for columns in await connection.fetch(_NAMED, list(missing), list(missing.values())) if missing else ():
         cache.add(columns[0], InvocationLeaves(columns))
     for event in events:
         invocation = event[1]
         of_invocation = cache.get(invocation)
         if of_invocation is None:
             raise TreeBroken("an event has no Invocation")
-        found[event[0]] = of_invocation.of_event(event[2:])
-        if event[5] != "stream":
+        found[event[0]] = of_invocation.of_event(event[3:])
+        if event[6] != "stream":
             cache.forget(invocation)
     try:
         return [found[number] for number in range(first, past)]
@@ -122,9 +126,11 @@ async def leaves_between(
         raise TreeBroken("a number has no row") from None
 
 
-async def events_of(connection: Connection, invocations: Sequence[UUID], limit: int) -> Sequence[Sequence[Any]]:
+async def events_of(
+    connection: Connection, invocations: Sequence[UUID], root_tasks: Sequence[UUID], limit: int
+) -> Sequence[Sequence[Any]]:
     """With the Invocation before the columns of each event."""
-    return [tuple(row) for row in await connection.fetch(_OF_INVOCATIONS, invocations, limit)]
+    return [tuple(row) for row in await connection.fetch(_OF_INVOCATIONS, invocations, root_tasks, limit)]
 
 
 async def numbers_of(connection: Connection, invocations: Sequence[UUID]) -> Mapping[tuple[UUID, int], int]:

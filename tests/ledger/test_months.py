@@ -1,0 +1,244 @@
+"""The Ledger in partitions by month: a whole Trace in one, every guard on each, made ahead of need."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import asyncpg
+import pytest
+
+from aop.base.clock import utc_now
+from aop.base.ids import new_hex_id
+from aop.contracts.identity import InvocationContext
+from aop.ledger import reads, store
+from aop.ledger.journal import AcceptanceFailed
+from aop.ledger.model import SUCCEEDED, Progress, progress_fact
+from aop.ledger.months import Months
+from aop.local.state import DatabaseUrls
+from aop.store import migrations
+from aop.store.database import Database
+from aop.store.migrations import migrate, migrations_of
+from aop.store.problems import StoreNotAsExpected
+from aop.store.store_check import require_store
+from tests.ledger.writing import (
+    ROUTER,
+    SPACE,
+    Writing,
+    a_context,
+    an_acceptance,
+    an_end,
+    breaches,
+    digits,
+    reading,
+    writing,
+)
+from tests.support.postgres import PostgresForTests
+
+PARTITIONED = ("invocation", "event", "cancel_request")
+OF_BEFORE = 14
+"""Migrations of the Ledger before it had partitions."""
+
+
+def month_before(moment: datetime) -> datetime:
+    return (moment.replace(day=1) - timedelta(days=1)).replace(day=1)
+
+
+def month_after(moment: datetime) -> datetime:
+    return (moment.replace(day=1) + timedelta(days=32)).replace(day=1)
+
+
+def named(table: str, moment: datetime) -> str:
+    return f"{table}_{moment:%Y_%m}"
+
+
+def root_at(moment: datetime) -> str:
+    return f"task_{int(moment.timestamp() * 1000):012x}{new_hex_id()[12:]}"
+
+
+async def a_call(written: Writing, root_task: str) -> InvocationContext:
+    """A root that has streamed and ended, and its child, of which the caller left."""
+    context = a_context(root_task=root_task)
+    place = await written.journal.accept(an_acceptance(context))
+    child = a_context(context)
+    below = await written.journal.accept(an_acceptance(child))
+    await written.journal.request_cancel(child.lineage.invocation)
+    assert await written.journal.end(an_end(below, SUCCEEDED))
+    first = progress_fact(place, new_hex_id(), utc_now(), Progress(3, 30))
+    assert await written.journal.end(first, an_end(first.place(), SUCCEEDED))
+    return context
+
+
+async def places(connection: asyncpg.Connection, table: str) -> dict[str, set[str]]:
+    """The partitions of a table that have rows, and the root tasks in each."""
+    rows = await connection.fetch(f"SELECT tableoid::regclass::text AS part, root_task_id FROM ledger.{table}")
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        found.setdefault(row["part"].removeprefix("ledger."), set()).add(f"task_{row['root_task_id'].hex}")
+    return found
+
+
+def superuser(postgres: PostgresForTests, stores: DatabaseUrls) -> str:
+    return postgres.url(stores.migration.rpartition("/")[2])
+
+
+@pytest.mark.rows("HA-04")
+async def test_a_whole_trace_lies_in_the_month_in_which_it_began(
+    stores: DatabaseUrls, postgres: PostgresForTests
+) -> None:
+    now = utc_now()
+    roots = {moment: root_at(moment) for moment in (month_before(now), now)}
+    async with writing(stores.router) as written, reading(stores.router) as lineage:
+        contexts = {moment: await a_call(written, root) for moment, root in roots.items()}
+        for context in contexts.values():
+            assert await lineage.detail(SPACE, context.lineage.invocation) is not None
+            page = await lineage.trace(SPACE, context.lineage.trace)
+            assert page is not None
+            assert len(page.trace.invocations) == 2
+    connection = await asyncpg.connect(superuser(postgres, stores))
+    try:
+        for table in PARTITIONED:
+            expected = {named(table, moment): {root} for moment, root in roots.items()}
+            assert await places(connection, table) == expected
+    finally:
+        await connection.close()
+    assert await breaches(stores.router) == []
+
+
+@pytest.mark.rows("HA-04")
+async def test_a_read_by_id_looks_at_no_other_month_once_the_root_task_is_known(stores: DatabaseUrls) -> None:
+    connection = await asyncpg.connect(stores.router)
+    try:
+        root = new_hex_id()
+        query = f"EXPLAIN SELECT {reads._EVENT} FROM ledger.event WHERE invocation_id = $1 AND root_task_id = $2"
+        plan = "\n".join(row[0] for row in await connection.fetch(query, new_hex_id(), root))
+        over_all = "EXPLAIN SELECT FROM ledger.invocation WHERE invocation_id = $1"
+        await connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+        every = "\n".join(row[0] for row in await connection.fetch(over_all, new_hex_id()))
+    finally:
+        await connection.close()
+    assert plan.count("on event_") == 1, plan
+    assert named("event", utc_now()) in plan
+    assert every.count("Index Only Scan using invocation_") + every.count("Index Scan using invocation_") == 4, every
+
+
+async def test_what_no_month_takes_is_refused(stores: DatabaseUrls) -> None:
+    """There is no partition for the rest: it would hide a wrong clock."""
+    async with writing(stores.router) as written:
+        far = a_context(root_task=root_at(datetime(2020, 1, 1, tzinfo=UTC)))
+        with pytest.raises(AcceptanceFailed):
+            await written.journal.accept(an_acceptance(far))
+        await written.journal.accept(an_acceptance())
+
+
+async def test_months_are_made_ahead_by_a_login_that_can_make_no_table(
+    stores: DatabaseUrls, postgres: PostgresForTests
+) -> None:
+    now, ahead = utc_now(), month_after(month_after(utc_now()))
+    for table in ("cancel_request", "event", "invocation"):
+        part = f"ledger.{named(table, ahead)}"
+        gone = f"ALTER TABLE ledger.{table} DETACH PARTITION {part}; DROP TABLE {part}"
+        await postgres.execute(gone, stores.migration.rpartition("/")[2])
+    database = await Database.open(stores.router, size=4, application="test")
+    try:
+        made = await asyncio.gather(*(Months(database).make() for _ in range(4)))
+        assert sorted(made) == [0, 0, 0, 1]
+        assert await Months(database).make() == 0
+        await Months(database).check()
+        async with database.connection() as connection:
+            await require_store(connection, "ledger")
+            there = [row[0] for row in await connection.fetch(
+                "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'ledger.event'::regclass ORDER BY 1"
+            )]  # fmt: skip
+        expected = [month_before(now), now, month_after(now), ahead]
+        assert there == [f"ledger.{named('event', month)}" for month in expected]
+    finally:
+        await database.close()
+    connection = await asyncpg.connect(stores.router)
+    try:
+        for statement in (
+            "SELECT ledger.make_month('2020-01-01')",
+            f"INSERT INTO ledger.{named('event', now)} SELECT * FROM ledger.event",
+            f"SELECT FROM ledger.{named('event', now)}",
+            f"ALTER TABLE ledger.event DETACH PARTITION ledger.{named('event', now)}",
+        ):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+async def test_every_partition_keeps_its_rows_and_readiness_misses_each_guard(
+    stores: DatabaseUrls, postgres: PostgresForTests
+) -> None:
+    now = utc_now()
+    async with writing(stores.router) as written:
+        await a_call(written, root_at(now))
+    connection = await asyncpg.connect(superuser(postgres, stores))
+    try:
+        for table in PARTITIONED:
+            part = f"ledger.{named(table, now)}"
+            for attempt in (f"UPDATE {part} SET epoch = 9", f"DELETE FROM {part}", f"TRUNCATE {part} CASCADE"):
+                with pytest.raises(asyncpg.RaiseError, match="only grows"):
+                    await connection.execute(attempt)
+            for trigger in (f"{table}_kept", f"{table}_fenced"):
+                await connection.execute(f"ALTER TABLE {part} DISABLE TRIGGER {trigger}")
+                with pytest.raises(StoreNotAsExpected, match=f"lacks the trigger {named(table, now)}.{trigger}"):
+                    await require_store(connection, "ledger")
+                await connection.execute(f"ALTER TABLE {part} ENABLE ALWAYS TRIGGER {trigger}")
+        await require_store(connection, "ledger")
+        await connection.execute(f"DROP TABLE ledger.{named('cancel_request', now)}, ledger.{named('event', now)}")
+    finally:
+        await connection.close()
+    database = await Database.open(stores.router, size=1, application="test")
+    try:
+        with pytest.raises(StoreNotAsExpected, match="no partition for this month"):
+            await Months(database).check()
+    finally:
+        await database.close()
+
+
+@pytest.mark.rows("HA-04")
+async def test_a_ledger_of_before_is_moved_into_its_months(
+    postgres: PostgresForTests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, now = await postgres.new_database(), utc_now()
+    stores = postgres.platform_urls(name)
+    with monkeypatch.context() as former:
+        former.setattr(
+            migrations, "migrations_of", lambda owner: migrations_of(owner)[: OF_BEFORE if owner == "ledger" else None]
+        )
+        await migrate(stores.migration)
+    long_ago = datetime(2024, 2, 29, 12, tzinfo=UTC)
+    async with writing(stores.router) as written:
+        contexts = [await a_call(written, root_at(moment)) for moment in (long_ago, now)]
+        streaming = await _progress_of_before(written)
+    assert [str(one) for one in (await migrate(stores.migration)).applied] == ["ledger 0015 months"]
+    connection = await asyncpg.connect(superuser(postgres, stores))
+    try:
+        await require_store(connection, "ledger")
+        assert set(await places(connection, "event")) == {named("event", moment) for moment in (long_ago, now)}
+        assert await connection.fetchval("SELECT count(*) FROM ledger.event") == 2 * 3 + 2
+        assert await connection.fetchval("SELECT count(*) FROM ledger.cancel_request") == 2
+        assert await connection.fetchval("SELECT to_regnamespace('ledger_before')") is None
+    finally:
+        await connection.close()
+    assert await breaches(stores.router) == []
+    async with reading(stores.router) as lineage:
+        for context in (*contexts, streaming):
+            assert await lineage.detail(SPACE, context.lineage.invocation) is not None
+
+
+async def _progress_of_before(written: Writing) -> InvocationContext:
+    """Two reports of progress, of which the second had no root task of its own then."""
+    context = a_context(root_task=root_at(utc_now()))
+    place = await written.journal.accept(an_acceptance(context))
+    first = progress_fact(place, new_hex_id(), utc_now(), Progress(1, 1))
+    second = progress_fact(first.place(), new_hex_id(), utc_now(), Progress(1, 1))
+    connection = await asyncpg.connect(written.url)
+    try:
+        for fact in (first, second):
+            row = list(store._fact_row(fact))
+            row[11] = digits(context.lineage.root_task) if fact is first else None
+            await connection.execute(store._APPEND_ONE, *row, ROUTER, written.epoch)
+    finally:
+        await connection.close()
+    return context
