@@ -1,6 +1,8 @@
 """A peer that the operator names by origin: its name is resolved, and requests go to it with an absolute deadline."""
 
 import sys
+from collections.abc import Coroutine
+from typing import Any
 
 from aop.net.http import Answer, AnswerStream, Headers, HttpClient, Target, completed, request_head
 from aop.net.origin import Endpoint
@@ -71,10 +73,19 @@ class Posts:
         self._target: Target | None = None
         self._head = b""
 
-    async def send(self, headers: Headers, body: bytes, *, deadline: float, max_body: int) -> Answer:
-        target = self._peer.ready() or await self._peer.resolved(deadline)
+    def send(self, headers: Headers, body: bytes, *, deadline: float, max_body: int) -> Coroutine[Any, Any, Answer]:
+        target = self._peer.ready()
+        if target is None:
+            return self._send_resolved(headers, body, deadline, max_body)
+        return self._client.exchange(target, "POST", self._written(target, headers, body), deadline, max_body)
+
+    async def _send_resolved(self, headers: Headers, body: bytes, deadline: float, max_body: int) -> Answer:
+        target = await self._peer.resolved(deadline)
+        request = self._written(target, headers, body)
+        return await self._client.exchange(target, "POST", request, deadline, max_body)
+
+    def _written(self, target: Target, headers: Headers, body: bytes) -> bytes:
         if target is not self._target:
             self._head = request_head(target, "POST", self._path, self._headers)
             self._target = target
-        request = completed(self._head, headers, body)
-        return await self._client.exchange(target, "POST", request, deadline, max_body)
+        return completed(self._head, headers, body)

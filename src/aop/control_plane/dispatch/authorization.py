@@ -86,7 +86,7 @@ class Authorization:
             state = replaced or state
         installation = _require_enabled(state, access.version)  # 3, 4
         version = state.require_agreement(installation)  # 5
-        release = version.require_usable()  # 6, 7
+        release = state.require_usable(version)  # 6, 7
         summary = self._pins.kept_summary(version) or await self._pins.summary(version)
         skill = summary.skills.get(access.capability)
         if skill is None:

@@ -1,6 +1,6 @@
 """Who may call the Gateway, and how many at once."""
 
-import asyncio
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -41,15 +41,20 @@ class TokenCallers:
         self._cache: dict[bytes, tuple[UnrevokedToken, float]] = {}
         self._revocations = 0
 
+    def cached(self, text: str) -> UnrevokedToken | None:
+        """What the store accepted a moment ago; None when it has to be asked."""
+        cached = self._cache.get(token_digest(text))
+        if cached is None or time.monotonic() >= cached[1] or self._clock() >= cached[0].expires_at:
+            return None
+        return cached[0]
+
     async def identify(self, text: str) -> UnrevokedToken:
-        digest = token_digest(text)
-        cached = self._cache.get(digest)
-        now = asyncio.get_running_loop().time()
-        if cached is not None and now < cached[1] and self._clock() < cached[0].expires_at:
-            return cached[0]
+        token = self.cached(text)
+        if token is not None:
+            return token
         if not is_well_formed(text):
             raise Unauthenticated("token form or checksum")
-        return await self._read(digest, now)
+        return await self._read(token_digest(text), time.monotonic())
 
     def forget(self, revoked: Iterable[bytes]) -> None:
         """From now on these are refused here. What is being read at this moment may be older, and is not cached."""
@@ -92,7 +97,7 @@ class Callers:
     async def authenticate(self, request: Request) -> None:
         text = bearer_token(request)
         if text.startswith(TEXT_PREFIX):
-            token = await self._tokens.identify(text)
+            token = self._tokens.cached(text) or await self._tokens.identify(text)
             request.caller, request.grant = token.principal_id, token
         elif self._oidc is not None:
             request.caller = await self._oidc.identify(text)

@@ -40,13 +40,14 @@ class InstallationState:
     Calls that shared the statement share this too, and what the first of them found out from it.
     """
 
-    __slots__ = ("_document", "_pin", "_version", "installation", "role")
+    __slots__ = ("_document", "_pin", "_usable", "_version", "installation", "role")
 
     def __init__(self, row: InstallationStateRow) -> None:
         self.role = row.role
         self.installation = row.installation
         self._pin = row.pin
         self._version: PinnedVersion | None = None
+        self._usable: PinnedRelease | None = None
         self._document: AuthorizationDocument | None = None
 
     def authorization(self, installation: CurrentInstallation, release: PinnedRelease) -> AuthorizationDocument:
@@ -61,6 +62,12 @@ class InstallationState:
         if self._version is None:
             self._version = self._agreeing(installation)
         return self._version
+
+    def require_usable(self, version: PinnedVersion) -> PinnedRelease:
+        """The Release of the pinned version, when it may run."""
+        if self._usable is None:
+            self._usable = version.require_usable()
+        return self._usable
 
     def _agreeing(self, installation: CurrentInstallation) -> PinnedVersion:
         if self._pin is None:
