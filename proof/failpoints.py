@@ -158,9 +158,8 @@ def _peer_lost(_: Any) -> Exception:
 
 def _stream_lost(opened: Any) -> Exception:
     """Perhaps with its head already read."""
-    connection = None if opened._answer is None else opened._answer.detach()
-    if connection is not None:
-        connection.abort()
+    if opened._answer is not None:
+        opened._answer._connection.abort()
     return TransferBroken("provoked")
 
 
@@ -189,7 +188,7 @@ IO: Sequence[Failpoint] = (
         "peer stream head",
         f"{_CLIENT}:AnswerStream.__aenter__",
         broken=_stream_lost,
-        hung=lambda opened, _: _until(opened._prepared.deadline),
+        hung=lambda opened, _: _until(opened.deadline),
     ),
     Failpoint("peer stream piece", f"{_CLIENT}:StreamedAnswer.__anext__", broken=_peer_lost),
 )

@@ -54,9 +54,10 @@ class StreamedAnswer(HeaderLookup):
 class AnswerStream:
     """The scope of one streamed exchange: sends on entry, and leaves the answer at its end."""
 
-    __slots__ = ("_answer", "_opening")
+    __slots__ = ("_answer", "_opening", "deadline")
 
-    def __init__(self, opening: Callable[[], Awaitable[StreamedAnswer]]) -> None:
+    def __init__(self, opening: Callable[[], Awaitable[StreamedAnswer]], deadline: float) -> None:
+        self.deadline = deadline
         self._opening = opening
         self._answer: StreamedAnswer | None = None
 
@@ -127,7 +128,7 @@ class HttpClient:
     ) -> AnswerStream:
         """A scope that sends on entry and gives the answer once its head is read."""
         request = request_bytes(target, method, path, headers, body)
-        return AnswerStream(partial(self.open, target, method, request, deadline, max_body))
+        return AnswerStream(partial(self.open, target, method, request, deadline, max_body), deadline)
 
     async def open(self, target: Target, method: str, request: bytes, deadline: float, max_body: int) -> StreamedAnswer:
         """Sends these bytes, and gives the answer once its head is read. Whoever opens it leaves it."""
