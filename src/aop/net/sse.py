@@ -49,11 +49,7 @@ class EventParser:
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """Events in order; EventTooLarge comes after those that were complete before it."""
         if self._started and not self._buffer and not self._after_cr and _is_whole(piece):
-            ended = piece[6:-2]
-            events = ended.split(_BETWEEN)
-            if piece.count(_LINE_END) == 2 * len(events) and max(map(len, events)) <= self._max_event - 8:
-                return iter(events)
-            return self._split(ended)
+            return self._split(piece[6:-2])
         if self._after_cr and piece[:1] == b"\n":
             piece = piece[1:]
             self._after_cr = False
@@ -67,24 +63,26 @@ class EventParser:
     def _events(self) -> Iterator[bytes]:
         buffer = self._buffer
         if not self._started and not self._start():
-            return
+            return iter(())
         last = buffer.rfind(_END, self._searched)
         ended = bytes(buffer[: max(last, 0)])
         if last >= 0:
             del buffer[: last + 2]
         self._searched = max(0, len(buffer) - 1)
-        if ended.startswith(_PREFIX):
-            yield from self._split(ended[6:])
-        else:
-            yield from _any_events(ended, self._max_event - 2)
+        events = self._split(ended[6:]) if ended.startswith(_PREFIX) else _any_events(ended, self._max_event - 2)
         # What is left holds no empty line, so at max_bytes one line end stands in front of the next event.
-        if len(buffer) - buffer.startswith(b"\n") > self._max_event:
-            raise EventTooLarge
+        return _refused_behind(events) if len(buffer) - buffer.startswith(b"\n") > self._max_event else events
 
     def _split(self, ended: bytes) -> Iterator[bytes]:
         """Of events that begin with data, without the prefix of the first and the line ends of the last."""
+        events = ended.split(_BETWEEN)
+        if ended.count(_LINE_END) == 2 * len(events) - 2 and max(map(len, events)) <= self._max_event - 8:
+            return iter(events)  # nothing but a line of data each, as nearly always
+        return self._read_each(events)
+
+    def _read_each(self, events: list[bytes]) -> Iterator[bytes]:
         max_bytes = self._max_event - 2
-        for rest in ended.split(_BETWEEN):
+        for rest in events:
             if LF in rest or len(rest) > max_bytes - 6:
                 yield from _any_events(_PREFIX + rest, max_bytes)
             else:
@@ -98,6 +96,11 @@ class EventParser:
             del self._buffer[:3]
         self._started = True
         return True
+
+
+def _refused_behind(events: Iterator[bytes]) -> Iterator[bytes]:
+    yield from events
+    raise EventTooLarge
 
 
 def _is_whole(piece: bytes) -> bool:
