@@ -10,6 +10,11 @@ you have](../guides/call-it.md) says which one you need. `aop connect --for NAME
 Console show the same texts with the addresses of your own platform. Here the addresses are those of `aop up`, the
 [Workspace](../glossary.md#workspace) is `demo`, and the Agent is `aop:summarizer`.
 
+A program that speaks MCP over stdio starts the command `aop`. The snippets here expect that you logged in once, as for
+a platform on another machine. For the platform of `aop up` on this machine you need no login:
+`aop connect --data .aop --for NAME` writes the same snippet with the paths of the command and of the
+[data folder](../glossary.md#data-folder), also in a clone ([MCP hosts](../guides/mcp.md#connect-a-host)).
+
 No snippet contains an access token, and neither does an address. This page is generated from the folder `connect`.
 """
 _WORDS = {"py": "py", "sh": "shell", "json": "json", "toml": "toml", "ts": "ts", "mjs": "js"}

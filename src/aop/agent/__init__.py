@@ -7,7 +7,7 @@ except ModuleNotFoundError:
 
     raise ModuleNotFoundError(f"aop.agent needs the extra agent: {install_line('agent')}", name="nacl") from None
 
-from aop.agent.calls import NestedCallFailed, NestedCallInterrupted
+from aop.agent.calls import NestedCallFailed, NestedCallInterrupted, NestedCalls
 from aop.agent.card import load_card, public_card
 from aop.agent.context import AgentContext, DelegationMissing
 from aop.agent.guard import Guard, current
@@ -19,6 +19,7 @@ from aop.agent.settings import AgentSettings, guarded, handed_sockets
 from aop.agent.skills import AgentSkill, InputRefused, SkillFunction
 from aop.agent.tasks import TaskLimits
 from aop.agent.verifier import Rejected, Trust, Verifier
+from aop.contracts.signing import VerifyKey
 
 __all__ = [
     "AgentContext",
@@ -30,6 +31,7 @@ __all__ = [
     "InputRefused",
     "NestedCallFailed",
     "NestedCallInterrupted",
+    "NestedCalls",
     "NestedStream",
     "ProofDirectory",
     "ProofPage",
@@ -39,6 +41,7 @@ __all__ = [
     "TaskLimits",
     "Trust",
     "Verifier",
+    "VerifyKey",
     "current",
     "guarded",
     "handed_sockets",
