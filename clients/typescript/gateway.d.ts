@@ -913,7 +913,7 @@ export interface paths {
         };
         /**
          * Read what others need to check a Trace offline
-         * @description An Invocation that runs, or whose events are not in the tree yet, is 409. A Trace of more than 3,000 events is 413.
+         * @description An Invocation that runs, or whose events are not in the tree yet, is 409. More than 3,000 events, or Cards of more than 16 MiB together, are 413.
          */
         get: operations["readTraceBundle"];
         put?: never;

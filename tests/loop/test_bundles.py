@@ -15,6 +15,7 @@ from aop.base.canonical import canonical
 from aop.cli import verify_bundle
 from aop.cli.verify_bundle import FAULTS, verify
 from aop.contracts.documents import document
+from aop.control_plane.dispatch import bundles
 from tests.support.agent import a_message, data, rpc_error
 from tests.support.errors import require_error
 from tests.support.loop import SPACE, Platform
@@ -154,6 +155,16 @@ async def test_a_call_that_runs_or_failed_or_is_unknown(platform: Platform, bob:
     require_error(unknown, 404, "NOT_FOUND", "4", "invocation_unknown")
     require_error(await ask(platform, f"/traces/{'1' * 32}"), 404, "NOT_FOUND", "4", "trace_unknown")
     require_error(await ask(platform, f"/invocations/{failed}", bob), 403, "FORBIDDEN", "4", "not_caller")
+
+
+async def test_the_cards_of_all_invocations_together_have_a_limit(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each Invocation has its Card in the bundle, also when it is the same."""
+    trace = await a_trace(platform)
+    calls = (await bundle_of(platform, f"/traces/{trace}"))["invocations"]
+    monkeypatch.setattr(bundles, "MAX_CARD_CHARACTERS", sum(len(call["card"]) for call in calls) - 1)
+    require_error(await ask(platform, f"/traces/{trace}"), 413, "PAYLOAD_TOO_LARGE", "4")
 
 
 async def test_a_bundle_stays_whole_after_the_agent_was_uninstalled(platform: Platform) -> None:

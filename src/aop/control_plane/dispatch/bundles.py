@@ -6,14 +6,14 @@ from typing import Final
 import msgspec
 
 from aop.contracts.authorization import AuthorizationDocument
-from aop.contracts.errors import DependencyFailed
+from aop.contracts.errors import DependencyFailed, PayloadTooLarge
 from aop.contracts.ledger_tree import BundledInvocation, InvocationProof, LedgerBundle, LedgerLeaf, LedgerProof
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import InstallationStates
 
-_decode = msgspec.json.Decoder(LedgerProof).decode
-_MAX_CARD_BYTES: Final = 8 * 1024 * 1024
+MAX_CARD_CHARACTERS: Final = 16 * 1024 * 1024
+"""Of all Cards in one bundle together, as they are written: each Invocation has its own."""
 
 
 class Bundles:
@@ -23,14 +23,14 @@ class Bundles:
         self._pins = pins
 
     async def of_invocation(self, workspace_id: str, invocation_id: str) -> LedgerBundle:
-        proof = _decode(await self._lineage.proof(workspace_id, "invocations", invocation_id))
+        proof = await self._lineage.proof(workspace_id, "invocations", invocation_id)
         made = await self._bundled(workspace_id, proof)
         if [_first(each).invocation_id for each in proof.invocations] != [invocation_id]:
             raise DependencyFailed("the Router proved another Invocation")
         return LedgerBundle(schema_version="1", invocation_id=invocation_id, head=proof.head, invocations=made)
 
     async def of_trace(self, workspace_id: str, trace_id: str) -> LedgerBundle:
-        proof = _decode(await self._lineage.proof(workspace_id, "traces", trace_id))
+        proof = await self._lineage.proof(workspace_id, "traces", trace_id)
         made = await self._bundled(workspace_id, proof)
         if any(_first(each).trace_id != trace_id for each in proof.invocations):
             raise DependencyFailed("the Router proved another Trace")
@@ -39,7 +39,7 @@ class Bundles:
     async def _bundled(self, workspace_id: str, proof: LedgerProof) -> tuple[BundledInvocation, ...]:
         """The same Card and the same authorization are read once."""
         cards, permitted = dict[str, str](), dict[str, AuthorizationDocument]()
-        made = list[BundledInvocation]()
+        made, characters = list[BundledInvocation](), 0
         for each in proof.invocations:
             first = _first(each)
             if first.workspace_id != workspace_id:
@@ -48,8 +48,9 @@ class Bundles:
             if digest not in cards:
                 card = await self._pins.document(first.target_agent_id, first.agent_card_version, digest)
                 cards[digest] = b64encode(card).decode("ascii")
-            if sum(map(len, cards.values())) > _MAX_CARD_BYTES:
-                raise DependencyFailed("the Cards of the Trace are too large for one bundle")
+            characters += len(cards[digest])
+            if characters > MAX_CARD_CHARACTERS:
+                raise PayloadTooLarge("the Cards of the bundle")
             authorization: AuthorizationDocument | msgspec.UnsetType = msgspec.UNSET
             if first.authorization_digest is not msgspec.UNSET:
                 authorization = permitted.get(first.authorization_digest) or await self._authorization(first)

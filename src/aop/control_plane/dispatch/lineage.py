@@ -17,10 +17,13 @@ from aop.contracts.errors import (
     NotFound,
     PayloadTooLarge,
     Reason,
+    Refusal,
     Violation,
 )
 from aop.contracts.figures import Window
+from aop.contracts.ledger_tree import LedgerProof
 from aop.contracts.reach import ReleaseCalls
+from aop.control_plane.dispatch.proof_answers import read_proof
 from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable, workspace_path
 from aop.net.http import Answer
 
@@ -29,6 +32,7 @@ _MANY_KINDS = Violation("/since", "too_many_kinds")
 """More kinds of calls are in the window than one answer counts; a shorter one may have fewer."""
 _AFTER = Violation("/after", "position")
 _PARENT = "parentInvocationId"
+_NOT_EXPECTED = "the Router's metadata answer does not follow the contract"
 
 
 class LineageReads:
@@ -67,10 +71,12 @@ class LineageReads:
                 raise DependencyFailed("the Router answered with another Workspace, or without the root of a Trace")
         return body
 
-    async def proof(self, workspace_id: str, of: str, name: str) -> bytes:
-        path = workspace_path(workspace_id, of, name, "proof")
-        body, _ = await self._read(path, document("ledger-proof/1").is_valid)
-        return body
+    async def proof(self, workspace_id: str, of: str, name: str) -> LedgerProof:
+        answer = await self._answer(workspace_path(workspace_id, of, name, "proof"))
+        if answer.status != 200:
+            raise _refusal(answer.status, _strict(answer))
+        _require_json(answer)
+        return await read_proof(answer.body)
 
     async def events(self, workspace_id: str, query: Mapping[str, str], limit: int) -> bytes:
         """The Router has a feed for every Workspace, so that an answer other than a page is its failure."""
@@ -111,30 +117,43 @@ class LineageReads:
         self, path: str, is_expected: Callable[[Any], bool], refused: Violation = _CURSOR
     ) -> tuple[bytes, Any]:
         """One violation is the caller's, because only the Router can find it."""
-        try:
-            answer = await self._router.read(path)
-        except RouterUnavailable as failure:
-            raise DependencyFailed(f"read: {failure}", reason=Reason.ROUTER_UNREACHABLE) from failure
+        answer = await self._answer(path)
         value = _strict(answer)
-        if answer.status == 404:
-            raise NotFound("nothing recorded", reason=_reason(value, ErrorCode.NOT_FOUND))
-        if answer.status == 409 and _reason(value, ErrorCode.CONFLICT) is Reason.NOT_NUMBERED_YET:
-            raise Conflict("not in the tree yet", reason=Reason.NOT_NUMBERED_YET)
-        if answer.status == 413:
-            raise PayloadTooLarge("the proof")
-        if answer.status == 503:
-            raise DependencyFailed("the Router failed", reason=_reason(value, ErrorCode.DEPENDENCY_ERROR))
-        if answer.status == 400 and _is_only(refused, value):
-            raise InvalidRequest(refused)
-        if answer.status != 200 or not is_expected(value):
-            raise DependencyFailed("the Router's metadata answer does not follow the contract")
+        if answer.status != 200:
+            raise _refusal(answer.status, value, refused)
+        if not is_expected(value):
+            raise DependencyFailed(_NOT_EXPECTED)
         return answer.body, value
 
+    async def _answer(self, path: str) -> Answer:
+        try:
+            return await self._router.read(path)
+        except RouterUnavailable as failure:
+            raise DependencyFailed(f"read: {failure}", reason=Reason.ROUTER_UNREACHABLE) from failure
 
-def _strict(answer: Answer) -> Any:
+
+def _refusal(status: int, value: Any, refused: Violation | None = None) -> Refusal:
+    if status == 404:
+        return NotFound("nothing recorded", reason=_reason(value, ErrorCode.NOT_FOUND))
+    if status == 409 and _reason(value, ErrorCode.CONFLICT) is Reason.NOT_NUMBERED_YET:
+        return Conflict("not in the tree yet", reason=Reason.NOT_NUMBERED_YET)
+    if status == 413:
+        return PayloadTooLarge("the proof")
+    if status == 503:
+        return DependencyFailed("the Router failed", reason=_reason(value, ErrorCode.DEPENDENCY_ERROR))
+    if status == 400 and refused is not None and _is_only(refused, value):
+        return InvalidRequest(refused)
+    return DependencyFailed(_NOT_EXPECTED)
+
+
+def _require_json(answer: Answer) -> None:
     media_types = answer.headers_named(b"content-type")
     if len(media_types) != 1 or media_types[0].partition(b";")[0].strip().lower() != b"application/json":
         raise DependencyFailed("the Router's metadata answer is not JSON")
+
+
+def _strict(answer: Answer) -> Any:
+    _require_json(answer)
     try:
         return json.parse(answer.body, json.UNIT_DEPTH)
     except json.JsonRefused:

@@ -1,0 +1,69 @@
+"""The Router's proof, checked leaf by leaf: it may have megabytes, and other requests have their turn meanwhile."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from aop.base import json
+from aop.contracts.documents import Document, document
+from aop.contracts.errors import DependencyFailed
+from aop.contracts.ledger_tree import InvocationProof, LeafProof, LedgerHead, LedgerProof
+from aop.contracts.wire import Wire
+
+_LEAVES_AT_ONCE: Final = 32
+"""A leaf with its path has up to 3 kB, and its check takes about 0.1 ms."""
+_MIN_LEAVES: Final = 2
+
+
+class _Leaves(Wire, frozen=True, kw_only=True):
+    leaves: tuple[msgspec.Raw, ...]
+
+
+class _Outline(Wire, frozen=True, kw_only=True):
+    """The parts of a proof as bytes that nobody has looked at yet."""
+
+    head: msgspec.Raw
+    invocations: tuple[_Leaves, ...]
+
+    def as_bytes(self) -> bytes:
+        invocations = b",".join(b'{"leaves":[%b]}' % b",".join(map(bytes, each.leaves)) for each in self.invocations)
+        return b'{"head":%b,"invocations":[%b]}' % (bytes(self.head), invocations)
+
+
+async def read_proof(body: bytes) -> LedgerProof:
+    """As strict as for any other answer: the outline is exactly these bytes, and each part follows the contract."""
+    try:
+        outline = msgspec.json.decode(body, type=_Outline)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise _unexpected() from None
+    if outline.as_bytes() != body or not outline.invocations:
+        raise _unexpected()
+    head = _part(outline.head, document("ledger-head/1"), LedgerHead)
+    invocations = [await _invocation(each.leaves) for each in outline.invocations]
+    return LedgerProof(head=head, invocations=tuple(invocations))
+
+
+async def _invocation(leaves: Sequence[msgspec.Raw]) -> InvocationProof:
+    if len(leaves) < _MIN_LEAVES:
+        raise _unexpected()
+    expected, read = document("ledger-proof/1#leaf"), list[LeafProof]()
+    for start in range(0, len(leaves), _LEAVES_AT_ONCE):
+        read += [_part(leaf, expected, LeafProof) for leaf in leaves[start : start + _LEAVES_AT_ONCE]]
+        await asyncio.sleep(0)
+    return InvocationProof(leaves=tuple(read))
+
+
+def _part(raw: msgspec.Raw, expected: Document, kind: Any) -> Any:
+    try:
+        value = json.parse(bytes(raw), json.UNIT_DEPTH)
+    except json.JsonRefused:
+        raise _unexpected() from None
+    if not expected.is_valid(value):
+        raise _unexpected()
+    return msgspec.json.decode(raw, type=kind)
+
+
+def _unexpected() -> DependencyFailed:
+    return DependencyFailed("the Router's proof does not follow the contract")
