@@ -23,7 +23,8 @@ from tests.support.waiting import becomes_true
 
 DEPLOY = Path(__file__).parents[2] / "deploy" / "patroni"
 PROGRAMS = ("patroni", "etcd", "ip", "setpriv", "mount")
-_VOLUME = "320m"
+_VOLUME = "1g"
+"""Fifty rounds keep more of the log for standbys that are away than a third of it holds."""
 _PASSWORD = "proof-password"
 _ASK_SECONDS = 2
 
