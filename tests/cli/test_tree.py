@@ -127,6 +127,7 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
         "ledger check",
         "ledger recount",
         *("ledger head", "ledger consistency", "ledger prove", "ledger watch"),
+        *("ledger export", "ledger verify", "ledger detach"),
     }
     assert set(done.stdout.splitlines()) == needing | {"token create", "token list", "token revoke"}
     for command, extra in (("migrate", "platform"), ("up", "local"), ("front", "front"), ("door", "door")):

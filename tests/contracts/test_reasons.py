@@ -34,7 +34,7 @@ SPECIFIED = {
     "FORBIDDEN": "not_owner not_caller depth_limit fan_out_limit",
     "UNAUTHENTICATED": "sign_in_code",
 }
-OPEN = frozenset({"archived"})
+OPEN = frozenset[str]()
 """Words whose part of the product does not exist yet."""
 # The Agent may have begun, so somebody who repeats the call may have the work done twice.
 MAY_HAVE_WORKED = ("transfer_broken", "http_server_error", "stream_ended_early", "outcome_unknown")

@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncpg
 
-from aop.base.ids import new_id
+from aop.base.ids import new_hex_id, new_id
 from aop.contracts.publication import Release, ReleaseState
 from aop.control_plane.gateway.tokens import issue_token
 from tests.loop.test_nested_refusals import forged
@@ -100,6 +100,12 @@ async def parent_not_running(scene: Scene) -> Reply:
 async def not_numbered_yet(scene: Scene) -> Reply:
     async with running_parent(scene.platform) as parent:
         return await scene.in_space(f"/invocations/{parent.invocation_id}/bundle")
+
+
+async def archived(scene: Scene) -> Reply:
+    trace = new_hex_id()
+    await scene.execute(f"INSERT INTO ledger.detached_trace VALUES ('{trace}', '{SPACE}')")
+    return await scene.in_space(f"/traces/{trace}")
 
 
 async def card_state(scene: Scene) -> Reply:

@@ -57,6 +57,7 @@ PROVOKED: dict[tuple[ErrorCode, Reason], Provoke] = {
     (ErrorCode.NOT_FOUND, Reason.CALLER_UNKNOWN): provocations.caller_unknown,
     (ErrorCode.NOT_FOUND, Reason.INVOCATION_UNKNOWN): lambda scene: scene.in_space(f"/invocations/{new_id('inv')}"),
     (ErrorCode.NOT_FOUND, Reason.TRACE_UNKNOWN): lambda scene: scene.in_space(f"/traces/{'1' * 32}"),
+    (ErrorCode.NOT_FOUND, Reason.ARCHIVED): provocations.archived,
     (ErrorCode.AGENT_NOT_INSTALLED, Reason.NOT_INSTALLED): lambda scene: scene.platform.invoke(agentId="acme:nobody"),
     (ErrorCode.CAPABILITY_NOT_ALLOWED, Reason.SKILL_UNKNOWN): lambda scene: scene.platform.invoke(capability="sing"),
     (ErrorCode.CAPABILITY_NOT_ALLOWED, Reason.PERMISSION_NOT_ACCEPTED): provocations.permission_not_accepted,

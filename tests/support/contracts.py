@@ -33,6 +33,7 @@ DOCUMENTS = frozenset(
             "ledger-consistency/1",
             "ledger-proof/1",
             "ledger-bundle/1",
+            "ledger-export/1",
         ),
         *("invocation-cloud-event/1", "event-page/1", "figures/1", "release-reach/1", "release-observation/1"),
         *("topology-event/1", "topology-status/1", "router-status/1", "a2a-profile/0.2"),

@@ -130,6 +130,9 @@ COMMANDS = (
     ),
     Entry("ledger prove", "aop.cli.ledger_tree:prove", "Prove that the events of an Invocation are in the tree."),
     Entry("ledger watch", "aop.cli.ledger_tree:watch", "Keep heads in a file, and tell when history was changed."),
+    Entry("ledger export", "aop.cli.ledger_archive:export", "Write old months of the Ledger to files, and check them."),
+    Entry("ledger verify", "aop.cli.ledger_archive:verify", "Check the file of an exported month."),
+    Entry("ledger detach", "aop.cli.ledger_archive:detach", "Take exported months out of the Ledger."),
     Entry("control-plane", "aop.cli.units:control_plane", "Serve the Control Plane.", UNITS, serves=True),
     Entry("console", "aop.cli.units:console", "Serve the Console to browsers.", UNITS, serves=True),
     Entry(

@@ -14,6 +14,7 @@ from aop.cli.problems import EXIT_REFUSED, CommandProblem, UsageProblem
 from aop.cli.stores import router_data, router_database
 from aop.cli.verify_bundle import head_of
 from aop.contracts.ledger_tree import LedgerConsistency, LedgerHead
+from aop.ledger.archived import Archived
 from aop.ledger.tree.comparison import HistoryChanged, compared, kept_head
 from aop.ledger.tree.reader import NotInTree, TooManyLeaves, TreeReader, head_document
 from aop.ledger.tree.store import HeadRow, TreeBroken, newest_head
@@ -73,6 +74,8 @@ def prove(out: Output, invocation: str, data: Path | None) -> None:
         found = _judged(out, lambda: asyncio.run(read()))
     except NotInTree as early:
         raise CommandProblem(f"not in the tree yet: {early}", recovery="ask again after a short time") from None
+    except Archived:
+        raise CommandProblem("the Invocation was archived", recovery="look for it in the file of its month") from None
     except TooManyLeaves:
         raise CommandProblem("the Invocation has too many events for one proof") from None
     except StoreUnavailable as failure:

@@ -14,6 +14,7 @@ from aop.local.problems import NotRunning
 from aop.local.state import DatabaseUrls, load_run
 
 _CONTROL_PLANE, _ROUTER = "PLATFORM_DATABASE_URL", "PLATFORM_ROUTER_DATABASE_URL"
+_MIGRATION = "PLATFORM_MIGRATION_DATABASE_URL"
 _HELP = "Data folder of a running `aop up`. Default: {}, or a local platform that runs nearby."
 
 
@@ -21,7 +22,7 @@ def _data(setting: str) -> options.Declare:
     return click.option("--data", metavar="DIR", type=options.PATH, help=_HELP.format(setting))
 
 
-control_plane_data, router_data = _data(_CONTROL_PLANE), _data(_ROUTER)
+control_plane_data, router_data, migration_data = _data(_CONTROL_PLANE), _data(_ROUTER), _data(_MIGRATION)
 
 
 def control_plane_database(data: Path | None) -> str:
@@ -30,6 +31,10 @@ def control_plane_database(data: Path | None) -> str:
 
 def router_database(data: Path | None) -> str:
     return _database(data, _ROUTER, lambda urls: urls.router)
+
+
+def migration_database(data: Path | None) -> str:
+    return _database(data, _MIGRATION, lambda urls: urls.migration)
 
 
 def _database(data: Path | None, setting: str, of: Callable[[DatabaseUrls], str]) -> str:

@@ -8,6 +8,7 @@ from aop.contracts.identity import InvocationContext
 from aop.contracts.lineage import InvocationDetail, InvocationRecord
 from aop.contracts.reach import ReleaseCalls
 from aop.ledger import reads
+from aop.ledger.archived import require_not_archived, require_trace_not_archived
 from aop.ledger.documents import event_of, members_of, opening_events, record_of
 from aop.ledger.model import Opening
 from aop.ledger.record_filter import ListRead, Position
@@ -40,13 +41,14 @@ class LedgerReader:
         self._max_read = max_read
 
     async def detail(self, workspace_id: str, invocation_id: str) -> InvocationDetail | None:
-        """None also if the text is no id of an Invocation."""
+        """None also if the text is no id of an Invocation. Raises Archived if it was detached, as others do too."""
         invocation = hex_part(invocation_id, "inv")
         if invocation is None:
             return None
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             row = await reads.record(connection, workspace_id, invocation)
             if row is None:
+                await require_not_archived(connection, invocation, workspace_id)
                 return None
             events = await reads.events(connection, invocation, row.root_task_id)
         record, members = record_of(row), members_of(row.context)
@@ -58,6 +60,8 @@ class LedgerReader:
     async def trace(self, workspace_id: str, trace: str, after: TracePosition | None = None) -> TracePage | None:
         async with self._database.connection() as connection:
             rows = await reads.trace(connection, workspace_id, trace)
+            if not rows:
+                await require_trace_not_archived(connection, trace, workspace_id)
         return trace_page(trace, rows, after) if rows else None
 
     async def parent(self, invocation_id: str) -> ParentFacts | None:

@@ -79,11 +79,14 @@ class LineageReads:
         return await read_proof(answer.body)
 
     async def events(self, workspace_id: str, query: Mapping[str, str], limit: int) -> bytes:
-        """The Router has a feed for every Workspace, so that an answer other than a page is its failure."""
+        """The Router has a feed for every Workspace, so that an answer other than a page is its failure, apart from one
+        that says that the events were archived."""
         path = _with(workspace_path(workspace_id, "events"), query)
         try:
             body, value = await self._read(path, document("event-page/1").is_valid, _AFTER)
-        except NotFound:
+        except NotFound as missing:
+            if missing.reason is Reason.ARCHIVED:
+                raise
             raise DependencyFailed("the Router did not read the events") from None
         items = value["items"]
         if len(items) > limit or any(not _is_of(workspace_id, item) for item in items):

@@ -17,11 +17,13 @@ SELECT min(number), max(number) FROM ledger.number JOIN ledger.invocation USING 
  WHERE ($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)
 """
 _NUMBERS: Final = """
-SELECT number.number, number.number <> number.expected AS has_gap, invocation.invocation_id IS NULL
-       OR number.workspace_id <> invocation.workspace_id
+SELECT number.number, number.number <> number.expected AS has_gap, NOT EXISTS (
+           SELECT FROM ledger.detached_month AS gone
+            WHERE number.root_task_id >= gone.first_root AND number.root_task_id < gone.past_root)
+       AND (invocation.invocation_id IS NULL OR number.workspace_id <> invocation.workspace_id
        OR CASE WHEN number.sequence = 0
                THEN number.events <> CASE invocation.opening WHEN 'started' THEN 3 WHEN 'routing' THEN 2 ELSE 1 END
-               ELSE event.type IS NULL OR number.is_terminal <> (event.type <> 'stream') END AS is_wrong,
+               ELSE event.type IS NULL OR number.is_terminal <> (event.type <> 'stream') END) AS is_wrong,
        number.sequence > 0 AND NOT EXISTS (
            SELECT FROM ledger.number AS before WHERE before.invocation_id = number.invocation_id
               AND before.sequence + before.events = number.sequence AND before.number < number.number)
@@ -50,6 +52,11 @@ SELECT opened.number FROM ledger.number AS opened
    AND NOT EXISTS (SELECT FROM ledger.number AS ended
                     WHERE ended.invocation_id = opened.invocation_id AND ended.is_terminal)
 """
+_DETACHED_TILES: Final = f"""
+SELECT DISTINCT number / {NUMBERS_IN_TILE} FROM ledger.number JOIN ledger.detached_month AS gone
+    ON number.root_task_id >= gone.first_root AND number.root_task_id < gone.past_root
+ WHERE number BETWEEN $1 AND $2
+"""  # noqa: S608  a number of our own
 _ROWS: Final = """
 SELECT workspace_id, width, extract(epoch FROM start)::bigint, cell, parts
   FROM ledger.figure WHERE edition = $1 AND level = $2 AND tile = $3
@@ -87,7 +94,10 @@ async def sequence_problems(
 async def _tile_problems(connection: Connection, first: int, last: int) -> AsyncGenerator[Problem, None]:
     """Tiles of level 0 against the rows of the Ledger, and those of level 1 against level 0."""
     newest, in_run = await counted(connection), NUMBERS_IN_TILE * TILES_IN_RUN
+    detached = {row[0] for row in await connection.fetch(_DETACHED_TILES, first - first % NUMBERS_IN_TILE, last)}
     for tile in range(first // NUMBERS_IN_TILE, min(newest.tiles, last // NUMBERS_IN_TILE + 1)):
+        if tile in detached:
+            continue  # its calls cannot be counted again
         there = await connection.fetch(_ROWS, newest.edition, 0, tile)
         for row in await _differing(there, rows_of_tile(connection, tile)):
             yield f"tile {tile}", _miscount(row)

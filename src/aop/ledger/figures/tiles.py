@@ -57,12 +57,18 @@ async def count_next_tile(connection: Connection, past: int) -> bool:
     return True
 
 
+class RowsDetached(Exception):
+    """A month was detached: its calls stay counted, and cannot be counted again."""
+
+
 async def begin_edition(connection: Connection) -> int | None:
     """Counts the first tile again, in an edition that counts from now on; the sequencer counts the others. None while
     there is no tile."""
     newest = await counted(connection)
     if newest.tiles == 0:
         return None
+    if await connection.fetchval("SELECT EXISTS (SELECT FROM ledger.detached_month WHERE events > 0)"):
+        raise RowsDetached
     await _count_tile(connection, newest.edition + 1, 0)
     return newest.edition + 1
 

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from aop.contracts.lineage import InvocationEvent
+from aop.ledger.archived import Archived, end_of_detached
 from aop.ledger.documents import event_of, members_of, opening_events
 from aop.ledger.model import MAX_OPENING_EVENTS
 from aop.ledger.rows import AcceptedRow, EventRow, columns
@@ -79,11 +80,15 @@ class FeedReader:
     async def read(self, workspace_id: str, after: FeedPosition | None, limit: int) -> EventsRead:
         """The event of the position is read again, so that a reader never goes on in another Ledger than it began in.
 
-        Numbers become visible in their order, batch after batch, so that nothing comes in between later.
+        Numbers become visible in their order, batch after batch, so that nothing comes in between later. The beginning
+        is behind the last event that was detached. Raises Archived for a reader that has not read that one.
         """
-        first = 0 if after is None else after[0] - 1
-        async with self._database.transaction(readonly=True) as connection:
+        async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             await connection.execute(_PLANS)
+            kept = await end_of_detached(connection, workspace_id)
+            if after is not None and 0 < after[0] <= kept:
+                raise Archived
+            first = kept if after is None else after[0] - 1
             known = limit if after is None else limit + 1
             numbered = await _numbered(connection, workspace_id, first, known)
             events = await _events(connection, numbered)

@@ -1,7 +1,7 @@
 """The read handle of the tree: its newest head, and the proofs of an Invocation or a Trace."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -10,6 +10,7 @@ import msgspec
 
 from aop.base.ids import hex_part
 from aop.contracts.ledger_tree import InvocationProof, LeafProof, LedgerHead, LedgerProof
+from aop.ledger.archived import require_not_archived, require_trace_not_archived
 from aop.ledger.tree import proofs, store
 from aop.ledger.tree.hashing import leaf_hash
 from aop.ledger.tree.leaf import InvocationLeaves
@@ -45,17 +46,27 @@ class TreeReader:
         return None if row is None else head_document(row)
 
     async def of_invocation(self, workspace_id: str | None, invocation_id: str) -> LedgerProof | None:
-        """None if there is no such Invocation in the Workspace, or in any if none is named."""
+        """None if there is no such Invocation in the Workspace, or in any if none is named. Raises Archived if it was
+        detached."""
         invocation = hex_part(invocation_id, "inv")
-        return None if invocation is None else await self._proof(store.OF_INVOCATION, invocation, workspace_id)
+        if invocation is None:
+            return None
+        return await self._proof(store.OF_INVOCATION, require_not_archived, invocation, workspace_id)
 
     async def of_trace(self, workspace_id: str, trace_id: str) -> LedgerProof | None:
-        return await self._proof(store.OF_TRACE, trace_id, workspace_id)
+        return await self._proof(store.OF_TRACE, require_trace_not_archived, trace_id, workspace_id)
 
-    async def _proof(self, of: str, name: str, workspace_id: str | None) -> LedgerProof | None:
+    async def _proof(
+        self,
+        of: str,
+        require_here: Callable[[Connection, str, str | None], Awaitable[None]],
+        name: str,
+        workspace_id: str | None,
+    ) -> LedgerProof | None:
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             openings = await connection.fetch(of, name, workspace_id, MAX_LEAVES + 1)
             if not openings:
+                await require_here(connection, name, workspace_id)
                 return None
             head = await store.newest_head(connection)
             if head is None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from aop.ledger.archived import detached_numbers
 from aop.ledger.tree.hashing import HASH_BYTES, leaf_hash, split
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
 from aop.store.database import Connection
@@ -89,15 +90,23 @@ class LeafCache:
 
 
 async def leaf_hashes(connection: Connection, first: int, past: int, cache: LeafCache | None = None) -> Sequence[bytes]:
-    """Of all leaves in a range of numbers, made from their rows."""
+    """Of all leaves in a range of numbers, made from their rows; of rows that were detached, as the tree has them."""
     leaves = await leaves_between(connection, first, past, cache)
-    return [leaf_hash(leaf) for leaf in leaves]
+    hashes = {number: leaf_hash(leaf) for number, leaf in leaves.items()}
+    if len(hashes) < past - first:
+        missing = set(await detached_numbers(connection, first - MAX_OPENING_EVENTS, past)) - hashes.keys()
+        tiles = await tile_hashes(connection, {number // TILE for number in missing})
+        hashes |= {number: tiles[number // TILE][number % TILE] for number in missing if number // TILE in tiles}
+    try:
+        return [hashes[number] for number in range(first, past)]
+    except KeyError:
+        raise TreeBroken("a number has no row") from None
 
 
 async def leaves_between(
     connection: Connection, first: int, past: int, cache: LeafCache | None = None
-) -> Sequence[bytes]:
-    """A row with a number before the first may stand for events behind it."""
+) -> Mapping[int, bytes]:
+    """By number. A row with a number before the first may stand for events behind it."""
     cache = cache or LeafCache(past - first + TILE)
     start = max(0, first - MAX_OPENING_EVENTS + 1)
     found = dict[int, bytes]()
@@ -120,10 +129,7 @@ async def leaves_between(
         found[event[0]] = of_invocation.of_event(event[3:])
         if event[6] != "stream":
             cache.forget(invocation)
-    try:
-        return [found[number] for number in range(first, past)]
-    except KeyError:
-        raise TreeBroken("a number has no row") from None
+    return {number: leaf for number, leaf in found.items() if first <= number < past}
 
 
 async def events_of(

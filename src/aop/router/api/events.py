@@ -5,8 +5,9 @@ from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
-from aop.contracts.errors import DependencyFailed, Envelope, InvalidRequest
+from aop.contracts.errors import DependencyFailed, Envelope, InvalidRequest, NotFound, Reason
 from aop.contracts.events import EventPage, cloud_event
+from aop.ledger.archived import Archived
 from aop.ledger.sequence.feed import FeedReader, PositionUnknown
 from aop.ledger.traces import LineageBroken
 from aop.serving.bearer import ServicePrincipals
@@ -48,6 +49,8 @@ class EventReadRoutes:
             read = await self._feed.read(workspace_id, after, request.query.get("limit", DEFAULT_LIMIT))
         except PositionUnknown:
             raise InvalidRequest(position.refused) from None
+        except Archived:
+            raise NotFound("events behind the position were archived", reason=Reason.ARCHIVED) from None
         except LineageBroken as broken:
             raise DependencyFailed(str(broken)) from None
         page = EventPage(

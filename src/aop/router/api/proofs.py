@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from aop.contracts.errors import Conflict, DependencyFailed, Envelope, NotFound, PayloadTooLarge, Reason
 from aop.contracts.ledger_tree import LedgerProof
+from aop.ledger.archived import Archived
 from aop.ledger.tree.reader import NotInTree, TooManyLeaves, TreeReader
 from aop.ledger.tree.store import TreeBroken
 from aop.serving.bearer import ServicePrincipals
@@ -43,6 +44,8 @@ async def _answer(
         raise Conflict(str(early), reason=Reason.NOT_NUMBERED_YET) from None
     except TooManyLeaves:
         raise PayloadTooLarge("the proof") from None
+    except Archived:
+        raise NotFound("archived", reason=Reason.ARCHIVED) from None
     except TreeBroken as broken:
         raise DependencyFailed(str(broken)) from None
     if proof is None:

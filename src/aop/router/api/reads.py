@@ -8,6 +8,7 @@ import msgspec
 
 from aop.contracts.errors import DependencyFailed, Envelope, InvalidRequest, NotFound, Reason, Violation
 from aop.contracts.lineage import InvocationOrder
+from aop.ledger.archived import Archived
 from aop.ledger.reader import LedgerReader
 from aop.ledger.record_filter import ListRead, Position, RecordFilter
 from aop.ledger.traces import LineageBroken
@@ -56,6 +57,8 @@ class LedgerReadRoutes:
             found = await self._ledger.detail(request.path["workspaceId"], request.path["invocationId"])
         except LineageBroken as broken:
             raise DependencyFailed(str(broken)) from None
+        except Archived:
+            raise NotFound("the Invocation was archived", reason=Reason.ARCHIVED) from None
         if found is None:
             raise NotFound("no such Invocation in this Workspace", reason=Reason.INVOCATION_UNKNOWN)
         return json_response(200, found)
@@ -66,6 +69,8 @@ class LedgerReadRoutes:
             page = await self._ledger.trace(request.path["workspaceId"], request.path["traceId"], paging.after)
         except LineageBroken as broken:
             raise DependencyFailed(str(broken)) from None
+        except Archived:
+            raise NotFound("the Trace was archived", reason=Reason.ARCHIVED) from None
         if page is None:
             raise NotFound("no such Trace in this Workspace", reason=Reason.TRACE_UNKNOWN)
         if not page.trace.invocations:

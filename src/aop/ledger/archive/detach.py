@@ -1,0 +1,98 @@
+"""Detaches an exported month. Its numbers, its hashes in the tree and its counts stay."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import asyncpg
+
+from aop.ledger.archive.export import NotOver, unended_of
+from aop.ledger.archive.file import FileWrong
+from aop.ledger.archive.month import PARTITIONED, Month, attached_months
+from aop.ledger.archive.verification import VerifiedExport, verified
+from aop.ledger.figures.counting import NUMBERS_IN_TILE
+from aop.ledger.figures.tiles import counted
+from aop.store.database import Connection
+from aop.store.migrations import OWNER_ROLE
+
+_SCHEMA: Final = "ledger_detached"
+_THIS_MONTH: Final = "SELECT date_trunc('month', now() AT TIME ZONE 'UTC')::date"
+_ADD_MONTH: Final = """
+INSERT INTO ledger.detached_month (month, first_root, past_root, invocations, events, last_number, sha256)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+"""
+_IN_USE: Final = (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError)
+
+
+class NotCounted(Exception):
+    """The tree or the figures do not have all of the month in complete tiles yet, and make the rest from its rows."""
+
+
+class InUse(Exception):
+    """Another session reads the Ledger for long, as a check or a backup does."""
+
+
+async def this_month(connection: Connection) -> Month:
+    return Month(await connection.fetchval(_THIS_MONTH))
+
+
+async def become_owner(connection: Connection) -> None:
+    """With the login of migrations."""
+    await connection.execute(f"SET ROLE {OWNER_ROLE}")
+
+
+async def detached(connection: Connection, month: Month, path: Path) -> VerifiedExport:
+    """As the owner. One transaction; nobody but those who write into this month waits for the checks."""
+    judged = await verified(connection, path)
+    if judged.month != month:
+        raise FileWrong(f"it is of {judged.month}")
+    try:
+        async with connection.transaction():
+            await connection.execute("SET LOCAL lock_timeout = '300ms'")
+            await connection.execute(f"LOCK TABLE {', '.join(_partitions(month))} IN SHARE MODE")
+            await _require_complete(connection, month, judged)
+            await _remember(connection, month, judged)
+            for table in PARTITIONED:
+                await _take_away(connection, table, month.partition(table))
+    except _IN_USE:
+        raise InUse from None
+    return judged
+
+
+def _partitions(month: Month) -> Sequence[str]:
+    return [f"ledger.{month.partition(table)}" for table in PARTITIONED]
+
+
+async def _require_complete(connection: Connection, month: Month, judged: VerifiedExport) -> None:
+    """Now that nothing more can be written into it."""
+    if (await attached_months(connection))[0] != month:
+        raise NotOver(f"an older month than {month} is still attached")
+    unended = await unended_of(connection, month)
+    if unended:
+        raise NotOver(f"{unended} Invocations of {month} have no terminal, or no number yet")
+    rows = await connection.fetchval(f"SELECT count(*) FROM ledger.{month.partition('invocation')}")  # noqa: S608
+    if rows != judged.last.invocations:
+        raise FileWrong(f"{month} has {rows} Invocations, and the file {judged.last.invocations}")
+    past = 0 if judged.last_number is None else judged.last_number + 1
+    if judged.in_tree != judged.last.events or (await counted(connection)).tiles * NUMBERS_IN_TILE < past:
+        raise NotCounted
+
+
+async def _remember(connection: Connection, month: Month, judged: VerifiedExport) -> None:
+    await connection.execute(
+        _ADD_MONTH,
+        *(month.first_day, month.first_root, month.past_root, judged.last.invocations, judged.last.events),
+        *(judged.last_number, bytes.fromhex(judged.last.sha256)),
+    )
+    await connection.execute(
+        "INSERT INTO ledger.detached_trace (trace_id, workspace_id)"  # noqa: S608
+        f" SELECT DISTINCT trace_id, workspace_id FROM ledger.{month.partition('invocation')} ON CONFLICT DO NOTHING"
+    )
+
+
+async def _take_away(connection: Connection, table: str, partition: str) -> None:
+    """Into a schema where no unit has a right. It stays there until its owner drops it."""
+    await connection.execute(f"ALTER TABLE ledger.{table} DETACH PARTITION ledger.{partition}")
+    if table == "cancel_request":
+        await connection.execute(f"ALTER TABLE ledger.{partition} DROP CONSTRAINT cancel_request_of_invocation")
+    await connection.execute(f"ALTER TABLE ledger.{partition} SET SCHEMA {_SCHEMA}")

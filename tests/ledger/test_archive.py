@@ -1,0 +1,225 @@
+"""Old months leave the Ledger as files that can be checked: exported, compared with the tree, then detached."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from aop.base.clock import utc_now
+from aop.contracts.documents import document
+from aop.contracts.identity import InvocationContext
+from aop.ledger.archive.detach import InUse, NotCounted, become_owner, detached
+from aop.ledger.archive.export import NotOver, exported, file_of
+from aop.ledger.archive.file import FileWrong
+from aop.ledger.archive.month import Month, attached_months
+from aop.ledger.archive.verification import verified, verified_alone
+from aop.ledger.archived import Archived
+from aop.ledger.figures.tiles import RowsDetached, begin_edition
+from aop.ledger.model import SUCCEEDED
+from aop.ledger.months import Months
+from aop.ledger.sequence.feed import FeedReader
+from aop.ledger.tree.comparison import compared
+from aop.ledger.tree.reader import TreeReader
+from aop.ledger.tree.store import HeadRow, newest_head
+from aop.local.state import DatabaseUrls
+from aop.store.database import Database
+from aop.store.store_check import require_store
+from tests.ledger.test_months import a_call, month_before, root_at
+from tests.ledger.test_sequence import rows, sequencer
+from tests.ledger.test_tree import all_in_tree, connected
+from tests.ledger.writing import SPACE, Writing, a_context, an_acceptance, an_end, breaches, reading, writing
+from tests.support.waiting import becomes_true
+
+OLD_CALLS, NEW_CALLS = 160, 320
+"""Of the two months: with seven events each, and four; tiles of figures have 1,024."""
+COUNTED = "SELECT count(*) * 1024 AS counted FROM ledger.figure_tile WHERE level = 0"
+NEWEST_HEAD = "SELECT max(size) AS size FROM ledger.tree_head"
+EVERYTHING = "SELECT max(past) AS past FROM ledger.numbering"
+
+
+async def two_months(url: str, written: Writing) -> tuple[InvocationContext, InvocationContext]:
+    """A call of the last month and one of this, each among many, all of them numbered, counted and in the tree."""
+    old = [await a_call(written, root_at(month_before(utc_now()))) for _ in range(OLD_CALLS)]
+    new = [a_context() for _ in range(NEW_CALLS)]
+    for context in new:
+        place = await written.journal.accept(an_acceptance(context))
+        assert await written.journal.end(an_end(place, SUCCEEDED))
+    async with sequencer(url, "router-2"):
+        await all_in_tree(url)
+
+        async def all_counted() -> bool:
+            return bool((await rows(url, COUNTED))[0]["counted"] + 1024 > (await rows(url, EVERYTHING))[0]["past"])
+
+        await becomes_true(all_counted)
+    return old[7], new[7]
+
+
+def last_month() -> Month:
+    return Month.of(month_before(utc_now()))
+
+
+@pytest.mark.rows("HA-04")
+async def test_a_month_is_exported_checked_and_detached_and_reads_say_archived(
+    stores: DatabaseUrls, tmp_path: Path
+) -> None:
+    url, month = stores.router, last_month()
+    path = file_of(tmp_path, month)
+    async with writing(url) as written:
+        old, new = await two_months(url, written)
+    async with connected(url) as connection:
+        judged = await exported(connection, month, path)
+        kept = await newest_head(connection)
+    assert (judged.last.invocations, judged.last.events) == (2 * OLD_CALLS, 9 * OLD_CALLS)
+    assert judged.in_tree == judged.last.events
+    assert verified_alone(path).last == judged.last
+    require_contract(path)
+    async with connected(stores.migration) as connection:
+        await become_owner(connection)
+        await detached(connection, month, path)
+        await require_store(connection, "ledger")
+    await require_archived(url, old)
+    await require_here(url, new)
+    assert await breaches(url) == []
+    async with connected(url) as connection:
+        assert (await verified(connection, path)).in_tree == judged.in_tree
+        assert month not in await attached_months(connection)
+        assert kept is not None
+        await compared(connection, HeadRow(kept.size, kept.root), None)
+        with pytest.raises(RowsDetached):
+            await begin_edition(connection)
+    database = await Database.open(url, size=1, application="test")
+    assert await Months(database).make() == 0  # a detached month is over for good
+    await database.close()
+    async with writing(url, router_id="router-3") as later, sequencer(url, "router-2"):
+        before = (await rows(url, EVERYTHING))[0]["past"]
+        await a_call(later, root_at(utc_now()))
+
+        async def in_tree() -> bool:
+            return bool((await rows(url, NEWEST_HEAD))[0]["size"] == before + 9)
+
+        await becomes_true(in_tree)
+    assert await breaches(url) == []
+
+
+def require_contract(path: Path) -> None:
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    is_line = document("ledger-export/1")
+    for line in (lines[0], *lines[1:20], lines[-1]):
+        assert is_line.violations(line) == ()
+    assert sum("cancelRequestedAt" in line for line in lines) == OLD_CALLS
+
+
+async def require_archived(url: str, context: InvocationContext) -> None:
+    invocation, trace = context.lineage.invocation, context.lineage.trace
+    database = await Database.open(url, size=2, application="test")
+    tree, feed = TreeReader(database), FeedReader(database)
+    async with reading(url) as ledger:
+        for read in (
+            ledger.detail(SPACE, invocation),
+            ledger.trace(SPACE, trace),
+            tree.of_invocation(SPACE, invocation),
+            tree.of_invocation(None, invocation),
+            tree.of_trace(SPACE, trace),
+        ):
+            with pytest.raises(Archived):
+                await read
+        assert await ledger.detail("other", invocation) is None
+        assert await ledger.trace("other", trace) is None
+    event = (await rows(url, "SELECT number FROM ledger.number ORDER BY number LIMIT 1"))[0]["number"]
+    with pytest.raises(Archived):
+        await feed.read(SPACE, (event + 1, "0" * 32), 10)
+    await database.close()
+
+
+async def require_here(url: str, context: InvocationContext) -> None:
+    database = await Database.open(url, size=2, application="test")
+    async with reading(url) as ledger:
+        assert await ledger.detail(SPACE, context.lineage.invocation) is not None
+        assert await ledger.trace(SPACE, context.lineage.trace) is not None
+    assert await TreeReader(database).of_invocation(SPACE, context.lineage.invocation) is not None
+    read = await FeedReader(database).read(SPACE, None, 2_000)
+    assert len(read.events) == 4 * NEW_CALLS
+    following = await FeedReader(database).read(SPACE, read.last, 10)
+    assert following.events == ()
+    await database.close()
+
+
+async def test_what_is_not_over_is_neither_exported_nor_detached(stores: DatabaseUrls, tmp_path: Path) -> None:
+    url, month = stores.router, last_month()
+    path = file_of(tmp_path, month)
+    async with writing(url) as written, connected(url) as connection, connected(stores.migration) as owner:
+        await become_owner(owner)
+        place = await written.journal.accept(an_acceptance(a_context(root_task=root_at(month_before(utc_now())))))
+        with pytest.raises(NotOver, match="1 Invocations"):
+            await exported(connection, month, path)
+        assert await written.journal.end(an_end(place, SUCCEEDED))
+        async with sequencer(url, "router-2"):
+            await all_in_tree(url)
+        await exported(connection, month, path)
+        with pytest.raises(NotCounted):  # four events make no tile
+            await detached(owner, month, path)
+        this = Month.of(utc_now())
+        with pytest.raises(FileWrong, match=f"it is of {month}"):
+            await detached(owner, this, path)
+        await exported(connection, this, file_of(tmp_path, this))
+        with pytest.raises(NotOver, match="older month"):
+            await detached(owner, this, file_of(tmp_path, this))
+        assert len(await attached_months(connection)) == 4
+
+
+@pytest.mark.rows("HA-04")
+async def test_every_change_of_the_file_is_found(stores: DatabaseUrls, tmp_path: Path) -> None:
+    url, month = stores.router, last_month()
+    path = file_of(tmp_path, month)
+    async with writing(url) as written:
+        await two_months(url, written)
+    async with connected(url) as connection:
+        await exported(connection, month, path)
+        lines = path.read_bytes().splitlines(keepends=True)
+        wrong = {
+            "a line is missing": [*lines[:5], *lines[6:]],
+            "a line is there twice": [*lines[:6], lines[5], *lines[6:]],
+            "two lines have changed places": [*lines[:5], lines[6], lines[5], *lines[7:]],
+            "a fact is another": [*lines[:5], lines[5].replace(b'"work"', b'"walk"'), *lines[6:]],
+            "the end is missing": lines[:-1],
+            "the month is another": [lines[0].replace(b'"2', b'"1'), *lines[1:]],
+            "something was added": [*lines, b"{}\n"],
+        }
+        for problem, changed in wrong.items():
+            assert changed != lines, problem
+            path.write_bytes(b"".join(changed))
+            with pytest.raises(FileWrong):
+                verified_alone(path)
+            with pytest.raises(FileWrong):
+                await verified(connection, path)
+        path.write_bytes(b"".join(_sealed_again(lines)))
+        verified_alone(path)  # the digest is right again
+        with pytest.raises(FileWrong, match="is not the one in the tree"):
+            await verified(connection, path)
+
+
+def _sealed_again(lines: list[bytes]) -> list[bytes]:
+    """By somebody who changes a fact and the digest with it."""
+    changed = [*lines[:5], lines[5].replace(b'"work"', b'"walk"'), *lines[6:-1]]
+    last = {**json.loads(lines[-1]), "sha256": hashlib.sha256(b"".join(changed)).hexdigest()}
+    return [*changed, json.dumps(last, separators=(",", ":")).encode() + b"\n"]
+
+
+async def test_a_month_in_use_stays_and_can_be_detached_afterwards(stores: DatabaseUrls, tmp_path: Path) -> None:
+    month = last_month()
+    path = file_of(tmp_path, month)
+    async with connected(stores.router) as connection:
+        await exported(connection, month, path)  # of a month without calls
+    holder = await asyncpg.connect(stores.router)
+    async with connected(stores.migration) as owner:
+        await become_owner(owner)
+        await holder.execute("BEGIN; SELECT count(*) FROM ledger.event")
+        with pytest.raises(InUse):
+            await detached(owner, month, path)
+        await holder.execute("COMMIT")
+        await detached(owner, month, path)
+    await holder.close()
+    async with connected(stores.router) as connection:
+        assert month not in await attached_months(connection)
