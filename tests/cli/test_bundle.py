@@ -52,6 +52,8 @@ def test_heads_are_kept_and_proofs_connect_them(aop: Aop, stack: Stack, tmp_path
     proof.write_text(made.out)
     verified = aop("verify", str(file), "--head", older, "--consistency", str(proof))
     assert "of one history" in verified.out, verified
+    alone = aop("verify", str(file), "--consistency", str(proof))
+    assert (alone.code, "needs the head that you kept" in alone.out) == (1, True), alone
     assert aop("ledger", "consistency", older, *data).code == 0
     size, _, root = older.partition(":")
     changed = aop("ledger", "consistency", f"{size}:{root[::-1]}", *data)

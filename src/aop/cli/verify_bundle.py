@@ -48,6 +48,7 @@ def verify(bundle: Any, head: tuple[int, str] | None = None, consistency: Any = 
 
 def _compared(own: tuple[int, str], kept: tuple[int, str] | None, consistency: Any) -> str:
     if kept is None:
+        _require(consistency is None, "a consistency proof needs the head that you kept: --head")
         return f"only inner agreement was checked: compare the head {own[0]}:{own[1]} with one that you kept"
     if consistency is None:
         _require(own[0] == kept[0], "the bundle has a head of another size; --consistency connects the two")
@@ -191,8 +192,7 @@ def main() -> int:
         proof = None if given.consistency is None else json.loads(given.consistency.read_bytes())
         print("\n".join(verify(json.loads(given.bundle.read_bytes()), given.head, proof)))  # noqa: T201
     except FAULTS as wrong:
-        print(f"WRONG: {wrong}", file=sys.stderr)  # noqa: T201
-        return 1
+        sys.exit(f"WRONG: {wrong}")
     return 0
 
 
