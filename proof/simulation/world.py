@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from aop.base.clock import utc_now
 from aop.ledger.journal import Journal
 from aop.store.problems import StoreUnavailable
 from proof.simulation.agent import SimulatedAgents
@@ -26,6 +27,12 @@ _START_SECONDS = 3.0
 _SET_BACK = timedelta(hours=1)
 
 
+def _id_of(seed: int, number: int) -> str:
+    """Digits of a UUIDv7 of this month, the same in every run: the Ledger has partitions for the months around now."""
+    month = utc_now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return f"{int(month.timestamp()) * 1000:012x}7{number:03x}8{seed:015x}"
+
+
 class World:
     def __init__(self, plan: Plan, loop: SimulatedLoop, journal: type[Journal] = Journal) -> None:
         self.plan = plan
@@ -42,7 +49,7 @@ class World:
         self._calls = {call.name: call for call in plan.calls}
         self._tasks: set[asyncio.Task[None]] = set()
         self._must_end = asyncio.Event()
-        self._ids = {call.name: f"{plan.seed:016x}{number:016x}" for number, call in enumerate(plan.roots, 1)}
+        self._ids = {call.name: _id_of(plan.seed, number) for number, call in enumerate(plan.roots, 1)}
         for name, identity in self._ids.items():
             self.history.name(UUID(identity), name)
 

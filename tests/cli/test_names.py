@@ -55,4 +55,4 @@ def test_the_consent_says_what_an_installed_agent_may_call(stack: Stack, workspa
     assert f"It may call any Skill that the Workspace {workspace} may use." in asked
     security = (Path(__file__).parents[2] / "docs" / "security.md").read_text("utf-8")
     _, _, unprotected = security.partition("## Not protected against")
-    assert "may call any Skill that Workspace may use" in " ".join(unprotected.split())
+    assert "may call every Skill that its Workspace may use" in " ".join(unprotected.split())

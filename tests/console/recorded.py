@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import asyncpg
 
+from aop.base.ids import new_hex_id
 from tests.console.stack import Stack
 
 _INVOCATION = (
@@ -91,7 +92,8 @@ class Call:
     pin: Pin | None = None
     opening: str = "started"
     id: uuid.UUID = field(default_factory=uuid.uuid4)
-    lineage: tuple[uuid.UUID, uuid.UUID] = field(default_factory=lambda: (uuid.uuid4(), uuid.uuid4()))
+    lineage: tuple[uuid.UUID, uuid.UUID] = field(default_factory=lambda: (uuid.uuid4(), uuid.UUID(new_hex_id())))
+    """Trace and root Task; the id of the second says in which month of the Ledger all of it lies."""
 
     @property
     def invocation_id(self) -> str:
