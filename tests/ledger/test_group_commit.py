@@ -32,6 +32,7 @@ class ScriptedConnection:
         self.closed = True
 
     is_unreplicated = False
+    is_former = False
 
     async def fetchrow(self, *_: object) -> tuple[int, datetime]:
         return 1, datetime.now(UTC)
@@ -194,3 +195,30 @@ def test_every_result_comes_within_two_write_timeouts_whatever_the_driver_does(
     told = loop.run_until_complete(results())
     assert {type(result) for result in told} <= {NotWritten, Unknown}
     assert loop.time() <= 2 * WRITE_SECONDS + SLACK
+
+
+@pytest.mark.rows("HA-01")
+def test_a_session_of_a_former_leader_is_left_before_the_next_write(loop: SimulatedLoop) -> None:
+    """It would refuse the end of an Invocation whose acceptance only the new leader has, and that would be believed."""
+    opened: list[ScriptedConnection] = []
+
+    async def connected() -> Connection:
+        opened.append(ScriptedConnection())
+        return opened[-1]
+
+    async def written(connection: Connection, entries: Sequence[str]) -> Sequence[str | None]:
+        assert connection is opened[-1]
+        return entries
+
+    async def results() -> Sequence[WriteResult[str]]:
+        commits = GroupCommit(Statements(written, written), connected, WRITE_SECONDS, lambda: None)
+        commits.start(Loops(lambda _: lambda _: None), "commits")
+        first = await commits.write("before")
+        opened[0].is_former = True
+        second = await commits.write("after")
+        await commits.close()
+        return first, second
+
+    loop.begin(1, 10)
+    assert loop.run_until_complete(results()) == (Written("before"), Written("after"))
+    assert [connection.closed for connection in opened] == [True, True]

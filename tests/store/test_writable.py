@@ -89,6 +89,7 @@ async def test_a_node_that_turned_read_only_is_a_store_that_fails_and_is_left_at
 @pytest.mark.rows("HA-01")
 async def test_after_a_leader_froze_the_promoted_one_is_used_and_the_former_one_never_again(pair: Pair) -> None:
     database = await pool(pair.url(pair.first, pair.second))
+    early = await connect(pair.url(pair.first, pair.second), application="test")
     # As many as the pool has: each of them is lost with the leader, and only the first call pays for that.
     async with asyncio.TaskGroup() as several:
         for _ in range(4):
@@ -100,6 +101,7 @@ async def test_after_a_leader_froze_the_promoted_one_is_used_and_the_former_one_
             began = time.monotonic()
             await asyncio.gather(*(insert(database, number) for number in range(8)))
             assert time.monotonic() - began < STATEMENT_MS / 1000 * 2.5, "a session of the frozen leader was used"
+            assert early.is_former
         # It still takes writes, as nobody told it anything. Those would be lost.
         await pair.first.execute("INSERT INTO public.mark VALUES (0)", pair.database)
         with pair.second.frozen(), pytest.raises(StoreUnavailable):
@@ -107,6 +109,7 @@ async def test_after_a_leader_froze_the_promoted_one_is_used_and_the_former_one_
         assert await port_of(database) == pair.second.port
         assert await marks(pair.second, pair.database) == 8
     finally:
+        early.terminate()
         await database.close()
 
 

@@ -40,12 +40,13 @@ class WriterConnection:
 
     @property
     def current(self) -> Connection | None:
-        """The open one; None when `opened` must open it first."""
+        """The open one; None when `opened` must open it first. One to a leader of before is of no use any more."""
         connection = self._connection
-        return None if connection is None or connection.is_closed() else connection
+        return None if connection is None or connection.is_closed() or connection.is_former else connection
 
     async def opened(self) -> Connection:
-        if self._connection is None or self._connection.is_closed():
+        if self.current is None:
+            self.drop()
             connection = await self._connect()
             try:
                 self._backend = await backend_of(connection)

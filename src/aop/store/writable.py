@@ -25,6 +25,9 @@ SELECT current_setting('transaction_read_only') = 'on' AS read_only,
        CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL
             ELSE left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) END AS timeline
 """
+Leader = tuple[int, int]
+"""The cluster and the timeline that a promotion began."""
+
 # Where the warning comes from; its text depends on the language of the server.
 _SYNCHRONOUS_WAIT: Final = "SyncRepWaitForLSN"
 
@@ -36,6 +39,13 @@ class StoreConnection(asyncpg.Connection):  # type: ignore[misc]  # the library 
     """
 
     is_unreplicated = False
+    leader: "tuple[_Hosts, Leader] | None" = None
+
+    @property
+    def is_former(self) -> bool:
+        """Whether this process has met a newer leader since. The node of this session may not know that yet: it
+        refuses what follows a row that only the newer one has, and what it accepts is lost."""
+        return self.leader is not None and self.leader[0].is_older(self.leader[1])
 
     def _process_log_message(self, fields: dict[str, str], last_query: str) -> None:
         if fields.get("R") == _SYNCHRONOUS_WAIT:
@@ -59,7 +69,7 @@ class _Hosts:
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._urls = list(urls)
-        self._newest: tuple[int, int] = (0, 0)
+        self._newest: Leader = (0, 0)
 
     async def connect(self, *, timeout: float, **options: Any) -> StoreConnection:
         async def opened(url: str) -> StoreConnection:
@@ -73,20 +83,24 @@ class _Hosts:
     async def _connect_one(self, url: str, **options: Any) -> StoreConnection:
         connection: StoreConnection = await asyncpg.connect(url, **{"connection_class": StoreConnection, **options})
         try:
-            self._require_writable(await connection.fetchrow(_STATE))
+            connection.leader = self, self._writable(await connection.fetchrow(_STATE))
         except BaseException:
             connection.terminate()
             raise
         return connection
 
-    def _require_writable(self, state: Any) -> None:
+    def is_older(self, found: Leader) -> bool:
+        return found[0] == self._newest[0] and found < self._newest
+
+    def _writable(self, state: Any) -> Leader:
         """A node of an older timeline was the leader once, and what it has recorded since is nobody's."""
         if state["read_only"] or state["timeline"] is None:
             raise NotWritable("the node is a standby or read-only")
         found = state["cluster"], int(state["timeline"], 16)
-        if found[0] == self._newest[0] and found < self._newest:
+        if self.is_older(found):
             raise NotWritable("a newer leader was promoted")
         self._newest = found
+        return found
 
 
 @cache

@@ -59,6 +59,7 @@ class StoreConnection:
     """What the Ledger uses of an asyncpg connection."""
 
     is_unreplicated = False
+    is_former = False
 
     def __init__(self, store: Store, backend: Backend, life: int) -> None:
         self._store = store
