@@ -1,4 +1,4 @@
-"""Ids of root tasks for rows that a benchmark writes itself: they lie in the partition of their month."""
+"""Ids for rows that a benchmark writes itself: they rise with time as real ones do, and lie in their month."""
 
 
 def root_task(at: str, seed: str = "random()::text") -> str:
