@@ -43,7 +43,9 @@ _TABLES = ("numbering", "number", "numbered_position", "figure_key", "figure_til
 
 _SEED = f"""
 INSERT INTO ledger.invocation SELECT {root_task("at", "'call' || number")}, {root_task("at")}, gen_random_uuid(),
-X || number / 10 % 2, 'seed', 1, number, 'started', gen_random_uuid(), at, at + interval '60 s'
+       NULL, NULL, NULL, 'user', 'alice', 'space', 'acme:agent-' || number % 10, '1.0.0', gen_random_uuid(),
+       sha256('card'), 'skill-' || number / 10 % 2, 'seed', 1, number, 'started', gen_random_uuid(), at,
+       at + interval '60 s'
   FROM (SELECT number, $3::timestamptz + number * $4::interval AS at
           FROM generate_series($1::bigint, $2::bigint) AS number) AS given
 """  # noqa: S608
