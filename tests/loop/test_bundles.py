@@ -16,6 +16,7 @@ from aop.cli import verify_bundle
 from aop.cli.verify_bundle import FAULTS, verify
 from aop.contracts.documents import document
 from aop.control_plane.dispatch import bundles
+from aop.control_plane.gateway.access import MAX_BUNDLES
 from tests.support.agent import a_message, data, rpc_error
 from tests.support.errors import require_error
 from tests.support.loop import SPACE, Platform
@@ -165,6 +166,32 @@ async def test_the_cards_of_all_invocations_together_have_a_limit(
     calls = (await bundle_of(platform, f"/traces/{trace}"))["invocations"]
     monkeypatch.setattr(bundles, "MAX_CARD_CHARACTERS", sum(len(call["card"]) for call in calls) - 1)
     require_error(await ask(platform, f"/traces/{trace}"), 413, "PAYLOAD_TOO_LARGE", "4")
+
+
+async def test_more_bundles_at_once_than_the_gateway_holds_are_refused(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each may have tens of megabytes. Other requests go on."""
+    invocation = await a_call(platform)
+    await bundle_of(platform, f"/invocations/{invocation}")
+    made, begun, release = bundles.Bundles.of_invocation, list[str](), asyncio.Event()
+
+    async def held(self: bundles.Bundles, workspace_id: str, invocation_id: str) -> Any:
+        begun.append(invocation_id)
+        await release.wait()
+        return await made(self, workspace_id, invocation_id)
+
+    async def all_have_begun() -> bool:
+        return len(begun) == MAX_BUNDLES
+
+    monkeypatch.setattr(bundles.Bundles, "of_invocation", held)
+    running = [asyncio.create_task(ask(platform, f"/invocations/{invocation}")) for _ in range(MAX_BUNDLES)]
+    await becomes_true(all_have_begun)
+    require_error(await ask(platform, f"/invocations/{invocation}"), 503, "OVERLOADED", "4")
+    await platform.detail(invocation)
+    release.set()
+    assert [reply.status for reply in await asyncio.gather(*running)] == [200] * MAX_BUNDLES
+    assert (await ask(platform, f"/invocations/{invocation}")).status == 200
 
 
 async def test_a_bundle_stays_whole_after_the_agent_was_uninstalled(platform: Platform) -> None:

@@ -16,7 +16,14 @@ from aop.control_plane.dispatch.invocations import Invocations
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.dispatch.router_client import RouterClient
 from aop.control_plane.dispatch.streams import Streams
-from aop.control_plane.gateway.access import MAX_ANONYMOUS, MAX_SIGN_INS, Callers, GatewayAccess, TokenCallers
+from aop.control_plane.gateway.access import (
+    MAX_ANONYMOUS,
+    MAX_BUNDLES,
+    MAX_SIGN_INS,
+    Callers,
+    GatewayAccess,
+    TokenCallers,
+)
 from aop.control_plane.gateway.bundles import BundleRoutes
 from aop.control_plane.gateway.callers import CallerRoutes
 from aop.control_plane.gateway.catalog import CatalogRoutes
@@ -142,6 +149,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         Slots(settings.max_in_flight_requests),
         Slots(group.share.of(MAX_ANONYMOUS)),
         Slots(group.share.of(MAX_SIGN_INS)),
+        Slots(group.share.of(MAX_BUNDLES)),
     )
     metrics.in_flight(lambda: access.invocations.taken)
     router = RouterClient(
@@ -160,8 +168,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         *_topology_routes(parts),
     ]
     application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins), tracing, workers)
-    slots = ((access.invocations, access.requests, access.anonymous, access.sign_ins), (access.resolves,))
-    return Unit(application, readiness, slots, log, metrics, opened.aclose, end_watches=parts.signal.end)
+    return Unit(application, readiness, access.drained, log, metrics, opened.aclose, end_watches=parts.signal.end)
 
 
 def _token_callers(parts: _Parts, opened: AsyncExitStack) -> TokenCallers:

@@ -19,10 +19,10 @@ class BundleRoutes:
         self._bundles = bundles
 
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
-        v4 = Envelope.INVOCATION
+        calls = {"invocations/:invocationId": self.of_invocation, "traces/:traceId": self.of_trace}
+        v4, known = Envelope.INVOCATION, access.callers.authenticate
         return [
-            access.route("GET", f"{_WORKSPACE}/invocations/:invocationId/bundle", self.of_invocation, v4),
-            access.route("GET", f"{_WORKSPACE}/traces/:traceId/bundle", self.of_trace, v4),
+            Route("GET", f"{_WORKSPACE}/{of}/bundle", call, v4, known, access.bundles) for of, call in calls.items()
         ]
 
     async def of_invocation(self, request: Request) -> Response:
