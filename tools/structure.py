@@ -44,6 +44,8 @@ def problems(root: Path, paths: Sequence[Path]) -> Iterator[str]:
             yield from _line_problems(path, name, _BARE_IGNORE, "an ignore names its error and gives its reason")
             if name.parts[0] == "src":
                 product.append(text.count("\n"))
+        if path.suffix in {".ts", ".tsx"} and not path.name.endswith((".gen.ts", ".d.ts")):
+            yield from _size_problems(name, path.read_text("utf-8"))
         if "lock" in path.name or path.name.startswith("requirements") or path.name == ".npmrc":
             yield from _line_problems(path, name, _HOST, "an address has no place in a lock file")
         if path.suffix in {".py", ".md", ".toml", ".sql", ".json", ".yaml", ".yml"}:
@@ -57,13 +59,17 @@ def _python_problems(name: Path, text: str) -> Iterator[str]:
     tree = ast.parse(text)
     if ast.get_docstring(tree) is None:
         yield f"{name}: no module docstring"
-    if (lines := text.count("\n")) > MAX_LINES:
-        yield f"{name}: {lines} lines, {MAX_LINES} at most"
+    yield from _size_problems(name, text)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > MAX_FUNCTION_LINES:
                 yield f"{name}:{node.lineno}: {node.name} has {length} lines, {MAX_FUNCTION_LINES} at most"
+
+
+def _size_problems(name: Path, text: str) -> Iterator[str]:
+    if (lines := text.count("\n")) > MAX_LINES:
+        yield f"{name}: {lines} lines, {MAX_LINES} at most"
 
 
 def _median_problems(lines: Sequence[int]) -> Iterator[str]:

@@ -9,7 +9,8 @@ import {
   type PlatformErrorReason,
   type RecoveryOwner,
 } from "@/api/contract.gen"
-import { situationOf, type Sentence } from "@/api/sentences"
+import type { Sentence } from "@/api/situation"
+import { situationOf } from "@/api/sentences"
 
 export interface Recovery {
   /** Whose turn it is, when it is not the reader's. */

@@ -4,6 +4,7 @@ import type { Json } from "@/api/contract.gen"
 import { asList, isList } from "@/api/json"
 import type { Choices } from "@/domain/compatibility/choices"
 import type { Evaluation } from "@/domain/compatibility/evaluation"
+import { matching, memberOptions } from "@/domain/compatibility/members"
 import {
   isWhole,
   itemAt,
@@ -27,8 +28,6 @@ import {
   type Subschema,
   type Together,
 } from "@/domain/compatibility/subschemas"
-
-const MAX_OPTIONS = 16
 
 /**
  * Schemas that refer to themselves are proved by induction over the size of values: a pair of schemas that is met
@@ -206,41 +205,6 @@ export class Containment {
       ) && allHold(memberOptions(shape.members, undefined, members.patterns), members.other)
     )
   }
-}
-
-/**
- * What the schemas may say of a member: one of these. Without a name, of one that no `properties` names. The name
- * matches none of the patterns in `unmatched`.
- */
-export function memberOptions(
-  members: ReadonlyArray<Members>,
-  name: string | undefined,
-  unmatched: ReadonlyMap<string, unknown> = new Map(),
-): ReadonlyArray<Together> {
-  let parts = members.map((each) => {
-    const named = name === undefined ? undefined : each.properties.get(name)
-    if (named !== undefined) return [named]
-    const matched = [...each.patterns].filter(([pattern]) => !unmatched.has(pattern))
-    return [...matched.map(([, schemas]) => schemas), each.other]
-  })
-  if (parts.reduce((count, options) => count * options.length, 1) > MAX_OPTIONS)
-    parts = parts.filter((options) => options.length === 1)
-  return parts
-    .reduce<ReadonlyArray<ReadonlyArray<Together>>>(
-      (found, options) => found.flatMap((taken) => options.map((option) => [...taken, option])),
-      [[]],
-    )
-    .map((option) => together(...option))
-}
-
-/** What surely applies to a member whose name matches the pattern; `named` says that `properties` may have it. */
-function matching(members: ReadonlyArray<Members>, pattern: string, named: boolean): Together {
-  const found = members.flatMap((each) => {
-    const schemas = each.patterns.get(pattern)
-    return schemas === undefined ? [] : [schemas]
-  })
-  const other = named ? [] : members.filter((each) => each.patterns.size === 0).map((each) => each.other)
-  return together(...found, ...other)
 }
 
 function isNumberWithin(shape: NumberShape, other: NumberShape): boolean {

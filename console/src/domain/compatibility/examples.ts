@@ -2,8 +2,8 @@
 
 import type { Json, JsonObject } from "@/api/contract.gen"
 import type { Choices } from "@/domain/compatibility/choices"
-import { memberOptions } from "@/domain/compatibility/containment"
 import type { Evaluation } from "@/domain/compatibility/evaluation"
+import { memberOptions } from "@/domain/compatibility/members"
 import {
   itemAt,
   memberNames,

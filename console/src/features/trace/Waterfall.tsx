@@ -8,24 +8,10 @@ import { cn } from "@/components/classes"
 import { useWide } from "@/components/useWide"
 import { useWidth } from "@/components/useWidth"
 import type { Branch } from "@/features/trace/lineage"
-import type { SpansById } from "@/features/trace/timing"
 import type { Lineage } from "@/features/trace/useLineage"
 import { useTreeKeys } from "@/features/trace/useTreeKeys"
-import { ticksOf, type Axis } from "@/features/trace/waterfall"
-import { TRACKS, WaterfallRow } from "@/features/trace/WaterfallRow"
-
-/** What bars are drawn from. */
-export interface Drawn {
-  /** The part in view. */
-  readonly axis: Axis
-  /** The start of the Trace, in microseconds: times on the axis count from it. */
-  readonly origin: number
-  readonly now: number
-  readonly colorOf: (branch: Branch) => string
-  readonly self: SpansById
-  /** Absent while the critical path is not asked for. */
-  readonly critical?: SpansById
-}
+import { ticksOf } from "@/features/trace/waterfall"
+import { TRACKS, WaterfallRow, type Drawn } from "@/features/trace/WaterfallRow"
 
 interface WaterfallProps {
   readonly label: string

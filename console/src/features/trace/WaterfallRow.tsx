@@ -10,13 +10,25 @@ import { span } from "@/components/instants"
 import { stateLabel } from "@/domain/StateBadge"
 import { failureText, isFailure } from "@/domain/invocationState"
 import type { Branch } from "@/features/trace/lineage"
-import { total } from "@/features/trace/timing"
-import type { Drawn } from "@/features/trace/Waterfall"
-import { barOf, placeOf, segmentsOf, type Bar } from "@/features/trace/waterfall"
+import { total, type SpansById } from "@/features/trace/timing"
+import { barOf, placeOf, segmentsOf, type Axis, type Bar } from "@/features/trace/waterfall"
 import { WaterfallBar } from "@/features/trace/WaterfallBar"
 
 /** The two columns, the same in the row of the axis. */
 export const TRACKS = "grid grid-cols-1 content-center md:grid-cols-[minmax(15rem,2fr)_minmax(0,3fr)]"
+
+/** What bars are drawn from. */
+export interface Drawn {
+  /** The part in view. */
+  readonly axis: Axis
+  /** The start of the Trace, in microseconds: times on the axis count from it. */
+  readonly origin: number
+  readonly now: number
+  readonly colorOf: (branch: Branch) => string
+  readonly self: SpansById
+  /** Absent while the critical path is not asked for. */
+  readonly critical?: SpansById
+}
 
 interface WaterfallRowProps {
   readonly id: string

@@ -64,12 +64,10 @@ class AcceptanceBoundary:
         limits: CallLimits,
         agents: Agents,
     ) -> None:
-        self._agents = agents
-        self._resolution = resolution
+        self._resolution, self._agents = resolution, agents
+        self._checks, self._limits = checks, limits
         self._journal = journal
-        self._checks = checks
         self._phase_kinds = phase_kinds
-        self._limits = limits
 
     async def accept(
         self, call: AuthorizedCall, caller_left: Callable[[], bool]
