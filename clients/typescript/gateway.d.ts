@@ -824,7 +824,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the events of a Workspace behind a position
+         * Read the events of a Workspace after a position
          * @description Invocation Events of the Workspace as CloudEvents 1.0, in the order of the Ledger's sequence: those of one Invocation by their own sequence, the creation of a parent before that of its children. Facts only. Start without `after`, then give the `after` of the answer before; an empty page says that nothing is there yet. No event ever appears before a position that was given out. An event is in the feed once it has its number, usually within two seconds. A position that this Ledger does not have, such as one from before a restore, is 400 with pointer `/after`.
          */
         get: operations["readEvents"];
@@ -1366,12 +1366,12 @@ export interface components {
         EventId: string;
         /**
          * Page of events
-         * @description Events of one Workspace behind a position, in the order of the Ledger's sequence. Nothing ever appears before a position that was given out.
+         * @description Events of one Workspace after a position, in the order of the Ledger's sequence. Nothing ever appears before a position that was given out.
          */
         EventPage: {
-            /** @description Empty if nothing is behind the position yet. */
+            /** @description Empty if there is nothing after the position yet. */
             items: components["schemas"]["InvocationCloudEvent"][];
-            /** @description The position behind the last item, for the next read; without items the position of this read. Opaque. */
+            /** @description The position after the last item, for the next read; without items the position of this read. Opaque. */
             after: string;
         };
         /**
@@ -4266,7 +4266,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page, and the position behind it. */
+            /** @description The page, and the position after its last item. */
             200: {
                 headers: {
                     "x-platform-trace-id": components["headers"]["TraceId"];

@@ -335,11 +335,11 @@ export type EndpointBindingVerificationStatus = "pending" | "verified" | "failed
 /** Identifies one Ledger event. */
 export type EventId = string
 
-/** Events of one Workspace behind a position, in the order of the Ledger's sequence. Nothing ever appears before a position that was given out. */
+/** Events of one Workspace after a position, in the order of the Ledger's sequence. Nothing ever appears before a position that was given out. */
 export type EventPage = {
-  /** Empty if nothing is behind the position yet. */
+  /** Empty if there is nothing after the position yet. */
   readonly items: ReadonlyArray<InvocationCloudEvent>
-  /** The position behind the last item, for the next read; without items the position of this read. Opaque. */
+  /** The position after the last item, for the next read; without items the position of this read. Opaque. */
   readonly after: string
 }
 

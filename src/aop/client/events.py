@@ -10,7 +10,7 @@ class EventCalls:
 
     @operation("GET", "/v1/workspaces/{workspaceId}/events")
     def read_events(self, workspace_id: str, *, after: str | None = None, limit: int | None = None) -> Call[EventPage]:
-        """Events behind a position, as CloudEvents in the order of the Ledger; from the first one without `after`.
+        """Events after a position, as CloudEvents in the order of the Ledger; from the first one without `after`.
 
         Keep the page's `after` once its items are processed, and give it to the next read. An empty page says that
         nothing is there yet. `limit` is at most 100, and 25 by default.
