@@ -97,7 +97,7 @@ _CONSOLE = {
     "PLATFORM_CONSOLE_LISTEN_ADDRESS": "Where the Console listens.",
     "VITE_PLATFORM_API_BASE_URL": "The Gateway as browsers reach it.",
     "VITE_PLATFORM_PUBLIC_AGENT_ORIGIN": "The origin of share links; equal to the Control Plane's setting.",
-    "VITE_PLATFORM_DOOR_ORIGIN": "The door as callers reach it; without it, the Connect page offers the Gateway only.",
+    "VITE_PLATFORM_DOOR_ORIGIN": 'The door as callers reach it; without it, "Use it from…" offers the Gateway only.',
     "VITE_PLATFORM_OIDC_ISSUER": "The OpenID provider where people sign in: the issuer of the Control Plane's setting."
     " The Console asks its discovery document, and its origin joins the policy of the pages.",
     "VITE_PLATFORM_OIDC_CLIENT_ID": "The Console's id at the provider, as a public client with PKCE.",

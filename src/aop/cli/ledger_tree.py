@@ -88,7 +88,7 @@ def prove(out: Output, invocation: str, data: Path | None) -> None:
 @click.argument(
     "file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The heads, one for each line."
 )
-@click.option("--rows", is_flag=True, help="Make the tree again from all rows, not only from its tiles.")
+@click.option("--rows", is_flag=True, help="Make the tree again from all events, not only from its stored hashes.")
 @router_data
 def watch(out: Output, file: Path, rows: bool, data: Path | None) -> None:
     """Compares the tree with the last head in FILE, then adds the newest head to it. Run it from time to time, on a
