@@ -18,6 +18,7 @@ MEDIAN_LINES = (80, 130)
 _BANNED_STEMS = re.compile(r"(^|_)(utils?|helpers?|common|misc|manager|service|handlers?)(_|$)|\d$")
 _HOST = re.compile(r"https?://|--(index-url|extra-index-url|find-links)|\bfile:", re.IGNORECASE)
 _BARE_IGNORE = re.compile(r"#\s*type:\s*ignore(?!\[[\w, -]+\]  # \w)")
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
 _MACHINE_PATH = re.compile(r"(?<![\w.])/(root|home|work|Users)/\w")
 
 
@@ -53,6 +54,17 @@ def problems(root: Path, paths: Sequence[Path]) -> Iterator[str]:
     yield from _median_problems(product)
 
 
+def statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Every statement at any depth. Expressions, which are most of a tree, are not entered: none holds a statement."""
+    unseen = [tree]
+    while unseen:
+        node = unseen.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        for field in _BLOCKS:
+            unseen.extend(getattr(node, field, ()))
+
+
 def _python_problems(name: Path, text: str) -> Iterator[str]:
     if _BANNED_STEMS.search(name.stem):
         yield f"{name}: the name does not say what the file owns"
@@ -60,7 +72,7 @@ def _python_problems(name: Path, text: str) -> Iterator[str]:
     if ast.get_docstring(tree) is None:
         yield f"{name}: no module docstring"
     yield from _size_problems(name, text)
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > MAX_FUNCTION_LINES:
@@ -80,7 +92,10 @@ def _median_problems(lines: Sequence[int]) -> Iterator[str]:
 
 
 def _line_problems(path: Path, name: Path, pattern: re.Pattern[str], problem: str) -> Iterator[str]:
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    text = path.read_text("utf-8")
+    if not pattern.search(text):  # nearly every file: its lines need not be made
+        return
+    for number, line in enumerate(text.splitlines(), 1):
         if pattern.search(line):
             yield f"{name}:{number}: {problem}"
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.structure import ROOT, tracked
+from tools.structure import ROOT, statements, tracked
 
 FOLDERS = ("src", "tests", "proof", "interop", "tools", "benchmarks", "agents", "templates")
 _ITS_OWN_NAME = "the name of the thing itself: task, query, filters, request …"
@@ -85,27 +85,42 @@ def _names(place: Path, tree: ast.Module) -> Iterator[Name]:
     """Every name that other code can use. Locals, and arguments of a lambda, are free."""
     yield Name("module", place.parent.name if place.stem == "__init__" else place.stem, 1)
     yield from (Name("constant", text, line) for text, line in _assigned(tree.body))
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.ClassDef):
             yield Name("class", node.name, node.lineno)
             yield from (Name("field", text, line) for text, line in _assigned(node.body))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield Name("function", node.name, node.lineno)
             yield from (Name("argument", argument.arg, argument.lineno) for argument in _arguments(node.args))
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield Name("field", node.attr, node.lineno)
+        else:
+            parts = (part for part in _stored(node) if isinstance(part, ast.Attribute))
+            yield from (Name("field", part.attr, part.lineno) for part in parts)
 
 
-def _assigned(statements: list[ast.stmt]) -> Iterator[tuple[str, int]]:
-    for statement in statements:
+def _assigned(block: list[ast.stmt]) -> Iterator[tuple[str, int]]:
+    for statement in block:
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         if isinstance(statement, ast.AnnAssign):
             targets = [statement.target]
         for target in targets:
-            names = (
-                node for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            )
-            yield from ((name.id, name.lineno) for name in names)
+            yield from ((part.id, part.lineno) for part in _parts_stored(target) if isinstance(part, ast.Name))
+
+
+def _stored(statement: ast.stmt) -> Iterator[ast.Name | ast.Attribute]:
+    """What the statement itself gives a value; a block in it has statements of its own."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if isinstance(statement, ast.AnnAssign | ast.AugAssign | ast.For | ast.AsyncFor):
+        targets = [statement.target]
+    elif isinstance(statement, ast.With | ast.AsyncWith):
+        targets = [item.optional_vars for item in statement.items if item.optional_vars is not None]
+    for target in targets:
+        yield from _parts_stored(target)
+
+
+def _parts_stored(target: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
+    for node in ast.walk(target):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node
 
 
 def _arguments(arguments: ast.arguments) -> list[ast.arg]:

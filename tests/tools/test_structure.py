@@ -1,6 +1,7 @@
 """The check of structure: sizes of files and functions, and the median over the product."""
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -39,6 +40,9 @@ def test_a_function_has_at_most_so_many_lines(tmp_path: Path) -> None:
     text = f"{HEAD}def full():\n{body}async def longer():\n{body}    pass\n"
     (problem,) = found_in(tmp_path, {"tests/page.py": text})
     assert "longer has" in problem
+    within = f"{HEAD}class Page:\n    try: ...\n    finally:\n" + indent(f"def inner():\n{body}    pass\n", " " * 8)
+    (problem,) = found_in(tmp_path, {"tests/page.py": within})
+    assert "inner has" in problem
 
 
 @pytest.mark.parametrize("lines", MEDIAN_LINES)
