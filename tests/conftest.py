@@ -1,7 +1,8 @@
 """Shared parts of all tests: one PostgreSQL per worker, one database per test that asks for it, the order of all."""
 
+import gc
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -26,6 +27,17 @@ def pytest_configure() -> None:
     settings.load_profile("any machine")
     # A shell starts what runs in its background with Ctrl-C ignored, and every process a test starts would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected lives to the end. So nothing of it is garbage, and nobody needs to look for any in it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
