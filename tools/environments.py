@@ -46,6 +46,8 @@ class Environment(NamedTuple):
     paths: tuple[Path, ...]
     cold_seconds: int
     interpreter: Path = Path(sys.executable)
+    compiled: bool = True
+    """All of its modules at once. Otherwise each is when it is first imported: less work where few of them are."""
 
     @property
     def folder(self) -> Path:
@@ -142,7 +144,7 @@ def _install(environment: Environment, uv: str, progress: SetupProgress) -> None
         python = str(environment.interpreter)
         _call(step, [uv, "venv", "--no-project", "--python", python, str(environment.folder)], progress)
     # Wheels alone: building a package from source would run whatever its set-up code says.
-    options = ["--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
+    options = ["--require-hashes", "--only-binary", ":all:", *(["--compile-bytecode"] if environment.compiled else [])]
     source = str(environment.lock.relative_to(ROOT))
     _call(step, [uv, "pip", "sync", *options, "--python", str(environment.python), source], progress)
     _write_paths(environment)

@@ -47,7 +47,9 @@ def required(version: str) -> Path:
 
 
 def test_environment(version: str, interpreter: Path) -> Environment:
-    return Environment(f"test-{version}", ROOT / "requirements-dev.lock", (ROOT / "src", ROOT), 30, interpreter)
+    """For a short part of the tests, which imports a few of its packages."""
+    lock = ROOT / "requirements-dev.lock"
+    return Environment(f"test-{version}", lock, (ROOT / "src", ROOT), 30, interpreter, compiled=False)
 
 
 def benchmark_environment() -> Environment | None:
