@@ -6,7 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -189,10 +189,11 @@ async def test_a_worker_that_keeps_crashing_ends_the_unit(around: Around) -> Non
     async with around.router(2) as router, patience():
         killed = set[int]()
         while router.process.returncode is None:
-            for pid in set(children(router.process.pid)) - killed:
-                if is_worker(pid, 2):
-                    killed.add(pid)
-                    os.kill(pid, signal.SIGKILL)
+            with suppress(FileNotFoundError):  # the unit has ended, and nobody has heard of it yet
+                for pid in set(children(router.process.pid)) - killed:
+                    if is_worker(pid, 2):
+                        killed.add(pid)
+                        os.kill(pid, signal.SIGKILL)
             await asyncio.sleep(0.02)
         _, said = await router.process.communicate()
         assert (router.process.returncode, len(killed)) == (1, 6)
