@@ -2175,7 +2175,7 @@ export interface components {
         };
         /** @description Only of the one Router that gives the events of the Ledger their numbers. */
         RouterStatusSequence: {
-            /** @description Time since all events that it found had their numbers; usually below 2 s. */
+            /** @description Time since it last had a number for every event that it had found; usually below 2 s. */
             lagMs: components["schemas"]["RouterStatusMilliseconds"];
         };
         /** @description The Router's watch over the states of Releases. */

@@ -1016,7 +1016,7 @@ export type RouterStatusSchemaWork = {
 
 /** Only of the one Router that gives the events of the Ledger their numbers. */
 export type RouterStatusSequence = {
-  /** Time since all events that it found had their numbers; usually below 2 s. */
+  /** Time since it last had a number for every event that it had found; usually below 2 s. */
   readonly lagMs: RouterStatusMilliseconds
 }
 
