@@ -122,13 +122,14 @@ async def leaves_between(
     for columns in await connection.fetch(_NAMED, list(missing), list(missing.values())) if missing else ():
         cache.add(columns[0], InvocationLeaves(columns))
     for event in events:
-        invocation = event[1]
-        of_invocation = cache.get(invocation)
+        of_invocation = cache.get(event[1])
         if of_invocation is None:
             raise TreeBroken("an event has no Invocation")
         found[event[0]] = of_invocation.of_event(event[3:])
+    # Only now: rows come in any order, and a terminal may come before what happened earlier.
+    for event in events:
         if event[6] != "stream":
-            cache.forget(invocation)
+            cache.forget(event[1])
     return {number: leaf for number, leaf in found.items() if first <= number < past}
 
 
