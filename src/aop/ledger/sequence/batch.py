@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from aop.contracts.lineage import EventType
@@ -22,6 +23,8 @@ class OpeningFound(Row, frozen=True):
     opening: Opening
     created_at: datetime
     is_numbered: bool
+    leaf: Any
+    """The columns that its leaves are made from."""
 
     @property
     def events(self) -> int:
@@ -33,6 +36,8 @@ class EventFound(Row, frozen=True):
     sequence: int
     type: EventType
     occurred_at: datetime
+    leaf: Any
+    """The columns that its leaf is made from."""
 
 
 class Unended(Row, frozen=True):

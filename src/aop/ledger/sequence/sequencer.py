@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import asyncpg
@@ -62,6 +62,14 @@ class _Found:
     has_all_openings: bool
     """Of these epochs."""
     is_all: bool
+
+    def leaves_of(self, rows: Sequence[Numbered]) -> Iterator[tuple[UUID, int, Sequence[Any]]]:
+        """As the tree takes them."""
+        openings = {one.invocation_id: one.leaf for one in self.openings}
+        events = {(one.invocation_id, one.sequence): one.leaf for one in self.events}
+        for row in rows:
+            invocation, sequence = row.invocation_id, row.sequence
+            yield invocation, sequence, openings[invocation] if sequence == 0 else events[invocation, sequence]
 
 
 class Sequencer:
@@ -162,6 +170,8 @@ class Sequencer:
                     await store.add_numbers(held.connection, self._writer, rows, held.settled)
                 if told:
                     await store.add_positions(held.connection, told)
+        if rows and held.tree is not None:
+            held.tree.learn(rows[0].number, found.leaves_of(rows))
         for router_id, epoch, position in told:
             if position == store.ENDED_EPOCH:
                 del held.positions[router_id, epoch]

@@ -1,13 +1,14 @@
 """SQL of the sequencer. What has no number is found as such: each statement looks whether a number exists."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from aop.ledger.entries import Writer
 from aop.ledger.sequence.batch import EventFound, Numbered, OpeningFound
+from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS
 from aop.store.database import Connection
-from aop.store.rows import Row, to_rows
+from aop.store.rows import Row, to_row, to_rows
 
 ENDED_EPOCH: Final = 2**63 - 1
 """The position that says of an epoch that nothing more can be accepted in it and all of it has numbers."""
@@ -23,6 +24,11 @@ _OPENING = (
     "  AND number.sequence = 0) IS NOT NULL AS is_numbered"
 )
 """A scalar subquery is a lookup by its key. EXISTS may become a hash of the whole table."""
+# Rows are read once, for their numbers and for the tree. The columns of leaves stand behind the others.
+_OPENING_FOUND = ", ".join((_OPENING, *(f"invocation.{name}" for name in OPENING_COLUMNS)))
+_LEAF_OF_EVENT = ", ".join(f"one.{name}" for name in EVENT_COLUMNS)
+_OPENING_LEAF: Final = 10
+_EVENT_LEAF: Final = 4
 # An epoch is over once a newer one of its Router exists: whoever opened that waited for the writers of this one.
 _LIVES = """
 SELECT life.router_id, life.epoch, coalesce(numbered.position, 1), coalesce(settled.position, 1),
@@ -36,7 +42,7 @@ SELECT life.router_id, life.epoch, coalesce(numbered.position, 1), coalesce(sett
  ORDER BY life.opened_at, life.router_id, life.epoch
 """
 _BEHIND = f"""
-SELECT {_OPENING}
+SELECT {_OPENING_FOUND}
   FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS life (router_id, epoch, position, place)
  CROSS JOIN LATERAL (SELECT * FROM ledger.invocation AS one
                       WHERE one.router_id = life.router_id AND one.epoch = life.epoch AND one.position > life.position
@@ -44,22 +50,23 @@ SELECT {_OPENING}
  ORDER BY life.place, invocation.position LIMIT $4
 """  # noqa: S608  parts of our own
 _AT = f"""
-SELECT {_OPENING}
+SELECT {_OPENING_FOUND}
   FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS gap (router_id, epoch, position)
   JOIN ledger.invocation USING (router_id, epoch, position)
 """  # noqa: S608
-_NAMED = f"SELECT {_OPENING} FROM ledger.invocation WHERE invocation_id = ANY($1)"  # noqa: S608
+_NAMED = f"SELECT {_OPENING_FOUND} FROM ledger.invocation WHERE invocation_id = ANY($1)"  # noqa: S608
 # One look-up by the key for each open Invocation. As a join with one order over all, the planner would rather walk all
 # events of the Ledger in that order, at a cost that grows with it. Up to the limit, those of an Invocation have no gap.
-_EVENTS = """
-SELECT event.invocation_id, event.sequence, event.type, event.occurred_at
+_EVENTS = f"""
+SELECT event.*
   FROM unnest($1::uuid[], $2::uuid[], $3::integer[]) AS open (invocation_id, root_task_id, sequence)
- CROSS JOIN LATERAL (SELECT one.invocation_id, one.sequence, one.type, one.occurred_at FROM ledger.event AS one
+ CROSS JOIN LATERAL (SELECT one.invocation_id, one.sequence, one.type, one.occurred_at, {_LEAF_OF_EVENT}
+                       FROM ledger.event AS one
                       WHERE one.invocation_id = open.invocation_id AND one.root_task_id = open.root_task_id
                         AND one.sequence > open.sequence
                       ORDER BY one.sequence OFFSET 0) AS event
  LIMIT $4
-"""
+"""  # noqa: S608
 _UNENDED = """
 SELECT opened.invocation_id, opened.root_task_id, opened.number, opened.workspace_id,
        (SELECT max(sequence + events) - 1 FROM ledger.number AS last WHERE last.invocation_id = opened.invocation_id)
@@ -101,14 +108,16 @@ async def prepare(connection: Connection) -> None:
 
     Statistics of tables that grow fast say little of their newest rows: a plan that reads all of one is never right.
     Each statement is planned anew, those of triggers too: a plan that was made when the Ledger was empty reads all of a
-    table later, and planning twice a second costs nothing.
+    table later. With each plan the planner would read all constraints of every partition, to look whether they exclude
+    it, which its bounds tell already.
     """
     await connection.execute(
         "SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $1, false),"
         " set_config('idle_in_transaction_session_timeout', $2, false), set_config('idle_session_timeout', $2, false),"
         " set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false),"
         " set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),"
-        " set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_custom_plan', false)",
+        " set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_custom_plan', false),"
+        " set_config('constraint_exclusion', 'off', false)",
         f"{STATEMENT_SECONDS}s",
         f"{SILENT_SECONDS}s",
     )
@@ -137,15 +146,15 @@ async def openings_behind(
     connection: Connection, places: Sequence[tuple[str, int, int]], limit: int
 ) -> Sequence[OpeningFound]:
     """Of each epoch those behind a position, in order, up to a limit of all together."""
-    return to_rows(OpeningFound, await connection.fetch(_BEHIND, *_columns(places), limit))
+    return _openings(await connection.fetch(_BEHIND, *_columns(places), limit))
 
 
 async def openings_at(connection: Connection, places: Sequence[tuple[str, int, int]]) -> Sequence[OpeningFound]:
-    return to_rows(OpeningFound, await connection.fetch(_AT, *_columns(places)))
+    return _openings(await connection.fetch(_AT, *_columns(places)))
 
 
 async def openings_named(connection: Connection, invocations: Sequence[UUID]) -> Sequence[OpeningFound]:
-    return to_rows(OpeningFound, await connection.fetch(_NAMED, invocations))
+    return _openings(await connection.fetch(_NAMED, invocations))
 
 
 async def events_behind(
@@ -153,7 +162,8 @@ async def events_behind(
 ) -> Sequence[EventFound]:
     """Of Invocations with their root tasks, each behind a sequence."""
     columns = [[place[part] for place in places] for part in range(3)]
-    return to_rows(EventFound, await connection.fetch(_EVENTS, *columns, limit))
+    found = await connection.fetch(_EVENTS, *columns, limit)
+    return [to_row(EventFound, (*record[:_EVENT_LEAF], record[_EVENT_LEAF:])) for record in found]
 
 
 async def add_numbers(connection: Connection, writer: Writer, rows: Sequence[Numbered], settled: int) -> None:
@@ -186,6 +196,10 @@ async def add_positions(connection: Connection, places: Sequence[tuple[str, int,
         " SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])",
         *_columns(places),
     )
+
+
+def _openings(records: Sequence[Any]) -> Sequence[OpeningFound]:
+    return [to_row(OpeningFound, (*record[:_OPENING_LEAF], record[_OPENING_LEAF:])) for record in records]
 
 
 def _columns(places: Sequence[tuple[str, int, int]]) -> tuple[list[str], list[int], list[int]]:

@@ -1,16 +1,19 @@
 """The tree grows behind the numbers: whoever holds the lock of the sequencer adds tiles and heads."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+from uuid import UUID
 
 from aop.ledger.tree import store
-from aop.ledger.tree.hashing import Peaks, perfect_root
+from aop.ledger.tree.hashing import Peaks, leaf_hash, perfect_root
+from aop.ledger.tree.leaf import EVENT_COLUMNS, InvocationLeaves
 from aop.ledger.tree.nodes import peaks_over
 from aop.ledger.tree.store import TILE, HeadRow, LeafCache, TileRow, TreeBroken
 from aop.store.database import Connection
 
 MAX_LEAVES: Final = 8_192
 """How many are added in one transaction, if the batches of numbers allow it."""
+_TYPE: Final = EVENT_COLUMNS.index("type")
 
 
 class TreeGrowth:
@@ -22,6 +25,7 @@ class TreeGrowth:
         self._leaves = list(leaves)
         self._peaks = peaks
         self._cache = LeafCache()
+        self._ahead = list[bytes]()
 
     @classmethod
     async def resumed(cls, connection: Connection) -> "TreeGrowth":
@@ -36,6 +40,29 @@ class TreeGrowth:
             raise TreeBroken("the newest head is not over these leaves")
         return cls(connection, head.size, leaves, peaks)
 
+    def learn(self, first: int, rows: Iterable[tuple[UUID, int, Sequence[Any]]]) -> None:
+        """Rows that got numbers from `first` on, each with its Invocation, its sequence and the columns of its leaves.
+
+        They were just read, and rows never change: they need not be read again, unless the tree has not grown up to
+        them, or the Invocation of one is not known.
+        """
+        self._ahead.clear()
+        if first != self.size:
+            return
+        for invocation, sequence, columns in rows:
+            if sequence == 0:
+                leaves = InvocationLeaves(columns)
+                self._cache.add(invocation, leaves)
+                self._ahead += map(leaf_hash, leaves.of_opening())
+                continue
+            known = self._cache.get(invocation)
+            if known is None:
+                self._ahead.clear()
+                return
+            self._ahead.append(leaf_hash(known.of_event(columns)))
+            if columns[_TYPE] != "stream":
+                self._cache.forget(invocation)
+
     async def grow(self, past: int) -> bool:
         """Adds leaves up to this number, or as many as one transaction should have. True when none is left."""
         if past == self.size:
@@ -43,7 +70,11 @@ class TreeGrowth:
         target = past
         if past - self.size > MAX_LEAVES:
             target = await store.batch_end(self._connection, self.size, MAX_LEAVES)
-        self._leaves += await store.leaf_hashes(self._connection, self.size, target, self._cache)
+        if len(self._ahead) == target - self.size:
+            self._leaves += self._ahead
+        else:
+            self._leaves += await store.leaf_hashes(self._connection, self.size, target, self._cache)
+        self._ahead.clear()
         tiles = self._complete()
         head = HeadRow(target, self._peaks.root(self._leaves))
         async with self._connection.transaction():
