@@ -211,7 +211,10 @@ async def test_a_ledger_of_before_is_moved_into_its_months(
     async with writing(stores.router) as written:
         contexts = [await a_call(written, root_at(moment)) for moment in (long_ago, now)]
         streaming = await _progress_of_before(written)
-    assert [str(one) for one in (await migrate(stores.migration)).applied] == ["ledger 0015 months"]
+    assert [str(one) for one in (await migrate(stores.migration)).applied] == [
+        "ledger 0015 months",
+        "ledger 0016 new_rows_at_once",
+    ]
     connection = await asyncpg.connect(superuser(postgres, stores))
     try:
         await require_store(connection, "ledger")
