@@ -214,6 +214,8 @@ async def test_a_ledger_of_before_is_moved_into_its_months(
     assert [str(one) for one in (await migrate(stores.migration)).applied] == [
         "ledger 0015 months",
         "ledger 0016 new_rows_at_once",
+        "ledger 0017 rules_as_functions",
+        "ledger 0018 rules_as_functions_validated",
     ]
     connection = await asyncpg.connect(superuser(postgres, stores))
     try:

@@ -10,7 +10,11 @@ from aop.ledger.record_filter import ListRead
 from aop.local.state import DatabaseUrls
 from tests.ledger.writing import SPACE, an_acceptance, an_end, breaches, reading, writing
 
-_RULE = "SELECT pg_get_expr(conbin, conrelid) FROM pg_constraint WHERE conname = $1"
+_RULE = (
+    "SELECT pg_get_expr(conbin, conrelid) FROM pg_constraint"
+    " WHERE conname = 'event_reason' AND conrelid = 'ledger.event'::regclass"
+)
+_CODES = "SELECT prosrc FROM pg_proc WHERE oid = 'ledger.is_error_of'::regproc"
 _PAIRS = "SELECT error_code, reason FROM unnest($1::text[]) AS error_code, unnest($2::text[]) AS reason WHERE {}"
 TOO_MUCH_WORK = Terminal(EventType.FAILED, ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.SCHEMA_WORK)
 
@@ -19,7 +23,7 @@ async def test_the_constraint_of_the_store_allows_exactly_the_pairs_of_the_list(
     """Evaluated over every code and every word, so that neither list may grow without the other."""
     connection = await asyncpg.connect(stores.router)
     try:
-        codes, rule = await connection.fetchval(_RULE, "event_error"), await connection.fetchval(_RULE, "event_reason")
+        codes, rule = await connection.fetchval(_CODES), await connection.fetchval(_RULE)
         words = [*Reason, "a word of nobody", None]
         rows = await connection.fetch(_PAIRS.format(rule), [*ErrorCode, None], words)
     finally:
