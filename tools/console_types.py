@@ -5,10 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-import yaml
-
 from tools.console_tables import (
-    CONTRACTS,
     ROOT,
     Schema,
     characters,
@@ -19,6 +16,7 @@ from tools.console_tables import (
     recovery,
     rules,
 )
+from tools.contract_bundle import surface
 
 OUTPUT = ROOT / "console" / "src" / "api" / "contract.gen.ts"
 
@@ -166,7 +164,7 @@ class Operations:
 
 
 def render() -> str:
-    openapi = yaml.safe_load((CONTRACTS / "openapi" / "gateway.v1.yaml").read_text("utf-8"))
+    openapi = surface("gateway.v1")
     types = Types(openapi)
     operations = Operations(openapi, types).text
     # Not named by an operation's own JSON answer, but read by the Console: the events of a stream.

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
-from aop.base import assets
 from aop.client import Client, SyncClient
 from aop.client.operation import Described
 from aop.client.operations import Operations
+from tools.contract_bundle import surface
 
-DOCUMENT: dict[str, Any] = yaml.safe_load((assets.folder("contracts") / "openapi" / "gateway.v1.yaml").read_bytes())
+DOCUMENT = surface("gateway.v1")
 PAGING = {"limit", "cursor"}
 SAID_OTHERWISE = {"If-None-Match": "held"}
 NAMED_OTHERWISE = {

@@ -11,14 +11,13 @@ from urllib.parse import quote, urlencode
 
 import pytest
 import pytest_asyncio
-import yaml
 
-from aop.base import assets
 from aop.base.canonical import to_base64url
 from aop.serving.paging import DEFAULT_LIMIT
 from tests.support.loop import SPACE, Platform, running_platform
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
+from tools.contract_bundle import surface
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -143,7 +142,7 @@ async def test_an_id_that_is_none_is_refused_before_the_store_sees_it(platform: 
 async def test_the_table_above_holds_every_list_of_both_units() -> None:
     found = set()
     for name in ("gateway.v1", "router-internal.v1"):
-        document = yaml.safe_load((assets.folder("contracts") / "openapi" / f"{name}.yaml").read_bytes())
+        document = surface(name)
         found |= {path for path, item in document["paths"].items() if _takes_cursor(document, item.get("get", {}))}
     assert found == {path.partition("?")[0] for path in LISTS}
 
