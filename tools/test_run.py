@@ -14,6 +14,7 @@ from tools.environments import ROOT, Say, child_environment
 from tools.process_tree import Ended, ending_all, exit_code
 
 FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::[^\s\[]+)?(?:\[.*?\])?)(?= - |$)", re.MULTILINE)
+_WORKER_BYTES = 1_500_000_000
 
 
 def run_some(python: Path, arguments: Sequence[str], say: Say) -> int:
@@ -76,6 +77,10 @@ def summarize(checks: int, tests: int, failures: list[str], seconds: float, say:
 
 
 def worker_count() -> int:
-    """Three for each core: a test waits about twice as long as it works, and the checks beside them end long before."""
+    """Three for each core: a test waits about twice as long as it works, and the checks beside them end long before.
+
+    Fewer where memory is short: a worker with its PostgreSQL, units and browser takes more than a gigabyte.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(6, cores * 3)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(2, min(6, cores * 3, memory // _WORKER_BYTES))
