@@ -12,6 +12,10 @@ from tests.console.shot import DRAWN, LOOKS
 
 # Dark is another set of colours and nothing else; narrow is another layout in the colours of light.
 DIFFERS_IN: dict[str, LookedAt] = {"light": "everything", "dark": "colours", "narrow": "everything but colours"}
+_BEGUN_BY_A_THEME = """(theme) => {
+  document.documentElement.dataset.theme = theme
+  return document.getAnimations().map((each) => `${each.transitionProperty} of ${each.effect.target.tagName}`)
+}"""
 
 
 def _is_further_state(screen: Screen) -> bool:
@@ -38,6 +42,15 @@ def test_every_screen_is_accessible_in_dark_and_on_a_telephone(tab: Tab, screen:
     for look in ("dark", "narrow"):
         _bring(page, look)
         tab.require_accessible(DIFFERS_IN[look])
+
+
+def test_who_asked_for_less_motion_sees_a_change_at_once(tab: Tab) -> None:
+    page = tab.open("/discover")
+    page.get_by_role("article").first.wait_for()
+    page.evaluate(DRAWN)
+    assert page.evaluate(_BEGUN_BY_A_THEME, "dark") == []
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+    assert page.evaluate(_BEGUN_BY_A_THEME, "light"), "for everybody else buttons change slowly"
 
 
 def _opened(tab: Tab, screen: Screen) -> Page:
