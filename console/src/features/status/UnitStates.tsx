@@ -44,7 +44,11 @@ const STATES: { readonly [Each in Unit]: Readonly<Record<HealthPlatformStatus[Ea
     },
   },
   topology: {
-    live: { label: "Live", tone: "ok", meaning: "Suspended and revoked Releases are usually refused within 2 s." },
+    live: {
+      label: "Live",
+      tone: "ok",
+      meaning: "Suspended and revoked Releases are usually refused within 2 s.",
+    },
     initializing: {
       label: "Starting",
       tone: "warn",
