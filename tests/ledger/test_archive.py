@@ -1,8 +1,10 @@
 """Old months leave the Ledger as files that can be checked: exported, compared with the tree, then detached."""
 
+import asyncio
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
@@ -30,13 +32,16 @@ from tests.ledger.test_months import a_call, month_before, root_at
 from tests.ledger.test_sequence import rows, sequencer
 from tests.ledger.test_tree import all_in_tree, connected
 from tests.ledger.writing import SPACE, Writing, a_context, an_acceptance, an_end, breaches, reading, writing
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
 
 OLD_CALLS, NEW_CALLS = 160, 320
 """Of the two months: with seven events each, and four; tiles of figures have 1,024."""
 COUNTED = "SELECT count(*) * 1024 AS counted FROM ledger.figure_tile WHERE level = 0"
 NEWEST_HEAD = "SELECT max(size) AS size FROM ledger.tree_head"
 EVERYTHING = "SELECT max(past) AS past FROM ledger.numbering"
+ASKS_TO_BE_ALONE = (
+    "SELECT waitstart FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted AND waitstart IS NOT NULL"
+)
 
 
 async def two_months(url: str, written: Writing) -> tuple[InvocationContext, InvocationContext]:
@@ -217,9 +222,36 @@ async def test_a_month_in_use_stays_and_can_be_detached_afterwards(stores: Datab
         await become_owner(owner)
         await holder.execute("BEGIN; SELECT count(*) FROM ledger.event")
         with pytest.raises(InUse):
-            await detached(owner, month, path)
+            await detached(owner, month, path, patience_seconds=0)
         await holder.execute("COMMIT")
         await detached(owner, month, path)
     await holder.close()
     async with connected(stores.router) as connection:
         assert month not in await attached_months(connection)
+
+
+@pytest.mark.rows("HA-04")
+async def test_calls_go_on_while_a_month_waits_to_be_detached(stores: DatabaseUrls, tmp_path: Path) -> None:
+    """Somebody reads for long. Whoever waited for them without an end would hold up every call behind it."""
+    month = last_month()
+    path = file_of(tmp_path, month)
+    async with connected(stores.router) as connection:
+        await exported(connection, month, path)
+    holder = await asyncpg.connect(stores.router)
+    async with connected(stores.migration) as owner, writing(stores.router) as written, patience():
+        await become_owner(owner)
+        await holder.execute("BEGIN; SELECT count(*) FROM ledger.event")
+        detaching = asyncio.create_task(detached(owner, month, path, patience_seconds=PATIENCE_SECONDS))
+        tries = set[Any]()
+        while len(tries) < 3:
+            tries.update(row["waitstart"] for row in await holder.fetch(ASKS_TO_BE_ALONE))
+            place = await written.journal.accept(an_acceptance(a_context()))
+            assert await written.journal.end(an_end(place, SUCCEEDED))
+        assert not detaching.done()
+        await holder.execute("COMMIT")
+        await detaching
+        assert month not in await attached_months(owner)
+        place = await written.journal.accept(an_acceptance(a_context()))
+        assert await written.journal.end(an_end(place, SUCCEEDED))
+    await holder.close()
+    assert await breaches(stores.router) == []

@@ -1,5 +1,7 @@
 """Detaches an exported month. Its numbers, its hashes in the tree and its counts stay."""
 
+import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -21,6 +23,19 @@ _ADD_MONTH: Final = """
 INSERT INTO ledger.detached_month (month, first_root, past_root, invocations, events, last_number, sha256)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
+PATIENCE_SECONDS: Final = 30.0
+"""How long others may use the Ledger before a month is given up. Calls are not held up meanwhile."""
+_PAUSE_SECONDS: Final = 0.3
+# None of these conflicts with a call. Vacuum does, gives way to it within a second, and would hold up what follows; so
+# would a second operator.
+_WITHOUT_VACUUM: Final = (
+    "LOCK TABLE ledger.cancel_request, ledger.event, ledger.invocation IN SHARE UPDATE EXCLUSIVE MODE"
+)
+# All calls wait for whoever waits for this. So it is asked for during a moment, and then again: two calls that go from
+# one table to the other in both directions can never all be waited for.
+_ALONE: Final = (
+    "LOCK TABLE ONLY ledger.cancel_request, ONLY ledger.event, ONLY ledger.invocation IN ACCESS EXCLUSIVE MODE"
+)
 _IN_USE: Final = (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError)
 
 
@@ -41,17 +56,23 @@ async def become_owner(connection: Connection) -> None:
     await connection.execute(f"SET ROLE {OWNER_ROLE}")
 
 
-async def detached(connection: Connection, month: Month, path: Path) -> VerifiedExport:
-    """As the owner. One transaction; nobody but those who write into this month waits for the checks."""
+async def detached(
+    connection: Connection, month: Month, path: Path, *, patience_seconds: float = PATIENCE_SECONDS
+) -> VerifiedExport:
+    """As the owner, in one transaction. Nobody but those who write into this month waits for the checks, and all others
+    for a moment at the end."""
     judged = await verified(connection, path)
     if judged.month != month:
         raise FileWrong(f"it is of {judged.month}")
+    await _require_over(connection, month)  # so that no call of this month waits for a refusal
     try:
         async with connection.transaction():
-            await connection.execute("SET LOCAL lock_timeout = '300ms'")
+            await connection.execute("SET LOCAL lock_timeout = '10s'")
+            await connection.execute(_WITHOUT_VACUUM)
             await connection.execute(f"LOCK TABLE {', '.join(_partitions(month))} IN SHARE MODE")
             await _require_complete(connection, month, judged)
             await _remember(connection, month, judged)
+            await _become_alone(connection, patience_seconds)
             for table in PARTITIONED:
                 await _take_away(connection, table, month.partition(table))
     except _IN_USE:
@@ -59,17 +80,35 @@ async def detached(connection: Connection, month: Month, path: Path) -> Verified
     return judged
 
 
+async def _become_alone(connection: Connection, patience_seconds: float) -> None:
+    deadline = time.monotonic() + patience_seconds
+    while True:
+        try:
+            async with connection.transaction():
+                await connection.execute("SET LOCAL lock_timeout = '100ms'")
+                await connection.execute(_ALONE)
+                return
+        except _IN_USE:
+            if time.monotonic() >= deadline:
+                raise
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
 def _partitions(month: Month) -> Sequence[str]:
     return [f"ledger.{month.partition(table)}" for table in PARTITIONED]
 
 
-async def _require_complete(connection: Connection, month: Month, judged: VerifiedExport) -> None:
-    """Now that nothing more can be written into it."""
+async def _require_over(connection: Connection, month: Month) -> None:
     if (await attached_months(connection))[0] != month:
         raise NotOver(f"an older month than {month} is still attached")
     unended = await unended_of(connection, month)
     if unended:
         raise NotOver(f"{unended} Invocations of {month} have no terminal, or no number yet")
+
+
+async def _require_complete(connection: Connection, month: Month, judged: VerifiedExport) -> None:
+    """Now that nothing more can be written into it."""
+    await _require_over(connection, month)
     rows = await connection.fetchval(f"SELECT count(*) FROM ledger.{month.partition('invocation')}")  # noqa: S608
     if rows != judged.last.invocations:
         raise FileWrong(f"{month} has {rows} Invocations, and the file {judged.last.invocations}")
