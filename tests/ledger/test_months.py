@@ -9,7 +9,7 @@ import pytest
 from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id
 from aop.contracts.identity import InvocationContext
-from aop.ledger import reads, store
+from aop.ledger import store
 from aop.ledger.journal import AcceptanceFailed
 from aop.ledger.model import SUCCEEDED, Progress, progress_fact
 from aop.ledger.months import Months
@@ -101,23 +101,6 @@ async def test_a_whole_trace_lies_in_the_month_in_which_it_began(
     finally:
         await connection.close()
     assert await breaches(stores.router) == []
-
-
-@pytest.mark.rows("HA-04")
-async def test_a_read_by_id_looks_at_no_other_month_once_the_root_task_is_known(stores: DatabaseUrls) -> None:
-    connection = await asyncpg.connect(stores.router)
-    try:
-        root = new_hex_id()
-        query = f"EXPLAIN SELECT {reads._EVENT} FROM ledger.event WHERE invocation_id = $1 AND root_task_id = $2"
-        plan = "\n".join(row[0] for row in await connection.fetch(query, new_hex_id(), root))
-        over_all = "EXPLAIN SELECT FROM ledger.invocation WHERE invocation_id = $1"
-        await connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-        every = "\n".join(row[0] for row in await connection.fetch(over_all, new_hex_id()))
-    finally:
-        await connection.close()
-    assert plan.count("on event_") == 1, plan
-    assert named("event", utc_now()) in plan
-    assert every.count("Index Only Scan using invocation_") + every.count("Index Scan using invocation_") == 4, every
 
 
 async def test_what_no_month_takes_is_refused(stores: DatabaseUrls) -> None:

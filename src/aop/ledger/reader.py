@@ -64,10 +64,13 @@ class LedgerReader:
                 await require_trace_not_archived(connection, trace, workspace_id)
         return trace_page(trace, rows, after) if rows else None
 
-    async def parent(self, invocation_id: str) -> ParentFacts | None:
-        invocation = hex_part(invocation_id, "inv")
+    async def parent(self, invocation_id: str, root_task_id: str) -> ParentFacts | None:
+        """Also if its root task is another one: the caller compares."""
+        invocation, root_task = hex_part(invocation_id, "inv"), hex_part(root_task_id, "task")
+        if invocation is None or root_task is None:
+            return None
         async with self._database.connection() as connection:
-            row = None if invocation is None else await reads.parent(connection, invocation)
+            row = await reads.parent(connection, invocation, root_task)
         if row is None:
             return None
         running = row.opening is Opening.STARTED and row.outcome is None
@@ -100,8 +103,8 @@ class LedgerReader:
         by_root = replace(read, filters=replace(read.filters, root=True))
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             found = await search(connection, by_root, self._max_read)
-            sizes = await reads.trace_sizes(connection, read.workspace_id, [root.trace_id for root in found.rows])
+            sizes = await reads.trace_sizes(connection, read.workspace_id, found.rows)
             roots = within(found.rows, sizes, self._max_read)
-            parts = await reads.trace_parts(connection, read.workspace_id, [root.trace_id for root in roots])
+            parts = await reads.trace_parts(connection, read.workspace_id, roots)
         last = found.last if len(roots) == len(found.rows) else position_in(read.order, roots[-1])
         return TraceItemPage(items(roots, parts), last)

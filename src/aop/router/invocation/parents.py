@@ -14,7 +14,7 @@ PROBE_SECONDS = 1.0
 
 
 async def require_running_parent(ledger: LedgerReader, claims: DelegationClaims) -> None:
-    require_one_more_child(await ledger.parent(claims.invocation_id), claims)
+    require_one_more_child(await ledger.parent(claims.invocation_id, claims.root_task_id), claims)
 
 
 def require_one_more_child(parent: ParentFacts | None, claims: DelegationClaims) -> None:
