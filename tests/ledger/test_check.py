@@ -14,7 +14,11 @@ from aop.base.clock import to_text, utc_now
 from aop.base.ids import new_hex_id
 from aop.ledger.check import Span
 from aop.ledger.model import CANCELED, LOST, SUCCEEDED, Progress, progress_fact
+from aop.ledger.tree.growth import TreeGrowth
+from aop.ledger.tree.store import TILE
 from aop.local.state import DatabaseUrls
+from tests.ledger.test_sequence import all_numbered, sequencer, some_calls
+from tests.ledger.test_tree import all_in_tree
 from tests.ledger.writing import ROUTER, Writing, a_context, an_acceptance, an_end, breaches, new_epoch, writing
 from tests.support.postgres import PostgresForTests
 from tests.support.waiting import patience
@@ -147,6 +151,29 @@ async def test_the_check_command_tells_counts_and_problems_and_ends_with_a_code(
 
 
 @pytest.mark.rows("LED-14")
+@pytest.mark.rows("HA-04")
+async def test_a_span_that_the_tree_has_not_reached_is_no_problem(
+    stores: DatabaseUrls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tree of an old Ledger grows for hours after an upgrade; what is not in it yet is not missing."""
+
+    async def stands_still(growth: TreeGrowth, past: int) -> bool:
+        return True
+
+    url = stores.router
+    async with writing(url) as written, sequencer(url, "router-2"):
+        await some_calls(written, 3)
+        await all_in_tree(url)
+        monkeypatch.setattr(TreeGrowth, "grow", stands_still)
+        await some_calls(written, 2 * TILE // 7)  # a child with its parent has seven events at least
+        since = utc_now()
+        place = await written.journal.accept(an_acceptance(at=since))
+        assert await written.journal.end(an_end(place, SUCCEEDED))
+        await all_numbered(url)
+    assert await breaches(url, Span(since)) == []
+    assert await breaches(url) == []
+
+
 async def test_closing_a_router_ends_what_it_left_open_and_fences_it(stores: DatabaseUrls) -> None:
     async with writing(stores.router) as written:
         left, lost = [await written.journal.accept(an_acceptance()) for _ in range(2)]

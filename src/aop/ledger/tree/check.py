@@ -15,7 +15,7 @@ Problem = tuple[str, str]
 async def tree_problems(connection: Connection, first: int, last: int) -> AsyncGenerator[Problem, None]:
     """Of the tiles and heads over a range of numbers. What is not in the tree yet is no problem."""
     newest = await store.newest_head(connection)
-    if newest is None:
+    if newest is None or newest.size <= first - first % TILE:
         return
     start, past = first // TILE, min(newest.size, (last // TILE + 1) * TILE)
     try:
