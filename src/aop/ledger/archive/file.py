@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
-from uuid import UUID
 
 import msgspec
 
+from aop.base.ids import hex_part
 from aop.contracts.ledger_export import ExportedEvent, ExportFirst, ExportLast
 from aop.ledger.archive.month import Month
 
@@ -23,6 +23,11 @@ class _LeafIds(msgspec.Struct, frozen=True, rename="camel"):
     invocation_id: str
     root_task_id: str
     sequence: int
+
+
+_read_event: Final = msgspec.json.Decoder(ExportedEvent).decode
+_read_ids: Final = msgspec.json.Decoder(_LeafIds).decode
+_written: Final = msgspec.json.Encoder().encode
 
 
 class MonthWriter:
@@ -45,7 +50,7 @@ class MonthWriter:
         return last
 
     def _write(self, line: msgspec.Struct) -> None:
-        raw = msgspec.json.encode(line) + b"\n"
+        raw = _written(line) + b"\n"
         self._digest.update(raw)
         self._file.write(raw)
 
@@ -78,12 +83,13 @@ class MonthFile:
             raw = file.readline(_LINE_BYTES)
             month = self._month = _first(raw)
             digest.update(raw)
+            roots = _RootsOf(month)
             while raw := file.readline(_LINE_BYTES):
                 line_number += 1
                 if raw.startswith(_LAST):
                     self._last = _end(raw, digest.hexdigest(), counts)
                     break
-                event = _event(raw, line_number, month, number)
+                event = _event(raw, line_number, roots, number)
                 digest.update(raw)
                 number = event.number
                 counts = [counts[0] + (event.position is not msgspec.UNSET), counts[1] + 1]
@@ -101,17 +107,28 @@ def _first(raw: bytes) -> Month:
         raise FileWrong("its first line is not that of an exported month") from None
 
 
-def _event(raw: bytes, line: int, month: Month, before: int) -> ExportedEvent:
+class _RootsOf:
+    """The digits of root tasks that a month can have, worked out once for millions of lines."""
+
+    def __init__(self, month: Month) -> None:
+        self.month = month
+        self._first, self._past = month.first_root.hex, month.past_root.hex
+
+    def __contains__(self, root_task: str) -> bool:
+        digits = hex_part(root_task, "task")
+        return digits is not None and self._first <= digits < self._past
+
+
+def _event(raw: bytes, line: int, roots: _RootsOf, before: int) -> ExportedEvent:
     try:
-        event = msgspec.json.decode(raw, type=ExportedEvent)
-        ids = msgspec.json.decode(event.leaf, type=_LeafIds)
-        root = UUID(ids.root_task_id.removeprefix("task_"))
-    except (msgspec.MsgspecError, ValueError):
+        event = _read_event(raw)
+        ids = _read_ids(event.leaf)
+    except msgspec.MsgspecError:
         raise FileWrong(f"line {line} is no event") from None
     if event.number <= before:
         raise FileWrong(f"line {line} does not follow the one before it")
-    if root not in month or (event.position is not msgspec.UNSET) != (ids.sequence == 0):
-        raise FileWrong(f"line {line} is not an event of {month}")
+    if ids.root_task_id not in roots or (event.position is not msgspec.UNSET) != (ids.sequence == 0):
+        raise FileWrong(f"line {line} is not an event of {roots.month}")
     return event
 
 

@@ -53,9 +53,6 @@ class Month:
     def partition(self, table: str) -> str:
         return f"{table}_{self.first_day:%Y_%m}"
 
-    def __contains__(self, root_task: UUID) -> bool:
-        return self.first_root <= root_task < self.past_root
-
     def __str__(self) -> str:
         return f"{self.first_day:%Y-%m}"
 
