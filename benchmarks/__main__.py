@@ -16,9 +16,9 @@ from benchmarks._first_use_ways import WAYS
 from benchmarks._newcomer import StepFailed
 from benchmarks.measure import Report
 
-_LONG = frozenset({"open_streams", "discovery", "figures", "first_use", "ledger", "lists", "tree"})
+_LONG = frozenset({"open_streams", "discovery", "figures", "first_use", "growth", "ledger", "lists", "tree"})
 """Those that take minutes."""
-_OF_CALLS = frozenset({"figures", "lists", "tree"})
+_OF_CALLS = frozenset({"figures", "growth", "lists", "tree"})
 """Those whose Ledger may have another number of Invocations."""
 _OF_A_USER = "first_use"
 

@@ -19,6 +19,7 @@ BY_COMMAND = {
     "DOOR-07": "`./dev prove inputs`, with schemathesis",
     "FRONT-06": "`./dev bench front`",
     "FRONT-01": "`./dev interop`",
+    "HA-04": "`./dev bench growth`",
     "FOR-05": "`./dev tck --kit DIR`, with a checkout of the public test kit",
 }
 _HEAD = """# Acceptance

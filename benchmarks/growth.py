@@ -1,0 +1,196 @@
+"""A Ledger that grows month by month: what calls and reads cost at each size, and what it takes to put a month away."""
+
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import asyncpg
+import uvloop
+
+from aop.base.clock import to_text, utc_now
+from aop.ledger.archive.export import file_of
+from aop.ledger.archive.month import Month
+from aop.ledger.archived import Archived
+from aop.ledger.epochs import open_epoch
+from aop.ledger.reader import LedgerReader
+from aop.local.postgres import EmbeddedPostgres
+from aop.store.database import Connection, Database
+from aop.store.migrations import migrate
+from benchmarks import _growth_seed as seed
+from benchmarks._growth_away import Command, month_away, run_command
+from benchmarks._growth_reads import reads, sample_of, writes
+from benchmarks.ledger import load, open_journal
+from benchmarks.measure import Figure, Report
+
+CALLS = 5_000_000
+"""With four events each. `./dev bench growth --calls N` takes another number of calls."""
+MONTHS = 5
+LIMIT_GROWTH = 1.3
+LIMIT_MIB = 200.0
+LIMIT_HELD_MILLIS = 1_000.0
+LIMIT_READ, SMALL_MILLIS = 1.5, 2.0
+_SERVER = {
+    "shared_buffers": "1GB",
+    "max_wal_size": "4GB",
+    "checkpoint_timeout": "15min",
+    "maintenance_work_mem": "512MB",
+}
+_GIB = 1 << 30
+
+
+def run(calls: int = CALLS) -> Report:
+    return uvloop.run(_run(calls - calls % (MONTHS * seed.CALLS_PER_TRACE)))
+
+
+async def _run(calls: int) -> Report:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        async with EmbeddedPostgres(home / "postgres", home / "postgres.log", settings=_SERVER) as server:
+            url = server.url(database="postgres")
+            await migrate(url)
+            return await _Growth(url, server.pid, calls, home).measured()
+
+
+class _Growth:
+    def __init__(self, url: str, postmaster: int, calls: int, home: Path) -> None:
+        self._url, self._postmaster, self._calls, self._home = url, postmaster, calls, home
+        self._now = utc_now()
+        self._months = seed.months_until(self._now, MONTHS)
+        self._columns: dict[str, dict[str, float]] = {}
+
+    async def measured(self) -> Report:
+        connection = await asyncpg.connect(self._url)
+        await open_epoch(connection, "seed")
+        async with open_journal(self._url) as journal:
+            self._journal = journal
+            await load(journal, self._postmaster)
+            each = self._calls // MONTHS
+            await self._grow(connection, self._months[:1], each)
+            self._archived = await sample_of(connection, self._months[0])
+            await self._measure(connection, self._name(1), self._months[:1])
+            checks = [await self._check_month(self._months[0])]
+            await self._grow(connection, self._months[1:], each)
+            await self._measure(connection, self._name(MONTHS), self._months)
+            with seed.sequencing(self._url):
+                commands = await month_away(self._url, self._postmaster, journal, self._months[0], self._home)
+                _tell(f"the oldest month: {commands}")
+                await seed.all_counted(connection)
+            self._file_bytes = file_of(self._home, self._months[0]).stat().st_size
+            await self._measure(connection, "a month away", self._months[1:])
+            await self._require_archived()
+            checks.append(await self._check_month(self._months[-1]))
+        size = await connection.fetchval("SELECT pg_database_size(current_database())")
+        await connection.close()
+        return self._report(commands, checks, size / _GIB)
+
+    def _name(self, months: int) -> str:
+        return f"{self._calls // MONTHS * months * seed.EVENTS_PER_CALL / 1e6:g} M"
+
+    async def _grow(self, connection: Connection, months: Sequence[Month], each: int) -> None:
+        past = await seed.seed_months(self._url, [(month, each) for month in months], self._now)
+        size = await connection.fetchval("SELECT pg_database_size(current_database())")
+        _tell(f"{past / 1e6:g} M events are written, {size / _GIB:.1f} GiB")
+        await asyncio.to_thread(seed.grow, self._url, past)
+        _tell("they are in the tree and counted")
+
+    async def _measure(self, connection: Connection, name: str, months: Sequence[Month]) -> None:
+        found = await writes(self._journal, self._postmaster)
+        with seed.sequencing(self._url):
+            await seed.all_counted(connection)
+        samples = {"the oldest month": months[0], "the newest month": months[-1]}
+        database = await Database.open(self._url, size=2, application="benchmark")
+        named = {said: await sample_of(connection, month) for said, month in samples.items()}
+        found |= await reads(database, self._postmaster, named, self._now)
+        found["check of an hour, CPU s"] = (await self._check(self._now - timedelta(hours=1), self._now)).cpu_seconds
+        await database.close()
+        self._columns[name] = found
+        _tell(f"{name}: {json.dumps(self._columns[name], ensure_ascii=False)}")
+
+    async def _check_month(self, month: Month) -> Command:
+        days = (one.first_day for one in (month, month.next))
+        begin, end = (datetime.combine(day, datetime.min.time(), UTC) for day in days)
+        return await self._check(begin, min(end, self._now))
+
+    async def _check(self, since: datetime, until: datetime) -> Command:
+        checked = await self._run("check", "--since", to_text(since), "--until", to_text(until))
+        _tell(f"check: {checked}")
+        return checked
+
+    async def _run(self, *arguments: str) -> Command:
+        return await run_command(self._url, self._postmaster, None, *arguments)
+
+    async def _require_archived(self) -> None:
+        database = await Database.open(self._url, size=1, application="benchmark")
+        ledger, sample = LedgerReader(database), self._archived
+        for read in (ledger.detail(seed.SPACE, sample.invocation), ledger.trace(seed.SPACE, sample.trace)):
+            try:
+                await read
+            except Archived:
+                continue
+            raise RuntimeError("a read of a detached month does not say so")
+        await database.close()
+
+    def _report(self, commands: Mapping[str, Command], checks: Sequence[Command], gib: float) -> Report:
+        first, full, away = self._columns
+        rows: list[Mapping[str, Figure]] = [
+            {"what": what, **{name: column[what] for name, column in self._columns.items()}}
+            for what in self._columns[first]
+        ]
+        empty = dict.fromkeys(self._columns, "")
+        each = {name: _micros(check) for name, check in zip((first, away), checks, strict=True)}
+        rows.append({"what": "check of a month, CPU µs of an event", **empty, **each})
+        for name, command in commands.items():
+            for part, figure in _parts(command).items():
+                rows.append({"what": f"{name}, {part}", **empty, full: figure})
+        month = commands["export"].said
+        return Report(
+            "growth",
+            f"CPU ms of reader and store where nothing else is said; {MONTHS} months, {gib:.1f} GiB in the end;"
+            f" the month that was put away has {month['events']:,} events, {self._file_bytes / _GIB:.2f} GiB as a file",
+            rows,
+            _targets(self._columns[first], self._columns[full], [*commands.values(), *checks], list(each.values())),
+        )
+
+
+def _micros(check: Command) -> float:
+    events: int = check.said["events"]
+    return check.cpu_seconds * 1e6 / events
+
+
+def _parts(command: Command) -> dict[str, Figure]:
+    return {
+        "s": round(command.seconds),
+        "CPU s": round(command.cpu_seconds),
+        "most MiB": round(command.peak_mib),
+        "longest write beside it": command.max_write_ms,
+    }
+
+
+def _targets(
+    first: Mapping[str, float], full: Mapping[str, float], commands: Sequence[Command], checks: Sequence[float]
+) -> dict[str, bool]:
+    write, reads_of = "write among 64, store µs", [name for name in first if _is_read(name)]
+    slower = {name for name in reads_of if full[name] > max(first[name] * LIMIT_READ, first[name] + SMALL_MILLIS)}
+    held = max(command.max_write_ms for command in commands)
+    return {
+        f"a write costs less than {LIMIT_GROWTH} times as much": full[write] / first[write] < LIMIT_GROWTH,
+        f"no read costs more than {LIMIT_READ} times as much and {SMALL_MILLIS:.0f} ms more": not slower,
+        f"the check of an event takes less than {LIMIT_GROWTH} times as much": checks[1] / checks[0] < LIMIT_GROWTH,
+        f"no command needs more than {LIMIT_MIB:.0f} MiB": max(one.peak_mib for one in commands) <= LIMIT_MIB,
+        f"no call is held up for more than {LIMIT_HELD_MILLIS:.0f} ms": held <= LIMIT_HELD_MILLIS,
+    }
+
+
+def _is_read(name: str) -> bool:
+    return name.startswith(("list", "Traces", "figures", "an id", "a Trace"))
+
+
+def _tell(text: str) -> None:
+    """It takes long, so that whoever waits sees where it is."""
+    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {text}\n")
+    sys.stderr.flush()
