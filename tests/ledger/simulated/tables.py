@@ -163,14 +163,18 @@ class Tables:
         found = [self.events.get(UUID(one), {}).get(sequence) for one, sequence in keys]
         return [row for row in found if row is not None]
 
-    def parent(self, invocation: str) -> Sequence[Row]:
+    def parent(self, invocation: str, root_task: str | UUID) -> Sequence[Row]:
         row = self.invocations.get(UUID(invocation))
-        if row is None:
+        if row is None or row["root_task_id"] != UUID(str(root_task)):
             return ()
         ended = self.terminal(row["invocation_id"])
         family = [one for one in self.invocations.values() if one["root_task_id"] == row["root_task_id"]]
         facts = row | {"outcome": ended and ended["type"], "in_root_task": len(family)}
         return [_in_order(facts, ParentRow.__struct_fields__)]
+
+    def root_task(self, invocation: str) -> Sequence[Row]:
+        row = self.invocations.get(UUID(invocation))
+        return () if row is None else [_in_order(row, ("root_task_id",))]
 
     def ended_with_children(self, invocations: Sequence[str], types: Sequence[str]) -> Sequence[Row]:
         ends = [self.terminal(UUID(each)) for each in invocations]
@@ -218,6 +222,7 @@ _STATEMENTS: Mapping[str, Callable[..., Sequence[Row]]] = {
     "SELECT opening_event_id, created_at FROM ledger.invocation": Tables.find_acceptances,
     "SELECT event_id FROM ledger.event": Tables.find_events,
     "AS in_root_task": Tables.parent,
+    "SELECT root_task_id FROM ledger.invocation": Tables.root_task,
     "SELECT invocation_id FROM ledger.event": Tables.ended_with_children,
     "ledger.open_epoch(": Tables.open_epoch,
     "SELECT epoch FROM ledger.epoch": Tables.unclosed_epochs,
