@@ -127,14 +127,16 @@ def _is_ready(environment: Environment) -> bool:
 
 
 def _expected_stamp(environment: Environment) -> str:
+    """A line for the packages, and one for the interpreter: another one needs another environment, not a sync."""
     own = environment.interpreter == Path(sys.executable)
     python = (sys.version, sys.base_prefix) if own else (str(environment.interpreter),)
-    return _fingerprint(environment.lock, *python, *map(str, environment.paths))
+    return f"{_fingerprint(environment.lock, *map(str, environment.paths))}\n{_digest(*map(str.encode, python))}"
 
 
 def _install(environment: Environment, uv: str, progress: SetupProgress) -> None:
-    # A stamp is written last, so a folder without one is unfinished and is made anew.
-    whole = environment.stamp.exists() and environment.python.exists()
+    # A stamp is written last, so a folder without one is unfinished and is made anew, as is one of another interpreter.
+    stamp, interpreter = _read(environment.stamp) or "", _expected_stamp(environment).splitlines()[1]
+    whole = stamp.splitlines()[1:] == [interpreter] and environment.python.exists()
     environment.stamp.unlink(missing_ok=True)
     wait = "a few seconds" if whole else f"first time, ~{environment.cold_seconds} s"
     progress(f"setting up Python environment .dev/{environment.name} ({wait})")
@@ -178,7 +180,11 @@ def one_at_a_time(name: str, say: Say) -> Iterator[None]:
 
 
 def _fingerprint(lock: Path, *texts: str) -> str:
-    return hashlib.sha256(b"\0".join([lock.read_bytes(), *(text.encode() for text in texts)])).hexdigest()
+    return _digest(lock.read_bytes(), *map(str.encode, texts))
+
+
+def _digest(*parts: bytes) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 def _read(path: Path) -> str | None:

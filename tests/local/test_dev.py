@@ -109,6 +109,27 @@ def test_an_environment_is_made_from_its_lock_file_once(tmp_path: Path) -> None:
         wanted.folder.with_name(f"{wanted.folder.name}.lock").unlink(missing_ok=True)
 
 
+def test_an_environment_of_another_interpreter_is_made_anew(tmp_path: Path) -> None:
+    other = tmp_path / "python3"
+    other.symlink_to(Path(sys.base_prefix) / "bin" / "python3")
+    first, said = Environment(f"test-{tmp_path.name}", ROOT / "requirements-uv.lock", (), 5), list[str]()
+    left_over = first.folder / "left-over"
+    try:
+        ready([first], said.append)
+        left_over.touch()
+        said.clear()
+        ready([first._replace(paths=(tmp_path,))], said.append)
+        assert "a few seconds" in said[0]
+        assert left_over.exists()
+        said.clear()
+        ready([first._replace(interpreter=other)], said.append)
+        assert "first time" in said[0]
+        assert not left_over.exists()
+    finally:
+        shutil.rmtree(first.folder, ignore_errors=True)
+        first.folder.with_name(f"{first.folder.name}.lock").unlink(missing_ok=True)
+
+
 def test_a_set_up_that_cannot_be_finished_says_which_step_failed(tmp_path: Path) -> None:
     lock = ROOT / ".dev" / f"{tmp_path.name}.txt"
     lock.write_text("this is no requirement\n")
