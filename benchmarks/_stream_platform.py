@@ -57,15 +57,20 @@ class StreamPlatform:
             (b"accept", b"text/event-stream"),
         )
 
-    def request(self, chunks: int, pause_ms: float) -> bytes:
-        wanted = {"agentId": AGENT, "capability": CAPABILITY, "input": _order(chunks, pause_ms), "stream": True}
+    @property
+    def json_headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        return *self.headers[:2], (b"accept", b"application/json")
+
+    def request(self, chunks: int, pause_ms: float, *, stream: bool = True) -> bytes:
+        wanted = {"agentId": AGENT, "capability": CAPABILITY, "input": _order(chunks, pause_ms), "stream": stream}
         return json.dumps(wanted).encode()
 
-    def to_agent(self, chunks: int, pause_ms: float) -> bytes:
+    def to_agent(self, chunks: int, pause_ms: float, *, stream: bool = True) -> bytes:
         """The same order as the Router would put it."""
         part = {"kind": "data", "data": _order(chunks, pause_ms)}
+        method = "message/stream" if stream else "message/send"
         return json.dumps(
-            {"jsonrpc": "2.0", "id": "1", "method": "message/stream", "params": {"message": {"parts": [part]}}}
+            {"jsonrpc": "2.0", "id": "1", "method": method, "params": {"message": {"parts": [part]}}}
         ).encode()
 
 

@@ -8,7 +8,7 @@ import pytest
 from aop.router.a2a.answers import read_result
 from aop.router.a2a.repetition import Repetition
 from aop.router.a2a.stream_rules import STREAM_KINDS
-from tests.support.loop import Platform
+from tests.support.loop import Platform, open_skill
 from tests.support.peers import Received
 from tests.support.stream import require_agreement, require_sent, streaming
 from tests.support.streaming_agent import HEAD, artifact, event_of, piece, send_body, status, streamed, task
@@ -84,6 +84,77 @@ def test_a_text_stays_a_text() -> None:
     repetition = learned(event)
     assert repetition.value(event.replace(b'"one"', b'"two"')) == (b'"two"', "two")
     assert repetition.value(event.replace(b'"one"', b"1")) is None
+
+
+def text_of(value: bytes) -> bytes:
+    return envelope(value).replace(b'"kind": "data", "data"', b'"kind": "text", "text"')
+
+
+def in_runs(repetition: Repetition, events: list[bytes]) -> list[object]:
+    """What came together, each chunk with its value or the event that must be read in full."""
+    read = list[object]()
+    for run in repetition.runs(events):
+        read += [run] if isinstance(run, bytes) else zip(*run, strict=True)
+    return read
+
+
+WIDE = b'"' + b"x" * 9_000 + b'"'
+DEEP = b"[" * 5_000 + b"]" * 5_000
+SHORT = envelope(b"99").partition(b"99")[0] + b"}"
+
+
+@pytest.mark.parametrize("first", [envelope(b"1"), text_of(b'"one"')])
+@pytest.mark.parametrize("other", [*VALUES, *NO_VALUES, b"1e400", b" 7\t", b'{"a":1,"b":2}', WIDE, DEEP])
+@pytest.mark.parametrize("place", [0, 1, 20, 39])
+def test_events_that_came_together_are_read_as_one_by_one(first: bytes, other: bytes, place: int) -> None:
+    is_text = b'"kind": "text"' in first
+    write, value = (text_of, b'"%d"') if is_text else (envelope, b'{"text":"%d"}')
+    events = [write(value % number) for number in range(40)]
+    events[place] = write(other)
+    alone = learned(first)
+    assert in_runs(learned(first), events) == [alone.value(event) or event for event in events]
+    assert in_runs(learned(first), [events[place]] * 40) == [alone.value(events[place]) or events[place]] * 40
+
+
+@pytest.mark.parametrize("place", [0, 1, 20, 39])
+def test_another_event_among_those_that_repeat_is_left_to_the_full_reading(place: int) -> None:
+    for other in (SHORT, envelope(b"7", last=True), envelope(b"7") + b" ", b"", b"7"):
+        events = [envelope(b"%d" % number) for number in range(40)]
+        events[place] = other
+        expected = [(b"%d" % number, number) for number in range(40)]
+        assert in_runs(learned(envelope(b"1")), events) == [*expected[:place], other, *expected[place + 1 :]]
+
+
+def test_a_short_event_beside_one_with_blanks_is_no_repetition() -> None:
+    """Together they are as long as two that repeat."""
+    before, _, behind = envelope(b"99").partition(b"99")
+    events = [before + b"99" + b" " * len(behind) + behind, before]
+    assert in_runs(learned(envelope(b"99")), events) == [(b"99", 99), before]
+
+
+def test_events_that_came_together_and_repeat_are_one_run() -> None:
+    events = [envelope(b"%d" % number) for number in range(10)]
+    sizes = [1 if isinstance(run, bytes) else len(run[0]) for run in learned(envelope(b"1")).runs(events)]
+    assert sizes == [10]
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.rows("STR-07", "STR-08")
+@pytest.mark.parametrize("wrong", [2, 3, 17, 38])
+async def test_a_chunk_that_may_not_be_sent_ends_those_that_came_with_it(platform: Platform, wrong: int) -> None:
+    card, _, _ = await platform.installed(skills=[open_skill(outputSchema={"type": "integer"})])
+
+    async def behave(request: Received) -> None:
+        pieces = (piece("no" if number == wrong else number, number, 40) for number in range(40))
+        await request.send(HEAD)
+        await send_body(request, b"".join(event_of(request, result) for result in (task(), *pieces)))
+        await request.wait_for_leaving()
+
+    platform.agent.script(behave)
+    async with streaming(platform, agentId=card["agentId"]) as caller:
+        assert (await caller.whole())["error"]["reason"] == "output_schema"
+    assert caller.chunks == list(range(wrong))
+    await require_agreement(platform, caller)
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -1,7 +1,7 @@
 """A long event of a stream is read like a long answer: not in the event loop."""
 
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -24,8 +24,8 @@ class Conversation(AgentConversation):
     def message(self, write: WriteMessage, content: bytes) -> tuple[str, bytes]:
         return "1", write("1", "inv_1", content)
 
-    async def events(self, *_: object) -> AsyncGenerator[Iterator[bytes], None]:
-        yield iter(self._arriving)
+    async def events(self, *_: object) -> AsyncGenerator[Iterable[bytes], None]:
+        yield list(self._arriving)
 
     async def is_strict(self, text: bytes, _: int) -> bool:
         self.read_elsewhere.append(text)
@@ -45,10 +45,10 @@ async def test_a_long_event_is_not_read_in_the_loop_repeated_or_not() -> None:
     status = {"kind": "status-update", "taskId": "t", "contextId": "c", "status": {"state": "completed"}, "final": True}
     ended = json.dumps({"jsonrpc": "2.0", "id": "1", "result": status}).encode()
     last = update(3, append=True, lastChunk=True)
-    conversation, chunks = Conversation(*events, last, ended), []
+    conversation, chunks = Conversation(*events, last, ended), list[object]()
 
-    def deliver(chunk: bytes, _: object) -> None:
-        chunks.append(json.loads(chunk))
+    def deliver(arrived: Sequence[bytes], _: Sequence[object]) -> None:
+        chunks.extend(map(json.loads, arrived))
 
     known = TrackedTask("inv_1")
     await stream_chunks(conversation, b"1", b"", known, 0.0, deliver)

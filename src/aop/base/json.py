@@ -68,7 +68,7 @@ def parse(body: bytes, max_depth: int = REQUEST_DEPTH) -> object:
     # cost a fraction of decoding, so the proof is cheap; where it fails, the text is read again slowly.
     try:
         value = _decode(body)
-        if _has_lost_nothing(body, value, max_depth):
+        if has_lost_nothing(body, value, max_depth):
             return value
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass  # Why, and whether at all, is for the slow reading to say.
@@ -98,11 +98,12 @@ def parse_slowly(body: bytes, max_depth: int = REQUEST_DEPTH) -> object:
     return value
 
 
-def _has_lost_nothing(body: bytes, value: object, max_depth: int) -> bool:
+def has_lost_nothing(body: bytes, value: object, max_depth: int) -> bool:
     """Whether a decoded value surely is the strict reading: not too deep, no name repeated, no number to replace.
 
     A decoder that drops a repeated member drops at least its colon. So where no colon is written as an escape, a value
-    that is written back with as many colons as it was read from has all its members.
+    that is written back with as many colons as it was read from has all its members. The same holds for several texts
+    one behind the other, of which each was decoded on its own, and the list of their values.
     """
     written, size = _encode(value), len(body)
     # Marks are counted by taking them out: twice as fast as bytes.count, which does not skip from hit to hit.

@@ -1,7 +1,7 @@
 """One message and the Agent's answer to it: followed by stream where the Agent streams, else by questions."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing, suppress
 from typing import Final
 
@@ -96,7 +96,7 @@ class Conversation(msgspec.Struct, eq=False):
             raise AnsweredPlainly(self._read(await whole_body(answer, self.held)))
         require_media_type(answer, EVENTS)
 
-    def _read_into(self, batch: list[Seen], texts: Iterator[bytes], repetition: RepeatedEvents | None) -> None:
+    def _read_into(self, batch: list[Seen], texts: Iterable[bytes], repetition: RepeatedEvents | None) -> None:
         for text in texts:
             seen = None if repetition is None else repetition.repeated(text)
             if seen is None:

@@ -1,6 +1,6 @@
 """Server-sent events: our own framing, a strict reader of it, and a standard parser for what others send."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 COMMENT: Final = b":\n\n"
@@ -10,7 +10,6 @@ LF: Final = 0x0A
 CR: Final = 0x0D
 
 _PREFIX: Final = b"data: "
-_LINE_END: Final = b"\n"
 _END: Final = b"\n\n"
 _BETWEEN: Final = _END + _PREFIX
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -46,8 +45,8 @@ class EventParser:
         self._after_cr = False
         self._started = False
 
-    def feed(self, piece: bytes) -> Iterator[bytes]:
-        """Events in order; EventTooLarge comes after those that were complete before it."""
+    def feed(self, piece: bytes) -> Iterable[bytes]:
+        """Events in order; EventTooLarge comes after those that were complete before it. A list if all are simple."""
         if self._started and not self._buffer and not self._after_cr and _is_whole(piece):
             return self._split(piece[6:-2])
         if self._after_cr and piece[:1] == b"\n":
@@ -60,10 +59,10 @@ class EventParser:
             self._buffer += piece
         return self._events()
 
-    def _events(self) -> Iterator[bytes]:
+    def _events(self) -> Iterable[bytes]:
         buffer = self._buffer
         if not self._started and not self._start():
-            return iter(())
+            return ()
         last = buffer.rfind(_END, self._searched)
         ended = bytes(buffer[: max(last, 0)])
         if last >= 0:
@@ -73,11 +72,11 @@ class EventParser:
         # What is left holds no empty line, so at max_bytes one line end stands in front of the next event.
         return _refused_behind(events) if len(buffer) - buffer.startswith(b"\n") > self._max_event else events
 
-    def _split(self, ended: bytes) -> Iterator[bytes]:
+    def _split(self, ended: bytes) -> Iterable[bytes]:
         """Of events that begin with data, without the prefix of the first and the line ends of the last."""
         events = ended.split(_BETWEEN)
-        if ended.count(_LINE_END) == 2 * len(events) - 2 and max(map(len, events)) <= self._max_event - 8:
-            return iter(events)  # nothing but a line of data each, as nearly always
+        if LF not in b"".join(events) and max(map(len, events)) <= self._max_event - 8:
+            return events  # nothing but a line of data each, as nearly always
         return self._read_each(events)
 
     def _read_each(self, events: list[bytes]) -> Iterator[bytes]:
@@ -98,7 +97,7 @@ class EventParser:
         return True
 
 
-def _refused_behind(events: Iterator[bytes]) -> Iterator[bytes]:
+def _refused_behind(events: Iterable[bytes]) -> Iterator[bytes]:
     yield from events
     raise EventTooLarge
 
@@ -145,7 +144,7 @@ class FrameReader:
         if self._buffer or not _is_whole(piece):
             return None
         lines = piece[6:-2].split(_BETWEEN)
-        if piece.count(_LINE_END) != 2 * len(lines) or max(map(len, lines)) + 8 > self._max_frame:
+        if LF in b"".join(lines) or max(map(len, lines)) + 8 > self._max_frame:
             return None
         return lines
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
@@ -133,7 +133,7 @@ class AgentConversation:
 
     async def events(
         self, body: bytes, request_id: str, deadline: float, delegation: bytes
-    ) -> AsyncGenerator[Iterator[bytes], None]:
+    ) -> AsyncGenerator[Iterable[bytes], None]:
         """The data of the events of a 200 event stream; events that arrived together come together.
 
         Iterating over them may raise EventTooLarge; AgentFault if it is no such stream, TimeoutError at the deadline.

@@ -2,8 +2,10 @@
 
 Most streams are one artifact in many pieces: JSON-RPC envelope, ids and artifact are the same bytes in every event. To
 read them in full costs the Router more than all else it does with a chunk: 10 µs of CPU, and 2 µs by the value alone.
+Events that came together and repeat each other are read together, which takes a quarter of that.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
 import msgspec
@@ -20,11 +22,16 @@ _VALUE_DEPTH = json.AGENT_DEPTH - 6
 """The value lies inside five levels: envelope, result, artifact, parts, part. One more level is kept in reserve."""
 
 _MAX_LESSONS = 4
+_MAX_RUN = 32
+_MAX_RUN_BYTES = 16 * 1024
+"""Events that are read together, and what their values may have together: not more than one long chunk often has."""
 _BLANKS = b" \t\n\r"
 _QUOTE = ord('"')
-_OPENINGS = {PartKind.TEXT: _QUOTE, PartKind.FILE: ord("{")}
-"""The first byte of the value, where that is not free."""
+_TYPES: dict[PartKind, type] = {PartKind.TEXT: str, PartKind.FILE: dict}
+"""Of the value, where that is not free."""
 _decode = msgspec.json.Decoder().decode
+Run = tuple[Sequence[bytes], Sequence[object]]
+"""Of events that repeat the one before them: the bytes of their values, and the values."""
 
 
 class Repetition:
@@ -39,8 +46,34 @@ class Repetition:
         self._before = b""
         self._behind = b""
         self._place = slice(0, 0)
-        self._opening: int | None = None
+        self._between = b""
+        self._type: type | None = None
         self._lessons = 0
+
+    def runs(self, events: Iterable[bytes]) -> Iterator[Run | bytes]:
+        """What came together, in order: runs of events that repeat the one before, and each event that must be read in
+        full. Whoever has read that one calls `learn` before taking what follows."""
+        if not isinstance(events, list):
+            return (self._alone(event) for event in events)
+        return iter((self._alone(events[0]),)) if len(events) == 1 else self._runs(events)
+
+    def _alone(self, event: bytes) -> Run | bytes:
+        repeated = self.value(event)
+        return event if repeated is None else ((repeated[0],), (repeated[1],))
+
+    def _runs(self, events: list[bytes]) -> Iterator[Run | bytes]:
+        place, one_by_one, count = 0, 0, len(events)
+        while place < count:
+            event = events[place]
+            if place >= one_by_one and count - place > 1 and self._before and event.startswith(self._before):
+                together = events[place : place + min(_MAX_RUN, _MAX_RUN_BYTES // len(event))]
+                if len(together) > 1 and (run := self._run(together)) is not None:
+                    place += len(run[0])
+                    yield run
+                    continue
+                one_by_one = place + len(together)
+            place += 1
+            yield self._alone(event)
 
     def value(self, event: bytes) -> tuple[bytes, object] | None:
         """The bytes of the value and the value itself; None if the event must be read in full."""
@@ -48,16 +81,37 @@ class Repetition:
         if not before or not event.startswith(before) or not event.endswith(self._behind) or len(event) > IN_LOOP_BYTES:
             return None
         value = event[self._place].strip(_BLANKS)
-        if not value or (self._opening and value[0] != self._opening):
+        if not value:
             return None
         try:
             # For a string, or a short text with at most one member, right syntax is enough to be strict JSON: it cannot
             # be too deep and cannot repeat a name.
-            if value[0] == _QUOTE or (len(value) <= _VALUE_DEPTH and value.count(b":") < 2):
-                return value, _decode(value)
-            return value, json.parse(value, _VALUE_DEPTH)
+            is_simple = value[0] == _QUOTE or (len(value) <= _VALUE_DEPTH and value.count(b":") < 2)
+            read = _decode(value) if is_simple else json.parse(value, _VALUE_DEPTH)
         except (json.JsonRefused, msgspec.DecodeError, UnicodeDecodeError):
             return None
+        return (value, read) if self._type is None or type(read) is self._type else None
+
+    def _run(self, events: list[bytes]) -> Run | None:
+        """All of them, or those in front of another event; None if they have to be looked at one by one."""
+        before, behind = self._before, self._behind
+        chunks = [event[self._place].strip(_BLANKS) for event in events]
+        # Chunks and the bytes around them make the same text only if each event begins and ends with these bytes. An
+        # event too short for them has an empty chunk, which is no JSON.
+        if before + self._between.join(chunks) + behind != b"".join(events):
+            others = (n for n, event in enumerate(events) if not event.startswith(before) or not event.endswith(behind))
+            other = next(others, 0)
+            return self._run(events[:other]) if other > 1 else None
+        text = b"".join(chunks)
+        if len(text) > _MAX_RUN_BYTES:
+            return None
+        try:
+            values = [*map(_decode, chunks)]
+            is_strict = json.has_lost_nothing(text, values, _VALUE_DEPTH)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return None
+        fits = self._type is None or {*map(type, values)} == {self._type}
+        return (chunks, values) if is_strict and fits else None
 
     def learn(self, event: bytes, result: Result) -> None:
         """Called after an event was read in full and the rules accepted it. Only the last event may be repeated."""
@@ -68,10 +122,13 @@ class Repetition:
         artifact = result.artifact
         value, kind = value_of(artifact.parts), artifact.parts[0].kind
         before, _, behind = event.rpartition(value)
-        self._opening = _OPENINGS.get(kind)
+        self._type = _TYPES.get(kind)
+        if len(before) + len(behind) + _MAX_RUN_BYTES > IN_LOOP_BYTES:
+            return
         if self._is_place_of_value(before, behind, artifact):
             self._before, self._behind = before, behind
             self._place = slice(len(before), -len(behind))
+            self._between = behind + before
 
     def _is_place_of_value(self, before: bytes, behind: bytes, artifact: Artifact) -> bool:
         """The same bytes may occur elsewhere, too. Another value put in this place must be the one that is read."""

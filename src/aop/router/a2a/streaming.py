@@ -1,6 +1,6 @@
 """Stream mode: message/stream, each event read by the rules, each chunk checked and delivered as it comes."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 
 from aop.contracts.errors import ErrorCode, Reason
@@ -13,8 +13,10 @@ from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
 from aop.router.a2a.tracked_task import TrackedTask
 
 UNREAD = object()
-DeliverChunk = Callable[[bytes, object], Awaitable[None] | None]
-"""Called with a chunk and its value, or UNREAD. If it returns an awaitable, that is awaited before the next chunk."""
+DeliverChunks = Callable[[Sequence[bytes], Sequence[object]], Awaitable[None] | None]
+"""Called with chunks that came together and their values, or UNREAD. If it returns an awaitable, that is awaited before
+the next chunk."""
+_UNREAD = (UNREAD,)
 
 
 async def stream_chunks(
@@ -23,7 +25,7 @@ async def stream_chunks(
     delegation: bytes,
     task: TrackedTask,
     deadline: float,
-    deliver: DeliverChunk,
+    deliver: DeliverChunks,
 ) -> bool:
     """Returns with the Agent's terminal event, or with the clean end of a stream of Messages; awaits nothing later.
 
@@ -34,28 +36,27 @@ async def stream_chunks(
     try:
         async with aclosing(conversation.events(body, request_id, deadline, delegation)) as arrivals:
             async for events in arrivals:
-                for event in events:
-                    repeated = repetition.value(event)
-                    if repeated is not None:
-                        chunk, read = repeated
-                        if (waiting := deliver(chunk, read)) is not None:
+                runs = repetition.runs(events)
+                for run in runs:
+                    if not isinstance(run, bytes):
+                        if (waiting := deliver(*run)) is not None:
                             await waiting
                         continue
-                    result = await conversation.read(event, request_id, STREAM_KINDS)
+                    result = await conversation.read(run, request_id, STREAM_KINDS)
                     for value in rules.take(result):
-                        if (waiting := deliver(value, UNREAD)) is not None:
+                        if (waiting := deliver((value,), _UNREAD)) is not None:
                             await waiting
                     if rules.completed:
-                        return _goes_on(events)
-                    repetition.learn(event, result)
+                        return _goes_on(runs)
+                    repetition.learn(run, result)
     except EventTooLarge:
         raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.EVENT_SIZE) from None
     rules.end()
     return False
 
 
-def _goes_on(events: Iterator[bytes]) -> bool:
+def _goes_on(runs: Iterator[object]) -> bool:
     try:
-        return next(events, None) is not None
+        return next(runs, None) is not None
     except EventTooLarge:
         return True

@@ -1,12 +1,11 @@
 """Runs an accepted Invocation: never refuses, ends in exactly one terminal, and records it before anyone learns it."""
 
 import asyncio
-from collections.abc import Awaitable
 from contextlib import suppress
 
 from aop.base.clock import Clock
 from aop.base.ids import new_hex_id
-from aop.cards.checks import PreparedSchema, SchemaChecks, TooMuchSchemaWork, read_value
+from aop.cards.checks import SchemaChecks, TooMuchSchemaWork
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
@@ -15,10 +14,11 @@ from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT,
 from aop.net.asgi import Disconnect
 from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.a2a.sending import send_and_follow
-from aop.router.a2a.streaming import UNREAD, DeliverChunk, stream_chunks
+from aop.router.a2a.streaming import stream_chunks
 from aop.router.invocation.running import TERMINAL_OF, RunningInvocation, StopReason
 from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import RouterMetrics
+from aop.router.stream.chunks import CheckedChunks
 from aop.router.stream.delivery import StreamDelivery
 from aop.router.stream.frames import FrameWriter
 from aop.router.stream.outbox import Outbox
@@ -172,33 +172,13 @@ class Execution:
             if not await self._checks.conforms(output, value):
                 raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR, Reason.OUTPUT_SCHEMA)
         else:
-            deliver = self._deliverer(running.stream, output, await self._checks.prepared(output))
-            if await stream_chunks(conversation, message, delegation, task, deadline, deliver):
+            prepared = await self._checks.prepared(output)
+            chunks = CheckedChunks(running.stream, self._checks, output, prepared, self._metrics)
+            if await stream_chunks(conversation, message, delegation, task, deadline, chunks.deliver):
                 self._log.event("agent.after_terminal", level=Level.WARNING, cause=running.lineage.invocation)
         # An answer that came after the deadline is too late, whatever it says.
         late = asyncio.get_running_loop().time() >= running.deadline
         return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)
-
-    def _deliverer(self, stream: StreamDelivery, output: bytes, prepared: PreparedSchema) -> DeliverChunk:
-        """Checks chunks and sends them to the caller. Only a large chunk or a slow caller gives an awaitable."""
-        validator, small_bytes = prepared.validator, prepared.small_bytes
-
-        def deliver(chunk: bytes, value: object) -> Awaitable[None] | None:
-            if validator is None or len(chunk) > small_bytes:
-                return large(chunk)
-            if not validator.is_valid(read_value(chunk) if value is UNREAD else value):
-                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR, Reason.OUTPUT_SCHEMA)
-            self._metrics.chunks += 1
-            return None if stream.chunk(chunk) else stream.outbox.room()
-
-        async def large(chunk: bytes) -> None:
-            if not await self._checks.conforms(output, chunk):
-                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR, Reason.OUTPUT_SCHEMA)
-            self._metrics.chunks += 1
-            if not stream.chunk(chunk):
-                await stream.outbox.room()
-
-        return deliver
 
     async def _recorded(self, running: RunningInvocation, outcome: Outcome) -> Outcome:
         """What the caller may learn: the outcome if its terminal is durable, else LOST."""

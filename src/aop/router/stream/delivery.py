@@ -1,5 +1,6 @@
 """Delivers a streamed Invocation: a chunk becomes a numbered frame at once and progress in the Ledger soon after."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aop.contracts.errors import ErrorCode, Reason
@@ -26,6 +27,12 @@ class StreamDelivery:
         except FrameTooLarge:
             raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.FRAME_SIZE) from None
         self.progress.note(size)
+        return self.outbox.put(framed)
+
+    def chunks(self, values: Sequence[bytes]) -> bool:
+        """The same for several at once, none of them longer than fits into a frame for certain."""
+        framed, size = self.frames.several(values)
+        self.progress.note(size, len(values))
         return self.outbox.put(framed)
 
     def end(self, terminal: Terminal) -> None:

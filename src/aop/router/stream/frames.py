@@ -1,5 +1,7 @@
 """Stream Event v2 as frames: numbered without gaps, business content spliced in as bytes."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from aop.base.json import compact
@@ -21,6 +23,8 @@ _TERMINALS = {
     EventType.CANCELED: StreamEventType.CANCELED,
     EventType.TIMED_OUT: StreamEventType.TIMED_OUT,
 }
+_BEGIN, _VALUE, _END = b'data: {"schemaVersion":"2","sequence":', b',"chunk":', b"}\n\n"
+_NUMBER_DIGITS = 20
 _encode = msgspec.json.Encoder().encode
 
 
@@ -41,6 +45,9 @@ class FrameWriter:
         )
         self._sequence = 0
         self.chunks = 0
+        around = len(_BEGIN) + len(self._chunk_members) + len(_VALUE) + len(_END) + 2 * _NUMBER_DIGITS
+        self.fitting_bytes = max_bytes - around
+        """A value that is no longer fits into a frame whatever its number is."""
 
     def accepted(self) -> bytes:
         return self._event(StreamEventType.ACCEPTED)
@@ -60,6 +67,22 @@ class FrameWriter:
         self._sequence += 1
         self.chunks += 1
         return framed, len(line)
+
+    def several(self, values: Sequence[bytes]) -> tuple[bytes, int]:
+        """The same for values that all fit: their frames in one piece, which costs half as much."""
+        text = b"".join(values)
+        if LF in text or CR in text:
+            values = [compact(value) if LF in value or CR in value else value for value in values]
+            text = b"".join(values)
+        count, sequence, index = len(values), self._sequence, self.chunks
+        parts = [_BEGIN, b"", self._chunk_members, b"", _VALUE, b"", _END] * count
+        numbers = [b"%d" % number for number in range(index, sequence + count)]  # a chunk's own index is the lower one
+        parts[1::7] = numbers[-count:]
+        parts[3::7] = numbers[:count]
+        parts[5::7] = values
+        self._sequence += count
+        self.chunks += count
+        return b"".join(parts), len(text)
 
     def terminal(self, terminal: Terminal) -> bytes:
         return self._event(_TERMINALS[terminal.type], terminal)

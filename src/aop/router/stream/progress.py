@@ -28,8 +28,8 @@ class ProgressKeeper:
         self._unconfirmed: Fact | None = None
         self._closed = False
 
-    def note(self, size: int) -> None:
-        self._count += 1
+    def note(self, size: int, chunks: int = 1) -> None:
+        self._count += chunks
         self._size += size
         if self._due is None:
             self._pause()
