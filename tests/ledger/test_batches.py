@@ -1,14 +1,18 @@
-"""A batch is added at once; where a row of it is there already, the others are added all the same."""
+"""A batch is added at once; where a row of it is there already, the others are added all the same. A lone row has
+statements of its own and meets the same rules."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 import asyncpg
 import pytest
 
+from aop.base.clock import utc_now
+from aop.base.ids import new_hex_id
 from aop.ledger import store
 from aop.ledger.group_commit import FENCED
-from aop.ledger.model import CANCELED, SUCCEEDED, Acceptance, Fact, Place
+from aop.ledger.model import CANCELED, SUCCEEDED, Acceptance, Fact, Place, Progress, progress_fact
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, connect
 from tests.ledger.writing import ROUTER, a_context, an_acceptance, an_end, breaches, new_epoch
@@ -115,3 +119,65 @@ async def test_a_fenced_writer_learns_so_whether_its_batch_is_new_or_there(store
                 await attempt
             assert refusal.value.sqlstate == FENCED
         assert await written.counts() == (3, 2)
+
+
+def _progress(place: Place) -> Fact:
+    return progress_fact(place, new_hex_id(), utc_now(), Progress(1, 1))
+
+
+@pytest.mark.rows("LED-04")
+async def test_a_lone_row_that_is_there_already_is_not_added_again(stores: DatabaseUrls) -> None:
+    """Neither where it is a statement of its own nor in a transaction, which goes on."""
+    async with batches(stores.router) as written:
+        (place,) = await written.opened(1)
+        end = an_end(place, SUCCEEDED)
+        assert await written.append([end]) == {end.key}
+        for _ in range(2):
+            assert await written.accept([an_acceptance(place.context)]) == set()
+            assert await written.append([an_end(place, CANCELED)]) == set()
+        async with written.connection.transaction():
+            assert await written.accept([an_acceptance(place.context)]) == set()
+            fresh = an_acceptance()
+            assert await written.accept([fresh]) == {fresh.event}
+        assert await written.counts() == (2, 1)
+    assert await breaches(stores.router) == []
+
+
+@pytest.mark.rows("LED-04", "LED-06")
+async def test_what_a_row_follows_is_in_the_ledger_whether_it_comes_alone_or_with_others(stores: DatabaseUrls) -> None:
+    async with batches(stores.router) as written:
+        places = await written.opened(8)
+        unknown = Place.opened(nobody := an_acceptance(), nobody.created_at)
+        earlier = Place.opened(an_acceptance(places[0].context), places[0].created_at - timedelta(milliseconds=3))
+        never_written = _progress(places[1]).place()
+        reports = [_progress(place) for place in places[2:4]]
+        assert await written.append(reports) == {fact.key for fact in reports}
+        another = _progress(places[2]).place()
+        wrongs = [an_end(place, SUCCEEDED) for place in (unknown, earlier, never_written)]
+        for wrong in (*wrongs, _progress(never_written), _progress(another)):
+            for company in ([], [an_end(places[4], SUCCEEDED), _progress(reports[1].place())]):
+                with pytest.raises(asyncpg.ForeignKeyViolationError):
+                    await written.append([*company, wrong])
+        assert await written.counts() == (8, 2)
+        for alone in ([_progress(reports[0].place())], [an_end(reports[1].place(), SUCCEEDED)]):
+            assert await written.append(alone) == {alone[0].key}
+    assert await breaches(stores.router) == []
+
+
+@pytest.mark.rows("LED-14")
+async def test_a_fenced_writer_learns_so_whether_its_lone_row_is_new_or_there(stores: DatabaseUrls) -> None:
+    async with batches(stores.router) as written:
+        first, second = await written.opened(2)
+        ended = an_end(first, SUCCEEDED)
+        await written.append([ended])
+        await new_epoch(stores.router)
+        for attempt in (
+            written.append([an_end(second, SUCCEEDED)]),
+            written.append([ended]),
+            written.accept([an_acceptance()]),
+            written.accept([an_acceptance(first.context)]),
+        ):
+            with pytest.raises(asyncpg.PostgresError) as refusal:
+                await attempt
+            assert refusal.value.sqlstate == FENCED
+        assert await written.counts() == (2, 1)

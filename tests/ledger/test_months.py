@@ -199,6 +199,7 @@ async def test_a_ledger_of_before_is_moved_into_its_months(
         "ledger 0016 new_rows_at_once",
         "ledger 0017 rules_as_functions",
         "ledger 0018 rules_as_functions_validated",
+        "ledger 0019 fence_of_one_row",
     ]
     connection = await asyncpg.connect(superuser(postgres, stores))
     try:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+import asyncpg
+
 from aop.contracts.lineage import EventType
 from aop.ledger.array_literals import columns, parameters
 from aop.ledger.model import STATUS_AFTER, Acceptance, Fact, latency_ms
@@ -15,10 +17,9 @@ from aop.store.rows import to_rows
 Key = tuple[str, int]
 
 
-def _values(names: str) -> str:
-    """A row that is already there is none that comes back."""
+def _insert_into(table: str, names: str) -> str:
     numbers = ", ".join(f"${number}" for number in range(1, names.count(",") + 2))
-    return f"VALUES ({numbers}) ON CONFLICT DO NOTHING RETURNING true"
+    return f"INSERT INTO {table} ({names}) VALUES ({numbers})"  # noqa: S608  parts of our own
 
 
 _ACCEPTANCE = (
@@ -41,8 +42,9 @@ _FACT_COLUMNS = (
 )
 # A lone entry: arrays and the function around them cost PostgreSQL a quarter of the whole. The same constraints and
 # the fence of the table hold.
-_ACCEPT_ONE = f"INSERT INTO ledger.invocation ({_ACCEPTANCE_COLUMNS}) {_values(_ACCEPTANCE_COLUMNS)}"
-_APPEND_ONE = f"INSERT INTO ledger.event ({_FACT_COLUMNS}) {_values(_FACT_COLUMNS)}"
+_ACCEPT_ONE = _insert_into("ledger.invocation", _ACCEPTANCE_COLUMNS)
+_APPEND_ONE = _insert_into("ledger.event", _FACT_COLUMNS)
+_OR_NOTHING = " ON CONFLICT DO NOTHING RETURNING true"
 _ACCEPT = f"SELECT * FROM ledger.accept($1, $2, {parameters(_ACCEPTANCE, 3)})"  # noqa: S608
 _APPEND = f"SELECT * FROM ledger.append($1, $2, {parameters(_FACT, 3)})"  # noqa: S608
 
@@ -109,8 +111,17 @@ async def append(connection: Connection, router_id: str, epoch: int, facts: Sequ
     return {(f"inv_{row['appended_id'].hex}", row["appended_sequence"]) for row in rows}
 
 
-async def _insert(connection: Connection, statement: str, row: Sequence[Any], router_id: str, epoch: int) -> bool:
-    added: bool | None = await connection.fetchval(statement, *row, router_id, epoch)
+async def _insert(connection: Connection, insert: str, row: Sequence[Any], router_id: str, epoch: int) -> bool:
+    """The row is new nearly always, and ON CONFLICT costs a new one a look at each unique index, a lock and a record in
+    the log. Inside a transaction a refusal would be the end of it."""
+    if not connection.is_in_transaction():
+        try:
+            await connection.execute(insert, *row, router_id, epoch)
+        except asyncpg.UniqueViolationError:
+            pass  # nothing of it was kept; what is there decides
+        else:
+            return True
+    added: bool | None = await connection.fetchval(insert + _OR_NOTHING, *row, router_id, epoch)
     if added is None:
         # The fence of the table judges rows, and there is none: a fenced writer must learn that it is one.
         await require_epoch(connection, router_id, epoch)

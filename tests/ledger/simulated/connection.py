@@ -70,6 +70,9 @@ class StoreConnection:
     def is_closed(self) -> bool:
         return self._closed
 
+    def is_in_transaction(self) -> bool:
+        return self._backend.draft is not None
+
     def terminate(self) -> None:
         """The server learns of it later, or never: what it has read it will do."""
         self._closed = self._backend.abandoned = True

@@ -69,7 +69,12 @@ class Tables:
         """The rows of a statement of the Ledger; one that is not known here must be taught to this file first."""
         for part, method in _STATEMENTS.items():
             if part in statement:
-                return method(self, *arguments)
+                rows = method(self, *arguments)
+                if method not in _INSERTS or "ON CONFLICT" in statement:
+                    return rows
+                if not rows:
+                    raise refusal("23505")
+                return ()
         raise NotImplementedError(statement)
 
     def require_epoch(self, router: str, epoch: int) -> Sequence[Row]:
@@ -230,6 +235,7 @@ _STATEMENTS: Mapping[str, Callable[..., Sequence[Row]]] = {
     "INSERT INTO ledger.epoch_closed": Tables.close_epoch,
     "INSERT INTO ledger.checkpoint": Tables.checkpoint,
 }
+_INSERTS = (Tables.accept_one, Tables.append_one)
 
 
 def _in_order(row: Row, names: Sequence[str]) -> Row:

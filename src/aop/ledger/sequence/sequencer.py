@@ -171,7 +171,7 @@ class Sequencer:
                 if told:
                     await store.add_positions(held.connection, told)
         if rows and held.tree is not None:
-            held.tree.learn(rows[0].number, found.leaves_of(rows))
+            await held.tree.learn(rows[0].number, found.leaves_of(rows))
         for router_id, epoch, position in told:
             if position == store.ENDED_EPOCH:
                 del held.positions[router_id, epoch]
