@@ -84,10 +84,7 @@ async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
                 await FAULTS[name][0](scene)
             _, status, code = FAULTS[first]
             require_error(await scene.resolve(), status, code, "3")
-            question = scene.question()
-            access = AccessRequest(
-                question["workspaceId"], question["agentId"], question["capability"], question["version"]
-            )
+            access = _access(scene)
             with pytest.raises(Refusal) as refused:
                 await authorization.for_caller("alice", access)
             assert refused.value.code == code, (first, second)
@@ -95,3 +92,25 @@ async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
                 await authorization.for_caller("bob", access)
             expected = ErrorCode.NOT_FOUND if first == "no such Workspace" else ErrorCode.FORBIDDEN
             assert foreign.value.code == expected, (first, second)
+
+
+@pytest.mark.rows("INV-08", "INV-09")
+async def test_a_fault_is_told_to_the_next_call_whatever_the_calls_before_it_found(
+    gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
+) -> None:
+    owner, rows = Owner(gateway, alice), Rows(postgres, stores)
+    authorization = Authorization(InstallationStates(catalog.database, utc_now), Pins(catalog.database))
+    for number, (fault, _, code) in enumerate(FAULTS.values()):
+        async with a_scene(owner, catalog, rows, f"seen-{number}") as scene:
+            access = _access(scene)
+            found = [await authorization.for_caller("alice", access) for _ in range(2)]
+            assert [one.pin.version for one in found] == [access.version] * 2
+            await fault(scene)
+            with pytest.raises(Refusal) as refused:
+                await authorization.for_caller("alice", _access(scene))
+            assert refused.value.code == code
+
+
+def _access(scene: Scene) -> AccessRequest:
+    question = scene.question()
+    return AccessRequest(question["workspaceId"], question["agentId"], question["capability"], question["version"])

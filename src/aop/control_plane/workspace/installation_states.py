@@ -9,7 +9,7 @@ from aop.contracts.errors import DependencyFailed
 from aop.control_plane.registry.pins import PinnedRelease, PinnedVersion
 from aop.control_plane.workspace.store import installations
 from aop.control_plane.workspace.store.authorizations import installations_ever
-from aop.control_plane.workspace.store.installations import InstallationStateRow, StateKey
+from aop.control_plane.workspace.store.installations import InstallationStateRow, StateColumns, StateKey, state_row
 from aop.control_plane.workspace.store.replacements import replaced_state
 from aop.store.database import Connection, Database
 from aop.store.grouped_reads import GroupedReads
@@ -18,6 +18,7 @@ CurrentInstallation = installations.CurrentInstallation
 
 REPLACED_FOR = timedelta(seconds=60)
 """How long a call that was authorized before a replacement is resolved with what was replaced."""
+_MAX_KEPT = 1024
 
 
 def authorization_document(installation: CurrentInstallation, release: PinnedRelease) -> AuthorizationDocument:
@@ -37,7 +38,7 @@ def authorization_document(installation: CurrentInstallation, release: PinnedRel
 class InstallationState:
     """What one statement read: all parts are of the same moment.
 
-    Calls that shared the statement share this too, and what the first of them found out from it.
+    Calls that read the same columns share this too, and what the first of them found out from it.
     """
 
     __slots__ = ("_document", "_pin", "_usable", "_version", "installation", "role")
@@ -81,12 +82,17 @@ class InstallationState:
 
 
 class InstallationStates:
-    """Reads the store for every call; calls that wait at the same time share one statement."""
+    """Reads the store for every call; calls that wait at the same time share one statement.
+
+    What was read is compared with what was read for the same key before. If nothing has changed, what followed from it
+    follows again, and is not worked out once more.
+    """
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._states: GroupedReads[StateKey, InstallationState] = GroupedReads(database, _states)
+        self._states: GroupedReads[StateKey, InstallationState] = GroupedReads(database, self._read)
+        self._kept: dict[StateKey, tuple[StateColumns, InstallationState]] = {}
 
     def read(self, workspace_id: str, agent_id: str, principal: str | None) -> Awaitable[InstallationState | None]:
         """None when there is no such Workspace. Without a principal the state has no role."""
@@ -114,7 +120,16 @@ class InstallationStates:
     async def close(self) -> None:
         await self._states.close()
 
+    async def _read(self, connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, InstallationState]:
+        read = await installations.installation_states(connection, keys)
+        return {key: self._state(key, columns) for key, columns in read.items()}
 
-async def _states(connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, InstallationState]:
-    rows = await installations.installation_states(connection, keys)
-    return {key: InstallationState(row) for key, row in rows.items()}
+    def _state(self, key: StateKey, columns: StateColumns) -> InstallationState:
+        kept = self._kept.get(key)
+        if kept is not None and kept[0] == columns:
+            return kept[1]
+        if kept is None and len(self._kept) >= _MAX_KEPT:
+            del self._kept[next(iter(self._kept))]
+        state = InstallationState(state_row(columns))
+        self._kept[key] = columns, state
+        return state

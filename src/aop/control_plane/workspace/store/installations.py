@@ -14,6 +14,8 @@ from aop.store.rows import PageSize, Row, RowPage, fetch_page, to_row, to_row_or
 
 StateKey = tuple[str, str, str | None]
 """Workspace, Agent, and the principal that calls, or None where nobody's right is asked for."""
+StateColumns = tuple[Any, ...]
+"""A row as it was read; `state_row` says what it means."""
 
 _COLUMNS = (
     "installation_id, installation.workspace_id, installation.agent_id, version_constraint, installed_version,"
@@ -212,16 +214,16 @@ async def move(
     return to_row_or_none(InstallationRow, record)
 
 
-async def installation_states(connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, InstallationStateRow]:
+async def installation_states(connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, StateColumns]:
     """Reads what decides whether each Agent may run in its Workspace for the principal, in one snapshot."""
     if len(keys) == 1:
         record = await connection.fetchrow(_STATE_OF_ONE, *keys[0])
-        return {} if record is None else {keys[0]: state_row(tuple(record))}
+        return {} if record is None else {keys[0]: tuple(record)}
     records = await connection.fetch(_STATES, *map(list, zip(*keys, strict=True)))
-    return {keys[record[0] - 1]: state_row(tuple(record)[1:]) for record in records}
+    return {keys[record[0] - 1]: tuple(record)[1:] for record in records}
 
 
-def state_row(columns: tuple[Any, ...]) -> InstallationStateRow:
+def state_row(columns: StateColumns) -> InstallationStateRow:
     role, installation_id, *_ = columns
     if installation_id is None:
         return InstallationStateRow(_role(role), None, None)
