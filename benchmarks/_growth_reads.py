@@ -15,6 +15,8 @@ from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.journal import Journal
 from aop.ledger.reader import LedgerReader
 from aop.ledger.record_filter import ListRead, RecordFilter
+from aop.ledger.sequence.feed import FeedReader
+from aop.ledger.tree.reader import TreeReader
 from aop.store.database import Connection, Database
 from benchmarks._growth_seed import SPACE
 from benchmarks.ledger import _context, _invocation, load
@@ -65,12 +67,14 @@ async def writes(journal: Journal, postmaster: int) -> dict[str, float]:
 
 async def reads(database: Database, postmaster: int, samples: Mapping[str, Sample], now: datetime) -> dict[str, float]:
     """Of each, ms of CPU of the reader and the store together."""
-    ledger, figures = LedgerReader(database), FiguresReader(database)
+    ledger, figures, tree = LedgerReader(database), FiguresReader(database), TreeReader(database)
     named: dict[str, Read] = {
         **_lists(ledger, now),
         "figures, an hour by minutes": lambda: figures.read(SPACE, _window(now, timedelta(hours=1), 60)),
         "figures, a day by hours": lambda: figures.read(SPACE, _window(now, timedelta(days=1), 3600)),
         "figures, 14 days by 6 hours": lambda: figures.read(SPACE, _window(now, timedelta(days=14), 21_600)),
+        "the newest head, as the status has it": tree.head,
+        "the feed from its beginning, 50 events": lambda: FeedReader(database).read(SPACE, None, LIMIT),
     }
     for name, sample in samples.items():
         named[f"an id of {name}"] = partial(ledger.detail, SPACE, sample.invocation)

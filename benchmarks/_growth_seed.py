@@ -1,8 +1,9 @@
-"""Months of a Ledger in SQL alone: calls, ends, cancel requests and numbers; then the tree and the figures."""
+"""Months of a Ledger in SQL alone: calls, ends and cancel requests; the product's own sequencer does the rest."""
 
 import asyncio
 import multiprocessing
-from collections.abc import Awaitable, Iterator, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -13,10 +14,10 @@ from aop.ledger.archive.month import Month
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
-from aop.ledger.figures.tiles import count_next_tile, counted
+from aop.ledger.figures.tiles import counted
 from aop.ledger.sequence.sequencer import Sequencer
-from aop.ledger.sequence.store import prepare, sequence_end
-from aop.ledger.tree.growth import TreeGrowth
+from aop.ledger.sequence.store import sequence_end
+from aop.ledger.tree.store import newest_head
 from aop.store.database import Connection, connect
 from aop.store.migrations import OWNER_ROLE
 from aop.store.store_check import require_store
@@ -28,10 +29,12 @@ EVENTS_PER_CALL = 4
 """created, routing, started and the terminal."""
 CALLS_PER_TRACE = 5
 """A root and its four children."""
+LENGTH = timedelta(days=14)
+"""Over which the calls of a month are spread."""
 CANCELS = 100
 """Of so many calls one was asked to cancel."""
-_BATCH = 2_000
-_FENCED = ("invocation", "event", "cancel_request", "numbering", "number", "numbered_position")
+_TOLD_SECONDS = 60
+_FENCED = ("invocation", "event", "cancel_request")
 
 _CALLS = f"""
 INSERT INTO ledger.invocation
@@ -62,19 +65,7 @@ _CANCELS = f"""
 INSERT INTO ledger.cancel_request (invocation_id, root_task_id, router_id, epoch)
 SELECT invocation_id, root_task_id, 'seed', 1 FROM ledger.{{partition}} WHERE position % {CANCELS} = 0
 """  # noqa: S608
-_NUMBERS = """
-INSERT INTO ledger.number (number, invocation_id, sequence, events, is_terminal, workspace_id, root_task_id)
-SELECT $1 + (position - $2 - 1) * 4 + part.sequence, invocation_id, part.sequence, part.events, part.sequence > 0,
-       workspace_id, root_task_id
-  FROM ledger.{partition} CROSS JOIN (VALUES (0, 3), (3, 1)) AS part (sequence, events)
-"""
-_NUMBERING = """
-INSERT INTO ledger.numbering (first, past, settled, router_id, epoch)
-SELECT first, least(first + $3, $2), first, 'seed', 1
-  FROM generate_series($1::bigint, $2::bigint - 1, $3::bigint) AS first
-"""
-_SEEDED = "SELECT coalesce(max(position), 1) - 1 FROM ledger.numbered_position WHERE router_id = 'seed'"
-_POSITION = "INSERT INTO ledger.numbered_position (router_id, epoch, position) VALUES ('seed', 1, $1)"
+_SEEDED = "SELECT coalesce(max(position), 0) FROM ledger.invocation WHERE router_id = 'seed' AND epoch = 1"
 
 
 def months_until(now: datetime, count: int) -> Sequence[Month]:
@@ -86,27 +77,27 @@ def months_until(now: datetime, count: int) -> Sequence[Month]:
     return months
 
 
-async def seed_months(url: str, months: Sequence[tuple[Month, int]], now: datetime) -> int:
+def month_begin(month: Month) -> datetime:
+    return datetime.combine(month.first_day, datetime.min.time(), UTC)
+
+
+async def seed_months(url: str, months: Sequence[tuple[Month, int]], now: datetime) -> None:
     """So many calls in each of these months that follow each other, several at a time. Past the fences and foreign
-    keys, which would only make it slower; they stand again afterwards. Returns where the numbers end."""
+    keys, which would only make it slower; they stand again afterwards."""
     connection = await asyncpg.connect(url)
     await connection.execute("SET session_replication_role = replica")
     for table in _FENCED:
         await connection.execute(f"ALTER TABLE ledger.{table} DISABLE TRIGGER {table}_fenced")
     position = await connection.fetchval(_SEEDED)
-    number = (await sequence_end(connection)).past
     filled = list[Awaitable[None]]()
     for month, calls in months:
         if await connection.fetchval("SELECT to_regclass($1) IS NULL", f"ledger.{month.partition('event')}"):
             await connection.execute(f"SET ROLE {OWNER_ROLE}")
             await connection.execute("SELECT ledger.make_month($1)", month.first_day)
             await connection.execute("RESET ROLE")
-        end_number = number + calls * EVENTS_PER_CALL
-        await connection.execute(_NUMBERING, number, end_number, _BATCH)
-        filled.append(_fill(url, month, (position, position + calls), number, now))
-        position, number = position + calls, end_number
+        filled.append(_fill(url, month, (position, position + calls), now))
+        position += calls
     await asyncio.gather(*filled)
-    await connection.execute(_POSITION, position + 1)
     for table in _FENCED:
         await connection.execute(f"ALTER TABLE ledger.{table} ENABLE ALWAYS TRIGGER {table}_fenced")
     await connection.execute("RESET session_replication_role")
@@ -114,63 +105,24 @@ async def seed_months(url: str, months: Sequence[tuple[Month, int]], now: dateti
     await connection.execute("VACUUM (ANALYZE)")
     await connection.execute("CHECKPOINT")
     await connection.close()
-    return number
 
 
-async def _fill(url: str, month: Month, positions: tuple[int, int], number: int, now: datetime) -> None:
-    """Evenly over the month as far as it is over."""
+async def _fill(url: str, month: Month, positions: tuple[int, int], now: datetime) -> None:
+    """Evenly over the last days of the month as far as it is over, so that each month has as many calls an hour."""
     connection = await asyncpg.connect(url)
     await connection.execute("SET session_replication_role = replica")
     first, past = positions
-    begin, end = (datetime.combine(one.first_day, datetime.min.time(), UTC) for one in (month, month.next))
-    step = (min(end, now) - begin) / ((past - first) // CALLS_PER_TRACE + 1)
+    end = min(month_begin(month.next), now)
+    begin = max(end - LENGTH, month_begin(month))
+    step = (end - begin) / ((past - first) // CALLS_PER_TRACE + 1)
     await connection.execute(_CALLS, first, past, begin, step)
     seeded = (
         f"(SELECT * FROM ledger.{month.partition('invocation')}"  # noqa: S608
         f" WHERE router_id = 'seed' AND position > {first}) AS seeded"
     )
-    for statement, values in ((_ENDS, ()), (_CANCELS, ()), (_NUMBERS, (number, first))):
-        await connection.execute(statement.replace("ledger.{partition}", seeded), *values)
+    for statement in (_ENDS, _CANCELS):
+        await connection.execute(statement.replace("ledger.{partition}", seeded))
     await connection.close()
-
-
-def grow(url: str, past: int) -> None:
-    """The tree and the figures over all numbers, by the sequencer's own code, each in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    both = [context.Process(target=work, args=(url, past)) for work in (_grow_tree, _count_figures)]
-    for process in both:
-        process.start()
-    for process in both:
-        process.join()
-    if any(process.exitcode for process in both):
-        raise RuntimeError("the tree or the figures did not grow")
-
-
-def _grow_tree(url: str, past: int) -> None:
-    async def work() -> None:
-        connection = await _prepared(url)
-        growth = await TreeGrowth.resumed(connection)
-        while growth.size < past:
-            await growth.grow(min(past, growth.size + _BATCH))
-        await connection.close()
-
-    uvloop.run(work())
-
-
-def _count_figures(url: str, past: int) -> None:
-    async def work() -> None:
-        connection = await _prepared(url)
-        while await count_next_tile(connection, past):
-            pass
-        await connection.close()
-
-    uvloop.run(work())
-
-
-async def _prepared(url: str) -> Connection:
-    connection = await connect(url, application="benchmark")
-    await prepare(connection)
-    return connection
 
 
 @contextmanager
@@ -191,7 +143,8 @@ def _sequence(url: str) -> None:
 
     async def work() -> None:
         connection = await connected()
-        sequencer = Sequencer(connected, Writer("sequencer", await open_epoch(connection, "sequencer")))
+        writer = Writer("sequencer", await open_epoch(connection, "sequencer"))
+        sequencer = Sequencer(connected, writer, pause_seconds=0)
         await connection.close()
         while True:
             await sequencer.turn()
@@ -199,13 +152,18 @@ def _sequence(url: str) -> None:
     uvloop.run(work())
 
 
-async def all_counted(connection: Connection) -> None:
-    """Waits until every call has its number and is in a tile, as far as tiles are full."""
+async def all_counted(connection: Connection, tell: Callable[[str], None]) -> None:
+    """Waits until every call has its number, is in the tree, and is in a tile of figures as far as those are full."""
     calls = await connection.fetchval("SELECT count(*) FROM ledger.invocation WHERE router_id = 'benchmark'")
-    seeded = await connection.fetchval(_SEEDED)
-    events = (calls + seeded) * EVENTS_PER_CALL
+    events = (calls + await connection.fetchval(_SEEDED)) * EVENTS_PER_CALL
+    told = time.monotonic()
     while True:
         end, tiles = await sequence_end(connection), (await counted(connection)).tiles
-        if end.past >= events and tiles >= events // NUMBERS_IN_TILE:
+        head = await newest_head(connection)
+        in_tree = 0 if head is None else head.size
+        if min(end.past, in_tree) >= events and tiles >= events // NUMBERS_IN_TILE:
             return
+        if time.monotonic() - told > _TOLD_SECONDS:
+            told = time.monotonic()
+            tell(f"{end.past / 1e6:.2f} of {events / 1e6:g} M events have numbers, {in_tree / 1e6:.2f} are in the tree")
         await asyncio.sleep(0.2)

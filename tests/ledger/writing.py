@@ -16,7 +16,8 @@ from aop.base.ids import new_hex_id, new_id, new_opening_id
 from aop.base.loops import Loops
 from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
 from aop.contracts.lineage import InvocationOrder
-from aop.ledger.check import LedgerCheck, Span
+from aop.ledger.check import LedgerCheck
+from aop.ledger.check_span import Span
 from aop.ledger.entries import Writer
 from aop.ledger.epochs import open_epoch
 from aop.ledger.journal import Journal

@@ -1,16 +1,18 @@
 """Reads a range of the Ledger again and reports every broken invariant that the store should have refused."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import datetime
+from uuid import UUID
 
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.lineage import STATUS_OF_EVENT, TERMINAL_STATUSES, TRANSITIONS, EventType
 from aop.ledger import check_rows
 from aop.ledger.check_rows import CheckedEvent, CheckedInvocation, OpeningRow
-from aop.ledger.figures.check import sequence_problems
+from aop.ledger.check_span import Pair, Span, bounds_of, months_of
+from aop.ledger.check_unconfirmed import judged
 from aop.ledger.model import OPENING_EVENTS, STATUS_AFTER, Opening, Terminal
+from aop.ledger.sequence.check import SequenceCheck
 from aop.store.database import Connection, translated_failures
 
 # Rows that no Invocation of the range leads to.
@@ -28,20 +30,21 @@ class Breach:
     problem: str
 
 
-@dataclass(frozen=True)
-class Span:
-    """Invocations created at or after `since` and before `until`; None is no bound."""
-
-    since: datetime | None = None
-    until: datetime | None = None
+# Ranges of keys are read by their indexes, and each range with a plan for it. What has numbers is looked up by its key.
+_BY_RANGES = (
+    "SET LOCAL enable_seqscan = off; SET LOCAL jit = off; SET LOCAL constraint_exclusion = off;"
+    " SET LOCAL plan_cache_mode = force_custom_plan"
+)
+_BY_KEYS = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_bitmapscan = off"
 
 
 @dataclass
 class LedgerCheck:
-    """One reading. `checked`, `events` and `open` count what was seen so far."""
+    """One reading. `checked`, `events` and `open` count what was seen so far; `tell` gets a line about that."""
 
     connection: Connection
     span: Span
+    tell: Callable[[str], None] = lambda _: None
     checked: int = 0
     events: int = 0
     open: int = 0
@@ -52,15 +55,21 @@ class LedgerCheck:
             translated_failures(),
             self.connection.transaction(isolation="repeatable_read", readonly=True),
         ):
+            await self.connection.execute(_BY_RANGES)
             async for breach in self._epochs():
                 yield breach
-            async for breach in self._invocations():
+            bounds = await bounds_of(self.connection, self.span)
+            if bounds.ids is not None:
+                async for breach in self._invocations(bounds.ids):
+                    yield breach
+            async for breach in self._strays():
                 yield breach
-            for table, problem in _STRAYS.items():
-                async for name in check_rows.strays(self.connection, table):
-                    yield Breach(name, problem)
-            async for about, problem in sequence_problems(self.connection, self.span.since, self.span.until):
-                yield Breach(about, problem)
+            if bounds.numbers is not None:
+                await self.connection.execute(_BY_KEYS)
+                async for about, problem in SequenceCheck(self.connection, *bounds.numbers).problems(
+                    self._tell_numbers
+                ):
+                    yield Breach(about, problem)
 
     async def _epochs(self) -> AsyncGenerator[Breach, None]:
         async for row in check_rows.epochs(self.connection):
@@ -70,15 +79,31 @@ class LedgerCheck:
             if row.is_closed and row.is_newest:
                 yield Breach(about, "is closed although no newer one exists")
 
-    async def _invocations(self) -> AsyncGenerator[Breach, None]:
-        async for batch in check_rows.invocations(self.connection, self.span.since, self.span.until):
+    async def _invocations(self, ids: tuple[UUID, UUID]) -> AsyncGenerator[Breach, None]:
+        async for batch in judged(self.connection, self.span, ids):
+            async for breach in self._unconfirmed(batch.unconfirmed):
+                yield breach
+            self.checked += batch.checked
+            self.events += batch.events
+            self.open += batch.open
+            self.tell(f"{self.checked} Invocations with {self.events} events")
+
+    async def _unconfirmed(self, pairs: Sequence[Pair]) -> AsyncGenerator[Breach, None]:
+        """What is wrong with Invocations that may be broken."""
+        async for batch in check_rows.invocations(self.connection, pairs):
             async with aclosing(self._chains(batch)) as chains:
                 async for item, chain in chains:
-                    self.checked += 1
-                    self.events += len(OPENING_EVENTS[item.opened.opening]) + len(chain)
-                    self.open += not _has_ended(chain)
                     for problem in (*_of_invocation(item, chain), *_of_chain(item.opened, chain)):
                         yield Breach(item.name, problem)
+
+    async def _strays(self) -> AsyncGenerator[Breach, None]:
+        for month in await months_of(self.connection, self.span):
+            for table, problem in _STRAYS.items():
+                async for name in check_rows.strays(self.connection, table, month):
+                    yield Breach(name, problem)
+
+    def _tell_numbers(self, numbers: int, of: int) -> None:
+        self.tell(f"{numbers} of {of} numbers, with figures and tree")
 
     async def _chains(
         self, batch: Sequence[CheckedInvocation]
@@ -109,6 +134,7 @@ def _of_invocation(item: CheckedInvocation, chain: Sequence[CheckedEvent]) -> Se
         "has no terminal before a checkpoint": opened.position < (item.settled or 0) and not ended,
         "was over at its acceptance and has no terminal": opened.opening is not Opening.STARTED and not ended,
         "the digest is not of 32 bytes": len(opened.agent_card_digest) != 32,
+        "has no number although its position counts as numbered": item.is_lost,
         **(_of_root(opened) if opened.parent_invocation_id is None else _of_parent(opened, item.parent)),
     }
     return [problem for problem, found in broken.items() if found]

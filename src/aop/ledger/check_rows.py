@@ -11,13 +11,14 @@ from uuid import UUID
 import msgspec
 
 from aop.contracts.lineage import EventType
+from aop.ledger.archive.month import Month
+from aop.ledger.check_span import Pair
 from aop.ledger.model import Opening
 from aop.ledger.rows import columns
 from aop.store.database import Connection
 from aop.store.rows import Row, to_row
 
 _BATCH = 500
-_BEFORE_ALL = UUID(int=0)
 
 
 class EpochRow(Row, frozen=True):
@@ -50,20 +51,24 @@ class OpeningRow(Row, frozen=True):
 
 
 class CheckedInvocation(msgspec.Struct, frozen=True):
-    """With its parent, when the store has that, and the facts of its epoch; `settled` is the last checkpoint."""
+    """With its parent, when the store has that, and the facts of its epoch; `settled` is the last checkpoint.
+
+    `is_lost` if the sequencer has passed its position and it has no number.
+    """
 
     opened: OpeningRow
     parent: OpeningRow | None
     opened_epoch: int | None
     closed_epoch: int | None
     settled: int | None
+    is_lost: bool
 
     @property
     def name(self) -> str:
         return f"inv_{self.opened.invocation_id.hex}"
 
     @property
-    def pair(self) -> tuple[UUID, UUID]:
+    def pair(self) -> Pair:
         """Under which the Ledger has it."""
         return self.opened.invocation_id, self.opened.root_task_id
 
@@ -98,15 +103,17 @@ WINDOW lives AS (PARTITION BY epoch.router_id ORDER BY epoch.epoch)
 _INVOCATIONS = f"""
 SELECT {columns(OpeningRow, "invocation")}, {columns(OpeningRow, "parent")}, opened.epoch, closed.epoch,
        (SELECT max(position) FROM ledger.checkpoint
-         WHERE checkpoint.router_id = invocation.router_id AND checkpoint.epoch = invocation.epoch)
-  FROM ledger.invocation
+         WHERE checkpoint.router_id = invocation.router_id AND checkpoint.epoch = invocation.epoch),
+       coalesce(invocation.position < (SELECT max(position) FROM ledger.numbered_position AS mark
+         WHERE mark.router_id = invocation.router_id AND mark.epoch = invocation.epoch), false)
+       AND NOT EXISTS (SELECT FROM ledger.number
+                        WHERE number.invocation_id = invocation.invocation_id AND number.sequence = 0)
+  FROM unnest($1::uuid[], $2::uuid[]) AS named (invocation_id, root_task_id)
+  JOIN ledger.invocation USING (invocation_id, root_task_id)
   LEFT JOIN ledger.invocation AS parent ON parent.invocation_id = invocation.parent_invocation_id
   LEFT JOIN ledger.epoch AS opened ON opened.router_id = invocation.router_id AND opened.epoch = invocation.epoch
   LEFT JOIN ledger.epoch_closed AS closed ON closed.router_id = invocation.router_id AND closed.epoch = invocation.epoch
- WHERE ($1::timestamptz IS NULL OR invocation.created_at >= $1)
-   AND ($2::timestamptz IS NULL OR invocation.created_at < $2)
-   AND (invocation.invocation_id, invocation.root_task_id) > ($3, $4)
- ORDER BY invocation.invocation_id, invocation.root_task_id LIMIT $5
+ ORDER BY invocation.invocation_id, invocation.root_task_id
 """  # noqa: S608
 _EVENTS = (
     f"SELECT {columns(CheckedEvent, 'event')} FROM ledger.event"  # noqa: S608
@@ -120,14 +127,12 @@ async def epochs(connection: Connection) -> AsyncGenerator[EpochRow, None]:
 
 
 async def invocations(
-    connection: Connection, since: datetime | None, until: datetime | None
+    connection: Connection, named: Sequence[Pair]
 ) -> AsyncGenerator[Sequence[CheckedInvocation], None]:
     """In the order of their ids and root tasks, in batches."""
-    last = (_BEFORE_ALL, _BEFORE_ALL)
-    while records := await connection.fetch(_INVOCATIONS, since, until, *last, _BATCH):
-        batch = [_checked_invocation(record) for record in records]
-        last = batch[-1].pair
-        yield batch
+    for start in range(0, len(named), _BATCH):
+        ids, roots = zip(*named[start : start + _BATCH], strict=True)
+        yield [_checked_invocation(record) for record in await connection.fetch(_INVOCATIONS, ids, roots)]
 
 
 async def events(connection: Connection, batch: Sequence[CheckedInvocation]) -> AsyncGenerator[CheckedEvent, None]:
@@ -137,14 +142,15 @@ async def events(connection: Connection, batch: Sequence[CheckedInvocation]) -> 
         yield to_row(CheckedEvent, record)
 
 
-async def strays(connection: Connection, table: str) -> AsyncGenerator[str, None]:
-    """Invocations that rows of this table name and no acceptance leads to."""
+async def strays(connection: Connection, table: str, month: Month) -> AsyncGenerator[str, None]:
+    """Invocations that rows of this table name and no acceptance leads to; both are in the same month."""
     query = (
-        f"SELECT DISTINCT invocation_id FROM ledger.{table} WHERE NOT EXISTS"  # noqa: S608
-        f" (SELECT FROM ledger.invocation WHERE invocation.invocation_id = {table}.invocation_id"
-        f"   AND invocation.root_task_id = {table}.root_task_id)"
+        f"SELECT DISTINCT invocation_id FROM ledger.{table} WHERE root_task_id >= $1 AND root_task_id < $2"  # noqa: S608
+        f" AND NOT EXISTS (SELECT FROM ledger.invocation WHERE invocation.invocation_id = {table}.invocation_id"
+        f"   AND invocation.root_task_id = {table}.root_task_id"
+        "    AND invocation.root_task_id >= $1 AND invocation.root_task_id < $2)"
     )
-    async for record in connection.cursor(query, prefetch=_BATCH):
+    async for record in connection.cursor(query, month.first_root, month.past_root, prefetch=_BATCH):
         yield f"inv_{record[0].hex}"
 
 

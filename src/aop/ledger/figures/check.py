@@ -1,115 +1,128 @@
-"""Reads the sequence again: numbers without a gap, in the right order, figures that count right, and the tree."""
+"""Counts the figures again: tiles of level 0 from the rows of the Ledger, those of level 1 from level 0."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from aop.ledger.figures.counting import NUMBERS_IN_TILE, TILES_IN_RUN
-from aop.ledger.figures.hours import FigureRow
-from aop.ledger.figures.tiles import counted, rows_of_run, rows_of_tile
-from aop.ledger.tree.check import tree_problems
+from aop.ledger.figures.hours import MINUTE, FigureRow
+from aop.ledger.figures.tiles import Counted, counted, rows_of_calls, rows_of_run
+from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
+from aop.ledger.tree.store import NumberedRows
 from aop.store.database import Connection
-
-_BATCH: Final = 500
-# The numbers of Invocations that were created in a span.
-_SPAN: Final = """
-SELECT min(number), max(number) FROM ledger.number JOIN ledger.invocation USING (invocation_id, root_task_id)
- WHERE ($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)
-"""
-_NUMBERS: Final = """
-SELECT number.number, number.number <> number.expected AS has_gap, NOT EXISTS (
-           SELECT FROM ledger.detached_month AS gone
-            WHERE number.root_task_id >= gone.first_root AND number.root_task_id < gone.past_root)
-       AND (invocation.invocation_id IS NULL OR number.workspace_id <> invocation.workspace_id
-       OR CASE WHEN number.sequence = 0
-               THEN number.events <> CASE invocation.opening WHEN 'started' THEN 3 WHEN 'routing' THEN 2 ELSE 1 END
-               ELSE event.type IS NULL OR number.is_terminal <> (event.type <> 'stream') END) AS is_wrong,
-       number.sequence > 0 AND NOT EXISTS (
-           SELECT FROM ledger.number AS before WHERE before.invocation_id = number.invocation_id
-              AND before.sequence + before.events = number.sequence AND before.number < number.number)
-       OR number.sequence = 0 AND invocation.parent_invocation_id IS NOT NULL AND NOT EXISTS (
-           SELECT FROM ledger.number AS parent WHERE parent.invocation_id = invocation.parent_invocation_id
-              AND parent.sequence = 0 AND parent.number < number.number) AS is_early
-  FROM (SELECT *, lag(number + events, 1, number) OVER (ORDER BY number) AS expected
-          FROM ledger.number WHERE number BETWEEN $1 AND $2) AS number
-  LEFT JOIN ledger.invocation USING (invocation_id, root_task_id)
-  LEFT JOIN ledger.event ON event.invocation_id = number.invocation_id AND event.root_task_id = number.root_task_id
-       AND event.sequence = number.sequence
- ORDER BY number.number
-"""
-_BELOW_MARK: Final = """
-SELECT invocation.invocation_id FROM ledger.invocation
- WHERE ($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)
-   AND position < (SELECT max(position) FROM ledger.numbered_position AS mark
-                    WHERE mark.router_id = invocation.router_id AND mark.epoch = invocation.epoch)
-   AND NOT EXISTS (SELECT FROM ledger.number
-                    WHERE number.invocation_id = invocation.invocation_id AND number.sequence = 0)
-"""
-_UNENDED: Final = """
-SELECT opened.number FROM ledger.number AS opened
- WHERE opened.number BETWEEN $1 AND $2 AND opened.sequence = 0
-   AND opened.number < (SELECT settled FROM ledger.numbering ORDER BY first DESC LIMIT 1)
-   AND NOT EXISTS (SELECT FROM ledger.number AS ended
-                    WHERE ended.invocation_id = opened.invocation_id AND ended.is_terminal)
-"""
-_DETACHED_TILES: Final = f"""
-SELECT DISTINCT number / {NUMBERS_IN_TILE} FROM ledger.number JOIN ledger.detached_month AS gone
-    ON number.root_task_id >= gone.first_root AND number.root_task_id < gone.past_root
- WHERE number BETWEEN $1 AND $2
-"""  # noqa: S608  a number of our own
-_ROWS: Final = """
-SELECT workspace_id, width, extract(epoch FROM start)::bigint, cell, parts
-  FROM ledger.figure WHERE edition = $1 AND level = $2 AND tile = $3
-"""
 
 Problem = tuple[str, str]
 """What it is about, and what is wrong."""
+_Key = tuple[str, str, str, str | None, str | None, str | None]
+"""What calls are counted by: Workspace, Agent, capability, and of one that ended its outcome, code and reason."""
+_MAX_KEYS: Final = 100_000
+_WORKSPACE, _AGENT, _CAPABILITY, _CREATED = map(
+    OPENING_COLUMNS.index, ("workspace_id", "target_agent_id", "capability", "created_at")
+)
+_TYPE, _LATENCY, _CODE, _REASON = map(EVENT_COLUMNS.index, ("type", "latency_ms", "error_code", "reason"))
+_DETACHED: Final = f"""
+SELECT DISTINCT number / {NUMBERS_IN_TILE} FROM ledger.number JOIN ledger.detached_month AS gone
+    ON number.root_task_id >= gone.first_root AND number.root_task_id < gone.past_root
+ WHERE number >= $1 AND number < $2
+"""  # noqa: S608  a number of our own
+_ROWS: Final = """
+SELECT tile, workspace_id, width, extract(epoch FROM start)::bigint, cell, parts
+  FROM ledger.figure WHERE edition = $1 AND level = $2 AND tile >= $3 AND tile < $4
+"""
+_KEYS: Final = """
+SELECT workspace_id, target_agent_id, capability, outcome, error_code, reason, key
+  FROM ledger.figure_key WHERE workspace_id = ANY($1)
+"""
 
 
-async def sequence_problems(
-    connection: Connection, since: datetime | None, until: datetime | None
-) -> AsyncGenerator[Problem, None]:
-    """Of the Invocations that were created in a span. What has no number yet is no problem."""
-    async for row in connection.cursor(_BELOW_MARK, since, until, prefetch=_BATCH):
-        yield f"inv_{row[0].hex}", "has no number although its position counts as numbered"
-    first, last = await connection.fetchrow(_SPAN, since, until)
-    if first is None:
-        return
-    async for row in connection.cursor(_NUMBERS, first, last, prefetch=_BATCH):
-        number, has_gap, is_wrong, is_early = row
-        if has_gap:
-            yield f"number {number}", "does not follow the one before it"
-        if is_wrong:
-            yield f"number {number}", "is not of the row that it names"
-        if is_early:
-            yield f"number {number}", "stands before its parent's or its own earlier event"
-    async for row in connection.cursor(_UNENDED, first, last, prefetch=_BATCH):
-        yield f"number {row[0]}", "counts as settled, and its terminal has no number"
-    async for problem in _tile_problems(connection, first, last):
-        yield problem
-    async for problem in tree_problems(connection, first, last):
-        yield problem
+class FiguresCheck:
+    def __init__(self, connection: Connection, newest: Counted, *, has_detached: bool) -> None:
+        self._connection = connection
+        self._newest = newest
+        self._has_detached = has_detached
+        self._keys: dict[str, Mapping[_Key, int]] = {}
+
+    @classmethod
+    async def begun(cls, connection: Connection) -> "FiguresCheck":
+        has_detached = await connection.fetchval("SELECT EXISTS (SELECT FROM ledger.detached_month WHERE events > 0)")
+        return cls(connection, await counted(connection), has_detached=has_detached)
+
+    async def problems(self, rows: NumberedRows, first: int, past: int) -> AsyncGenerator[Problem, None]:
+        """Of the tiles that lie in a range which begins at a tile. What is not counted yet is no problem."""
+        begin, end = first // NUMBERS_IN_TILE, min(self._newest.tiles, past // NUMBERS_IN_TILE)
+        if begin >= end:
+            return
+        calls = _calls(rows, first)
+        await self._learn_keys({key[0] for of_tile in calls.values() for key in of_tile})
+        there = await self._there(0, begin, end)
+        for tile in sorted(set(range(begin, end)) - await self._detached(first, past)):
+            right = rows_of_calls(
+                (key[0], number, starts, latencies)
+                for key, (starts, latencies) in calls[tile].items()
+                if (number := self._keys[key[0]].get(key)) is not None
+            )
+            for row in _differing(there[tile], right):
+                yield f"tile {tile}", _miscount(row)
+
+    async def sums(self, first: int, last: int) -> AsyncGenerator[Problem, None]:
+        """Of the tiles of level 1 over a range of numbers."""
+        in_run, edition = NUMBERS_IN_TILE * TILES_IN_RUN, self._newest.edition
+        for tile in range(first // in_run, min(self._newest.runs, last // in_run + 1)):
+            there = await self._there(1, tile, tile + 1)
+            right = [row async for row in rows_of_run(self._connection, edition, tile)]
+            for row in _differing(there[tile], right):
+                yield f"tile {tile} of level 1", _miscount(row)
+
+    async def _there(self, level: int, begin: int, end: int) -> Mapping[int, Sequence[FigureRow]]:
+        found = defaultdict[int, list[FigureRow]](list)
+        for tile, *row in await self._connection.fetch(_ROWS, self._newest.edition, level, begin, end):
+            found[tile].append(FigureRow(*row))
+        return found
+
+    async def _detached(self, first: int, past: int) -> set[int]:
+        """Tiles whose calls cannot be counted again."""
+        return {row[0] for row in await self._connection.fetch(_DETACHED, first, past)} if self._has_detached else set()
+
+    async def _learn_keys(self, workspaces: set[str]) -> None:
+        if sum(map(len, self._keys.values())) > _MAX_KEYS:
+            self._keys.clear()
+        unknown = workspaces - self._keys.keys()
+        learned = {workspace: dict[_Key, int]() for workspace in unknown}
+        for *key, number in await self._connection.fetch(_KEYS, list(unknown)) if unknown else ():
+            learned[key[0]][tuple(key)] = number
+        self._keys |= learned
 
 
-async def _tile_problems(connection: Connection, first: int, last: int) -> AsyncGenerator[Problem, None]:
-    """Tiles of level 0 against the rows of the Ledger, and those of level 1 against level 0."""
-    newest, in_run = await counted(connection), NUMBERS_IN_TILE * TILES_IN_RUN
-    detached = {row[0] for row in await connection.fetch(_DETACHED_TILES, first - first % NUMBERS_IN_TILE, last)}
-    for tile in range(first // NUMBERS_IN_TILE, min(newest.tiles, last // NUMBERS_IN_TILE + 1)):
-        if tile in detached:
-            continue  # its calls cannot be counted again
-        there = await connection.fetch(_ROWS, newest.edition, 0, tile)
-        for row in await _differing(there, rows_of_tile(connection, tile)):
-            yield f"tile {tile}", _miscount(row)
-    for tile in range(first // in_run, min(newest.runs, last // in_run + 1)):
-        there = await connection.fetch(_ROWS, newest.edition, 1, tile)
-        for row in await _differing(there, rows_of_run(connection, newest.edition, tile)):
-            yield f"tile {tile} of level 1", _miscount(row)
+def _calls(rows: NumberedRows, first: int) -> Mapping[int, Mapping[_Key, tuple[list[int], list[int | None]]]]:
+    """By tile and key: in which minutes they were accepted, and their latencies."""
+    found = defaultdict[int, dict[_Key, tuple[list[int], list[int | None]]]](lambda: defaultdict(lambda: ([], [])))
+    for number, _, _, of_invocation in rows.openings:
+        if number >= first:
+            _count(found[number // NUMBERS_IN_TILE], of_invocation, (None, None, None), None)
+    for number, _, _, of_invocation, columns in rows.events:
+        if columns[_TYPE] != "stream":
+            ended = columns[_TYPE], columns[_CODE], columns[_REASON]
+            _count(found[number // NUMBERS_IN_TILE], of_invocation, ended, columns[_LATENCY])
+    return found
 
 
-async def _differing(there: Sequence[Sequence[Any]], right: AsyncIterator[FigureRow]) -> Sequence[FigureRow]:
+def _count(
+    calls: dict[_Key, tuple[list[int], list[int | None]]],
+    of_invocation: InvocationLeaves,
+    ended: tuple[str | None, str | None, str | None],
+    latency_ms: int | None,
+) -> None:
+    columns = of_invocation.columns
+    starts, latencies = calls[(columns[_WORKSPACE], columns[_AGENT], columns[_CAPABILITY], *ended)]
+    accepted = int(columns[_CREATED].timestamp())
+    starts.append(accepted - accepted % MINUTE)
+    latencies.append(latency_ms)
+
+
+def _differing(there: Sequence[FigureRow], right: Iterable[FigureRow]) -> Sequence[FigureRow]:
     """One of each Workspace, width and start, be it too much, missing or wrong."""
-    differing = {FigureRow(*row) for row in there} ^ {row async for row in right}
+    differing = set(there) ^ set(right)
     return list({(row.workspace_id, row.width, row.start): row for row in sorted(differing, key=repr)}.values())
 
 

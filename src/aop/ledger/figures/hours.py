@@ -5,7 +5,7 @@ The row of an hour has the cells of its five minutes and of its minutes too, beh
 
 import struct
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from aop.ledger.figures.cell import Sum
@@ -33,31 +33,38 @@ class RowsOfHours:
     """Makes rows of one hour after the other, in the order of Workspaces and times."""
 
     def __init__(self) -> None:
-        self._workspace_id, self._day, self._sum = "", 0, Sum()
-        self._is_begun = False
+        self._workspace_id, self._day, self._hours = "", 0, list[bytes]()
 
     def add(self, workspace_id: str, hour: int, minutes: Mapping[int, bytes]) -> Iterator[FigureRow]:
         """The row of an hour, from the cells of its minutes by their start, and that of a day that is over."""
         day = hour - hour % DAY
         if (workspace_id, day) != (self._workspace_id, self._day):
             yield from self.end()
-        self._workspace_id, self._day, self._is_begun = workspace_id, day, True
-        whole, fives = Sum(), defaultdict[int, Sum](Sum)
+        self._workspace_id, self._day = workspace_id, day
+        fives = defaultdict[int, list[bytes]](list)
         for start, cell in minutes.items():
-            fives[start - start % FIVE_MINUTES].add(cell)
-        parts = {(FIVE_MINUTES, start - hour): each.take_cell() for start, each in fives.items()}
-        for cell in parts.values():
-            whole.add(cell)
+            fives[start - start % FIVE_MINUTES].append(cell)
+        parts = {(FIVE_MINUTES, start - hour): _summed(cells) for start, cells in fives.items()}
+        whole = _summed(list(parts.values()))
         parts |= {(MINUTE, start - hour): cell for start, cell in minutes.items()}
-        cell = whole.take_cell()
-        self._sum.add(cell)
-        yield FigureRow(workspace_id, HOUR, hour, cell, _packed_parts(parts))
+        self._hours.append(whole)
+        yield FigureRow(workspace_id, HOUR, hour, whole, _packed_parts(parts))
 
     def end(self) -> Iterator[FigureRow]:
         """The row of the last day."""
-        if self._is_begun:
-            yield FigureRow(self._workspace_id, DAY, self._day, self._sum.take_cell(), None)
-        self._sum, self._is_begun = Sum(), False
+        if self._hours:
+            yield FigureRow(self._workspace_id, DAY, self._day, _summed(self._hours), None)
+        self._hours = []
+
+
+def _summed(cells: Sequence[bytes]) -> bytes:
+    """One alone, as most are where calls are rare, is its own sum."""
+    if len(cells) == 1:
+        return cells[0]
+    whole = Sum()
+    for cell in cells:
+        whole.add(cell)
+    return whole.take_cell()
 
 
 def _packed_parts(parts: Mapping[tuple[int, int], bytes]) -> bytes:

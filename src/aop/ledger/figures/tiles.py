@@ -5,7 +5,7 @@ the time at which it was accepted. Level 0 counts rows of the Ledger. Level 1 su
 """
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -79,18 +79,20 @@ async def rows_of_tile(connection: Connection, tile: int, *, adds_keys: bool = F
     if adds_keys and any(row["key"] is None for row in calls):
         await connection.execute(ADD_KEYS, tile)
         calls = await connection.fetch(CALLS_OF_TILE, tile)
+    for row in rows_of_calls(row for row in calls if row["key"] is not None):
+        yield row
+
+
+def rows_of_calls(calls: Iterable[tuple[str, int, Sequence[int], Sequence[int | None]]]) -> Iterator[FigureRow]:
+    """From the calls of each Workspace and key: in which minutes they were accepted, and their latencies."""
     minutes = defaultdict[tuple[str, int], _Minute](_Minute)
     for workspace_id, key, starts, latencies in calls:
-        if key is not None:
-            for start, latency_ms in zip(starts, latencies, strict=True):
-                minutes[workspace_id, start].add(key, latency_ms)
+        for start, latency_ms in zip(starts, latencies, strict=True):
+            minutes[workspace_id, start].add(key, latency_ms)
     rows = RowsOfHours()
-    for (workspace_id, hour), starts in groupby(sorted(minutes), key=_hour_of):
-        cells = {start: minutes[workspace_id, start].cell() for _, start in starts}
-        for row in rows.add(workspace_id, hour, cells):
-            yield row
-    for row in rows.end():
-        yield row
+    for (workspace_id, hour), begun in groupby(sorted(minutes), key=_hour_of):
+        yield from rows.add(workspace_id, hour, {start: minutes[workspace_id, start].cell() for _, start in begun})
+    yield from rows.end()
 
 
 async def rows_of_run(connection: Connection, edition: int, run: int) -> AsyncIterator[FigureRow]:

@@ -26,17 +26,24 @@ def perfect_root(hashes: Sequence[bytes]) -> bytes:
     return hashes[0]
 
 
-def root_of(hashes: Sequence[bytes]) -> bytes:
-    """Over any number of neighbours."""
-    if not hashes:
-        return EMPTY_ROOT
-    roots = list[bytes]()
-    start = 0
-    for bit in reversed(range(len(hashes).bit_length())):
-        if len(hashes) & 1 << bit:
-            roots.append(perfect_root(hashes[start : start + (1 << bit)]))
-            start += 1 << bit
-    return joined(roots)
+def pyramid(hashes: Sequence[bytes]) -> Sequence[Sequence[bytes]]:
+    """All perfect subtrees over hashes that begin at a whole tile, by height, up to that of a tile."""
+    levels = [hashes]
+    for _ in range(TILE_HEIGHT):
+        pairs = iter(hashes)
+        hashes = [sha256(b"\x01" + left + right).digest() for left, right in zip(pairs, pairs, strict=False)]
+        levels.append(hashes)
+    return levels
+
+
+def subtrees(levels: Sequence[Sequence[bytes]], size: int) -> Sequence[bytes]:
+    """The roots of the perfect subtrees over the first hashes of a pyramid, the largest first."""
+    roots, start = list[bytes](), 0
+    for height in reversed(range(size.bit_length())):
+        if size & 1 << height:
+            roots.append(levels[height][start >> height])
+            start += 1 << height
+    return roots
 
 
 def joined(roots: Iterable[bytes]) -> bytes:
@@ -74,5 +81,9 @@ class Peaks:
 
     def root(self, leaves: Sequence[bytes]) -> bytes:
         """Over the tiles, and the leaves behind them."""
-        roots = [root for _, root in self._peaks]
-        return joined([*roots, root_of(leaves)] if leaves or not roots else roots)
+        return self.root_behind(subtrees(pyramid(leaves), len(leaves)))
+
+    def root_behind(self, behind: Sequence[bytes]) -> bytes:
+        """Over the tiles, and the roots of the perfect trees behind them."""
+        roots = [*(root for _, root in self._peaks), *behind]
+        return joined(roots) if roots else EMPTY_ROOT

@@ -35,15 +35,15 @@ class InvocationLeaves:
     """The leaves of one Invocation: the parts that all of them share, ready to be put together."""
 
     __slots__ = (
-        *("_ids", "_opening", "_start"),
-        *("_until_chunks", "_until_end", "_until_latency", "_until_sequence", "_until_type"),
+        *("_ids", "_start"),
+        *("_until_chunks", "_until_end", "_until_latency", "_until_sequence", "_until_type", "columns"),
     )
 
     def __init__(self, opening: Sequence[Any]) -> None:
         """From the columns of its opening."""
         invocation, root_task, trace, parent, caller_type, caller = opening[:6]
         workspace, agent, version, release, digest, capability = opening[6:12]
-        self._opening = opening[12:17]
+        self.columns = opening
         ids = f'"invocationId":"inv_{invocation.hex}"'
         root = f'"rootTaskId":"task_{root_task.hex}"'
         of_trace = f'"traceId":"{trace.hex}"'
@@ -63,7 +63,7 @@ class InvocationLeaves:
 
     def of_opening(self) -> Sequence[bytes]:
         """Of the one to three events that the acceptance stands for: same moment, consecutive ids."""
-        kind, event_id, created_at, deadline_at, authorization = self._opening
+        kind, event_id, created_at, deadline_at, authorization = self.columns[12:17]
         moment, (first, *others) = to_text(created_at), _consecutive(event_id)
         permitted = "" if authorization is None else f',"authorizationDigest":"{authorization.hex()}"'
         deadline = f',"deadlineAt":"{to_text(deadline_at)}"'

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from aop.ledger.tree import store
-from aop.ledger.tree.hashing import TILE_HEIGHT, Peaks, node_hash
+from aop.ledger.tree.hashing import TILE_HEIGHT, Peaks, pyramid
 from aop.ledger.tree.store import TILE, TreeBroken
 from aop.store.database import Connection
 
@@ -27,11 +27,11 @@ class Nodes:
             hashes = await store.tile_hashes(self._connection, tiles)
             for tile in tiles:
                 leaves = hashes.get(tile) or await self._unfinished(tile)
-                self._runs[0, tile * TILE] = _pyramid(leaves)
+                self._runs[0, tile * TILE] = pyramid(leaves)
         if runs:
             roots = await store.tile_roots(self._connection, runs)
             for level, first in runs:
-                self._runs[level + 1, first] = _pyramid(roots.get((level, first), ()))
+                self._runs[level + 1, first] = pyramid(roots.get((level, first), ()))
 
     def forget(self) -> None:
         """Lets go of what was read so far."""
@@ -57,16 +57,6 @@ def _run(node: Node) -> Node:
     height, place = node
     level, within = divmod(height, TILE_HEIGHT)
     return level, (place << within) // TILE * TILE
-
-
-def _pyramid(hashes: Sequence[bytes]) -> Sequence[Sequence[bytes]]:
-    """All perfect subtrees over hashes that begin at a whole tile, by height."""
-    levels = [hashes]
-    for _ in range(TILE_HEIGHT - 1):
-        pairs = iter(hashes)
-        hashes = [node_hash(left, right) for left, right in zip(pairs, pairs, strict=False)]
-        levels.append(hashes)
-    return levels
 
 
 def perfect(start: int, past: int) -> Sequence[Node]:

@@ -1,6 +1,7 @@
 """SQL of the tree: rows that leaves are made from, tiles and heads."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,12 +17,13 @@ MAX_OPENING_EVENTS: Final = 3
 _OPENING = ", ".join(f"invocation.{name}" for name in OPENING_COLUMNS)
 _EVENT = ", ".join(f"event.{name}" for name in EVENT_COLUMNS)
 _OPENINGS = (
-    f"SELECT number.number, {_OPENING} FROM ledger.number"  # noqa: S608
+    f"SELECT number.number, number.workspace_id, number.events, {_OPENING} FROM ledger.number"  # noqa: S608
     " JOIN ledger.invocation USING (invocation_id, root_task_id)"
     " WHERE number.number >= $1 AND number.number < $2 AND number.sequence = 0"
 )
 _EVENTS = (
-    f"SELECT number.number, invocation_id, root_task_id, {_EVENT} FROM ledger.number"  # noqa: S608
+    "SELECT number.number, number.workspace_id, number.is_terminal, invocation_id, root_task_id,"  # noqa: S608
+    f" {_EVENT} FROM ledger.number"
     " JOIN ledger.event USING (invocation_id, root_task_id, sequence)"
     " WHERE number.number >= $1 AND number.number < $2 AND number.sequence > 0"
 )
@@ -48,6 +50,10 @@ _ROOTS = (
     " FROM unnest($1::smallint[], $2::bigint[]) AS run (level, first)"
     " JOIN ledger.tree_tile ON tree_tile.level = run.level AND tree_tile.tile >= run.first"
     " AND tree_tile.tile < run.first + 256 GROUP BY run.level, run.first"
+)
+_TILES = (
+    "SELECT level, tile, root, hashes FROM unnest($1::smallint[], $2::bigint[]) AS wanted (level, tile)"
+    " JOIN ledger.tree_tile USING (level, tile)"
 )
 _HEAD = "SELECT size, root FROM ledger.tree_head"
 
@@ -89,11 +95,35 @@ class LeafCache:
         self._leaves.pop(invocation, None)
 
 
+@dataclass(frozen=True)
+class NumberedRows:
+    """Rows of a range of numbers, in any order."""
+
+    openings: Sequence[tuple[int, str, int, InvocationLeaves]]
+    """Number, Workspace and events as the sequence has them, and the Invocation."""
+    events: Sequence[tuple[int, str, bool, InvocationLeaves, Sequence[Any]]]
+    """Number, Workspace and whether it is a terminal, its Invocation, and its columns."""
+
+    def hashes(self) -> dict[int, bytes]:
+        """Of all leaves, by number."""
+        found = dict[int, bytes]()
+        for number, _, _, of_invocation in self.openings:
+            for leaf in of_invocation.of_opening():
+                found[number] = leaf_hash(leaf)
+                number += 1  # noqa: PLW2901  an opening stands for up to three numbers
+        for number, _, _, of_invocation, columns in self.events:
+            found[number] = leaf_hash(of_invocation.of_event(columns))
+        return found
+
+
 async def leaf_hashes(connection: Connection, first: int, past: int, cache: LeafCache | None = None) -> Sequence[bytes]:
     """Of all leaves in a range of numbers, made from their rows; of rows that were detached, as the tree has them."""
-    leaves = await leaves_between(connection, first, past, cache)
-    hashes = {number: leaf_hash(leaf) for number, leaf in leaves.items()}
-    if len(hashes) < past - first:
+    return await hashes_of(connection, await rows_between(connection, first, past, cache), first, past)
+
+
+async def hashes_of(connection: Connection, rows: NumberedRows, first: int, past: int) -> Sequence[bytes]:
+    hashes = rows.hashes()
+    if any(number not in hashes for number in range(first, past)):
         missing = set(await detached_numbers(connection, first - MAX_OPENING_EVENTS, past)) - hashes.keys()
         tiles = await tile_hashes(connection, {number // TILE for number in missing})
         hashes |= {number: tiles[number // TILE][number % TILE] for number in missing if number // TILE in tiles}
@@ -103,34 +133,30 @@ async def leaf_hashes(connection: Connection, first: int, past: int, cache: Leaf
         raise TreeBroken("a number has no row") from None
 
 
-async def leaves_between(
-    connection: Connection, first: int, past: int, cache: LeafCache | None = None
-) -> Mapping[int, bytes]:
-    """By number. A row with a number before the first may stand for events behind it."""
+async def rows_between(connection: Connection, first: int, past: int, cache: LeafCache | None = None) -> NumberedRows:
+    """A row with a number before the first may stand for events behind it."""
     cache = cache or LeafCache(past - first + TILE)
-    start = max(0, first - MAX_OPENING_EVENTS + 1)
-    found = dict[int, bytes]()
-    for row in await connection.fetch(_OPENINGS, start, past):
-        leaves = InvocationLeaves(row[1:])
-        cache.add(row[1], leaves)
-        number = row[0]
-        for leaf in leaves.of_opening():
-            found[number] = leaf
-            number += 1
-    events = await connection.fetch(_EVENTS, first, past)
-    missing = {event[1]: event[2] for event in events if cache.get(event[1]) is None}
+    openings = list[tuple[int, str, int, InvocationLeaves]]()
+    for number, workspace_id, events, *columns in await connection.fetch(
+        _OPENINGS, max(0, first - MAX_OPENING_EVENTS + 1), past
+    ):
+        of_invocation = InvocationLeaves(columns)
+        cache.add(columns[0], of_invocation)
+        openings.append((number, workspace_id, events, of_invocation))
+    rows = await connection.fetch(_EVENTS, first, past)
+    missing = {row[3]: row[4] for row in rows if cache.get(row[3]) is None}
     for columns in await connection.fetch(_NAMED, list(missing), list(missing.values())) if missing else ():
         cache.add(columns[0], InvocationLeaves(columns))
-    for event in events:
-        of_invocation = cache.get(event[1])
-        if of_invocation is None:
-            raise TreeBroken("an event has no Invocation")
-        found[event[0]] = of_invocation.of_event(event[3:])
+    later = list[tuple[int, str, bool, InvocationLeaves, Sequence[Any]]]()
+    for number, workspace_id, is_terminal, invocation, _, *columns in rows:
+        known = cache.get(invocation)
+        if known is not None:  # or else its number has no leaf
+            later.append((number, workspace_id, is_terminal, known, columns))
     # Only now: rows come in any order, and a terminal may come before what happened earlier.
-    for event in events:
-        if event[6] != "stream":
-            cache.forget(event[1])
-    return {number: leaf for number, leaf in found.items() if first <= number < past}
+    for _, _, is_terminal, of_invocation, _ in later:
+        if is_terminal:
+            cache.forget(of_invocation.columns[0])
+    return NumberedRows(openings, later)
 
 
 async def events_of(
@@ -162,11 +188,11 @@ async def heads_between(connection: Connection, behind: int, last: int) -> Seque
     )
 
 
-async def tile_of(connection: Connection, level: int, tile: int) -> TileRow | None:
-    record = await connection.fetchrow(
-        "SELECT level, tile, root, hashes FROM ledger.tree_tile WHERE level = $1 AND tile = $2", level, tile
-    )
-    return to_row_or_none(TileRow, record)
+async def tiles_of(connection: Connection, places: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], TileRow]:
+    """By level and place."""
+    wanted = list(places)
+    rows = to_rows(TileRow, await connection.fetch(_TILES, [each[0] for each in wanted], [each[1] for each in wanted]))
+    return {(row.level, row.tile): row for row in rows}
 
 
 async def batch_end(connection: Connection, size: int, limit: int) -> int:
