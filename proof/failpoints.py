@@ -60,7 +60,7 @@ ROUTER: Sequence[Failpoint] = (
     Failpoint("terminal.before", "aop.ledger.journal:Journal.end", "before"),
     Failpoint("terminal.committed", "aop.ledger.store:append", "after"),
     Failpoint("terminal.after", "aop.ledger.journal:Journal.end", "after"),
-    Failpoint("answer.before", "aop.router.api.invocation_answers:outcome_response", "before"),
+    Failpoint("answer.before", "aop.router.api.invocations:outcome_response", "before"),
     Failpoint("leave.before", "aop.ledger.journal:Journal.request_cancel", "before"),
     Failpoint("leave.after", "aop.ledger.journal:Journal.request_cancel", "after"),
     Failpoint("cancel.before", "aop.router.a2a.agent:AgentConversation.cancel", "before"),
@@ -72,7 +72,7 @@ ROUTER: Sequence[Failpoint] = (
     Failpoint("close.after", "aop.ledger.store:close_epoch", "after"),
 )
 CONTROL_PLANE: Sequence[Failpoint] = (
-    Failpoint("authorize.after", "aop.control_plane.dispatch.invocations:Invocations.authorize", "after"),
+    Failpoint("authorize.after", "aop.control_plane.dispatch.authorization:Authorization.for_caller", "after"),
     Failpoint("dispatch.before", "aop.control_plane.dispatch.router_client:RouterClient.dispatch", "before"),
     Failpoint("dispatch.after", "aop.control_plane.dispatch.router_client:RouterClient.dispatch", "after"),
     Failpoint("stream.opened", "aop.control_plane.dispatch.router_client:RouterClient.open_stream", "after"),

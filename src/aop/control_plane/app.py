@@ -12,7 +12,7 @@ from aop.control_plane.discovery.public_agents import PublicAgents
 from aop.control_plane.discovery.search import Search
 from aop.control_plane.dispatch.authorization import Authorization
 from aop.control_plane.dispatch.bundles import Bundles
-from aop.control_plane.dispatch.invocations import Invocations
+from aop.control_plane.dispatch.invocations import Dispatches
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.dispatch.router_client import RouterClient
 from aop.control_plane.dispatch.streams import Streams
@@ -236,8 +236,7 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
     settings, database, clock = parts.settings, parts.foundation.database, parts.environment.clock
     pins, workspaces = Pins(database), Workspaces(database, clock)
     authorization = Authorization(parts.installation_states, pins)
-    invocations = Invocations(
-        authorization,
+    dispatches = Dispatches(
         router,
         max_deadline_ms=settings.unit.invocation_deadline_ms,
         max_result_bytes=settings.gateway_result_max_bytes,
@@ -249,7 +248,9 @@ def _workspace_routes(parts: _Parts, access: GatewayAccess, router: RouterClient
     return [
         *WorkspaceRoutes(workspaces, installations, settings.request_max_bytes).routes(access),
         *CallerRoutes(WorkspaceCallers(database, clock)).routes(access),
-        *InvocationRoutes(invocations, streams, settings.unit.invocation_request_max_bytes).routes(access),
+        *InvocationRoutes(authorization, dispatches, streams, settings.unit.invocation_request_max_bytes).routes(
+            access
+        ),
         *LineageRoutes(workspaces, LineageReads(router)).routes(access),
         *BundleRoutes(workspaces, Bundles(LineageReads(router), parts.installation_states, pins)).routes(access),
         *FiguresRoutes(workspaces, LineageReads(router), clock).routes(access),

@@ -26,8 +26,7 @@ from aop.router.a2a.skill_requests import RequestsOfSkills
 from aop.router.api.delegation import Delegations
 from aop.router.api.events import EventReadRoutes
 from aop.router.api.figures import FiguresReadRoutes
-from aop.router.api.invocation_answers import InvocationAnswers
-from aop.router.api.invocations import DispatchRoutes
+from aop.router.api.invocations import CallSizes, Invocations
 from aop.router.api.nested import NestedInvocationRoutes
 from aop.router.api.proofs import ProofRoutes
 from aop.router.api.reads import LedgerReadRoutes
@@ -210,14 +209,15 @@ def _invocation_routes(
     max_input_bytes = unit.invocation_request_max_bytes
     phase_kinds = parts.counts.phase_kinds
     call_limits = CallLimits(unit.invocation_deadline_ms, max_input_bytes)
-    boundary = AcceptanceBoundary(resolution, parts.journal, parts.checks, phase_kinds, call_limits, agents)
+    boundary = AcceptanceBoundary(parts.journal, parts.checks, call_limits, agents)
     clock = parts.environment.clock
     execution = Execution(parts.checks, parts.journal, parts.supervisor, parts.foundation.log, parts.counts, clock)
-    answers = InvocationAnswers(boundary, execution, unit.sse_frame_max_bytes)
+    sizes = CallSizes(max_input_bytes, unit.sse_frame_max_bytes)
+    invocations = Invocations(resolution, boundary, execution, parts.supervisor, phase_kinds, sizes)
     delegations = Delegations(issuer, credential.private_key.delegation_key(), lambda: clock().timestamp())
     roots, children = slots
-    nested = NestedInvocationRoutes(ledger, resolution, answers, phase_kinds.resolve, max_input_bytes)
+    nested = NestedInvocationRoutes(ledger, resolution, invocations, phase_kinds.resolve, max_input_bytes)
     return [
-        *DispatchRoutes(answers, max_input_bytes).routes(settings.service_principals, roots),
+        *invocations.routes(settings.service_principals, roots),
         *nested.routes(delegations, children),
     ]

@@ -9,8 +9,7 @@ A call that the Router resolves was authorized before. If its version was replac
 replaced, for a short time. A new call sees only the current Installation.
 """
 
-from collections.abc import Coroutine, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
@@ -67,20 +66,20 @@ class Authorization:
         self._states = installation_states
         self._pins = pins
 
-    def for_caller(self, caller: str, access: AccessRequest) -> Coroutine[Any, Any, Authorized]:
-        return self._authorized(access, caller)
+    async def for_caller(self, caller: str, access: AccessRequest) -> Authorized:
+        state = require_caller(await self._states.read(access.workspace_id, access.agent_id, caller))  # 1, 2
+        return await self._permitted(access, state)
 
-    def for_router(self, access: AccessRequest) -> Coroutine[Any, Any, Authorized]:
+    async def for_router(self, access: AccessRequest) -> Authorized:
         """For nobody in particular: the root of such a call was authorized for its caller."""
-        return self._authorized(access, None)
+        state = require_known(await self._states.read(access.workspace_id, access.agent_id, None))  # 1
+        return await self._permitted(access, state)
 
     async def card(self, pin: Pin) -> bytes:
         """The canonical bytes of an authorized Card."""
         return await self._pins.document(pin.agent, pin.version, pin.card_digest)
 
-    async def _authorized(self, access: AccessRequest, caller: str | None) -> Authorized:
-        read = await self._states.read(access.workspace_id, access.agent_id, caller)
-        state = require_known(read) if caller is None else require_caller(read)  # 1, 2
+    async def _permitted(self, access: AccessRequest, state: InstallationState) -> Authorized:
         if access.version is not None and not _pins(state, access.version):
             replaced = await self._states.replaced(access.workspace_id, access.agent_id, access.version)
             state = replaced or state

@@ -1,4 +1,4 @@
-"""Invocation Dispatch: authorizes, mints the identities, hands over to the Router, and checks what comes back."""
+"""The dispatch of an Invocation: what is sent to the Router, and the check of what comes back."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Reason, Refusal, code_entries
 from aop.contracts.identity import Lineage
 from aop.contracts.invocation import InvocationRequest, InvocationResult, RouterDispatch, UserCaller
-from aop.control_plane.dispatch.authorization import AccessRequest, Authorization, Authorized
+from aop.control_plane.dispatch.authorization import Authorized
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
 from aop.net.headers import HeaderMap
 from aop.net.http import Answer, ConnectFailed, Headers, HttpError
@@ -58,29 +58,14 @@ class Forwarded(msgspec.Struct, frozen=True):
     reason: Reason | None = None
 
 
-class Invocations:
-    def __init__(
-        self, authorization: Authorization, router: RouterClient, *, max_deadline_ms: int, max_result_bytes: int
-    ) -> None:
-        self._authorization = authorization
+class Dispatches:
+    def __init__(self, router: RouterClient, *, max_deadline_ms: int, max_result_bytes: int) -> None:
         self._router = router
         self._guard_seconds = max_deadline_ms / 1000 + GUARD_SECONDS
         self._max_result_bytes = max_result_bytes
 
-    async def authorize(self, caller: str, workspace_id: str, request: InvocationRequest) -> Authorized:
-        access = AccessRequest(workspace_id, request.agent_id, request.capability)
-        return await self._authorization.for_caller(caller, access)
-
-    async def run(
-        self,
-        caller: str,
-        authorized: Authorized,
-        request: InvocationRequest,
-        dispatch: Dispatch,
-        trace_headers: Headers = (),
-    ) -> Forwarded:
+    async def send(self, body: bytes, dispatch: Dispatch, trace_headers: Headers = ()) -> Forwarded:
         """JSON mode: the whole answer, checked."""
-        body = dispatch_body(caller, authorized, request, dispatch.lineage)
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
             answer = await self._router.dispatch(

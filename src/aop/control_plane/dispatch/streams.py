@@ -7,15 +7,13 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from aop.contracts.errors import ErrorCode, Reason
-from aop.contracts.invocation import CorrelatedError, InvocationRequest
-from aop.control_plane.dispatch.authorization import Authorized
+from aop.contracts.invocation import CorrelatedError
 from aop.control_plane.dispatch.invocations import (
     GUARD_SECONDS,
     MAX_ERROR_BYTES,
     Dispatch,
     Forwarded,
     RouterFailed,
-    dispatch_body,
     forwarded_error,
     router_lost,
     seen_by_router,
@@ -79,16 +77,8 @@ class Streams:
         self._guard_seconds = max_deadline_ms / 1000 + GUARD_SECONDS
         self._max_frame_bytes = max_frame_bytes
 
-    async def open(
-        self,
-        caller: str,
-        authorized: Authorized,
-        request: InvocationRequest,
-        dispatch: Dispatch,
-        trace_headers: Headers = (),
-    ) -> OpenedStream | Forwarded:
+    async def open(self, body: bytes, dispatch: Dispatch, trace_headers: Headers = ()) -> OpenedStream | Forwarded:
         """An open stream, or the error that came instead of its first frame."""
-        body = dispatch_body(caller, authorized, request, dispatch.lineage)
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         try:
             async with AsyncExitStack() as opened:

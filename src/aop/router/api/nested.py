@@ -1,4 +1,7 @@
-"""`POST /agent/v1/invocations`: an Agent calls another one, as part of the Invocation it is running."""
+"""`POST /agent/v1/invocations`: an Agent calls another one, as part of the Invocation it is running.
+
+These are the first steps of such a call; `api.invocations` has the rest.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +18,7 @@ from aop.contracts.invocation import NestedInvocationRequest
 from aop.contracts.resolution import ResolveInstalledVersionRequest
 from aop.ledger.reader import LedgerReader
 from aop.router.api.delegation import Delegations
-from aop.router.api.invocation_answers import InvocationAnswers
+from aop.router.api.invocations import Invocations
 from aop.router.invocation.acceptance import AuthorizedCall
 from aop.router.invocation.parents import require_running_parent
 from aop.router.targets.resolution import Resolution
@@ -30,12 +33,12 @@ _decode = msgspec.json.Decoder(NestedInvocationRequest).decode
 
 class NestedInvocationRoutes:
     def __init__(
-        self, ledger: LedgerReader, resolution: Resolution, answers: InvocationAnswers, phase: PhaseKind, max_bytes: int
+        self, ledger: LedgerReader, resolution: Resolution, invocations: Invocations, phase: PhaseKind, max_bytes: int
     ) -> None:
         """`phase` is what the search for the installed version counts as."""
         self._ledger = ledger
         self._resolution = resolution
-        self._answers = answers
+        self._invocations = invocations
         self._phase = phase
         self._max_bytes = max_bytes
 
@@ -68,4 +71,4 @@ class NestedInvocationRoutes:
         context = InvocationContext(lineage, pin, caller, nested.capability, version.authorization_digest)
         value = body.member("input")
         call = AuthorizedCall(context, bytes(nested.input), value, nested.stream, received, phases)
-        return await self._answers.answer(request, call)
+        return await self._invocations.answer(request, call)

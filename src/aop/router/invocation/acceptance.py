@@ -1,8 +1,7 @@
-"""The acceptance boundary: all that may refuse an Invocation, up to and including its first Ledger transaction."""
+"""The acceptance boundary: the input of a call, and its first Ledger transaction. Nothing after that may refuse it."""
 
 import asyncio
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 
@@ -22,10 +21,7 @@ from aop.router.a2a.agent import AgentConversation, Agents
 from aop.router.a2a.outcome import Outcome
 from aop.router.a2a.tracked_task import TrackedTask
 from aop.router.invocation.running import RunningInvocation
-from aop.router.metrics import InvocationPhases
 from aop.router.targets.card import TargetCard
-from aop.router.targets.resolution import Resolution
-from aop.serving.body import CallerLeft
 from aop.telemetry.phases import RequestPhases
 from aop.telemetry.spans import Attribute, agent_span_id
 
@@ -55,58 +51,31 @@ class CallLimits(msgspec.Struct, frozen=True):
 
 
 class AcceptanceBoundary:
-    def __init__(
-        self,
-        resolution: Resolution,
-        journal: Journal,
-        checks: SchemaChecks,
-        phase_kinds: InvocationPhases,
-        limits: CallLimits,
-        agents: Agents,
-    ) -> None:
-        self._resolution, self._agents = resolution, agents
+    def __init__(self, journal: Journal, checks: SchemaChecks, limits: CallLimits, agents: Agents) -> None:
+        self._journal, self._agents = journal, agents
         self._checks, self._limits = checks, limits
-        self._journal = journal
-        self._phase_kinds = phase_kinds
 
-    async def accept(
-        self, call: AuthorizedCall, caller_left: Callable[[], bool]
-    ) -> RunningInvocation | EndedAtAcceptance:
-        """Raises a Refusal before anything is recorded, or returns after the first transaction committed. What runs the
-        Invocation then enters the next phase."""
-        phases = call.phases
-        if phases.span is not None:
-            phases.span.attributes.update(_span_attributes(call))
-        phases.enter(self._phase_kinds.resolve)
-        release = call.context.pin.release
-        self._resolution.require_usable(release)
-        card = await self._resolution.card(call.context, phases.headers())
-        if phases.span is not None:
-            phases.span.attributes["aop.agent.name"] = card.name
-        phases.enter(self._phase_kinds.accept)
+    async def require_input(self, call: AuthorizedCall, card: TargetCard) -> float:
+        """The deadline of the call, if its input has the right size and follows the schema of the Skill.
+
+        A check that takes until the deadline is no refusal: the call is accepted and ends `timed_out`.
+        """
         if len(call.content) > min(self._limits.input_bytes, card.max_input_bytes):
             raise PayloadTooLarge("input", reason=Reason.INPUT_SIZE)
         deadline = call.received + min(self._limits.deadline_ms, card.timeout_ms) / 1000
-        await self._require_input(call, card, deadline)
-        if caller_left():
-            raise CallerLeft("before acceptance")
-        # Again, because a change may have arrived while the Card was asked for or the input checked.
-        self._resolution.require_usable(release)
-        return await self._record(call, card, deadline)
-
-    async def _require_input(self, call: AuthorizedCall, card: TargetCard, deadline: float) -> None:
-        """A check that takes until the deadline is no refusal: the call is accepted and ends `timed_out`."""
+        schema = card.skills[call.context.capability].input
         try:
-            schema = card.skills[call.context.capability].input
             await self._checks.require_input(schema, call.content, call.value, deadline)
         except TooMuchSchemaWork:
             raise PayloadTooLarge("the check of the input", reason=Reason.SCHEMA_WORK) from None
         except TimeoutError:
-            return
+            pass
+        return deadline
 
-    async def _record(
+    async def record(
         self, call: AuthorizedCall, card: TargetCard, deadline: float
     ) -> RunningInvocation | EndedAtAcceptance:
+        """Returns after the first transaction committed; raises a Refusal if nothing is recorded."""
         left = deadline - asyncio.get_running_loop().time()
         now = time.time()
         opening, terminal = _opening(call, card, left)
@@ -160,7 +129,7 @@ def _opening(call: AuthorizedCall, card: TargetCard, left: float) -> tuple[Openi
     return Opening.STARTED, None
 
 
-def _span_attributes(call: AuthorizedCall) -> dict[str, Attribute]:
+def span_attributes(call: AuthorizedCall) -> dict[str, Attribute]:
     """What a span says of the call: ids and names, never content."""
     lineage, pin = call.context.lineage, call.context.pin
     attributes: dict[str, Attribute] = {

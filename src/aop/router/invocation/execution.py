@@ -1,4 +1,4 @@
-"""Runs an accepted Invocation: never refuses, ends in exactly one terminal, and records it before anyone learns it."""
+"""What follows acceptance: work that never refuses, and exactly one terminal, recorded before anybody learns it."""
 
 import asyncio
 from contextlib import suppress
@@ -11,7 +11,6 @@ from aop.contracts.lineage import EventType
 from aop.ledger.group_commit import EpochFenced
 from aop.ledger.journal import Journal
 from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, terminal_fact
-from aop.net.asgi import Disconnect
 from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.a2a.sending import send_and_follow
 from aop.router.a2a.streaming import stream_chunks
@@ -25,7 +24,6 @@ from aop.router.stream.outbox import Outbox
 from aop.router.stream.progress import ProgressKeeper
 from aop.serving.request_log import Level, UnitLog, safe_cause
 from aop.telemetry.phases import RequestPhases
-from aop.telemetry.spans import agent_span_id
 
 NOTE_SECONDS = 1.0
 """How long the note that a caller left may take. After that the work is stopped without the note."""
@@ -50,19 +48,13 @@ class Execution:
         self._clock = clock
         self._checks = checks
 
-    def start(self, running: RunningInvocation) -> None:
-        """From here on the Invocation belongs to the supervisor, whoever waits for it."""
-        self._supervisor.start(running, self._run(running))
-
-    def start_stream(self, running: RunningInvocation, max_frame_bytes: int) -> StreamDelivery:
-        """Likewise. The caller's frames come from the delivery, `accepted` first."""
-        running.phases.end()  # its task enters the next one, a little later
+    def open_stream(self, running: RunningInvocation, max_frame_bytes: int) -> StreamDelivery:
+        """The caller's frames come from the delivery, `accepted` first."""
         progress = ProgressKeeper(
             self._journal, self._clock, running.place, lambda: running.stop(StopReason.LEDGER_FAILED)
         )
         running.stream = StreamDelivery(Outbox(), FrameWriter(running.lineage, max_frame_bytes), progress)
         running.stream.accept()
-        self.start(running)
         return running.stream
 
     async def leave(self, running: RunningInvocation) -> None:
@@ -85,39 +77,7 @@ class Execution:
             if terminal.error is not None:
                 phases.span.attributes["error.type"] = terminal.error.value
 
-    async def run_here(self, running: RunningInvocation, disconnect: Disconnect) -> Outcome:
-        """JSON mode: the task of the request does the work itself, until the terminal is recorded."""
-
-        def leave() -> None:
-            self._supervisor.keep(self.leave(running))
-
-        self._supervisor.enter(running)
-        disconnect.add_callback(leave)
-        try:
-            return await self._run(running)
-        except asyncio.CancelledError:
-            await self._abandon(running)
-            raise
-        finally:
-            disconnect.remove_callback(leave)
-
-    async def _run(self, running: RunningInvocation) -> Outcome:
-        phases, kinds = running.phases, self._metrics.phase_kinds
-        phases.enter(kinds.agent, None if phases.span is None else agent_span_id(running.lineage.invocation))
-        outcome, leaves_task = await self._worked(running)
-        phases.enter(kinds.terminal, fault=outcome.terminal.error)
-        told = await self._recorded(running, outcome)
-        phases.end(None if told is outcome else told.terminal.error)
-        self._supervisor.ended(running, told)
-        self.conclude(phases, told)
-        if running.stream is not None and phases.span is not None:
-            phases.span.attributes["aop.stream.chunks"] = running.stream.frames.chunks
-        running.ended.set_result(told)
-        if leaves_task and running.task.may_run:
-            self._supervisor.keep(running.conversation.cancel(running.task.task_id or ""))
-        return told
-
-    async def _abandon(self, running: RunningInvocation) -> None:
+    async def abandon(self, running: RunningInvocation) -> None:
         """Whoever runs the task of the request ends it, as a server may that stops. The Invocation gets its terminal if
         the store takes it soon, and otherwise from the next epoch."""
         if running.ended.done():
@@ -126,11 +86,11 @@ class Execution:
         told = Outcome(ROUTER_ENDED)
         with suppress(TimeoutError):
             async with asyncio.timeout(NOTE_SECONDS):
-                told = await self._recorded(running, told)
+                told = await self.recorded(running, told)
         self._supervisor.ended(running, told)
         running.ended.set_result(told)
 
-    async def _worked(  # noqa: PLR0911  one return for each way to end
+    async def worked(  # noqa: PLR0911  one return for each way to end
         self, running: RunningInvocation
     ) -> tuple[Outcome, bool]:
         """The outcome, and whether to cancel a Task that may still run."""
@@ -180,7 +140,7 @@ class Execution:
         late = asyncio.get_running_loop().time() >= running.deadline
         return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)
 
-    async def _recorded(self, running: RunningInvocation, outcome: Outcome) -> Outcome:
+    async def recorded(self, running: RunningInvocation, outcome: Outcome) -> Outcome:
         """What the caller may learn: the outcome if its terminal is durable, else LOST."""
         stream = running.stream
         place, facts = (running.place, ()) if stream is None else await stream.progress.close()
