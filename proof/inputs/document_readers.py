@@ -66,6 +66,7 @@ class Answers(Reader):
         return self._near.near() if self._chance.random() < 0.3 else self._answers.near()
 
     def attempt(self, sample: bytes) -> bool:
+        self._require_same_together(sample)
         try:
             result = read_result(sample, REQUEST_ID, STREAM_KINDS)
             _use(result)
@@ -76,6 +77,14 @@ class Answers(Reader):
         require(self._is_sound(sample), "an answer that the profile refuses")
         self._require_same(sample, result)
         return True
+
+    def _require_same_together(self, sample: bytes) -> None:
+        """Events that came together are read as one by one."""
+        events, read = [self.corpus[0], sample, self.corpus[0]], list[object]()
+        for run in self._repetition.runs(events):
+            read += [run] if isinstance(run, bytes) else zip(*run, strict=True)
+        alone = [self._repetition.value(event) or event for event in events]
+        require(read == alone, "events that came together are read in another way than one by one")
 
     def _require_same(self, sample: bytes, result: Result) -> None:
         """What is read as a repetition of the event before is what the full reading gives."""
