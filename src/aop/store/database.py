@@ -38,10 +38,17 @@ _RULES = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError)
 async def translated_failures() -> AsyncIterator[None]:
     try:
         yield
-    except _RULES:
-        raise
     except (asyncpg.PostgresError, *_LOST) as failure:
-        raise StoreUnavailable(type(failure).__name__) from failure
+        known = translated(failure)
+        if known is failure:
+            raise
+        raise known from failure
+
+
+def translated(failure: Exception) -> Exception:
+    """The same for one failure: a scope around it costs a lone read more than its try does."""
+    is_of_store = isinstance(failure, (asyncpg.PostgresError, *_LOST)) and not isinstance(failure, _RULES)
+    return StoreUnavailable(type(failure).__name__) if is_of_store else failure
 
 
 def session_settings(application: str, statement_ms: int = STATEMENT_MILLIS) -> dict[str, str]:

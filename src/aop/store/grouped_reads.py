@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from aop.store.database import SERVER_LOST, Connection, Database, translated_failures
+from aop.store.database import SERVER_LOST, Connection, Database, translated
 from aop.store.problems import StoreUnavailable
 
 K = TypeVar("K", bound=Hashable)
@@ -57,32 +57,38 @@ class GroupedReads(Generic[K, R]):
             if self._has_company:
                 for _ in range(_TURNS_TO_GATHER):
                     await asyncio.sleep(0)
-            self._reading_now, self._waiting = self._waiting[:_MAX_TOGETHER], self._waiting[_MAX_TOGETHER:]
-            self._has_company = len(self._reading_now) > 1
-            await self._answer(self._reading_now)
+            batch, self._waiting = self._waiting[:_MAX_TOGETHER], self._waiting[_MAX_TOGETHER:]
+            self._reading_now = batch
+            self._has_company = len(batch) > 1
+            keys = list(dict.fromkeys([key for key, _ in batch])) if self._has_company else [batch[0][0]]
+            try:
+                found = await self._found(keys)
+            except Exception as fault:  # noqa: BLE001  whatever it is, everyone who waits gets it
+                _tell_all(batch, fault)
+                continue
+            for key, answer in batch:
+                if not answer.done():
+                    answer.set_result(found.get(key))
         self._reading = None
 
-    async def _answer(self, batch: Sequence[tuple[K, "asyncio.Future[R | None]"]]) -> None:
-        try:
-            found = await self._found(list(dict.fromkeys(key for key, _ in batch)))
-        except Exception as fault:  # noqa: BLE001  whatever it is, everyone who waits gets it
-            for _, answer in batch:
-                if not answer.done():
-                    # One for each: an exception that is raised in several places gathers all their tracebacks.
-                    answer.set_exception(StoreUnavailable(str(fault)) if isinstance(fault, StoreUnavailable) else fault)
-            return
-        for key, answer in batch:
-            if not answer.done():
-                answer.set_result(found.get(key))
-
     async def _found(self, keys: Sequence[K]) -> Mapping[K, R]:
-        if self._kept is None:
+        kept = self._kept
+        if kept is None:
             async with self._database.connection() as connection:
                 return await self._read(connection, keys)
-        async with translated_failures():
-            connection = await self._kept.opened()
-            try:
-                return await self._read(connection, keys)
-            except SERVER_LOST as failure:
-                await self._kept.leave(failure)
+        try:
+            return await self._read(await kept.opened(), keys)
+        except Exception as failure:
+            if isinstance(failure, SERVER_LOST):
+                await kept.leave(failure)
+            known = translated(failure)
+            if known is failure:
                 raise
+            raise known from failure
+
+
+def _tell_all(batch: Sequence[tuple[K, "asyncio.Future[R | None]"]], fault: Exception) -> None:
+    for _, answer in batch:
+        if not answer.done():
+            # One for each: an exception that is raised in several places gathers all their tracebacks.
+            answer.set_exception(StoreUnavailable(str(fault)) if isinstance(fault, StoreUnavailable) else fault)
