@@ -61,5 +61,6 @@ export default defineConfig({
     fs: { allow: [".", "../connect", "../contracts"] },
   },
   // What is tested here are pure functions: they share one module registry instead of a process per file.
-  test: { include: ["src/**/*.test.ts"], environment: "node", pool: "threads", isolate: false },
+  // Those that try many values need seconds where others use the machine as well.
+  test: { include: ["src/**/*.test.ts"], environment: "node", pool: "threads", isolate: false, testTimeout: 120_000 },
 })

@@ -11,7 +11,7 @@ from aop.local.ports import Listeners
 from aop.local.unit import SupervisedUnit, answers_ready
 from aop.net.address_settings import ListenAddress
 
-_CLOSING_SECONDS = 3.0
+_CLOSING_SECONDS = 8.0
 """What a unit may take after its drain and grace, before it is killed."""
 
 

@@ -21,7 +21,7 @@ MAX_RESTARTS: Final = 5
 """Of one worker within a minute."""
 _MINUTE: Final = 60.0
 _FIRST_DELAY: Final = 0.1
-_CLOSING_SECONDS: Final = 5.0
+_CLOSING_SECONDS: Final = 8.0
 """What a worker may take beyond its drain and its grace, before it is killed."""
 
 Keep = Callable[[bytes | None, bytes], bytes]

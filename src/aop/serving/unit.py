@@ -28,7 +28,8 @@ from aop.serving.unit_settings import MAX_CONNECTIONS, Descriptors, Serving
 
 _SPARE_DESCRIPTORS = 128
 """Listener, log, store notifications, and connections that are just being refused or closed."""
-_CLOSING_SECONDS = 1.0
+_CLOSING_SECONDS = 5.0
+"""For the last answers. One of a call that was being accepted when the grace was over waits for two writes first."""
 _COLLECTED_AFTER = 50_000
 _RECORD_SECONDS = 10.0
 
