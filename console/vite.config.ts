@@ -62,5 +62,11 @@ export default defineConfig({
   },
   // What is tested here are pure functions: they share one module registry instead of a process per file.
   // Those that try many values need seconds where others use the machine as well.
-  test: { include: ["src/**/*.test.ts"], environment: "node", pool: "threads", isolate: false, testTimeout: 120_000 },
+  test: {
+    include: ["src/**/*.test.ts"],
+    environment: "node",
+    pool: "threads",
+    isolate: false,
+    testTimeout: 120_000,
+  },
 })
