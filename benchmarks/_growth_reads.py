@@ -88,7 +88,7 @@ def _lists(ledger: LedgerReader, now: datetime) -> dict[str, Read]:
         "failed": RecordFilter(status=InvocationStatus.FAILED),
         "a code": RecordFilter(error_code=ErrorCode.TIMEOUT),
         "an Agent never called": RecordFilter(agent_id="acme:never-called"),
-        "before 20 days": RecordFilter(until=now - timedelta(days=20)),
+        "before 7 days": RecordFilter(until=now - timedelta(days=7)),
     }
     found: dict[str, Read] = {}
     for name, kept in filters.items():

@@ -1,5 +1,6 @@
 """A Ledger that grows month by month: what calls and reads cost at each size, and what it takes to put a month away."""
 
+import asyncio
 import json
 import sys
 import tempfile
@@ -104,6 +105,7 @@ class _Growth:
         return commands
 
     async def _measure(self, connection: Connection, name: str, months: Sequence[Month]) -> None:
+        await asyncio.sleep(1)  # sessions that end meanwhile would be missing from the CPU of the store
         found = await writes(self._journal, self._postmaster)
         with seed.sequencing(self._url):
             await seed.all_counted(connection, _tell)
