@@ -13,7 +13,7 @@ import yaml
 
 from tests.docs.blocks import ROOT
 from tests.docs.deployments import DEPLOY, Json, kubernetes, make_secrets
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import INSTALL_SECONDS
 from tests.support.wheels import built_wheel
 from tools.environments import Environment, ready
 
@@ -32,7 +32,7 @@ def tools() -> Path:
 
 def output(*command: str | Path, text: str = "") -> "subprocess.CompletedProcess[str]":
     words = [str(word) for word in command]
-    return subprocess.run(words, input=text, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    return subprocess.run(words, input=text, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
 
 
 def problems(objects: list[Json]) -> str:

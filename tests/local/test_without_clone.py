@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from aop.base.distribution import NAME
+from tests.support.waiting import INSTALL_SECONDS
 from tests.support.wheels import built_wheel, installed, output_of
 from tools.environments import child_environment, ready_uv
 
-SECONDS = 240
 NOWHERE = "http://127.0.0.1:9/simple"
 """Nothing listens there."""
 
@@ -64,7 +64,7 @@ class Aop:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=INSTALL_SECONDS,
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
@@ -95,10 +95,10 @@ def test_the_wheel_runs_the_platform_with_samples_and_an_agent_of_ones_own(home:
             assert "Hello, Ada!" in aop("invoke", "local:my-agent", "greet", '{"name": "Ada"}')
         finally:
             agent.terminate()
-            agent.wait(SECONDS)
+            agent.wait(INSTALL_SECONDS)
     finally:
         platform.send_signal(signal.SIGINT)
-        assert platform.wait(SECONDS) == 0
+        assert platform.wait(INSTALL_SECONDS) == 0
     _require_old_samples_kept(aop)
 
 
@@ -108,14 +108,14 @@ def _require_old_samples_kept(aop: Aop) -> None:
     (environment / ".stamp").write_text("of an older version")
     aop.environment |= {"UV_INDEX_URL": NOWHERE, "PIP_INDEX_URL": NOWHERE, "UV_OFFLINE": "1"}
     refused = aop.start("again.log", "up")
-    assert refused.wait(SECONDS) == 1
+    assert refused.wait(INSTALL_SECONDS) == 1
     assert "start without the sample Agents with --no-agents" in (aop.folder / "again.log").read_text()
     assert (environment / ".stamp").read_text() == "of an older version"
     subprocess.run([environment / "bin" / "python", "-c", "import aop.agent, summarizer"], check=True)
 
 
 def _wait_for(file: Path, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + INSTALL_SECONDS
     while not file.exists():
         assert process.poll() is None, log.read_text(errors="replace")
         assert time.monotonic() < deadline, log.read_text(errors="replace")

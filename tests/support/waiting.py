@@ -12,6 +12,8 @@ from typing import Any
 
 PATIENCE_SECONDS = 240.0
 """Never used up by a test that passes: long enough for a machine that does a dozen other things."""
+INSTALL_SECONDS = 1200.0
+"""The same for an installer, which fetches, unpacks and compiles a hundred packages."""
 _LEAST_SCALE = 3.0
 _BETWEEN_LOOKS = 0.02
 _BETWEEN_WATCHES = 0.1

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aop.base.distribution import NAME
+from tests.support.waiting import INSTALL_SECONDS
 from tools.environments import ROOT, child_environment, ready_uv
 
 
@@ -17,7 +18,7 @@ def output_of(command: Sequence[str | Path]) -> str:
         env=child_environment(),
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=INSTALL_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
