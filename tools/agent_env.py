@@ -1,12 +1,16 @@
 """The virtual environments of the sample Agents: one per folder of agents/, from its own lock file."""
 
+import re
 import sys
 from pathlib import Path
 
-from tools.environments import ROOT, Environment, ready
+from tools.environments import PRIVATE, ROOT, Environment, ready
 
 AGENTS = ROOT / "agents"
 _COLD_SECONDS = 15
+_BESIDE = re.fullmatch(r"test(-[0-9.]+)", Path(sys.prefix).name) if Path(sys.prefix).parent == PRIVATE else None
+"""The environment test-3.13: its tests run beside those of the main one, under another Python. So the Agents that they
+start need environments of their own."""
 
 
 def names() -> list[str]:
@@ -24,7 +28,9 @@ def folders(name: str) -> tuple[Path, ...]:
 def environment(name: str) -> Environment:
     """It sees the Agent's folders and this checkout's `aop`, but none of the platform's dependencies."""
     lock = AGENTS / name / "requirements.lock"
-    return Environment(f"agents/{name}", lock, (ROOT / "src", *folders(name)), _COLD_SECONDS)
+    group = f"agents{_BESIDE[1]}" if _BESIDE else "agents"
+    paths = (ROOT / "src", *folders(name))
+    return Environment(f"{group}/{name}", lock, paths, _COLD_SECONDS, compiled=_BESIDE is None)
 
 
 def environments() -> list[Environment]:

@@ -1,12 +1,14 @@
 """The versions of Python that the project says it is tested on are those it can be tested on."""
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tools import interpreters
-from tools.environments import ROOT, SetupFailed
+from tools.environments import PRIVATE, ROOT, SetupFailed
 
 _CLASSIFIER = "Programming Language :: Python :: 3."
 
@@ -46,3 +48,16 @@ def test_a_command_that_does_not_start_is_no_interpreter(tmp_path: Path, monkeyp
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert interpreters.find("3.13") is None
+
+
+@pytest.mark.parametrize(
+    ("environment", "group"), [("test", "agents"), ("test-3.13", "agents-3.13"), ("run", "agents")]
+)
+def test_a_short_part_on_another_python_leaves_the_environments_of_the_others_alone(
+    environment: str, group: str
+) -> None:
+    code = f"import sys; sys.prefix = {str(PRIVATE / environment)!r}; from tools import agent_env as a; " + (
+        "print(*(one.folder.parent for one in a.environments()))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(ran.stdout.split()) == {str(PRIVATE / group)}
