@@ -66,9 +66,7 @@ class Invocations:
         phase_kinds: InvocationPhases,
         sizes: CallSizes,
     ) -> None:
-        self._resolution = resolution
-        self._boundary = boundary
-        self._execution = execution
+        self._resolution, self._boundary, self._execution = resolution, boundary, execution  # steps 4, 5 and 6, 7 and 8
         self._supervisor = supervisor
         self._phase_kinds = phase_kinds
         self._sizes = sizes
