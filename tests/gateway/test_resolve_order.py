@@ -1,5 +1,6 @@
 """Of several faults of a question, the first in the order of checks is told."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from itertools import combinations
 
@@ -10,7 +11,7 @@ from aop.contracts.errors import ErrorCode, Refusal
 from aop.contracts.publication import ReleaseState
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
 from aop.control_plane.registry.pins import Pins
-from aop.control_plane.workspace.installation_states import InstallationStates
+from aop.control_plane.workspace.installation_states import MAX_KEPT, InstallationStates
 from aop.local.state import DatabaseUrls
 from tests.gateway.resolving import Scene, a_scene
 from tests.support.catalog import Catalog
@@ -109,6 +110,23 @@ async def test_a_fault_is_told_to_the_next_call_whatever_the_calls_before_it_fou
             with pytest.raises(Refusal) as refused:
                 await authorization.for_caller("alice", _access(scene))
             assert refused.value.code == code
+
+
+async def test_what_calls_found_is_kept_for_so_many_of_them_alone(
+    gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
+) -> None:
+    states = InstallationStates(catalog.database, utc_now)
+    async with a_scene(Owner(gateway, alice), catalog, Rows(postgres, stores), "kept") as scene:
+        access = _access(scene)
+        first = await states.read(access.workspace_id, access.agent_id, "alice")
+        assert first is not None
+        assert await states.read(access.workspace_id, access.agent_id, "alice") is first
+        others = (
+            states.read(access.workspace_id, f"com.example.other-{number}", "alice") for number in range(MAX_KEPT)
+        )
+        assert None not in await asyncio.gather(*others)
+        assert await states.read(access.workspace_id, access.agent_id, "alice") is not first
+    await states.close()
 
 
 def _access(scene: Scene) -> AccessRequest:

@@ -18,7 +18,8 @@ CurrentInstallation = installations.CurrentInstallation
 
 REPLACED_FOR = timedelta(seconds=60)
 """How long a call that was authorized before a replacement is resolved with what was replaced."""
-_MAX_KEPT = 1024
+MAX_KEPT = 1024
+"""States that may be found again: callers name what they like, and nothing of it may grow without end."""
 
 
 def authorization_document(installation: CurrentInstallation, release: PinnedRelease) -> AuthorizationDocument:
@@ -128,7 +129,7 @@ class InstallationStates:
         kept = self._kept.get(key)
         if kept is not None and kept[0] == columns:
             return kept[1]
-        if kept is None and len(self._kept) >= _MAX_KEPT:
+        if kept is None and len(self._kept) >= MAX_KEPT:
             del self._kept[next(iter(self._kept))]
         state = InstallationState(state_row(columns))
         self._kept[key] = columns, state
