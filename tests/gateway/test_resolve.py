@@ -17,7 +17,7 @@ from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import InstallationStates
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, Database
-from tests.gateway.resolving import AGENT_PATH, Scene, a_scene
+from tests.gateway.resolving import AGENT_PATH, Scene, a_scene, decided
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
@@ -221,7 +221,7 @@ async def test_the_statement_of_an_authorization_is_planned_once_and_not_for_eve
         authorization = Authorization(InstallationStates(database, utc_now), Pins(database))
         access = AccessRequest(scene.space, scene.card["agentId"], "summarize")
         for _ in range(12):
-            await authorization.for_caller("alice", access)
+            await decided(authorization, "alice", access)
         async with database.connection() as connection:
             plans = await connection.fetchrow(
                 "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
@@ -244,7 +244,7 @@ async def test_an_authorization_is_one_read_and_the_card_is_read_once_per_digest
         reads = []
         for _ in range(3):
             before = database.used
-            authorized = await authorization.for_caller("alice", access)
+            authorized = await decided(authorization, "alice", access)
             reads.append(database.used - before)
         assert reads == [2, 1, 1]
         assert (authorized.pin.version, authorized.pin.release) == ("1.2.0", scene.release.release_id)

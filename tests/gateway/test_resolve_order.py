@@ -13,7 +13,7 @@ from aop.control_plane.dispatch.authorization import AccessRequest, Authorizatio
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import MAX_KEPT, InstallationStates
 from aop.local.state import DatabaseUrls
-from tests.gateway.resolving import Scene, a_scene
+from tests.gateway.resolving import Scene, a_scene, decided
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error
 from tests.support.postgres import PostgresForTests
@@ -87,10 +87,10 @@ async def test_of_two_faults_the_first_in_the_order_of_checks_is_told(
             require_error(await scene.resolve(), status, code, "3")
             access = _access(scene)
             with pytest.raises(Refusal) as refused:
-                await authorization.for_caller("alice", access)
+                await decided(authorization, "alice", access)
             assert refused.value.code == code, (first, second)
             with pytest.raises(Refusal) as foreign:
-                await authorization.for_caller("bob", access)
+                await decided(authorization, "bob", access)
             expected = ErrorCode.NOT_FOUND if first == "no such Workspace" else ErrorCode.FORBIDDEN
             assert foreign.value.code == expected, (first, second)
 
@@ -104,12 +104,38 @@ async def test_a_fault_is_told_to_the_next_call_whatever_the_calls_before_it_fou
     for number, (fault, _, code) in enumerate(FAULTS.values()):
         async with a_scene(owner, catalog, rows, f"seen-{number}") as scene:
             access = _access(scene)
-            found = [await authorization.for_caller("alice", access) for _ in range(2)]
+            found = [await decided(authorization, "alice", access) for _ in range(2)]
             assert [one.pin.version for one in found] == [access.version] * 2
             await fault(scene)
             with pytest.raises(Refusal) as refused:
-                await authorization.for_caller("alice", _access(scene))
+                await decided(authorization, "alice", _access(scene))
             assert refused.value.code == code
+
+
+@pytest.mark.rows("INV-09")
+async def test_what_the_last_call_was_permitted_by_is_expected_again_and_decides_nothing(
+    gateway: RunningUnit, alice: str, catalog: Catalog, postgres: PostgresForTests, stores: DatabaseUrls
+) -> None:
+    states = InstallationStates(catalog.database, utc_now)
+    authorization = Authorization(states, Pins(catalog.database))
+    async with a_scene(Owner(gateway, alice), catalog, Rows(postgres, stores), "expected") as scene:
+        access = AccessRequest(scene.space, scene.card["agentId"], "greet")
+        assert authorization.expected("alice", access) is None
+        first = await decided(authorization, "alice", access)
+        assert authorization.expected("alice", access) is first
+        assert await decided(authorization, "alice", access) is first
+        assert authorization.expected("bob", access) is None, "what one principal may do says nothing of another"
+        await scene.owner.uninstall(scene.installation_id, scene.space)
+        installed = await scene.owner.install(scene.card["agentId"], space=scene.space)
+        assert authorization.expected("alice", access) is first, "nobody has asked since"
+        second = await decided(authorization, "alice", access)
+        assert second is not first
+        assert second.installation_id == installed["installationId"] != first.installation_id
+        await scene.owner.set_status(installed["installationId"], "disabled", scene.space)
+        with pytest.raises(Refusal):
+            await decided(authorization, "alice", access)
+        assert authorization.expected("alice", access) is None
+    await states.close()
 
 
 async def test_what_calls_found_is_kept_for_so_many_of_them_alone(

@@ -24,7 +24,7 @@ async def nothing_happens(platform: Platform) -> AsyncIterator[int]:
 
 
 @pytest.mark.rows("INV-03", "INV-04", "INV-05", "DOOR-08")
-async def test_accept_decides_before_anything_is_looked_up(platform: Platform) -> None:
+async def test_accept_decides_before_what_is_installed(platform: Platform) -> None:
     for case in ACCEPT:
         headers = [(b"accept", value.encode()) for value in case["accept"]]
         if case["verdict"] == "acceptable":
@@ -32,7 +32,7 @@ async def test_accept_decides_before_anything_is_looked_up(platform: Platform) -
             assert reply.status == 200, (case["name"], reply.body)
             continue
         async with nothing_happens(platform) as recorded:
-            # An Agent that nobody knows: 406 shows that nobody asked for it.
+            # An Agent that nobody knows: 406 shows that this was not looked at.
             reply = await platform.invoke(headers=headers, agentId="nobody:knows", stream=case["stream"])
             await platform.require_refused(reply, 406, "NOT_ACCEPTABLE", recorded)
 

@@ -1,8 +1,10 @@
 """Reads that wait together are one statement; each answer was read after it was asked for."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+import pytest
 import pytest_asyncio
 
 from aop.local.state import DatabaseUrls
@@ -107,3 +109,20 @@ async def test_a_kept_connection_that_was_lost_is_opened_again(stores: DatabaseU
     finally:
         await reads.close()
         await database.close()
+
+
+async def test_the_failure_of_a_read_that_nobody_waits_for_is_told_to_nobody(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    squares = Squares()
+    squares.fault = LookupError("a row of another shape")
+    reads = GroupedReads(database, squares.read)
+    before, behind = reads.begin(1), reads.begin(2)
+    before.cancel()
+    await asyncio.wait({behind}, timeout=PATIENCE_SECONDS)
+    behind.cancel()
+    squares.fault = None
+    assert await reads.get(2) == 4, "the next one is served"
+    del before, behind
+    gc.collect()
+    assert [record.message for record in caplog.records] == []

@@ -39,11 +39,24 @@ class JsonBody(msgspec.Struct, frozen=True):
 
 
 async def read_json(request: Request, document: Document, limit: int) -> JsonBody:
+    return await checked_json(request, document, await receive_json(request, limit))
+
+
+async def receive_json(request: Request, limit: int) -> bytes:
+    """A body that says it is JSON; nothing of it is checked yet."""
     require_json_type(request)
-    raw = await read_bytes(request, limit)
+    return await read_bytes(request, limit)
+
+
+async def checked_json(request: Request, document: Document, raw: bytes) -> JsonBody:
     if request.workers is not None and len(raw) > IN_LOOP_BYTES:
         await _require_elsewhere(request.workers, document, raw)
         return JsonBody(raw)
+    return JsonBody(raw, checked_value(document, raw))
+
+
+def checked_value(document: Document, raw: bytes) -> object:
+    """The value of a body of at most IN_LOOP_BYTES."""
     try:
         value = json.parse(raw)
     except json.JsonRefused as refused:
@@ -51,7 +64,7 @@ async def read_json(request: Request, document: Document, limit: int) -> JsonBod
     violations = document.violations(value)
     if violations:
         raise InvalidRequest(*violations)
-    return JsonBody(raw, value)
+    return value
 
 
 async def _require_elsewhere(workers: SchemaWorkers, document: Document, raw: bytes) -> None:

@@ -33,8 +33,9 @@ class GroupedReads(Generic[K, R]):
     async def get(self, key: K) -> R | None:
         return await self.begin(key)
 
-    def begin(self, key: K) -> Awaitable[R | None]:
-        """The same for whoever awaits it at once: one step less on the way of every call."""
+    def begin(self, key: K) -> "asyncio.Future[R | None]":
+        """The same without a coroutine: one step less on the way of every call. The statement leaves in the next turn
+        of the loop. Whoever does not wait for the answer cancels it, and takes nobody else's away."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[R | None] = loop.create_future()
         self._waiting.append((key, answer))

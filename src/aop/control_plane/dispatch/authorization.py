@@ -9,16 +9,16 @@ A call that the Router resolves was authorized before. If its version was replac
 replaced, for a short time. A new call sees only the current Installation.
 """
 
-from collections.abc import Sequence
+import asyncio
 
 import msgspec
 
-from aop.contracts.authorization import AuthorizationDocument
 from aop.contracts.errors import ErrorCode, Reason, Refusal
 from aop.contracts.identity import Pin
 from aop.contracts.workspace import InstallationStatus
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import (
+    Authorized,
     CurrentInstallation,
     InstallationState,
     InstallationStates,
@@ -46,29 +46,25 @@ class AccessRequest(msgspec.Struct, frozen=True):
     """The version that an earlier authorization named; None for whichever is installed."""
 
 
-class Authorized(msgspec.Struct, frozen=True):
-    """The exact pin a call may run, and the Installation that permits it."""
-
-    pin: Pin
-    document: AuthorizationDocument
-
-    @property
-    def installation_id(self) -> str:
-        return self.document.installation.installation_id
-
-    @property
-    def accepted_permissions(self) -> Sequence[str]:
-        return self.document.installation.accepted_permissions
-
-
 class Authorization:
     def __init__(self, installation_states: InstallationStates, pins: Pins) -> None:
         self._states = installation_states
         self._pins = pins
 
-    async def for_caller(self, caller: str, access: AccessRequest) -> Authorized:
-        state = require_caller(await self._states.read(access.workspace_id, access.agent_id, caller))  # 1, 2
-        return await self._permitted(access, state)
+    def begin(self, caller: str, access: AccessRequest) -> "asyncio.Future[InstallationState | None]":
+        """Asks the store what `for_caller` decides by. Whoever does not go on cancels it."""
+        return self._states.read(access.workspace_id, access.agent_id, caller)
+
+    def expected(self, caller: str, access: AccessRequest) -> Authorized | None:
+        """What `for_caller` will return if nothing has changed since the last call, and if it permits this one."""
+        state = self._states.last_read(access.workspace_id, access.agent_id, caller)
+        return None if state is None else state.authorized
+
+    async def for_caller(
+        self, access: AccessRequest, reading: "asyncio.Future[InstallationState | None]"
+    ) -> Authorized:
+        """Decides by what was read for this call and no other."""
+        return await self._permitted(access, require_caller(await reading))  # 1, 2
 
     async def for_router(self, access: AccessRequest) -> Authorized:
         """For nobody in particular: the root of such a call was authorized for its caller."""
@@ -85,15 +81,14 @@ class Authorization:
             state = replaced or state
         installation = _require_enabled(state, access.version)  # 3, 4
         version = state.require_agreement(installation)  # 5
-        release = state.require_usable(version)  # 6, 7
+        state.require_usable(version)  # 6, 7
         summary = self._pins.kept_summary(version) or await self._pins.summary(version)
         skill = summary.skills.get(access.capability)
         if skill is None:
             raise CapabilityNotAllowed("no such Skill", reason=Reason.SKILL_UNKNOWN)  # 8
         if not skill.required.issubset(installation.accepted_permissions):
             raise CapabilityNotAllowed("a permission is not accepted", reason=Reason.PERMISSION_NOT_ACCEPTED)  # 8
-        pin = Pin(access.workspace_id, version.agent_id, version.version, installation.release_id, version.digest)
-        return Authorized(pin, state.authorization(installation, release))
+        return state.authorize(access.workspace_id, version, installation)
 
 
 def _pins(state: InstallationState, version: str) -> bool:

@@ -11,8 +11,8 @@ from aop.contracts.documents import document
 from aop.contracts.errors import ErrorCode, Reason, Refusal, code_entries
 from aop.contracts.identity import Lineage
 from aop.contracts.invocation import InvocationRequest, InvocationResult, RouterDispatch, UserCaller
-from aop.control_plane.dispatch.authorization import Authorized
 from aop.control_plane.dispatch.router_client import FAILURES, RouterClient
+from aop.control_plane.workspace.installation_states import Authorized
 from aop.net.headers import HeaderMap
 from aop.net.http import Answer, ConnectFailed, Headers, HttpError
 from aop.net.policy import NameNotResolved

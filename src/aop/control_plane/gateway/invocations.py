@@ -5,8 +5,10 @@ the part that owns it.
 2. *Admit*: take a free slot. The edge does both before the call (`serving.application`), as the route says.
 3. *Read* the body once, as strict JSON by its schema. The bytes of `input` stay as they are.
 4. *Authorize*: Workspace, role, Installation, Release, Card and permissions, read anew for each call
-   (`dispatch.authorization`).
-5. *Mint* the ids of the Invocation and its root Task.
+   (`dispatch.authorization`). The store is asked as soon as the body says for which Agent. While it works, the checks
+   of 3 and step 5 are done; what it says is looked at after them, so that they refuse first.
+5. *Mint* the ids of the Invocation and its root Task, and write the dispatch as it will be if the call is permitted by
+   what permitted the last one. If not, it is written again.
 6. *Dispatch*: send it to the Router (`dispatch.router_client`), once.
 7. *Check* that the answer is about this Invocation and as the contract says (`dispatch.invocations`, and
    `dispatch.streams` for a stream, whose frames are relayed as they come).
@@ -15,10 +17,13 @@ the part that owns it.
 It is the only route that returns the result of an Agent to a caller. `aop.router.api.invocations` goes on from step 6.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
 
+from aop.base.ids import is_safe_identifier
+from aop.cards.checks import IN_LOOP_BYTES
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, code_entries
 from aop.contracts.invocation import InvocationRequest, correlated_error
@@ -26,7 +31,7 @@ from aop.control_plane.dispatch.authorization import AccessRequest, Authorizatio
 from aop.control_plane.dispatch.invocations import Dispatches, Forwarded, RouterFailed, dispatch_body, new_dispatch
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.access import GatewayAccess
-from aop.serving.body import read_json
+from aop.serving.body import checked_json, checked_value, receive_json
 from aop.serving.request import Request, require_agreement
 from aop.serving.response import JSON, Headers, Response
 from aop.serving.routing import Route, RouteAnswer
@@ -52,14 +57,30 @@ class InvocationRoutes:
         return [Route("POST", path, self.invoke, Envelope.INVOCATION, authenticate, access.invocations)]  # 2
 
     async def invoke(self, request: Request) -> RouteAnswer:
-        body = await read_json(request, self._document, self._max_bytes)  # 3
-        invocation = _decode(body.raw)
-        trace_headers = _spanned(request, invocation)
-        require_agreement(request, stream=invocation.stream)
+        authorization, caller = self._authorization, request.principal
+        raw = await receive_json(request, self._max_bytes)  # 3
+        invocation = _legible(raw)
+        is_checked = invocation is None
+        if invocation is None:
+            await checked_json(request, self._document, raw)
+            invocation = _decode(raw)
         access = AccessRequest(request.path["workspaceId"], invocation.agent_id, invocation.capability)
-        authorized = await self._authorization.for_caller(request.principal, access)  # 4
-        dispatch = new_dispatch(request.trace_id)  # 5
-        sent = dispatch_body(request.principal, authorized, invocation, dispatch.lineage)
+        reading = authorization.begin(caller, access)  # 4
+        try:
+            if not is_checked:
+                await asyncio.sleep(0)  # in this turn of the loop the statement leaves
+                checked_value(self._document, raw)
+            trace_headers = _spanned(request, invocation)
+            require_agreement(request, stream=invocation.stream)
+            dispatch = new_dispatch(request.trace_id)  # 5
+            expected = authorization.expected(caller, access)
+            sent = b"" if expected is None else dispatch_body(caller, expected, invocation, dispatch.lineage)
+        except BaseException:
+            reading.cancel()
+            raise
+        authorized = await authorization.for_caller(access, reading)
+        if authorized is not expected:
+            sent = dispatch_body(caller, authorized, invocation, dispatch.lineage)
         send = self._streams.open if invocation.stream else self._dispatches.send
         answer: Forwarded | OpenedStream | None = None
         try:
@@ -73,6 +94,19 @@ class InvocationRoutes:
         if isinstance(answer, OpenedStream):
             return EventStream(answer.frames, failure=answer.failure)
         return _NOBODY if answer is None else _response(answer)  # 8
+
+
+def _legible(raw: bytes) -> InvocationRequest | None:
+    """What an unchecked body asks for, if the store can be asked for it; None when the body has to be checked first: it
+    is long, so that this takes a while, or something is wrong with it. A statement of several calls would fail for all
+    of them by a text that PostgreSQL cannot take."""
+    if len(raw) > IN_LOOP_BYTES:
+        return None
+    try:
+        invocation = _decode(raw)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    return invocation if is_safe_identifier(invocation.agent_id) else None
 
 
 def _spanned(request: Request, invocation: InvocationRequest) -> Headers:

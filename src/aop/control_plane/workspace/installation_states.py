@@ -1,11 +1,15 @@
 """The present state of an Agent in a Workspace: the caller's role, Installation and pinned version, read together."""
 
-from collections.abc import Awaitable, Sequence
+import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
+
+import msgspec
 
 from aop.base.clock import Clock
 from aop.contracts.authorization import AuthorizationDocument, AuthorizedInstallation
 from aop.contracts.errors import DependencyFailed
+from aop.contracts.identity import Pin
 from aop.control_plane.registry.pins import PinnedRelease, PinnedVersion
 from aop.control_plane.workspace.store import installations
 from aop.control_plane.workspace.store.authorizations import installations_ever
@@ -36,13 +40,28 @@ def authorization_document(installation: CurrentInstallation, release: PinnedRel
     )
 
 
+class Authorized(msgspec.Struct, frozen=True):
+    """The exact pin a call may run, and the Installation that permits it."""
+
+    pin: Pin
+    document: AuthorizationDocument
+
+    @property
+    def installation_id(self) -> str:
+        return self.document.installation.installation_id
+
+    @property
+    def accepted_permissions(self) -> Sequence[str]:
+        return self.document.installation.accepted_permissions
+
+
 class InstallationState:
     """What one statement read: all parts are of the same moment.
 
     Calls that read the same columns share this too, and what the first of them found out from it.
     """
 
-    __slots__ = ("_document", "_pin", "_usable", "_version", "installation", "role")
+    __slots__ = ("_pin", "_usable", "_version", "authorized", "installation", "role")
 
     def __init__(self, row: InstallationStateRow) -> None:
         self.role = row.role
@@ -50,14 +69,17 @@ class InstallationState:
         self._pin = row.pin
         self._version: PinnedVersion | None = None
         self._usable: PinnedRelease | None = None
-        self._document: AuthorizationDocument | None = None
+        self.authorized: Authorized | None = None
+        """What the last call was permitted by that read this; the same object for as long as it is read again."""
 
-    def authorization(self, installation: CurrentInstallation, release: PinnedRelease) -> AuthorizationDocument:
+    def authorize(self, workspace_id: str, version: PinnedVersion, installation: CurrentInstallation) -> Authorized:
         """What permits a call: its own Installation, and the Release of the version that this pins."""
-        document = self._document
-        if document is None:
-            document = self._document = authorization_document(installation, release)
-        return document
+        authorized = self.authorized
+        if authorized is None:
+            pin = Pin(workspace_id, version.agent_id, version.version, installation.release_id, version.digest)
+            document = authorization_document(installation, self.require_usable(version))
+            authorized = self.authorized = Authorized(pin, document)
+        return authorized
 
     def require_agreement(self, installation: CurrentInstallation) -> PinnedVersion:
         """Returns the pinned version, when the Registry still has exactly what was installed."""
@@ -95,9 +117,16 @@ class InstallationStates:
         self._states: GroupedReads[StateKey, InstallationState] = GroupedReads(database, self._read)
         self._kept: dict[StateKey, tuple[StateColumns, InstallationState]] = {}
 
-    def read(self, workspace_id: str, agent_id: str, principal: str | None) -> Awaitable[InstallationState | None]:
+    def read(
+        self, workspace_id: str, agent_id: str, principal: str | None
+    ) -> "asyncio.Future[InstallationState | None]":
         """None when there is no such Workspace. Without a principal the state has no role."""
         return self._states.begin((workspace_id, agent_id, principal))
+
+    def last_read(self, workspace_id: str, agent_id: str, principal: str | None) -> InstallationState | None:
+        """What was read the last time: nothing may be decided by it."""
+        kept = self._kept.get((workspace_id, agent_id, principal))
+        return None if kept is None else kept[1]
 
     async def replaced(self, workspace_id: str, agent_id: str, version: str) -> InstallationState | None:
         """As if the Installation of this version had not been replaced just now; None when none was, or when what
