@@ -213,26 +213,6 @@ class CountingDatabase(Database):
             yield connection
 
 
-async def test_the_statement_of_an_authorization_is_planned_once_and_not_for_every_call(
-    scene: Scene, stores: DatabaseUrls
-) -> None:
-    database = await Database.open(stores.control_plane, size=1, application="test")
-    try:
-        authorization = Authorization(InstallationStates(database, utc_now), Pins(database))
-        access = AccessRequest(scene.space, scene.card["agentId"], "summarize")
-        for _ in range(12):
-            await decided(authorization, "alice", access)
-        async with database.connection() as connection:
-            plans = await connection.fetchrow(
-                "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
-                " WHERE statement LIKE 'SELECT CASE WHEN workspace.owner_id%'"
-            )
-        # PostgreSQL tries five plans before it keeps one.
-        assert (plans["generic_plans"], plans["custom_plans"]) == (7, 5)
-    finally:
-        await database.close()
-
-
 async def test_an_authorization_is_one_read_and_the_card_is_read_once_per_digest(
     scene: Scene, stores: DatabaseUrls
 ) -> None:

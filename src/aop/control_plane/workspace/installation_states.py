@@ -13,6 +13,7 @@ from aop.contracts.identity import Pin
 from aop.control_plane.registry.pins import PinnedRelease, PinnedVersion
 from aop.control_plane.workspace.store import installations
 from aop.control_plane.workspace.store.authorizations import installations_ever
+from aop.control_plane.workspace.store.earlier_states import EarlierState, ShortReads
 from aop.control_plane.workspace.store.installations import InstallationStateRow, StateColumns, StateKey, state_row
 from aop.control_plane.workspace.store.replacements import replaced_state
 from aop.store.database import Connection, Database
@@ -108,14 +109,15 @@ class InstallationStates:
     """Reads the store for every call; calls that wait at the same time share one statement.
 
     What was read is compared with what was read for the same key before. If nothing has changed, what followed from it
-    follows again, and is not worked out once more.
+    follows again, and is not worked out once more. A lone call reads only what can have changed, and all of it.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._states: GroupedReads[StateKey, InstallationState] = GroupedReads(database, self._read)
-        self._kept: dict[StateKey, tuple[StateColumns, InstallationState]] = {}
+        self._kept: dict[StateKey, tuple[StateColumns, InstallationState, EarlierState | None]] = {}
+        self._short_reads = ShortReads()
 
     def read(
         self, workspace_id: str, agent_id: str, principal: str | None
@@ -151,6 +153,9 @@ class InstallationStates:
         await self._states.close()
 
     async def _read(self, connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, InstallationState]:
+        kept = self._kept.get(keys[0]) if len(keys) == 1 else None
+        if kept is not None and kept[2] is not None and await self._short_reads.is_unchanged(connection, kept[2]):
+            return {keys[0]: kept[1]}
         read = await installations.installation_states(connection, keys)
         return {key: self._state(key, columns) for key, columns in read.items()}
 
@@ -161,5 +166,5 @@ class InstallationStates:
         if kept is None and len(self._kept) >= MAX_KEPT:
             del self._kept[next(iter(self._kept))]
         state = InstallationState(state_row(columns))
-        self._kept[key] = columns, state
+        self._kept[key] = columns, state, EarlierState.of(key, columns)
         return state

@@ -1,0 +1,40 @@
+"""A statement that its user sends over one connection again and again.
+
+The driver looks a statement up by its text for every call, in several steps. Here it is prepared once for the
+connection and then used as it is.
+"""
+
+from typing import Any
+
+import asyncpg
+
+from aop.store.database import Connection
+
+# After a change of its tables. The driver prepares those anew that it looks up.
+_OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError)
+
+
+class KeptStatement:
+    """One user at a time. A connection that is met for the first time may be met only once, and prepares nothing."""
+
+    __slots__ = ("_connection", "_query", "_statement")
+
+    def __init__(self, query: str) -> None:
+        self._query = query
+        self._connection: Connection = None
+        self._statement: Any = None
+
+    async def fetchrow(self, connection: Connection, *values: Any) -> Any:
+        if self._connection is not connection:
+            self._connection, self._statement = connection, None
+            return await connection.fetchrow(self._query, *values)
+        try:
+            if self._statement is None:
+                self._statement = await connection.prepare(self._query)
+            return await self._statement.fetchrow(*values)
+        except _OUTDATED:
+            self._statement = None
+            return await connection.fetchrow(self._query, *values)
+        except BaseException:
+            self._connection = self._statement = None
+            raise
