@@ -1,4 +1,4 @@
-"""An embedded PostgreSQL with the tables of the platform, and a token of its Gateway."""
+"""An embedded PostgreSQL with the tables of the platform, reached as `aop up` does, and a token of its Gateway."""
 
 import tempfile
 from collections.abc import AsyncIterator
@@ -13,6 +13,7 @@ from aop.store import migrations
 
 @dataclass(frozen=True)
 class BenchedStore:
+    home: Path
     pid: int
     url: str
     token: str
@@ -24,6 +25,6 @@ async def migrated_store() -> AsyncIterator[BenchedStore]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         async with EmbeddedPostgres(home / "postgres", home / "postgres.log") as server:
-            url = server.url(database="postgres")
+            url = server.near_url(database="postgres")
             await migrations.migrate(url)
-            yield BenchedStore(server.pid, url, (await issue_token(url, "benchmark")).token.reveal())
+            yield BenchedStore(home, server.pid, url, (await issue_token(url, "benchmark")).token.reveal())

@@ -1,4 +1,7 @@
-"""Control Plane, Router and a streaming Agent in a process each, on an embedded PostgreSQL; the Agent is installed."""
+"""Control Plane, Router and a streaming Agent in a process each, on an embedded PostgreSQL; the Agent is installed.
+
+The Gateway reaches the Router by a unix socket, as in `aop up`.
+"""
 
 import asyncio
 import hashlib
@@ -20,9 +23,11 @@ from aop.control_plane.settings import read_control_plane_settings
 from aop.local.ports import any_free_port
 from aop.net.http import Answer, HttpClient, Target
 from aop.net.server import HttpServer, listening_socket
+from aop.net.sockets import listening_path
 from aop.router.app import build as build_router
 from aop.router.settings import RouterSettings, read_router_settings
 from aop.serving.unit import Unit, tune_gc
+from aop.serving.unit_settings import ROUTER_SOCKET
 from benchmarks._store import migrated_store
 from benchmarks._streaming_agent import agent_peer
 from benchmarks.measure import peer_process
@@ -82,11 +87,17 @@ def resident_kib(pid: int) -> float:
 async def stream_platform(build: BuildRouter = build_router) -> AsyncIterator[StreamPlatform]:
     """`build` gives a Router that lacks something, to see what this part costs."""
     async with migrated_store() as store:
-        url, router_port = store.url, any_free_port()
+        url, router_port, path = store.url, any_free_port(), str(store.home / "router.sock")
         with (
             peer_process(agent_peer) as (agent_pid, agent_port),
-            peer_process(partial(_control_plane_peer, url, router_port, agent_port)) as (gateway_pid, gateway_port),
-            peer_process(partial(_router_peer, build, url, router_port, gateway_port, agent_port)) as (router_pid, _),
+            peer_process(partial(_control_plane_peer, url, router_port, agent_port, path)) as (
+                gateway_pid,
+                gateway_port,
+            ),
+            peer_process(partial(_router_peer, build, url, (router_port, gateway_port, agent_port), path)) as (
+                router_pid,
+                _,
+            ),
         ):
             platform = StreamPlatform(
                 gateway_pid=gateway_pid,
@@ -188,8 +199,9 @@ def control_plane_environment(url: str, router_port: int, agent_port: int) -> di
     }
 
 
-def _control_plane_peer(url: str, router_port: int, agent_port: int, report: Connection) -> None:
-    settings = read_control_plane_settings(control_plane_environment(url, router_port, agent_port))
+def _control_plane_peer(url: str, router_port: int, agent_port: int, path: str, report: Connection) -> None:
+    environment = control_plane_environment(url, router_port, agent_port)
+    settings = read_control_plane_settings(environment | {ROUTER_SOCKET: f"unix:{path}"})
     serve_unit(lambda: build_control_plane(settings), 0, report)
 
 
@@ -208,21 +220,21 @@ def router_environment(url: str, port: int, control_plane_port: int, agent_port:
     }
 
 
-def _router_peer(
-    build: BuildRouter, url: str, port: int, control_plane_port: int, agent_port: int, report: Connection
-) -> None:
-    settings = read_router_settings(router_environment(url, port, control_plane_port, agent_port))
-    serve_unit(lambda: build(settings), port, report)
+def _router_peer(build: BuildRouter, url: str, ports: tuple[int, int, int], path: str, report: Connection) -> None:
+    """`ports`: its own, and those of the Control Plane and the Agent."""
+    settings = read_router_settings(router_environment(url, *ports))
+    serve_unit(lambda: build(settings), ports[0], report, path)
 
 
-def serve_unit(build: Callable[[], Awaitable[Unit]], port: int, report: Connection) -> None:
+def serve_unit(build: Callable[[], Awaitable[Unit]], port: int, report: Connection, path: str | None = None) -> None:
     # The log of requests is part of what they cost; nobody reads it here.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
     async def serve() -> None:
         unit = await build()
         listener = listening_socket("127.0.0.1", port)
-        await HttpServer(unit.application).start([listener])
+        by_path = [] if path is None else [listening_path(path)]
+        await HttpServer(unit.application).start([listener, *by_path])
         tune_gc()
         report.send(listener.getsockname()[1])
         await asyncio.Event().wait()

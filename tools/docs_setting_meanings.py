@@ -25,6 +25,10 @@ _BOTH = {
     " Default: the limit of open files minus one socket per call, the pool and 128 others, at most 10,000. With a"
     " number above the limit of open files the unit does not start.",
     "PLATFORM_LOG_LEVEL": "The lowest level of log records that are written.",
+    "PLATFORM_CONTROL_PLANE_SOCKET": "A unix socket, `unix:/path`, for units on one machine: the Control Plane listens"
+    " there too, and the Router sends its requests there in place of the Control Plane's origin.",
+    "PLATFORM_ROUTER_SOCKET": "The same the other way round: the Router listens there too, and the Control Plane sends"
+    " its requests there.",
 }
 _CONTROL_PLANE = {
     "PLATFORM_LISTEN_ADDRESS": "Where the Control Plane listens.",

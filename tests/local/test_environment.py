@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -24,10 +25,14 @@ DATABASES = DatabaseUrls("postgresql://c@127.0.0.1/a", "postgresql://r@127.0.0.1
 
 
 def settled(
-    caller: Mapping[str, str] | None = None, allowed: tuple[str, ...] = (), *, development_ports: bool = True
+    caller: Mapping[str, str] | None = None,
+    allowed: tuple[str, ...] = (),
+    *,
+    development_ports: bool = True,
+    folder: Path = Path("/data"),
 ) -> LocalSettings:
     caller = caller or {}
-    addresses = Addresses.of(PORTS, caller)
+    addresses = Addresses.of(PORTS, caller, folder)
     return local_settings(addresses, SECRETS, DATABASES, allowed, caller, development_ports=development_ports)
 
 
@@ -112,6 +117,25 @@ def test_no_unit_is_given_a_secret_of_the_other() -> None:
     assert SECRETS.control_plane_to_router not in settings.router.values()
     assert "PLATFORM_MIGRATION_DATABASE_URL" not in {*settings.control_plane, *settings.router}
     assert settings.control_plane["LANG"] == settings.router["LANG"] == "C"
+
+
+def test_units_of_one_machine_meet_at_unix_sockets_in_the_data_folder() -> None:
+    settings = settled()
+    control_plane, router = read_control_plane_settings(settings.control_plane), read_router_settings(settings.router)
+    assert control_plane.router_socket_path == router.socket_path == "/data/run/router.sock"
+    assert router.control_plane_socket_path == control_plane.socket_path == "/data/run/control-plane.sock"
+
+
+def test_requests_go_to_an_origin_that_the_caller_names_and_not_past_it() -> None:
+    settings = settled({"PLATFORM_ROUTER_INTERNAL_ORIGIN": "http://127.0.0.1:7001"})
+    control_plane, router = read_control_plane_settings(settings.control_plane), read_router_settings(settings.router)
+    assert control_plane.router_socket_path is router.socket_path is None
+    assert control_plane.socket_path is not None
+
+
+def test_where_the_path_of_a_socket_would_be_too_long_there_is_none() -> None:
+    settings = settled(folder=Path("/", "d" * 100))
+    assert read_control_plane_settings(settings.control_plane).router_socket_path is None
 
 
 def test_a_variable_that_makes_every_start_slow_is_not_passed_on() -> None:

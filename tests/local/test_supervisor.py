@@ -73,7 +73,7 @@ async def test_a_unit_whose_others_can_go_on_stays_stopped_when_it_refuses_later
     out, reported = StringIO(), list[dict[str, int]]()
     listener = socket.create_server(("127.0.0.1", 0))
     place = listener.getsockname()
-    launch = replace(python(tmp_path, code), listener=listener)
+    launch = replace(python(tmp_path, code), listeners=(listener,))
     kept = UnitLogs(LineTerminal(out, coloured=False), lambda name: tmp_path / f"{name}.log")
     with kept.terminal:
         async with UnitSupervisor(kept) as supervisor:
@@ -149,7 +149,7 @@ async def test_a_unit_is_handed_its_socket_and_nobody_can_take_the_port_while_it
         "peer.close()\n"
     )
     with listening_socket("127.0.0.1", 0) as listener:
-        launch, place = replace(python(tmp_path, code), listener=listener), listener.getsockname()
+        launch, place = replace(python(tmp_path, code), listeners=(listener,)), listener.getsockname()
         seen = set()
         async with UnitSupervisor(logs(tmp_path)) as supervisor:
             supervisor.begin(SupervisedUnit("single", launch, always))

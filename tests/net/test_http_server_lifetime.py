@@ -12,7 +12,7 @@ import uvloop
 
 from aop.net.asgi import Receive, Scope, Send
 from aop.net.server import HttpServer, ServerLimits, listening_socket
-from tests.net.http_wire import serving
+from tests.net.http_wire import serving, until
 from tests.support.waiting import promptly
 
 GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
@@ -108,6 +108,22 @@ def test_stop_does_not_wait_for_a_connection_that_arrives_meanwhile(turns: int) 
                     await server.server.stop(5)
 
     uvloop.run(scenario())
+
+
+@pytest.mark.rows("HA-02")
+async def test_a_drain_closes_idle_connections_and_leaves_a_new_one_its_first_request() -> None:
+    gate = Gate()
+    gate.open.set()
+    async with serving(gate) as server:
+        idle, new = await server.connect(GET), await server.connect()
+        await idle.answer()
+        await until(lambda: server.server.connection_count == 2)
+        server.server.drain()
+        server.server.close_idle()
+        assert await idle.rest() == b""
+        new.send(GET)
+        status, head, _ = await new.answer()
+        assert (status, b"connection: close" in head) == (200, True)
 
 
 async def test_stop_accepting_leaves_open_connections_alone() -> None:

@@ -10,8 +10,8 @@ from aop.contracts.documents import document
 from aop.net.server import ConnectionEvent
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import RuntimeRecords, UnitLog
-from aop.serving.unit import CannotStart, ConnectionRecords, require_descriptors
-from aop.serving.unit_settings import Descriptors
+from aop.serving.unit import ConnectionRecords, require_descriptors
+from aop.serving.unit_settings import CannotStart, Descriptors
 
 
 @pytest.mark.rows("SAFE-07")

@@ -142,7 +142,7 @@ def test_a_collector_without_the_extra_stops_the_start_with_what_to_install() ->
         "from aop.serving.metrics import UnitMetrics\n"
         "from aop.serving.request_log import UnitLog\n"
         "from aop.serving.background import Observed, start_telemetry\n"
-        "from aop.serving.unit import CannotStart\n"
+        "from aop.serving.unit_settings import CannotStart\n"
         "from aop.telemetry.settings import read_telemetry_settings\n"
         "async def main():\n"
         "    log, metrics = UnitLog('router'), UnitMetrics('router')\n"

@@ -15,9 +15,10 @@ from tests.support.waiting import becomes_true, patience
 from tests.units.processes import environment, start, status_of
 
 
-def handing(listener: socket.socket) -> tuple[str, ...]:
-    """The program that gives its successor this socket, as `aop up` does it."""
-    return (sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), "9", "-1", str(listener.fileno()))
+def handing(*listeners: socket.socket) -> tuple[str, ...]:
+    """The program that gives its successor these sockets, as `aop up` does it."""
+    handed = ",".join(str(listener.fileno()) for listener in listeners)
+    return (sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), "9", "-1", handed)
 
 
 @pytest.mark.rows("SAFE-13")

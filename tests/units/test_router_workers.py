@@ -143,7 +143,7 @@ async def test_a_second_unit_of_the_same_id_does_not_start_and_the_first_goes_on
         for options in (("--workers", "2"), ()):
             second = await run_to_end("router", environment("router", around.stores), *options)
             assert (second.code, "another unit of the Router with this id runs" in second.said) == (78, True)
-        assert await is_ready(router)
+        await becomes_true(lambda: is_ready(router))
         assert len(children(router.process.pid)) == 2
 
 

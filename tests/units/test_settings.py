@@ -50,6 +50,7 @@ def test_every_missing_required_setting_is_named_at_once() -> None:
     }
 
 
+_SOCKETS = (CANARY, "/run/a.sock", "unix:a.sock", "unix:", "unix:///a", "unix:/" + "a" * 107)
 _SHARED = [
     ("PLATFORM_INVOCATION_DEADLINE_MS", ("0", "600001", "abc")),
     ("PLATFORM_INVOCATION_REQUEST_MAX_BYTES", _BYTES),
@@ -60,6 +61,8 @@ _SHARED = [
     ("PLATFORM_DRAIN_SECONDS", ("601", "-1", "soon")),
     ("PLATFORM_SHUTDOWN_GRACE_SECONDS", ("601", "-1")),
     ("PLATFORM_LOG_LEVEL", ("INFO", "trace", CANARY)),
+    ("PLATFORM_CONTROL_PLANE_SOCKET", _SOCKETS),
+    ("PLATFORM_ROUTER_SOCKET", _SOCKETS),
 ]
 _ORIGINS = (CANARY, "http://127.0.0.1:8081/", "http://127.0.0.1:80", "HTTP://127.0.0.1:81", "ftp://h", "http://u@h:1")
 _TOKENS = ("a b", "ä", "\t", "")

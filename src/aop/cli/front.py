@@ -30,8 +30,8 @@ from aop.contracts.front_settings import FrontSettings
 from aop.front.app import run
 from aop.front.settings import PROOFS, ReadFrontSettings, read_card_of, read_front_settings, resolve
 from aop.net import address_settings as addresses
-from aop.net.sockets import inherited_socket
-from aop.serving.unit import CannotStart
+from aop.net.sockets import inherited_sockets
+from aop.serving.unit_settings import CannotStart
 
 _LISTEN = "127.0.0.1:8099"
 
@@ -96,7 +96,7 @@ def front(action: str | None, to: tuple[str, ...], settings: Path | None, data: 
 
 def _serve(found: ReadFrontSettings) -> None:
     sys.stderr.flush()
-    uvloop.run(run(found, inherited_socket(os.environ)))  # noqa: TID251
+    uvloop.run(run(found, inherited_sockets(os.environ, 1)))  # noqa: TID251
 
 
 def _settings(

@@ -12,13 +12,17 @@ from aop.base.share import WorkerShare
 from aop.cli import options
 from aop.cli.problems import EXIT_CONFIGURATION, EXIT_REFUSED
 from aop.local.terminal import write_line
-from aop.net.sockets import inherited_socket
+from aop.net.sockets import inherited_sockets
 from aop.serving.parent import WorkersEnded, WorkersPlan
 from aop.serving.request_log import UnitLog
 from aop.serving.starting import ServedUnit, serve_alone, serve_as_worker, serve_with_workers
-from aop.serving.unit import CannotStart, MustEnd
+from aop.serving.unit import MustEnd
+from aop.serving.unit_settings import CannotStart
 from aop.serving.worker_group import WorkerGroup, WorkerPlace
 from aop.store.problems import StoreNotAsExpected, StoreUnavailable
+
+_MAX_HANDED = 2
+"""An address and a unix socket."""
 
 
 @options.workers
@@ -85,7 +89,7 @@ async def _run(name: str, workers: int | None) -> None:
     place = WorkerPlace.of(environment)
     if place is not None:
         return await serve_as_worker(_unit(name, environment, WorkerGroup(place.share)), place)
-    handed = inherited_socket(environment)
+    handed = inherited_sockets(environment, _MAX_HANDED)
     if workers is None:
         return await serve_alone(_unit(name, environment, WorkerGroup()), handed)
     # -P: a file in the current folder must not stand in for a module.

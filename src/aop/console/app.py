@@ -9,7 +9,8 @@ from aop.serving.any_server import DISCONNECTED, on_any_server
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
-from aop.serving.unit import CannotStart, Unit
+from aop.serving.unit import Unit
+from aop.serving.unit_settings import CannotStart
 
 UNIT = "console"
 _HEALTH = b'{"status":"ok"}'

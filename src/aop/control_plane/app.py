@@ -153,7 +153,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     )
     metrics.in_flight(lambda: access.invocations.taken)
     router = RouterClient(
-        Peer(settings.router_origin, parts.client, foundation.resolver),
+        Peer(settings.router_origin, parts.client, foundation.resolver, settings.router_socket_path),
         settings.router_token,
         settings.metadata_response_max_bytes,
     )

@@ -9,7 +9,15 @@ from aop.base.settings import Secret
 from aop.base.share import WorkerShare
 from aop.net import address_settings as addresses
 from aop.serving.bearer import ServicePrincipals
-from aop.serving.unit_settings import Serving, UnitSettings, read_unit_settings
+from aop.serving.unit_settings import (
+    CONTROL_PLANE_SOCKET,
+    ROUTER_SOCKET,
+    Serving,
+    UnitSettings,
+    UnitSocket,
+    read_unit_settings,
+    require_two_sockets,
+)
 
 LISTEN_ADDRESS = "PLATFORM_LISTEN_ADDRESS"
 DATABASE_URL = "PLATFORM_DATABASE_URL"
@@ -38,8 +46,11 @@ class OidcSettings:
 class ControlPlaneSettings:
     unit: UnitSettings
     listen_address: addresses.ListenAddress
+    socket_path: str | None
     database_url: Secret
     router_origin: str
+    router_socket_path: str | None
+    """Where requests to the Router go, if it listens on this machine; else they go to its origin."""
     router_token: Secret
     internal_principals: ServicePrincipals
     public_agent_origin: str
@@ -66,7 +77,8 @@ class ControlPlaneSettings:
     @property
     def serving(self) -> Serving:
         calls = {MAX_INVOCATIONS: self.max_in_flight_invocations, MAX_REQUESTS: self.max_in_flight_requests}
-        return self.unit.serving(self.listen_address, LISTEN_ADDRESS, calls)
+        own = None if self.socket_path is None else UnitSocket(self.socket_path, CONTROL_PLANE_SOCKET)
+        return self.unit.serving(self.listen_address, LISTEN_ADDRESS, calls, own)
 
 
 def read_control_plane_settings(environment: Mapping[str, str]) -> ControlPlaneSettings:
@@ -76,8 +88,10 @@ def read_control_plane_settings(environment: Mapping[str, str]) -> ControlPlaneS
     settings = ControlPlaneSettings(
         unit=read_unit_settings(reader),
         listen_address=reader.optional(LISTEN_ADDRESS, addresses.listen_address, listen),
+        socket_path=reader.optional(CONTROL_PLANE_SOCKET, addresses.socket_path, None),
         database_url=reader.required(DATABASE_URL, read.database_url),
         router_origin=reader.required(_ROUTER_ORIGIN, addresses.origin),
+        router_socket_path=reader.optional(ROUTER_SOCKET, addresses.socket_path, None),
         router_token=reader.required("PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN", read.secret_token),
         internal_principals=reader.required("PLATFORM_INTERNAL_PRINCIPALS_JSON", ServicePrincipals.parse),
         public_agent_origin=reader.optional("PLATFORM_PUBLIC_AGENT_ORIGIN", addresses.origin, _LOCAL_CONSOLE),
@@ -123,6 +137,7 @@ def _require_agreement(reader: read.SettingsReader, settings: ControlPlaneSettin
     """Rules between settings; a value already refused is None and takes no part."""
     if settings.router_origin and settings.listen_address and settings.router_origin == settings.listen_address.origin:
         reader.refuse(_ROUTER_ORIGIN, "must not be the Control Plane's own origin")
+    require_two_sockets(reader, settings.socket_path, settings.router_socket_path)
     ttl, timeout = settings.challenge_ttl_seconds, settings.verification_timeout_ms
     if ttl and timeout and timeout >= ttl * 1000:
         reader.refuse(_VERIFICATION_TIMEOUT, f"must be shorter than {_CHALLENGE_TTL}")

@@ -1,6 +1,7 @@
 """Composes the front: the guard before its endpoint, one upstream per Agent, one process."""
 
 import socket
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -29,14 +30,14 @@ from aop.serving.admission import Slots
 from aop.serving.health import Readiness
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
-from aop.serving.unit import CannotStart, Unit, serve
-from aop.serving.unit_settings import Descriptors, Serving, Stopping
+from aop.serving.unit import Unit, serve
+from aop.serving.unit_settings import CannotStart, Descriptors, Serving, Stopping
 
 UNIT: Final = "front"
 GRACE_SECONDS: Final = 30
 
 
-async def run(settings: ReadFrontSettings, handed: socket.socket | None = None) -> None:
+async def run(settings: ReadFrontSettings, handed: Sequence[socket.socket] = ()) -> None:
     """Serves until SIGTERM or SIGINT; running calls then have a grace to end."""
     log_to_stderr()
     use = Descriptors(settings.max_calls, 0, "/limits/maxCalls")

@@ -22,19 +22,20 @@ class Launch:
     environment: Mapping[str, str]
     death_signal: signal.Signals = signal.SIGKILL
     user: int | None = None
-    listener: socket.socket | None = None
-    """Handed to the process, which then needs no port of its own; the supervisor keeps it open for the next one."""
+    listeners: tuple[socket.socket, ...] = ()
+    """Handed to the process, which then needs none of its own; the supervisor keeps them open for the next one."""
     folder: Path | None = None
     """Where it runs; None for the folder of the supervisor."""
 
     def arguments(self) -> tuple[str, ...]:
         user = -1 if self.user is None else self.user
-        numbers = (os.getpid(), int(self.death_signal), user, *(self.descriptors or (-1,)))
-        return (sys.executable, "-I", "-S", str(_LAUNCHER), *map(str, numbers), *self.command)
+        numbers = (os.getpid(), int(self.death_signal), user)
+        handed = ",".join(map(str, self.descriptors)) or "-"
+        return (sys.executable, "-I", "-S", str(_LAUNCHER), *map(str, numbers), handed, *self.command)
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        return () if self.listener is None else (self.listener.fileno(),)
+        return tuple(listener.fileno() for listener in self.listeners)
 
 
 class Child:

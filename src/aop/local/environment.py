@@ -1,9 +1,11 @@
 """The settings that `aop up` gives each unit. The caller's environment overrides them; its allow-list is added."""
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 
@@ -19,8 +21,9 @@ from aop.local.ports import DEVELOPMENT_PORTS, Ports
 from aop.local.secrets import LocalSecrets
 from aop.local.state import DatabaseUrls, RouterCredential, ServiceTokens
 from aop.net.address_settings import ListenAddress, listen_address
+from aop.net.sockets import MAX_PATH_BYTES
 from aop.router.settings import read_router_settings
-from aop.serving.unit_settings import DRAIN_SECONDS, GRACE_SECONDS
+from aop.serving.unit_settings import CONTROL_PLANE_SOCKET, DRAIN_SECONDS, GRACE_SECONDS, ROUTER_SOCKET
 
 ALLOW_LIST = "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON"
 GATEWAY_ADDRESS = "PLATFORM_LISTEN_ADDRESS"
@@ -28,6 +31,7 @@ ROUTER_ADDRESS = "PLATFORM_ROUTER_LISTEN_ADDRESS"
 CONSOLE_ADDRESS = "PLATFORM_CONSOLE_LISTEN_ADDRESS"
 DATABASES = ("PLATFORM_DATABASE_URL", "PLATFORM_ROUTER_DATABASE_URL", "PLATFORM_MIGRATION_DATABASE_URL")
 
+_ROUTER_ORIGIN, _GATEWAY_ORIGIN = "PLATFORM_ROUTER_INTERNAL_ORIGIN", "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN"
 _LOOPBACK = "127.0.0.1"
 _ANY_ADDRESS = {"0.0.0.0": _LOOPBACK, "::": "::1"}  # noqa: S104  listening everywhere, reached on loopback
 _ROUTER_TOKEN, _CONTROL_PLANE_TOKEN = "PLATFORM_ROUTER_INTERNAL_BEARER_TOKEN", "PLATFORM_CONTROL_PLANE_SERVICE_TOKEN"
@@ -46,9 +50,11 @@ class Addresses:
     console: ListenAddress
     door: ListenAddress
     agents: tuple[ListenAddress, ...]
+    sockets: Mapping[str, str] = field(default_factory=dict)
+    """Settings that name the unix sockets of units, for requests of one to the other."""
 
     @classmethod
-    def of(cls, ports: Ports, caller: Mapping[str, str]) -> "Addresses":
+    def of(cls, ports: Ports, caller: Mapping[str, str], folder: Path) -> "Addresses":
         def place(setting: str, port: int) -> ListenAddress:
             text = caller.get(setting)
             try:
@@ -62,6 +68,7 @@ class Addresses:
             console=place(CONSOLE_ADDRESS, ports.console),
             door=place(DOOR_ADDRESS, ports.door),
             agents=tuple(ListenAddress(_LOOPBACK, port) for port in ports.agents),
+            sockets=_sockets(folder / "run", caller),
         )
 
 
@@ -149,14 +156,14 @@ def _supplied(addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUr
         GRACE_SECONDS: "1",
         GATEWAY_ADDRESS: _text(addresses.gateway),
         "PLATFORM_DATABASE_URL": databases.control_plane,
-        "PLATFORM_ROUTER_INTERNAL_ORIGIN": router,
+        _ROUTER_ORIGIN: router,
         _ROUTER_TOKEN: secrets.control_plane_to_router,
         "PLATFORM_PUBLIC_AGENT_ORIGIN": console,
         "PLATFORM_CORS_ALLOWED_ORIGINS": console,
         "PLATFORM_ROUTER_ID": "router-1",
         ROUTER_ADDRESS: _text(addresses.router),
         "PLATFORM_ROUTER_DATABASE_URL": databases.router,
-        "PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN": gateway,
+        _GATEWAY_ORIGIN: gateway,
         _CONTROL_PLANE_TOKEN: secrets.router_to_control_plane,
         "PLATFORM_ROUTER_AGENT_ORIGIN": router,
         _ISSUER: router,
@@ -168,7 +175,15 @@ def _supplied(addresses: Addresses, secrets: LocalSecrets, databases: DatabaseUr
         DOOR_ADDRESS: _text(addresses.door),
         DOOR_ORIGIN: reachable_origin(addresses.door),
         DOOR_GATEWAY: gateway,
+        **addresses.sockets,
     }
+
+
+def _sockets(folder: Path, caller: Mapping[str, str]) -> Mapping[str, str]:
+    """None for a unit whose origin the caller names, who wants requests to go there, and none where no path fits."""
+    wanted = {ROUTER_SOCKET: ("router", _ROUTER_ORIGIN), CONTROL_PLANE_SOCKET: ("control-plane", _GATEWAY_ORIGIN)}
+    paths = {setting: folder / f"{name}.sock" for setting, (name, origin) in wanted.items() if origin not in caller}
+    return {name: f"unix:{path}" for name, path in paths.items() if len(os.fsencode(path)) <= MAX_PATH_BYTES}
 
 
 def _allow_list(

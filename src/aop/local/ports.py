@@ -1,18 +1,20 @@
-"""The ports of a local platform: each its default or the next free one, chosen once per data folder."""
+"""Where a local platform listens: ports, each its default or the next free one, chosen once per data folder, and unix
+sockets in that folder."""
 
 import errno
 import os
 import random
 import socket
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 import msgspec
 
 from aop.local.port_holder import port_holder
 from aop.local.problems import DataFolderUnusable, PortTaken
 from aop.local.state import DataFolder
-from aop.net.address_settings import ListenAddress
-from aop.net.sockets import listening_socket
+from aop.net.address_settings import ListenAddress, socket_path
+from aop.net.sockets import listening_path, listening_socket
 
 DEVELOPMENT_PORTS = range(8099, 8120)
 """Where `aop init` places new Agents; never given to a part of the platform."""
@@ -61,12 +63,15 @@ class Listeners:
 
     def __init__(self) -> None:
         self._sockets: dict[ListenAddress, socket.socket] = {}
+        self._by_path: dict[str, socket.socket] = {}
 
     def __enter__(self) -> "Listeners":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._keep(())
+        for sock in self._by_path.values():
+            sock.close()
 
     def choose(self) -> Ports:
         """Listens on each port at once: of two that choose at the same time, one gets the next port."""
@@ -98,6 +103,19 @@ class Listeners:
 
     def of(self, address: ListenAddress) -> socket.socket:
         return self._sockets[address]
+
+    def on_path(self, setting: str | None) -> Sequence[socket.socket]:
+        """The unix socket that a setting names; nothing where there is none."""
+        if setting is None:
+            return ()
+        path = socket_path(setting)
+        if path not in self._by_path:
+            try:
+                Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._by_path[path] = listening_path(path)
+            except OSError as obstacle:
+                raise PortTaken(f"{path} cannot be listened on: {os.strerror(obstacle.errno or 0)}") from None
+        return (self._by_path[path],)
 
     def _open(self, address: ListenAddress, user: str, folder: DataFolder) -> None:
         obstacle = None if address in self._sockets else self._opened(address)

@@ -90,7 +90,7 @@ class Sample:
         command = (str(self.python), "-P", "-m", self.name.replace("-", "_"))
         return SupervisedUnit(
             f"agent:{self.card.agent_id}",
-            Launch(command, _ordinary(caller) | supplied, listener=listener),
+            Launch(command, _ordinary(caller) | supplied, listeners=(listener,)),
             answers_ready(self.origin),
             stop_seconds=_STOP_SECONDS,
             label=self.name,

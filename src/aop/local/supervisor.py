@@ -165,8 +165,8 @@ class _Kept:
     async def _stay_down(self) -> None:
         self._logs.say(f"{self._with_last_lines('refuses to run and stays stopped; the other units go on')}")
         self._child = None
-        if self.unit.launch.listener is not None:
-            self.unit.launch.listener.close()  # callers are refused at once instead of waiting for nobody
+        for listener in self.unit.launch.listeners:
+            listener.close()  # callers are refused at once instead of waiting for nobody
         self._changed()
         await asyncio.Event().wait()
 

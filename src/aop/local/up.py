@@ -120,7 +120,7 @@ class _Platform:
         secrets, known = keep_secrets(self.folder), stored_ports(self.folder)
         external = external_databases(self.caller)
         ports = self.listeners.choose() if known is None else self.listeners.with_door(known)
-        addresses = Addresses.of(ports, self.caller)
+        addresses = Addresses.of(ports, self.caller, self.folder.path)
         place = (addresses.agents, self.folder.path, self.caller, self.logs.say)
         installing = self.options.install_samples
         samples = await ready_samples(*place, installing=installing) if self.options.with_agents else []
@@ -194,7 +194,7 @@ class _Platform:
         }
         await postgres.create_database(_DATABASE, owner=OWNER_ROLE, groups=GROUP_ROLES, logins=list(logins.values()))
         urls = {
-            name: postgres.url(database=_DATABASE, user=login.name, password=login.password)
+            name: postgres.near_url(database=_DATABASE, user=login.name, password=login.password)
             for name, login in logins.items()
         }
         return DatabaseUrls(**urls)

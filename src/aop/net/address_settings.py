@@ -1,10 +1,12 @@
 """Reads the settings that name addresses: where to listen, and the origins and URLs of others."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aop.base.settings import integer
 from aop.net.origin import Endpoint, parse_origin
+from aop.net.sockets import MAX_PATH_BYTES, is_path
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,16 @@ def listen_address(text: str) -> ListenAddress:
     if not colon or not bare or (":" in bare) != host.startswith("["):
         raise ValueError("must be host:port, with an IPv6 host in brackets")
     return ListenAddress(bare, integer(1, 65535)(port))
+
+
+def socket_path(text: str) -> str:
+    """Of a unix socket, written `unix:/absolute/path`."""
+    scheme, colon, path = text.partition(":")
+    if scheme + colon != "unix:" or not is_path(path) or path.startswith("//") or "\0" in path:
+        raise ValueError("must be unix: and an absolute path")
+    if len(os.fsencode(path)) > MAX_PATH_BYTES:
+        raise ValueError(f"must have a path of at most {MAX_PATH_BYTES} bytes")
+    return path
 
 
 def origin(text: str) -> str:

@@ -14,9 +14,11 @@ _UNBOUNDED = sys.maxsize
 class Peer:
     """Requests to one origin. The network policy does not apply: the operator, not a provider, chose the address."""
 
-    def __init__(self, origin: str, client: HttpClient, resolver: Resolver) -> None:
+    def __init__(self, origin: str, client: HttpClient, resolver: Resolver, socket_path: str | None = None) -> None:
+        """With the path of a unix socket all requests go there, and still name the origin as their Host."""
         self._endpoint = Endpoint.parse(origin)
         self._last: Target | None = None
+        self._here = None if socket_path is None else self._target(socket_path)
         self._client = client
         self._resolver = resolver
 
@@ -49,6 +51,8 @@ class Peer:
 
     def ready(self) -> Target | None:
         """Where it is; None when its name has to be looked up."""
+        if self._here is not None:
+            return self._here
         addresses = self._resolver.ready(self._endpoint.host)
         return None if addresses is None else self._target(addresses[0])
 

@@ -1,10 +1,12 @@
-"""TCP sockets with the options that make a dead or stalled peer visible within seconds."""
+"""Stream sockets: TCP with the options that make a dead or stalled peer visible within seconds, and unix sockets."""
 
+import errno
 import os
 import socket
+import stat
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 BACKLOG: Final = 2048
@@ -18,6 +20,8 @@ INHERITED_DESCRIPTOR: Final = 3
 """Where a process finds the first socket it is handed, by the convention of systemd."""
 LISTEN_FDS: Final = "LISTEN_FDS"
 LISTEN_PID: Final = "LISTEN_PID"
+MAX_PATH_BYTES: Final = 107
+"""What the address of a unix socket has room for on Linux."""
 
 # Not every system has every constant; the ones that exist are set, the others have no equivalent there.
 _TCP_OPTIONS: Final = (
@@ -33,8 +37,17 @@ _TELLS_SILENCE: Final = sys.platform == "linux"
 _TCP_INFO: Final = struct.Struct("=2xBB52xI")
 
 
+def is_path(address: str) -> bool:
+    """Whether it is the absolute path of a unix socket, and no literal IP address."""
+    return address.startswith("/")
+
+
 def stream_socket(address: str) -> socket.socket:
-    """A non-blocking TCP socket of the literal address's family, not yet bound or connected."""
+    """A non-blocking socket of the literal address's family, not yet bound or connected."""
+    if is_path(address):
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        sock.setblocking(False)
+        return sock
     sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
     try:
         sock.setblocking(False)
@@ -98,14 +111,63 @@ def listening_socket(host: str, port: int, *, reuse_port: bool = False) -> socke
     return sock
 
 
-def inherited_socket(environment: Mapping[str, str]) -> socket.socket | None:
-    """The listening socket that whoever started this very process handed to it: LISTEN_FDS and LISTEN_PID of systemd.
+def listening_path(path: str) -> socket.socket:
+    """A socket that already listens on a path, for the user and the group of this process.
 
-    Variables meant for another process, such as its parent, are not followed.
+    It stays there when nobody listens any more, and the next one replaces it: to remove it at the end could remove
+    that of a successor. OSError, for one when somebody still listens there.
     """
-    if environment.get(LISTEN_PID) != str(os.getpid()) or environment.get(LISTEN_FDS) != "1":
-        return None
-    sock = socket.socket(fileno=INHERITED_DESCRIPTOR)
+    sock = stream_socket(path)
+    try:
+        try:
+            sock.bind(path)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or _is_answered(path):
+                raise
+            os.unlink(path)
+            sock.bind(path)
+        os.chmod(path, 0o660)  # before it listens, so that nobody else is ever let in
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        sock.listen(BACKLOG)
+    except OSError as error:
+        sock.close()
+        raise OSError(error.errno, f"cannot listen on {path}: {error.strerror}") from error
+    return sock
+
+
+def _is_answered(path: str) -> bool:
+    """Whether somebody listens there. What is no socket is nobody's to remove either."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        sock.setblocking(False)
+        try:
+            sock.connect(path)
+        except ConnectionRefusedError:
+            return not stat.S_ISSOCK(os.lstat(path).st_mode)
+        except OSError:
+            return True
+    return True
+
+
+def inherited_socket(environment: Mapping[str, str]) -> socket.socket | None:
+    """The one listening socket that whoever started this very process handed to it."""
+    handed = inherited_sockets(environment, 1)
+    return handed[0] if handed else None
+
+
+def inherited_sockets(environment: Mapping[str, str], max_count: int) -> Sequence[socket.socket]:
+    """Listening sockets that whoever started this very process handed to it: LISTEN_FDS and LISTEN_PID of systemd.
+
+    Variables meant for another process, such as its parent, are not followed, and neither is a count beyond `max_count`.
+    """
+    counts = {str(count): count for count in range(1, max_count + 1)}
+    count = counts.get(environment.get(LISTEN_FDS, ""))
+    if environment.get(LISTEN_PID) != str(os.getpid()) or count is None:
+        return ()
+    return [inherited(INHERITED_DESCRIPTOR + place) for place in range(count)]
+
+
+def inherited(descriptor: int) -> socket.socket:
+    sock = socket.socket(fileno=descriptor)
     sock.set_inheritable(False)
     sock.setblocking(False)
     return sock

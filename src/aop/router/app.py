@@ -106,7 +106,7 @@ async def build(settings: RouterSettings, environment: RouterEnvironment | None 
             opened.push_async_callback(client.close)
         opened.push_async_callback(loops.close)
         journal.start(loops)
-        peer = Peer(settings.control_plane_origin, peer_client, foundation.resolver)
+        peer = Peer(settings.control_plane_origin, peer_client, foundation.resolver, settings.control_plane_socket_path)
         workers = schema_workers(log, metrics, environment.group.share)
         opened.push_async_callback(workers.close)
         checks = SchemaChecks(

@@ -9,7 +9,15 @@ from aop.base.share import WorkerShare
 from aop.contracts.signing import SigningKey
 from aop.net import address_settings as addresses
 from aop.serving.bearer import ServicePrincipals
-from aop.serving.unit_settings import Serving, UnitSettings, read_unit_settings
+from aop.serving.unit_settings import (
+    CONTROL_PLANE_SOCKET,
+    ROUTER_SOCKET,
+    Serving,
+    UnitSettings,
+    UnitSocket,
+    read_unit_settings,
+    require_two_sockets,
+)
 
 ROUTER_ID = "PLATFORM_ROUTER_ID"
 LISTEN_ADDRESS = "PLATFORM_ROUTER_LISTEN_ADDRESS"
@@ -34,8 +42,11 @@ class RouterSettings:
     unit: UnitSettings
     router_id: str
     listen_address: addresses.ListenAddress
+    socket_path: str | None
     database_url: Secret
     control_plane_origin: str
+    control_plane_socket_path: str | None
+    """Where requests to the Control Plane go, if it listens on this machine; else they go to its origin."""
     control_plane_token: Secret
     service_principals: ServicePrincipals
     agent_origin: str
@@ -71,7 +82,8 @@ class RouterSettings:
     @property
     def serving(self) -> Serving:
         calls = {MAX_INVOCATIONS: self.max_in_flight_invocations, MAX_CHILDREN: self.max_in_flight_children}
-        return self.unit.serving(self.listen_address, LISTEN_ADDRESS, calls)
+        own = None if self.socket_path is None else UnitSocket(self.socket_path, ROUTER_SOCKET)
+        return self.unit.serving(self.listen_address, LISTEN_ADDRESS, calls, own)
 
 
 def read_router_settings(environment: Mapping[str, str]) -> RouterSettings:
@@ -82,8 +94,10 @@ def read_router_settings(environment: Mapping[str, str]) -> RouterSettings:
         unit=read_unit_settings(reader),
         router_id=reader.required(ROUTER_ID, read.identifier),
         listen_address=reader.optional(LISTEN_ADDRESS, addresses.listen_address, listen),
+        socket_path=reader.optional(ROUTER_SOCKET, addresses.socket_path, None),
         database_url=reader.required(DATABASE_URL, read.database_url),
         control_plane_origin=reader.required(_CONTROL_PLANE_ORIGIN, addresses.origin),
+        control_plane_socket_path=reader.optional(CONTROL_PLANE_SOCKET, addresses.socket_path, None),
         control_plane_token=reader.required("PLATFORM_CONTROL_PLANE_SERVICE_TOKEN", read.secret_token),
         service_principals=reader.required("PLATFORM_ROUTER_SERVICE_PRINCIPALS_JSON", ServicePrincipals.parse),
         agent_origin=reader.optional("PLATFORM_ROUTER_AGENT_ORIGIN", addresses.origin, _LOCAL_ROUTER),
@@ -106,6 +120,7 @@ def read_router_settings(environment: Mapping[str, str]) -> RouterSettings:
     own = {settings.listen_address.origin if settings.listen_address else None, settings.agent_origin}
     if settings.control_plane_origin and settings.control_plane_origin in own:
         reader.refuse(_CONTROL_PLANE_ORIGIN, "must not be an origin of the Router itself")
+    require_two_sockets(reader, settings.control_plane_socket_path, settings.socket_path)
     reader.conclude()
     return settings
 

@@ -12,7 +12,7 @@ from aop.cards.workers import MAX_PROCESSES, SchemaWorkers
 from aop.net.policy import Resolver
 from aop.serving.metrics import Counts, UnitMetrics
 from aop.serving.request_log import Level, UnitLog, safe_cause
-from aop.serving.unit import CannotStart
+from aop.serving.unit_settings import CannotStart
 from aop.telemetry.settings import ENDPOINT, TelemetrySettings
 from aop.telemetry.tracing import Tracing
 

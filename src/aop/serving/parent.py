@@ -67,10 +67,12 @@ class _Worker:
 
 
 class Parent:
-    def __init__(self, plan: WorkersPlan, listener: socket.socket, log: UnitLog, kept: Mapping[str, Keep]) -> None:
+    def __init__(
+        self, plan: WorkersPlan, listeners: Sequence[socket.socket], log: UnitLog, kept: Mapping[str, Keep]
+    ) -> None:
         """`kept` names the questions whose last answer outlives a worker."""
         self._plan = plan
-        self._listener = listener
+        self._listeners = listeners
         self._log = log
         self._kept = kept
         self._ended: dict[str, bytes] = {}
@@ -122,13 +124,14 @@ class Parent:
     async def _run_once(self, worker: _Worker) -> int:
         ours, theirs = socket.socketpair()
         with theirs:
-            place = WorkerPlace(worker.share, theirs.fileno(), self._listener.fileno())
+            listeners = tuple(listener.fileno() for listener in self._listeners)
+            place = WorkerPlace(worker.share, theirs.fileno(), listeners)
             environment = {**self._plan.environment, WORKER: place.text(os.getpid())}
             for name in (LISTEN_FDS, LISTEN_PID):
                 environment.pop(name, None)
             # Settings and secrets are inherited with the environment; the command names nothing but the unit.
             worker.process = await asyncio.create_subprocess_exec(
-                *self._plan.command, env=environment, pass_fds=(place.link, place.listener)
+                *self._plan.command, env=environment, pass_fds=(place.link, *place.listeners)
             )
 
         async def answer(question: str, body: bytes) -> bytes | None:
@@ -173,7 +176,8 @@ class Parent:
     async def _stop(self, keepers: set[asyncio.Task[None]], stop_seconds: float) -> None:
         """All together, so that none takes work that another one has refused."""
         self._stopping = True
-        self._listener.close()
+        for listener in self._listeners:
+            listener.close()
         processes = [worker.process for worker in self._workers if worker.process is not None]
         for number, seconds in ((signal.SIGTERM, stop_seconds), (signal.SIGKILL, None)):
             for process in processes:

@@ -3,14 +3,15 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from aop.serving.health import METRICS
+from aop.serving.listeners import unit_listeners
 from aop.serving.parent import Parent, WorkersPlan
 from aop.serving.request_log import Level, UnitLog
-from aop.serving.unit import Unit, serve, unit_listener
+from aop.serving.unit import Unit, serve
 from aop.serving.unit_settings import Serving
 from aop.serving.worker_group import WorkerGroup, WorkerPlace
 from aop.serving.worker_metrics import with_ended
@@ -35,7 +36,7 @@ class ServedUnit:
     holding: Holding = _nothing_held
 
 
-async def serve_alone(unit: ServedUnit, handed: socket.socket | None) -> None:
+async def serve_alone(unit: ServedUnit, handed: Sequence[socket.socket]) -> None:
     async with unit.holding(None, unit.log):
         await serve(unit.serving, unit.build, handed)
 
@@ -59,9 +60,9 @@ async def serve_as_worker(unit: ServedUnit, place: WorkerPlace) -> None:
         await asyncio.wait({link})
 
 
-async def serve_with_workers(unit: ServedUnit, plan: WorkersPlan, handed: socket.socket | None) -> None:
+async def serve_with_workers(unit: ServedUnit, plan: WorkersPlan, handed: Sequence[socket.socket]) -> None:
     stopping = unit.serving.stopping
     async with unit.holding(plan.count, unit.log):
-        with unit_listener(unit.serving, handed) as listener:
-            parent = Parent(plan, listener, unit.log, {METRICS: with_ended})
+        with unit_listeners(unit.serving, handed) as listeners:
+            parent = Parent(plan, listeners, unit.log, {METRICS: with_ended})
             await parent.run(stopping.drain_seconds + stopping.grace_seconds)

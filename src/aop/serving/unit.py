@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import logging
-import os
 import resource
 import signal
 import socket
@@ -12,19 +11,18 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 
 from aop.base.ids import new_trace_id
 from aop.contracts.errors import ErrorCode
 from aop.net.asgi import ASGIApp
-from aop.net.server import ConnectionEvent, HttpServer, ServerLimits, listening_socket, whole_answer
-from aop.net.sockets import LISTEN_FDS
+from aop.net.server import ConnectionEvent, HttpServer, ServerLimits, whole_answer
 from aop.serving.admission import Slots
 from aop.serving.health import Readiness
+from aop.serving.listeners import unit_listeners
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import Level, RuntimeRecords, UnitLog
 from aop.serving.response import TRACE_HEADER, error_answer
-from aop.serving.unit_settings import MAX_CONNECTIONS, Descriptors, Serving
+from aop.serving.unit_settings import MAX_CONNECTIONS, CannotStart, Descriptors, Serving
 
 _SPARE_DESCRIPTORS = 128
 """Listener, log, store notifications, and connections that are just being refused or closed."""
@@ -36,10 +34,6 @@ _RECORD_SECONDS = 10.0
 
 class MustEnd(Exception):
     """The unit found out that it may not go on; a restart would change nothing. The text is for the operator."""
-
-
-class CannotStart(Exception):
-    """The unit cannot start as configured; the text is for the operator and holds no value of a setting."""
 
 
 async def _nothing() -> None:
@@ -65,22 +59,22 @@ class Unit:
     """Why that is then so."""
 
 
-async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: socket.socket | None = None) -> None:
+async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: Sequence[socket.socket] = ()) -> None:
     """Builds the unit, serves until SIGTERM or SIGINT, drains, and returns when nothing of it is left.
 
-    `handed` is a socket that already listens on the address, from whoever started this process.
+    `handed` are sockets that already listen, from whoever started this process.
     """
     max_connections = require_descriptors(serving.use, serving.max_connections)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    with unit_listener(serving, handed) as listener:
+    with unit_listeners(serving, handed) as listeners:
         unit = await build()
         logging.basicConfig(handlers=[RuntimeRecords(unit.log)], level=logging.WARNING, force=True)
         try:
             server = _server(unit, max_connections)
-            await server.start([listener])
+            await server.start(listeners)
             tune_gc()
             unit.log.event("unit.listening")
             await _either(stop, unit.must_end)
@@ -127,24 +121,6 @@ def _server(unit: Unit, max_connections: int) -> HttpServer:
     server = HttpServer(unit.application, limits, note=records.note, refusal=records.refusal)
     unit.metrics.connections(lambda: server.connection_count)
     return server
-
-
-def unit_listener(serving: Serving, handed: socket.socket | None) -> socket.socket:
-    if handed is not None:
-        return _agreeing(handed, serving)
-    try:
-        return listening_socket(serving.address.host, serving.address.port)
-    except OSError as failure:
-        reason = os.strerror(failure.errno or 0)
-        raise CannotStart(f"{serving.address_setting}: the address cannot be listened on ({reason})") from None
-
-
-def _agreeing(handed: socket.socket, serving: Serving) -> socket.socket:
-    host, port = handed.getsockname()[:2]
-    if (ip_address(host), port) != (ip_address(serving.address.host), serving.address.port):
-        handed.close()
-        raise CannotStart(f"{serving.address_setting}: the socket handed over in {LISTEN_FDS} has another address")
-    return handed
 
 
 def tune_gc() -> None:

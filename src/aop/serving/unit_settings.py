@@ -14,6 +14,13 @@ from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 MAX_CONNECTIONS = "PLATFORM_MAX_CONNECTIONS"
 DRAIN_SECONDS = "PLATFORM_DRAIN_SECONDS"
 GRACE_SECONDS = "PLATFORM_SHUTDOWN_GRACE_SECONDS"
+CONTROL_PLANE_SOCKET = "PLATFORM_CONTROL_PLANE_SOCKET"
+ROUTER_SOCKET = "PLATFORM_ROUTER_SOCKET"
+"""Where two units of one machine meet: the one listens there too, the other sends there what it has for it."""
+
+
+class CannotStart(Exception):
+    """The unit cannot start as configured; the text is for the operator and holds no value of a setting."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,15 @@ class Serving:
     max_connections: int | None
     """As configured. None leaves it to the limit of open files."""
     use: Descriptors = Descriptors()
+    socket: "UnitSocket | None" = None
+
+
+@dataclass(frozen=True)
+class UnitSocket:
+    """A unix socket on which a unit listens too, and the name of the setting that gives its path."""
+
+    path: str
+    setting: str
 
 
 @dataclass(frozen=True)
@@ -64,10 +80,16 @@ class UnitSettings:
         connections = None if self.max_connections is None else share.of(self.max_connections)
         return replace(self, database_pool_size=share.of(self.database_pool_size), max_connections=connections)
 
-    def serving(self, address: ListenAddress, address_setting: str, max_calls: Mapping[str, int]) -> Serving:
+    def serving(
+        self,
+        address: ListenAddress,
+        address_setting: str,
+        max_calls: Mapping[str, int],
+        socket: UnitSocket | None,
+    ) -> Serving:
         """`max_calls` says by the name of its setting how many calls of a kind there may be at a time."""
         use = Descriptors(sum(max_calls.values()), self.database_pool_size, ", ".join(max_calls))
-        return Serving(address, address_setting, self.stopping, self.max_connections, use)
+        return Serving(address, address_setting, self.stopping, self.max_connections, use, socket)
 
 
 def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
@@ -89,6 +111,11 @@ def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
         log_level=reader.optional("PLATFORM_LOG_LEVEL", read.choice("debug", "info", "warning", "error"), "info"),
         telemetry=read_telemetry_settings(reader),
     )
+
+
+def require_two_sockets(reader: read.SettingsReader, control_plane: str | None, router: str | None) -> None:
+    if control_plane is not None and control_plane == router:
+        reader.refuse(ROUTER_SOCKET, f"must not be that of {CONTROL_PLANE_SOCKET}")
 
 
 def read_stopping(reader: read.SettingsReader) -> Stopping:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from aop.base.share import WorkerShare
+from aop.net.sockets import inherited
 from aop.serving.worker_link import LinkLost, WorkerLink
 
 WORKER = "AOP_WORKER"
@@ -44,22 +45,22 @@ class WorkerPlace:
 
     share: WorkerShare
     link: int
-    listener: int
+    listeners: tuple[int, ...]
 
     def text(self, parent: int) -> str:
-        return " ".join(map(str, (parent, self.share.number, self.share.count, self.link, self.listener)))
+        return " ".join(map(str, (parent, self.share.number, self.share.count, self.link, *self.listeners)))
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "WorkerPlace | None":
         """None for a process that is no worker. A variable meant for another process is not followed."""
         numbers = [int(word) for word in environment.get(WORKER, "").split() if word.isdecimal()]
-        if len(numbers) != 5 or numbers[0] != os.getppid():
+        if len(numbers) < 5 or numbers[0] != os.getppid():
             return None
-        _, number, count, link, listener = numbers
-        return cls(WorkerShare(number, count), link, listener)
+        _, number, count, link, *listeners = numbers
+        return cls(WorkerShare(number, count), link, tuple(listeners))
 
-    def listening(self) -> socket.socket:
-        return _inherited(self.listener)
+    def listening(self) -> Sequence[socket.socket]:
+        return [inherited(listener) for listener in self.listeners]
 
 
 class WorkerGroup:
@@ -88,7 +89,7 @@ class WorkerGroup:
 
     async def join(self, place: WorkerPlace, orphaned: Callable[[], None]) -> asyncio.Task[None]:
         """From here on the parent can ask. The task ends with the parent; `orphaned` is called then."""
-        link = self._link = await WorkerLink.on(_inherited(place.link), self._answer)
+        link = self._link = await WorkerLink.on(inherited(place.link), self._answer)
 
         async def run() -> None:
             await link.run()
@@ -105,10 +106,3 @@ class WorkerGroup:
     async def _answer(self, question: str, body: bytes) -> bytes | None:
         answer = self._answers.get(question)
         return None if answer is None else await answer(body)
-
-
-def _inherited(descriptor: int) -> socket.socket:
-    sock = socket.socket(fileno=descriptor)
-    sock.set_inheritable(False)
-    sock.setblocking(False)
-    return sock

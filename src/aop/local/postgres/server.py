@@ -1,11 +1,12 @@
 """One embedded PostgreSQL server: started on a free loopback port, ready before use, stopped with its owner."""
 
 import asyncio
+import os
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import asyncpg
 
@@ -84,11 +85,7 @@ class EmbeddedPostgres:
         self.port = any_free_port()
 
     def launch(self) -> Launch:
-        socket_folder = str(self._cluster.socket_folder)
-        settings = self._settings | {
-            "port": str(self.port),
-            "unix_socket_directories": socket_folder if len(socket_folder) <= _SOCKET_PATH_LIMIT else "",
-        }
+        settings = self._settings | {"port": str(self.port), "unix_socket_directories": self._socket_folder or ""}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         command = (self._binaries.program("postgres"), "-D", str(self._cluster.files), *options)
         return Launch((*self._account.prefix, *command), ENVIRONMENT, signal.SIGINT, self._account.user)
@@ -109,8 +106,23 @@ class EmbeddedPostgres:
         return self._cluster.is_ready(pid)
 
     def url(self, *, database: str, user: str = SUPERUSER, password: str | None = None) -> str:
-        secret = quote(self._cluster.password if password is None else password, safe="")
-        return f"postgresql://{quote(user, safe='')}:{secret}@127.0.0.1:{self.port}/{quote(database, safe='')}"
+        return f"postgresql://{self._login(user, password)}@127.0.0.1:{self.port}/{quote(database, safe='')}"
+
+    def near_url(self, *, database: str, user: str = SUPERUSER, password: str | None = None) -> str:
+        """By its unix socket, which takes less time than its port; by that where the path is too long for a socket."""
+        if self._socket_folder is None:
+            return self.url(database=database, user=user, password=password)
+        place = urlencode({"host": self._socket_folder, "port": self.port})
+        return f"postgresql://{self._login(user, password)}@/{quote(database, safe='')}?{place}"
+
+    def _login(self, user: str, password: str | None) -> str:
+        secret = self._cluster.password if password is None else password
+        return f"{quote(user, safe='')}:{quote(secret, safe='')}"
+
+    @property
+    def _socket_folder(self) -> str | None:
+        folder = str(self._cluster.socket_folder)
+        return folder if len(os.fsencode(folder)) <= _SOCKET_PATH_LIMIT else None
 
     async def create_database(self, name: str, *, owner: str, groups: Sequence[str], logins: Sequence[Login]) -> None:
         """Makes what is missing and gives every login its password again; repeating it changes nothing else."""

@@ -54,7 +54,8 @@ class RepeatedHeader(HttpError):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where to connect: `address` is the literal that is dialed, `host` is what Host and TLS name."""
+    """Where to connect: `address` is the literal or the path of a unix socket that is dialed, `host` is what Host and
+    TLS name."""
 
     scheme: str
     host: str

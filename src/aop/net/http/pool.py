@@ -9,7 +9,7 @@ import certifi
 
 from aop.net.http.connection import READ_BUFFER_BYTES, Connection, InPieces
 from aop.net.http.message import ConnectFailed, ConnectPhase, HttpTimeout, Target, TransferBroken
-from aop.net.sockets import dialing_socket
+from aop.net.sockets import dialing_socket, is_path
 
 
 def certified_context(authorities: Path | None = None) -> ssl.SSLContext:
@@ -36,13 +36,18 @@ class Dialer:
         phase: ConnectPhase = "connect"
         try:
             async with asyncio.timeout_at(min(deadline, loop.time() + self._connect_seconds)):
-                sock = dialing_socket(target.address)
+                sock, by_path = dialing_socket(target.address), is_path(target.address)
                 try:
-                    await loop.sock_connect(sock, (target.address, target.port))
+                    if by_path:
+                        sock.connect(target.address)  # at once or never: where no room is left it does not wait
+                    else:
+                        await loop.sock_connect(sock, (target.address, target.port))
                 except BaseException:
                     sock.close()
                     raise
-                if target.scheme == "http":
+                if by_path:  # it never leaves the machine, so it needs no TLS, whatever the origin
+                    await loop.create_unix_connection(lambda: InPieces(connection, self._buffer), sock=sock)
+                elif target.scheme == "http":
                     await loop.create_connection(lambda: InPieces(connection, self._buffer), sock=sock)
                 else:
                     phase = "tls"

@@ -181,6 +181,11 @@ class ServerConnection(asyncio.Protocol):
 
     # What the server calls.
 
+    @property
+    def is_new(self) -> bool:
+        """Whether no request was answered on it yet."""
+        return not self._kept_alive
+
     def drain(self) -> None:
         """Closes the connection unless a request is running."""
         if self._exchange is None and not self._lingering and self._transport is not None:
@@ -243,5 +248,6 @@ class ServerConnection(asyncio.Protocol):
             exchange.peer_gone()
 
 
-def _address(name: tuple[str, int] | None) -> Address | None:
-    return (name[0], name[1]) if name else None
+def _address(name: tuple[str, int] | str | None) -> Address | None:
+    """Those who come by a unix socket have none."""
+    return (name[0], name[1]) if isinstance(name, tuple) else None

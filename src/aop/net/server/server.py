@@ -119,9 +119,11 @@ class HttpServer:
         self.draining = True
 
     def close_idle(self) -> None:
-        """Closes the connections on which no request runs or arrives."""
+        """Closes the connections on which no request runs or arrives, but not new ones: the first request of one is
+        on its way, and would be lost without an answer."""
         for connection in tuple(self.idle):
-            connection.drain()
+            if not connection.is_new:
+                connection.drain()
 
     async def stop(self, grace_seconds: float) -> None:
         """Closes the listeners and idle connections at once and gives running requests the grace to end.

@@ -1,0 +1,117 @@
+"""Units of one machine that meet at unix sockets: where they listen, where their requests go, what they refuse."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aop.control_plane.gateway.tokens import issue_token
+from aop.local.state import DatabaseUrls
+from aop.net.sockets import listening_path, listening_socket
+from tests.support.waiting import becomes_true, patience
+from tests.units.processes import environment, run_to_end, served, status_of
+from tests.units.test_handed_socket import handing
+
+NOWHERE = "http://nowhere.test:1"
+BOTH = ["PLATFORM_CONTROL_PLANE_SOCKET", "PLATFORM_ROUTER_SOCKET"]
+
+
+async def status_at(path: Path) -> int:
+    reader, writer = await asyncio.open_unix_connection(path)
+    with closing(writer):
+        writer.write(b"GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+        return int((await reader.readline()).split()[1])
+
+
+@pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["alone", "workers"])
+async def test_a_unit_listens_on_its_address_and_its_socket_and_so_does_the_next_one(
+    stores: DatabaseUrls, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    path = tmp_path / "control-plane.sock"
+    settings = environment("control-plane", stores, PLATFORM_CONTROL_PLANE_SOCKET=f"unix:{path}")
+    for _ in range(2):
+        async with served("control-plane", settings, *options) as (process, origin):
+            assert await asyncio.to_thread(status_of, f"{origin}/livez") == 200
+            assert [await status_at(path) for _ in range(4)] == [200] * 4
+            process.send_signal(signal.SIGTERM)
+            async with patience():
+                await process.communicate()
+            assert process.returncode == 0
+
+
+async def test_units_reach_each_other_by_their_sockets_and_not_by_their_origins(
+    stores: DatabaseUrls, tmp_path: Path
+) -> None:
+    token = (await issue_token(stores.control_plane, "alice")).token.reveal()
+    sockets = {name: f"unix:{tmp_path / name}" for name in BOTH}
+    ours = environment("control-plane", stores, PLATFORM_ROUTER_INTERNAL_ORIGIN=NOWHERE, **sockets)
+    theirs = environment("router", stores, PLATFORM_CONTROL_PLANE_INTERNAL_ORIGIN=NOWHERE, **sockets)
+    async with served("control-plane", ours) as (_, gateway), served("router", theirs) as (_, router):
+
+        async def is_ready() -> bool:
+            return await asyncio.to_thread(status_of, f"{router}/readyz") == 200
+
+        await becomes_true(is_ready)  # it watches the Control Plane
+        assert await _created(gateway, token) == 201
+        # The Ledger is the Router's: the Control Plane asks it.
+        assert await asyncio.to_thread(status_of, f"{gateway}/v1/workspaces/meeting/invocations", token) == 200
+
+
+async def _created(gateway: str, token: str) -> int:
+    host, port = gateway.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    with closing(writer):
+        body = json.dumps({"workspaceId": "meeting"}).encode()
+        head = f"POST /v1/workspaces HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {token}\r\nconnection: close\r\n"
+        writer.write(f"{head}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+        return int((await reader.readline()).split()[1])
+
+
+async def test_a_socket_that_another_one_listens_on_is_refused_by_the_setting(
+    stores: DatabaseUrls, tmp_path: Path
+) -> None:
+    path = tmp_path / "taken.sock"
+    with listening_path(str(path)):
+        ended = await run_to_end("router", environment("router", stores, PLATFORM_ROUTER_SOCKET=f"unix:{path}"))
+    assert ended.code == 1
+    assert "PLATFORM_ROUTER_SOCKET: the path cannot be listened on (Address already in use)" in ended.said
+
+
+async def test_two_units_with_one_socket_are_refused(stores: DatabaseUrls) -> None:
+    ended = await run_to_end("router", environment("router", stores, **dict.fromkeys(BOTH, "unix:/run/one.sock")))
+    assert ended.code == 78
+    assert "PLATFORM_ROUTER_SOCKET must not be that of PLATFORM_CONTROL_PLANE_SOCKET" in ended.said
+
+
+@pytest.mark.rows("SAFE-13")
+@pytest.mark.parametrize("named", [True, False], ids=["its own", "of nobody"])
+async def test_a_unit_takes_an_address_and_the_socket_of_its_setting_from_whoever_starts_it(
+    stores: DatabaseUrls, tmp_path: Path, *, named: bool
+) -> None:
+    path = tmp_path / "handed.sock"
+    with listening_socket("127.0.0.1", 0) as listener, listening_path(str(path)) as by_path:
+        settings = environment(
+            "control-plane",
+            stores,
+            PLATFORM_LISTEN_ADDRESS=f"127.0.0.1:{listener.getsockname()[1]}",
+            PLATFORM_CONTROL_PLANE_SOCKET=f"unix:{path}" if named else None,
+        )
+        process = await asyncio.create_subprocess_exec(
+            *handing(listener, by_path),
+            *(sys.executable, "-m", "aop", "control-plane"),
+            env={**settings, "PATH": os.defpath},
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=(listener.fileno(), by_path.fileno()),
+        )
+        async with patience():
+            if named:
+                assert await status_at(path) == 200
+                process.send_signal(signal.SIGTERM)
+            _, said = await process.communicate()
+    assert process.returncode == (0 if named else 1)
+    assert named or b"LISTEN_FDS hands over a unix socket, and no setting names its path" in said
