@@ -227,7 +227,7 @@ async def _progress_of_before(written: Writing) -> InvocationContext:
         for fact in (first, second):
             row = list(store._fact_row(fact))
             row[11] = digits(context.lineage.root_task) if fact is first else None
-            await connection.execute(store._APPEND_ONE, *row, ROUTER, written.epoch)
+            await connection.execute(store.APPEND_ONE, *row, ROUTER, written.epoch)
     finally:
         await connection.close()
     return context

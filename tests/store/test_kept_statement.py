@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 
+import asyncpg
 import pytest
 import pytest_asyncio
 
@@ -62,3 +63,17 @@ async def test_each_connection_has_its_own(connection: Connection, stores: Datab
             assert (await kept.fetchrow(one))[0] == one.get_server_pid()
     finally:
         await other.close()
+
+
+async def test_what_it_writes_is_written_once_also_behind_a_refusal_and_a_change(connection: Connection) -> None:
+    await connection.execute("CREATE TEMPORARY TABLE line (number integer PRIMARY KEY)")
+    kept = KeptStatement("INSERT INTO pg_temp.line VALUES ($1)")
+    for number in range(4):
+        await kept.execute(connection, number)
+    with pytest.raises(asyncpg.UniqueViolationError):
+        await kept.execute(connection, 3)
+    await kept.execute(connection, 4)
+    await kept.execute(connection, 5)
+    await connection.execute("ALTER TABLE pg_temp.line ADD COLUMN colour text")
+    await kept.execute(connection, 6)
+    assert [row[0] for row in await connection.fetch("SELECT number FROM pg_temp.line ORDER BY 1")] == [*range(7)]

@@ -12,6 +12,7 @@ from aop.ledger.group_commit import Statements
 from aop.ledger.model import Acceptance, Place, terminal_fact
 from aop.ledger.open_invocations import AcceptedEnded, Facts
 from aop.store.database import Connection
+from aop.store.kept_statement import KeptStatement
 
 Accepted = tuple[int, Acceptance]
 
@@ -29,6 +30,9 @@ class Entries:
         self._writer = writer
         self._clock = clock
         self._wrote = wrote
+        # Of one connection each: acceptances that end at once have one of their own, and are written in a transaction.
+        self._accept_one = KeptStatement(store.ACCEPT_ONE)
+        self._append_one = KeptStatement(store.APPEND_ONE)
         self.acceptances = Statements(self._write_acceptances, self._probe_acceptances)
         self.endings = Statements(self._write_endings, self._probe_endings)
         self.cancels = Statements(self._write_cancels, self._write_cancels)
@@ -38,7 +42,8 @@ class Entries:
         self, connection: Connection, entries: Sequence[Accepted]
     ) -> Sequence[datetime | None]:
         started = time.perf_counter()
-        accepted = await store.accept(connection, self._writer.router_id, self._writer.epoch, entries)
+        writer = self._writer
+        accepted = await store.accept(connection, writer.router_id, writer.epoch, entries, self._accept_one)
         self._wrote(time.perf_counter() - started)
         return [accepted.get(acceptance.event) for _, acceptance in entries]
 
@@ -73,7 +78,7 @@ class Entries:
     async def _write_facts(self, connection: Connection, groups: Sequence[Facts]) -> Sequence[bool | None]:
         facts = [fact for group in groups for fact in group]
         started = time.perf_counter()
-        added = await store.append(connection, self._writer.router_id, self._writer.epoch, facts)
+        added = await store.append(connection, self._writer.router_id, self._writer.epoch, facts, self._append_one)
         self._wrote(time.perf_counter() - started)
         return [group[-1].key in added or None for group in groups]
 

@@ -12,9 +12,11 @@ from aop.ledger.model import STATUS_AFTER, Acceptance, Fact, latency_ms
 from aop.ledger.rows import ContextRow, OpenRow
 from aop.ledger.rows import columns as columns_of
 from aop.store.database import Connection
+from aop.store.kept_statement import KeptStatement
 from aop.store.rows import to_rows
 
 Key = tuple[str, int]
+Entry = tuple[int, Acceptance]
 
 
 def _insert_into(table: str, names: str) -> str:
@@ -42,8 +44,8 @@ _FACT_COLUMNS = (
 )
 # A lone entry: arrays and the function around them cost PostgreSQL a quarter of the whole. The same constraints and
 # the fence of the table hold.
-_ACCEPT_ONE = _insert_into("ledger.invocation", _ACCEPTANCE_COLUMNS)
-_APPEND_ONE = _insert_into("ledger.event", _FACT_COLUMNS)
+ACCEPT_ONE = _insert_into("ledger.invocation", _ACCEPTANCE_COLUMNS)
+APPEND_ONE = _insert_into("ledger.event", _FACT_COLUMNS)
 _OR_NOTHING = " ON CONFLICT DO NOTHING RETURNING true"
 _ACCEPT = f"SELECT * FROM ledger.accept($1, $2, {parameters(_ACCEPTANCE, 3)})"  # noqa: S608
 _APPEND = f"SELECT * FROM ledger.append($1, $2, {parameters(_FACT, 3)})"  # noqa: S608
@@ -89,42 +91,45 @@ async def newest_epoch(connection: Connection, router_id: str) -> int:
 
 
 async def accept(
-    connection: Connection, router_id: str, epoch: int, entries: Sequence[tuple[int, Acceptance]]
+    connection: Connection, router_id: str, epoch: int, entries: Sequence[Entry], lone: KeptStatement | None = None
 ) -> dict[str, datetime]:
     """The event ids of the accepted ones and when each was created; the others were refused."""
-    if len(entries) == 1 and entries[0][1].context.lineage.parent is None:
-        acceptance = entries[0][1]
-        added = await _insert(connection, _ACCEPT_ONE, _acceptance_row(entries[0]), router_id, epoch)
-        return {acceptance.event: acceptance.created_at} if added else {}
+    acceptance = entries[0][1]
+    if len(entries) == 1 and acceptance.context.lineage.parent is None:
+        row = *_acceptance_row(entries[0]), router_id, epoch
+        is_new = await _insert(connection, lone or KeptStatement(ACCEPT_ONE), row)
+        return {acceptance.event: acceptance.created_at} if is_new else {}
     rows = await connection.fetch(_ACCEPT, router_id, epoch, *columns(map(_acceptance_row, entries), _ACCEPTANCE))
     return {row["accepted_event_id"].hex: row["accepted_at"] for row in rows}
 
 
-async def append(connection: Connection, router_id: str, epoch: int, facts: Sequence[Fact]) -> set[Key]:
+async def append(
+    connection: Connection, router_id: str, epoch: int, facts: Sequence[Fact], lone: KeptStatement | None = None
+) -> set[Key]:
     """The keys that were added; for the others a terminal came first."""
     if not facts:
         return set()
     if len(facts) == 1:
-        added = await _insert(connection, _APPEND_ONE, _fact_row(facts[0]), router_id, epoch)
-        return {facts[0].key} if added else set()
+        row = *_fact_row(facts[0]), router_id, epoch
+        return {facts[0].key} if await _insert(connection, lone or KeptStatement(APPEND_ONE), row) else set()
     rows = await connection.fetch(_APPEND, router_id, epoch, *columns(map(_fact_row, facts), _FACT))
     return {(f"inv_{row['appended_id'].hex}", row["appended_sequence"]) for row in rows}
 
 
-async def _insert(connection: Connection, insert: str, row: Sequence[Any], router_id: str, epoch: int) -> bool:
+async def _insert(connection: Connection, insert: KeptStatement, row: Sequence[Any]) -> bool:
     """The row is new nearly always, and ON CONFLICT costs a new one a look at each unique index, a lock and a record in
     the log. Inside a transaction a refusal would be the end of it."""
     if not connection.is_in_transaction():
         try:
-            await connection.execute(insert, *row, router_id, epoch)
+            await insert.execute(connection, *row)
         except asyncpg.UniqueViolationError:
             pass  # nothing of it was kept; what is there decides
         else:
             return True
-    added: bool | None = await connection.fetchval(insert + _OR_NOTHING, *row, router_id, epoch)
+    added: bool | None = await connection.fetchval(insert.query + _OR_NOTHING, *row)
     if added is None:
         # The fence of the table judges rows, and there is none: a fenced writer must learn that it is one.
-        await require_epoch(connection, router_id, epoch)
+        await require_epoch(connection, *row[-2:])
     return added is not None
 
 
@@ -201,7 +206,7 @@ async def close_epoch(connection: Connection, router_id: str, epoch: int) -> Non
     )
 
 
-def _acceptance_row(entry: tuple[int, Acceptance]) -> Sequence[Any]:
+def _acceptance_row(entry: Entry) -> Sequence[Any]:
     position, acceptance = entry
     context = acceptance.context
     lineage, pin = context.lineage, context.pin

@@ -17,24 +17,43 @@ _OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheErr
 class KeptStatement:
     """One user at a time. A connection that is met for the first time may be met only once, and prepares nothing."""
 
-    __slots__ = ("_connection", "_query", "_statement")
+    __slots__ = ("_connection", "_statement", "query")
 
     def __init__(self, query: str) -> None:
-        self._query = query
+        self.query = query
         self._connection: Connection = None
         self._statement: Any = None
 
     async def fetchrow(self, connection: Connection, *values: Any) -> Any:
         if self._connection is not connection:
-            self._connection, self._statement = connection, None
-            return await connection.fetchrow(self._query, *values)
+            self._meet(connection)
+            return await connection.fetchrow(self.query, *values)
         try:
-            if self._statement is None:
-                self._statement = await connection.prepare(self._query)
-            return await self._statement.fetchrow(*values)
+            return await (self._statement or await self._prepared(connection)).fetchrow(*values)
         except _OUTDATED:
             self._statement = None
-            return await connection.fetchrow(self._query, *values)
+            return await connection.fetchrow(self.query, *values)
         except BaseException:
-            self._connection = self._statement = None
+            self._meet(None)
             raise
+
+    async def execute(self, connection: Connection, *values: Any) -> None:
+        if self._connection is not connection:
+            self._meet(connection)
+            await connection.execute(self.query, *values)
+            return
+        try:
+            await (self._statement or await self._prepared(connection)).fetch(*values)
+        except _OUTDATED:
+            self._statement = None
+            await connection.execute(self.query, *values)
+        except BaseException:
+            self._meet(None)
+            raise
+
+    def _meet(self, connection: Connection) -> None:
+        self._connection, self._statement = connection, None
+
+    async def _prepared(self, connection: Connection) -> Any:
+        self._statement = await connection.prepare(self.query)
+        return self._statement

@@ -80,6 +80,9 @@ class StoreConnection:
     async def execute(self, statement: str, *arguments: Any) -> None:
         await self.fetch(statement, *arguments)
 
+    async def prepare(self, statement: str) -> "Prepared":
+        return Prepared(self, statement)
+
     async def fetchrow(self, statement: str, *arguments: Any) -> Row | None:
         return next(iter(await self.fetch(statement, *arguments)), None)
 
@@ -187,3 +190,12 @@ def _answer(reply: Reply, said: Sequence[Row] | Exception) -> None:
         reply.set_exception(said)
     else:
         reply.set_result(said)
+
+
+class Prepared:
+    def __init__(self, connection: StoreConnection, statement: str) -> None:
+        self._connection = connection
+        self._statement = statement
+
+    async def fetch(self, *arguments: Any) -> Sequence[Row]:
+        return await self._connection.fetch(self._statement, *arguments)
