@@ -8,7 +8,9 @@ the part that owns it.
    (`dispatch.authorization`). The store is asked as soon as the body says for which Agent. While it works, the checks
    of 3 and step 5 are done; what it says is looked at after them, so that they refuse first.
 5. *Mint* the ids of the Invocation and its root Task, and write the dispatch as it will be if the call is permitted by
-   what permitted the last one. If not, it is written again.
+   what permitted the last one. The Router gets the head of a lone one now, so that it authenticates and admits it while
+   the store works; without its body it cannot do more. If the call is not permitted, or by something else, this is
+   dropped.
 6. *Dispatch*: send it to the Router (`dispatch.router_client`), once.
 7. *Check* that the answer is about this Invocation and as the contract says (`dispatch.invocations`, and
    `dispatch.streams` for a stream, whose frames are relayed as they come).
@@ -28,9 +30,17 @@ from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, code_entries
 from aop.contracts.invocation import InvocationRequest, correlated_error
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
-from aop.control_plane.dispatch.invocations import Dispatches, Forwarded, RouterFailed, dispatch_body, new_dispatch
+from aop.control_plane.dispatch.invocations import (
+    BegunDispatch,
+    Dispatches,
+    Forwarded,
+    RouterFailed,
+    dispatch_body,
+    new_dispatch,
+)
 from aop.control_plane.dispatch.streams import OpenedStream, Streams
 from aop.control_plane.gateway.access import GatewayAccess
+from aop.serving.admission import Slots
 from aop.serving.body import checked_json, checked_value, receive_json
 from aop.serving.request import Request, require_agreement
 from aop.serving.response import JSON, Headers, Response
@@ -42,11 +52,17 @@ _decode = msgspec.json.Decoder(InvocationRequest).decode
 
 class InvocationRoutes:
     def __init__(
-        self, authorization: Authorization, dispatches: Dispatches, streams: Streams, request_max_bytes: int
+        self,
+        authorization: Authorization,
+        dispatches: Dispatches,
+        streams: Streams,
+        slots: Slots,
+        request_max_bytes: int,
     ) -> None:
         self._authorization = authorization
         self._dispatches = dispatches
         self._streams = streams
+        self._slots = slots
         self._document = document("invocation-request/2")
         self._max_bytes = request_max_bytes
 
@@ -54,7 +70,7 @@ class InvocationRoutes:
         """`POST /v1/workspaces/:workspaceId/invocations`"""
         path = "/v1/workspaces/:workspaceId/invocations"
         authenticate = access.callers.authenticate  # 1
-        return [Route("POST", path, self.invoke, Envelope.INVOCATION, authenticate, access.invocations)]  # 2
+        return [Route("POST", path, self.invoke, Envelope.INVOCATION, authenticate, self._slots)]  # 2
 
     async def invoke(self, request: Request) -> RouteAnswer:
         authorization, caller = self._authorization, request.principal
@@ -65,7 +81,7 @@ class InvocationRoutes:
             await checked_json(request, self._document, raw)
             invocation = _decode(raw)
         access = AccessRequest(request.path["workspaceId"], invocation.agent_id, invocation.capability)
-        reading = authorization.begin(caller, access)  # 4
+        reading, begun = authorization.begin(caller, access), None  # 4
         try:
             if not is_checked:
                 await asyncio.sleep(0)  # in this turn of the loop the statement leaves
@@ -75,17 +91,23 @@ class InvocationRoutes:
             dispatch = new_dispatch(request.trace_id)  # 5
             expected = authorization.expected(caller, access)
             sent = b"" if expected is None else dispatch_body(caller, expected, invocation, dispatch.lineage)
+            if sent and self._is_lone(invocation):
+                begun = self._dispatches.begin(sent, dispatch, trace_headers)
+            authorized = await authorization.for_caller(access, reading)
         except BaseException:
             reading.cancel()
+            _drop(begun)
             raise
-        authorized = await authorization.for_caller(access, reading)
         if authorized is not expected:
-            sent = dispatch_body(caller, authorized, invocation, dispatch.lineage)
-        send = self._streams.open if invocation.stream else self._dispatches.send
+            _drop(begun)
+            sent, begun = dispatch_body(caller, authorized, invocation, dispatch.lineage), None
         answer: Forwarded | OpenedStream | None = None
         try:
-            with CancelOnDisconnect(request):
-                answer = await send(sent, dispatch, trace_headers)  # 6, 7
+            with CancelOnDisconnect(request):  # 6, 7
+                if invocation.stream:
+                    answer = await self._streams.open(sent, dispatch, trace_headers)
+                else:
+                    answer = await self._dispatches.send(sent, dispatch, trace_headers, begun)
         except RouterFailed as failure:
             if not failure.dispatch.correlated:
                 raise
@@ -94,6 +116,16 @@ class InvocationRoutes:
         if isinstance(answer, OpenedStream):
             return EventStream(answer.frames, failure=answer.failure)
         return _NOBODY if answer is None else _response(answer)  # 8
+
+    def _is_lone(self, invocation: InvocationRequest) -> bool:
+        """Among others a call gains nothing by its head, which the Router would take up in a turn of its own."""
+        return self._slots.taken == 1 and not invocation.stream
+
+
+def _drop(begun: BegunDispatch | None) -> None:
+    """The Router has the head of a dispatch that will not come, and drops it with the connection."""
+    if begun is not None:
+        begun.abort()
 
 
 def _legible(raw: bytes) -> InvocationRequest | None:

@@ -62,7 +62,7 @@ class InstallationState:
     Calls that read the same columns share this too, and what the first of them found out from it.
     """
 
-    __slots__ = ("_pin", "_usable", "_version", "authorized", "installation", "role")
+    __slots__ = ("_pin", "_usable", "_version", "authorized", "installation", "permitted", "role")
 
     def __init__(self, row: InstallationStateRow) -> None:
         self.role = row.role
@@ -71,7 +71,9 @@ class InstallationState:
         self._version: PinnedVersion | None = None
         self._usable: PinnedRelease | None = None
         self.authorized: Authorized | None = None
-        """What the last call was permitted by that read this; the same object for as long as it is read again."""
+        """What permitted the calls that read this; the same object for as long as it is read again."""
+        self.permitted: set[str] = set()
+        """The Skills that calls which read this were permitted."""
 
     def authorize(self, workspace_id: str, version: PinnedVersion, installation: CurrentInstallation) -> Authorized:
         """What permits a call: its own Installation, and the Release of the version that this pins."""

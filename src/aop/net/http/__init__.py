@@ -3,6 +3,7 @@
 from aop.net.headers import Headers
 from aop.net.http.client import AnswerStream, HttpClient, StreamedAnswer
 from aop.net.http.connect_problems import is_untrusted, why_failed
+from aop.net.http.connection import Connection
 from aop.net.http.message import (
     Answer,
     AnswerTooLarge,
@@ -24,6 +25,7 @@ __all__ = [
     "AnswerStream",
     "AnswerTooLarge",
     "ConnectFailed",
+    "Connection",
     "Headers",
     "HttpClient",
     "HttpError",

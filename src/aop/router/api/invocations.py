@@ -35,7 +35,7 @@ from aop.router.stream.delivery import StreamDelivery
 from aop.router.targets.resolution import Resolution
 from aop.serving.admission import Slots
 from aop.serving.bearer import ServicePrincipals
-from aop.serving.body import CallerLeft, read_json
+from aop.serving.body import CallerLeft, checked_json, receive_json
 from aop.serving.request import Request, StreamFailure, require_agreement
 from aop.serving.response import TRACE_HEADER
 from aop.serving.routing import Route, RouteAnswer, Spanned
@@ -84,8 +84,10 @@ class Invocations:
         ]
 
     async def dispatch(self, request: Request) -> RouteAnswer:
+        raw = await receive_json(request, self._sizes.request + CONTEXT_BYTES)  # 3
+        # From here on its time runs: a lone dispatch sends its head before it is certain that a body will follow.
         received, phases = asyncio.get_running_loop().time(), RequestPhases()
-        body = await read_json(request, document("router-dispatch/3"), self._sizes.request + CONTEXT_BYTES)  # 3
+        body = await checked_json(request, document("router-dispatch/3"), raw)
         dispatch = _decode(body.raw)
         request.trace_id = dispatch.trace_id
         request.phases, phases.span = phases, request.span()
