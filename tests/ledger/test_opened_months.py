@@ -9,7 +9,10 @@ import pytest
 
 from aop.base.clock import utc_now
 from aop.base.ids import new_hex_id
+from aop.contracts.lineage import InvocationOrder
 from aop.ledger import reads
+from aop.ledger.record_filter import ListRead
+from aop.ledger.search import search
 from aop.local.state import DatabaseUrls
 from tests.ledger.test_months import month_before, named, root_at
 from tests.ledger.writing import SPACE, a_context, an_acceptance, reading, writing
@@ -41,6 +44,23 @@ async def test_a_list_of_traces_opens_the_months_of_its_roots_alone(stores: Data
             await require_one_month(connection, ("invocation",), query, [new_hex_id()], [new_hex_id()], SPACE)
     finally:
         await connection.close()
+
+
+@pytest.mark.rows("HA-04")
+@pytest.mark.parametrize("order", InvocationOrder)
+async def test_a_list_is_not_planned_anew_over_all_months(stores: DatabaseUrls, order: InvocationOrder) -> None:
+    connection = await asyncpg.connect(stores.router)
+    try:
+        for _ in range(3):
+            async with connection.transaction(isolation="repeatable_read", readonly=True):
+                await search(connection, ListRead(SPACE, 10, order=order), 100)
+        planned = await connection.fetch(
+            "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%FROM ledger.%'"
+        )
+    finally:
+        await connection.close()
+    assert max(row["generic_plans"] for row in planned) == 3
+    assert {row["custom_plans"] for row in planned} == {0}
 
 
 @pytest.mark.rows("HA-04")

@@ -21,8 +21,9 @@ MAX_READ: Final = 20_000
 """Candidates that one page looks at."""
 
 # Statistics say little of the newest rows of a table that grows fast. Whatever they say, candidates come from an index
-# in its own order, and each is looked up by its id: a plan that reads or sorts a whole table is never right here.
-_PLANNING = "SELECT " + ", ".join(
+# in its own order, and each is looked up by its id: a plan that reads or sorts a whole table is never right here. So no
+# value makes another plan better, and one is kept: to plan a list anew, over all months, takes longer than to read it.
+_PLANNING = "SELECT set_config('plan_cache_mode', 'force_generic_plan', true), " + ", ".join(
     f"set_config('enable_{way}', 'off', true)" for way in ("seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort")
 )
 _RECORD = columns(RecordRow, "record")

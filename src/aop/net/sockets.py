@@ -157,7 +157,7 @@ def inherited_socket(environment: Mapping[str, str]) -> socket.socket | None:
 def inherited_sockets(environment: Mapping[str, str], max_count: int) -> Sequence[socket.socket]:
     """Listening sockets that whoever started this very process handed to it: LISTEN_FDS and LISTEN_PID of systemd.
 
-    Variables meant for another process, such as its parent, are not followed, and neither is a count beyond `max_count`.
+    Variables meant for another process, such as its parent, are not followed, and neither are more than `max_count`.
     """
     counts = {str(count): count for count in range(1, max_count + 1)}
     count = counts.get(environment.get(LISTEN_FDS, ""))
