@@ -200,6 +200,8 @@ async def test_a_ledger_of_before_is_moved_into_its_months(
         "ledger 0017 rules_as_functions",
         "ledger 0018 rules_as_functions_validated",
         "ledger 0019 fence_of_one_row",
+        "ledger 0020 one_rule_of_a_row",
+        "ledger 0021 one_rule_of_a_row_validated",
     ]
     connection = await asyncpg.connect(superuser(postgres, stores))
     try:
