@@ -75,7 +75,7 @@ END $$;
 REVOKE ALL ON FUNCTION ledger.is_event, ledger.is_invocation FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ledger.is_event, ledger.is_invocation TO aop_router;
 
--- The next migration reads all rows that are there once more.
+-- The next migration reads all rows that are there once more. Tables of detached months keep the constraints and the functions of before.
 ALTER TABLE ledger.event
     DROP CONSTRAINT event_chained, DROP CONSTRAINT event_transition, DROP CONSTRAINT event_context, DROP CONSTRAINT event_progress,
     DROP CONSTRAINT event_terminal, DROP CONSTRAINT event_error, DROP CONSTRAINT event_reason,
@@ -88,4 +88,3 @@ ALTER TABLE ledger.invocation
     ADD CONSTRAINT invocation_rules CHECK (ledger.is_invocation(
         parent_invocation_id, parent_opening, parent_created_at, caller_type, caller_id, workspace_id, target_agent_id, agent_card_version,
         agent_card_digest, authorization_digest, capability, router_id, "position", opening, created_at)) NOT VALID;
-DROP FUNCTION ledger.is_chained, ledger.is_transition;

@@ -5,6 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
+from aop.base import assets
 from aop.local.state import DatabaseUrls
 from aop.store.database import connect
 from aop.store.migrations import GROUP_ROLES, OWNERS, MigrationRefused, expected_version, migrate
@@ -156,6 +157,15 @@ async def test_the_control_plane_login_is_refused(stores: DatabaseUrls, statemen
 )
 async def test_the_router_login_is_refused(stores: DatabaseUrls, statement: str) -> None:
     await refused(stores.router, statement)
+
+
+def test_no_function_of_the_ledger_is_dropped_since_months_can_be_detached() -> None:
+    """The table of a detached month keeps its constraints, and with them the functions that these call: a migration
+    that drops one would fail on every store that has such a month."""
+    folder = assets.folder("migrations") / "ledger"
+    later = [path for path in folder.glob("*.sql") if path.name > "0016"]
+    assert later
+    assert [path.name for path in later if "DROP FUNCTION" in path.read_text()] == []
 
 
 async def test_group_roles_cannot_log_in(postgres: PostgresForTests) -> None:
