@@ -1,20 +1,21 @@
 """What a managed, durable JSON invocation costs beside the direct call, a bare proxy and the reference platform, all in
 one interleaved run."""
 
+import asyncio
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import uvloop
 
 from aop.net.http import HttpClient
-from benchmarks._calls import CALLERS, CALLS, UNITS, Call, Calls, costs_of, many
+from benchmarks._calls import CALLERS, CALLS, UNITS, Call, Calls, Processes, costs_of, many
 from benchmarks._proxy import Proxy, bare_proxy
 from benchmarks._reference import Reference, reference_platform
 from benchmarks._stream_platform import StreamPlatform, resident_kib, stream_platform
-from benchmarks.measure import Figure, Plot, Report, Series, cpu_nanos, machine_pace_micros
+from benchmarks.measure import Figure, Plot, Report, Series, cpu_nanos, machine_pace_micros, store_cpu_nanos
 
 ROUNDS = 5
 LONE_CALLS = 400
@@ -26,6 +27,9 @@ MAX_P99_TO_MEDIAN = 2.0
 
 _CENTILES = (1, *range(5, 100, 5), 99)
 _REFERENCE = "reference: "
+_MAX_REST_SECONDS = 60
+_AT_REST_NANOS = 50_000_000
+"""Of CPU in a second, all processes of both platforms together: 5 % of a core."""
 
 Lone = Mapping[str, Sequence[float]]
 """Milliseconds of one caller's calls by way, sorted."""
@@ -118,8 +122,23 @@ def _medians(found: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in found.items()}
 
 
+async def _rested(processes: Sequence[Processes]) -> None:
+    """Until what the calls of before left to do is done: numbers and figures of the Ledger, and vacuums."""
+    units = {pid for one in processes for pid in (one.gateway_pid, one.router_pid)}
+    for _ in range(_MAX_REST_SECONDS):
+        before = _spent(units, processes)
+        await asyncio.sleep(1)
+        if _spent(units, processes) - before < _AT_REST_NANOS:
+            return
+
+
+def _spent(units: Collection[int], processes: Sequence[Processes]) -> int:
+    return sum(map(cpu_nanos, units)) + sum(store_cpu_nanos(one.store_pid) for one in processes)
+
+
 async def _lone(ways: _Ways) -> dict[str, list[float]]:
-    """One caller, the ways by turns."""
+    """One caller, the ways by turns, and nobody else."""
+    await _rested([ways.platform, ways.reference])
     taken: dict[str, list[float]] = {name: [] for name in ways.by_name()}
     for _ in range(LONE_CALLS):
         for name, call in ways.by_name().items():

@@ -130,7 +130,8 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     loops.start("epoch watch", epochs.turn)
     loops.start("checkpoints", Checkpoints(database, parts.journal).turn, needed=False)
     loops.start("months", months.turn, needed=False)
-    sequencer = Sequencer(ledger_connect(settings, MAX_STATEMENT_SECONDS), Writer(settings.router_id, fence.epoch))
+    connected = ledger_connect(settings, MAX_STATEMENT_SECONDS, "aop router sequencer")
+    sequencer = Sequencer(connected, Writer(settings.router_id, fence.epoch))
     parts.counts.numbering(sequencer)
     loops.start("sequencer", sequencer.turn, needed=False)
 

@@ -30,13 +30,16 @@ class Fence:
             self.fallen.set()
 
 
-def ledger_connect(settings: RouterSettings, command_seconds: float | None = None) -> Connect:
+def ledger_connect(
+    settings: RouterSettings, command_seconds: float | None = None, application: str = "aop router ledger"
+) -> Connect:
     """Opens connections of this Router to its Ledger, each for one writer. One that sets no limits to its statements
-    itself has them limited here: a server that is frozen answers nothing, not even that a statement took too long."""
+    itself has them limited here: a server that is frozen answers nothing, not even that a statement took too long.
+    `application` is the name under which the server shows them."""
 
     async def connected() -> Connection:
         url = settings.database_url.reveal()
-        return await connect(url, application="aop router ledger", command_seconds=command_seconds)
+        return await connect(url, application=application, command_seconds=command_seconds)
 
     return connected
 
