@@ -118,6 +118,11 @@ async def build(settings: RouterSettings, environment: RouterEnvironment | None 
         return _assemble(parts, fence, opened)
 
 
+def _sequencer(settings: RouterSettings, fence: Fence) -> Sequencer:
+    connected = ledger_connect(settings, MAX_STATEMENT_SECONDS, "aop router sequencer")
+    return Sequencer(connected, Writer(settings.router_id, fence.epoch))
+
+
 def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     settings, foundation, supervisor = parts.settings, parts.foundation, parts.supervisor
     log, metrics, loops, database = foundation.log, foundation.metrics, foundation.loops, foundation.database
@@ -130,8 +135,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
     loops.start("epoch watch", epochs.turn)
     loops.start("checkpoints", Checkpoints(database, parts.journal).turn, needed=False)
     loops.start("months", months.turn, needed=False)
-    connected = ledger_connect(settings, MAX_STATEMENT_SECONDS, "aop router sequencer")
-    sequencer = Sequencer(connected, Writer(settings.router_id, fence.epoch))
+    sequencer = _sequencer(settings, fence)
     parts.counts.numbering(sequencer)
     loops.start("sequencer", sequencer.turn, needed=False)
 
