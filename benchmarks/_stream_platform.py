@@ -26,6 +26,7 @@ from aop.net.server import HttpServer, listening_socket
 from aop.net.sockets import listening_path
 from aop.router.app import build as build_router
 from aop.router.settings import RouterSettings, read_router_settings
+from aop.serving.huge_pages import use_huge_pages
 from aop.serving.unit import Unit, tune_gc
 from aop.serving.unit_settings import ROUTER_SOCKET
 from benchmarks._store import migrated_store
@@ -236,6 +237,7 @@ def serve_unit(build: Callable[[], Awaitable[Unit]], port: int, report: Connecti
         by_path = [] if path is None else [listening_path(path)]
         await HttpServer(unit.application).start([listener, *by_path])
         tune_gc()
+        use_huge_pages()
         report.send(listener.getsockname()[1])
         await asyncio.Event().wait()
 

@@ -18,6 +18,7 @@ from aop.net.asgi import ASGIApp
 from aop.net.server import ConnectionEvent, HttpServer, ServerLimits, whole_answer
 from aop.serving.admission import Slots
 from aop.serving.health import Readiness
+from aop.serving.huge_pages import use_huge_pages
 from aop.serving.listeners import unit_listeners
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import Level, RuntimeRecords, UnitLog
@@ -76,6 +77,7 @@ async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: 
             server = _server(unit, max_connections)
             await server.start(listeners)
             tune_gc()
+            use_huge_pages()
             unit.log.event("unit.listening")
             await _either(stop, unit.must_end)
             if unit.must_end.is_set():

@@ -5,12 +5,12 @@ the part that owns it.
 2. *Admit*: take a free slot. The edge does both before the call (`serving.application`), as the route says.
 3. *Read* the body once, as strict JSON by its schema. The bytes of `input` stay as they are.
 4. *Authorize*: Workspace, role, Installation, Release, Card and permissions, read anew for each call
-   (`dispatch.authorization`). The store is asked as soon as the body says for which Agent. While it works, the checks
-   of 3 and step 5 are done; what it says is looked at after them, so that they refuse first.
+   (`dispatch.authorization`). The store is asked as soon as the body says for which Agent. While it works, step 5 and
+   then the checks of 3 are done; what it says is looked at after them, so that they refuse first.
 5. *Mint* the ids of the Invocation and its root Task, and write the dispatch as it will be if the call is permitted by
    what permitted the last one. The Router gets the head of a lone one now, so that it authenticates and admits it while
-   the store works; without its body it cannot do more. If the call is not permitted, or by something else, this is
-   dropped.
+   the store works and the body is checked; without the body it cannot do more. If the body is refused, or the call is
+   not permitted, or by something else, this is dropped.
 6. *Dispatch*: send it to the Router (`dispatch.router_client`), once.
 7. *Check* that the answer is about this Invocation and as the contract says (`dispatch.invocations`, and
    `dispatch.streams` for a stream, whose frames are relayed as they come).
@@ -83,16 +83,16 @@ class InvocationRoutes:
         access = AccessRequest(request.path["workspaceId"], invocation.agent_id, invocation.capability)
         reading, begun = authorization.begin(caller, access), None  # 4
         try:
-            if not is_checked:
-                await asyncio.sleep(0)  # in this turn of the loop the statement leaves
-                checked_value(self._document, raw)
+            await asyncio.sleep(0)  # in this turn of the loop the statement leaves
             trace_headers = _spanned(request, invocation)
-            require_agreement(request, stream=invocation.stream)
             dispatch = new_dispatch(request.trace_id)  # 5
             expected = authorization.expected(caller, access)
             sent = b"" if expected is None else dispatch_body(caller, expected, invocation, dispatch.lineage)
             if sent and self._is_lone(invocation):
                 begun = self._dispatches.begin(sent, dispatch, trace_headers)
+            if not is_checked:
+                checked_value(self._document, raw)
+            require_agreement(request, stream=invocation.stream)
             authorized = await authorization.for_caller(access, reading)
         except BaseException:
             reading.cancel()
