@@ -1,4 +1,4 @@
-"""The Router gets the head of a lone call while the Gateway reads whether it is permitted, and the body after that."""
+"""The Router gets a lone call while the Gateway reads whether it is permitted, and its last byte after that."""
 
 import asyncio
 import json
@@ -18,20 +18,21 @@ HEAD_END = b"\r\n\r\n"
 
 
 @dataclass
-class HeadReader:
-    """A Router that succeeds in whatever is dispatched. `heads` counts what it was sent, `bodies` are what followed."""
+class WaitingRouter:
+    """A Router that succeeds in whatever is dispatched. `begun` counts what came, `bodies` are what came whole."""
 
-    heads: int = 0
+    begun: int = 0
     bodies: list[dict[str, object]] = field(default_factory=list)
     dropped: int = 0
 
     async def meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             head = await reader.readuntil(HEAD_END)
-            self.heads += 1
             size = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+            first = await reader.readexactly(size - 1)
+            self.begun += 1
             try:
-                body = json.loads(await reader.readexactly(size))
+                body = json.loads(first + await reader.readexactly(1))
             except (asyncio.IncompleteReadError, ConnectionError):
                 self.dropped += 1
                 return
@@ -48,20 +49,20 @@ class HeadReader:
             )
             writer.write("\r\n".join(lines).encode() + HEAD_END + result)
 
-    async def has(self, heads: int) -> None:
+    async def has(self, begun: int) -> None:
         async def came() -> bool:
-            return self.heads >= heads
+            return self.begun >= begun
 
         await becomes_true(came)
 
 
 @pytest.fixture
-def router() -> HeadReader:
-    return HeadReader()
+def router() -> WaitingRouter:
+    return WaitingRouter()
 
 
 @pytest_asyncio.fixture
-async def gateway(postgres: PostgresForTests, router: HeadReader) -> AsyncIterator[Platform]:
+async def gateway(postgres: PostgresForTests, router: WaitingRouter) -> AsyncIterator[Platform]:
     stores = await postgres.new_platform()
     patient = Changes(control_plane={"PLATFORM_DATABASE_STATEMENT_TIMEOUT_MS": "60000"})
     async with scripted_peer(router.meet) as peer, gateway_alone(stores, peer.port, patient) as alone:
@@ -71,8 +72,8 @@ async def gateway(postgres: PostgresForTests, router: HeadReader) -> AsyncIterat
 
 
 @pytest.mark.rows("INV-01")
-async def test_the_body_of_a_call_follows_once_it_is_permitted(
-    gateway: Platform, router: HeadReader, postgres: PostgresForTests
+async def test_a_dispatch_is_completed_once_the_call_is_permitted(
+    gateway: Platform, router: WaitingRouter, postgres: PostgresForTests
 ) -> None:
     async with session(postgres.url(gateway.stores.migration.rpartition("/")[2])) as other, other.transaction():
         await other.execute("LOCK TABLE workspace.installation IN ACCESS EXCLUSIVE MODE")
@@ -84,8 +85,8 @@ async def test_the_body_of_a_call_follows_once_it_is_permitted(
 
 
 @pytest.mark.rows("INV-09")
-async def test_the_router_never_gets_the_body_of_a_call_that_is_permitted_no_more(
-    gateway: Platform, router: HeadReader
+async def test_the_router_never_gets_all_of_a_call_that_is_permitted_no_more(
+    gateway: Platform, router: WaitingRouter
 ) -> None:
     installation = (await gateway.owner.pages(f"/{SPACE}/installations", 10))[0][0]["installationId"]
     await gateway.owner.set_status(installation, "disabled")
@@ -95,24 +96,24 @@ async def test_the_router_never_gets_the_body_of_a_call_that_is_permitted_no_mor
     assert len(router.bodies) == 2
     await gateway.owner.set_status(installation, "enabled")
     assert (await gateway.invoke()).status == 200
-    assert (router.heads, router.dropped, len(router.bodies)) == (4, 1, 3), "the second was not even begun"
+    assert (router.begun, router.dropped, len(router.bodies)) == (4, 1, 3), "the second was not even begun"
 
 
 @pytest.mark.rows("INV-09")
 async def test_what_is_dispatched_follows_from_what_was_read_for_this_call(
-    gateway: Platform, router: HeadReader
+    gateway: Platform, router: WaitingRouter
 ) -> None:
     installation = (await gateway.owner.pages(f"/{SPACE}/installations", 10))[0][0]["installationId"]
     await gateway.owner.uninstall(installation)
     await gateway.owner.install(gateway.card["agentId"], accepted=[])
     assert (await gateway.invoke()).status == 200
-    assert (router.heads, router.dropped, len(router.bodies)) == (4, 1, 3)
+    assert (router.begun, router.dropped, len(router.bodies)) == (4, 1, 3)
     digests = [body["authorizationDigest"] for body in router.bodies]
     assert digests[0] == digests[1] != digests[2]
 
 
 @pytest.mark.rows("INV-06")
-async def test_the_router_never_gets_a_body_that_is_refused(gateway: Platform, router: HeadReader) -> None:
+async def test_the_router_never_gets_all_of_a_call_that_is_refused(gateway: Platform, router: WaitingRouter) -> None:
     require_error(await gateway.invoke(b"[]"), 400, "VALIDATION_ERROR", "4")
     require_error(await gateway.invoke(headers=[(b"accept", b"text/html")]), 406, "NOT_ACCEPTABLE", "4")
     assert len(router.bodies) == 2

@@ -1,4 +1,4 @@
-"""A request may be begun with its head, for a peer that can go ahead; it is sent once, or not at all."""
+"""A request may be begun with all but its last byte, for a peer that can go ahead; it is sent once, or not at all."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -43,9 +43,9 @@ async def a_scene() -> AsyncIterator[Scene]:
         scene.writers.append(writer)
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
-            scene.parts.append((number, head))
+            scene.parts.append((number, head + await reader.readexactly(len(BODY) - 1)))
             try:
-                scene.parts.append((number, await reader.readexactly(len(BODY))))
+                scene.parts.append((number, await reader.readexactly(1)))
             except (asyncio.IncompleteReadError, ConnectionError):
                 scene.parts.append((number, b"dropped"))
                 raise
@@ -59,15 +59,15 @@ async def a_scene() -> AsyncIterator[Scene]:
         yield scene
 
 
-async def test_a_begun_request_is_the_same_as_any_other_and_its_head_comes_first() -> None:
+async def test_a_begun_request_is_the_same_as_any_other_and_its_last_byte_comes_later() -> None:
     async with a_scene() as scene:
         begun = scene.begin()
         assert begun is not None
         await scene.came(3)
-        assert len(scene.parts) == 3, "nothing but the head has come"
+        assert len(scene.parts) == 3, "the last byte has not come"
         answer = await scene.send(begun)
         assert (answer.status, answer.body) == (200, b"ok")
-        assert scene.parts[2:] == scene.parts[:2] == [(0, scene.parts[0][1]), (0, BODY)]
+        assert scene.parts[2:] == scene.parts[:2] == [(0, scene.parts[0][1]), (0, BODY[-1:])]
 
 
 async def test_a_request_that_is_dropped_ends_its_connection_and_no_other() -> None:
@@ -77,8 +77,8 @@ async def test_a_request_that_is_dropped_ends_its_connection_and_no_other() -> N
         begun.abort()
         assert (await scene.send()).body == b"ok"
         await scene.came(6)
-        head = scene.parts[0][1]
-        assert sorted(scene.parts[2:]) == sorted([(0, head), (0, b"dropped"), (1, head), (1, BODY)])
+        first, last = scene.parts[0][1], BODY[-1:]
+        assert sorted(scene.parts[2:]) == sorted([(0, first), (0, b"dropped"), (1, first), (1, last)])
 
 
 async def test_a_begun_request_whose_connection_was_lost_is_sent_whole_on_another() -> None:
@@ -93,10 +93,10 @@ async def test_a_begun_request_whose_connection_was_lost_is_sent_whole_on_anothe
 
         await becomes_true(is_lost)
         assert (await scene.send(begun)).body == b"ok"
-        assert [part for number, part in scene.parts if number == 1] == [scene.parts[0][1], BODY]
+        assert [part for number, part in scene.parts if number == 1] == [scene.parts[0][1], BODY[-1:]]
 
 
-async def test_an_answer_that_comes_before_the_body_is_the_answer() -> None:
+async def test_an_answer_that_comes_before_the_last_byte_is_the_answer() -> None:
     refused = b"HTTP/1.1 503 Full\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfull"
 
     async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

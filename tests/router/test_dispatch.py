@@ -1,14 +1,11 @@
 """`POST /internal/v1/invocations` as the Control Plane sends it: what is refused, and what an accepted answer bears."""
 
 import asyncio
-import json
-from datetime import timedelta
 from typing import Any
 
 import asyncpg
 import pytest
 
-from aop.base.clock import from_text
 from aop.contracts.documents import document
 from aop.net.http import HttpError
 from aop.net.server import HttpServer
@@ -16,11 +13,8 @@ from tests.router.conftest import Lone, LoneRouter
 from tests.support.agent import a_message, data, rpc_error
 from tests.support.errors import require_error
 from tests.support.peers import after, hold
-from tests.support.settings import CONTROL_PLANE_TO_ROUTER
 from tests.support.vectors import cases
-from tests.support.waiting import becomes_true, patience
 
-HEAD_ALONE_SECONDS = 2.0
 ID_HEADERS = ("x-platform-invocation-id", "x-platform-root-task-id")
 
 
@@ -129,51 +123,3 @@ async def test_a_call_whose_server_stops_at_once_still_has_its_terminal(router: 
     rows = await connection.fetch("SELECT type, error_code, reason FROM ledger.event")
     await connection.close()
     assert [tuple(row) for row in rows] == [("failed", "DEPENDENCY_ERROR", "router_restarted")]
-
-
-async def test_a_head_whose_body_never_comes_leaves_nothing_and_gives_its_slot_back(lone: Lone) -> None:
-    async with lone(PLATFORM_ROUTER_MAX_IN_FLIGHT_INVOCATIONS="1") as router:
-        _, writer = await begun(router, 100)
-        require_error(await router.dispatch(), 503, "OVERLOADED", "4")
-        writer.transport.abort()
-
-        async def has_a_free_slot() -> bool:
-            return (await router.dispatch()).status == 200
-
-        await becomes_true(has_a_free_slot)
-        assert await router.recorded() == 1
-
-
-@pytest.mark.rows("TMO-02")
-async def test_the_time_of_a_call_runs_from_the_receipt_of_its_body(router: LoneRouter) -> None:
-    body = router.plane.dispatch()
-    content = json.dumps(body).encode()
-    reader, writer = await begun(router, len(content))
-    await asyncio.sleep(HEAD_ALONE_SECONDS)
-    writer.write(content)
-    async with patience():
-        assert (await reader.readline()).startswith(b"HTTP/1.1 200 ")
-    writer.close()
-    record = (await router.read(f"/invocations/{body['invocationId']}")).json["invocation"]
-    granted = from_text(record["deadlineAt"]) - from_text(record["createdAt"])
-    whole = timedelta(milliseconds=router.plane.card["limits"]["timeoutMs"])
-    assert whole - timedelta(seconds=HEAD_ALONE_SECONDS) < granted <= whole
-
-
-async def begun(router: LoneRouter, size: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """The head of a dispatch, which the Router has admitted."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", router.unit.port)
-    lines = (
-        "POST /internal/v1/invocations HTTP/1.1",
-        "host: router",
-        f"authorization: Bearer {CONTROL_PLANE_TO_ROUTER}",
-        "content-type: application/json",
-        f"content-length: {size}",
-    )
-    writer.write("\r\n".join((*lines, "", "")).encode())
-
-    async def is_there() -> bool:
-        return router.unit.server.request_count > 0
-
-    await becomes_true(is_there)
-    return reader, writer

@@ -78,20 +78,19 @@ class Posts:
         self._head = b""
 
     def begin(self, headers: Headers, body: bytes, *, deadline: float, max_body: int) -> Connection | None:
-        """Sends all but the body, so that the peer can go ahead; None if that cannot be done at once. Whoever begins a
-        request sends it, or aborts the connection: the peer has not received it then."""
+        """Sends all but the last byte, so that the peer can go ahead; None if that cannot be done at once. Whoever
+        begins a request sends it, or aborts the connection: the peer has not received it then."""
         target = self._peer.ready()
         if target is None:
             return None
-        request = self._written(target, headers, body)
-        return self._client.begin(target, "POST", request[: len(request) - len(body)], deadline, max_body)
+        return self._client.begin(target, "POST", self._written(target, headers, body)[:-1], deadline, max_body)
 
     def send(
         self, headers: Headers, body: bytes, *, deadline: float, max_body: int, begun: Connection | None = None
     ) -> Coroutine[Any, Any, Answer]:
         """A request that was begun, with the same headers and body, unless its connection was lost since then."""
         if begun is not None and begun.is_open():
-            return self._client.exchange(begun.target, "POST", body, deadline, max_body, begun)
+            return self._client.exchange(begun.target, "POST", body[-1:], deadline, max_body, begun)
         target = self._peer.ready()
         if target is None:
             return self._send_resolved(headers, body, deadline, max_body)

@@ -27,7 +27,7 @@ _encode = msgspec.json.Encoder().encode
 _decode_result = msgspec.json.Decoder(InvocationResult).decode
 
 BegunDispatch = Connection
-"""The Router has the head of a dispatch; it has the rest once it is sent, and drops it when the connection ends."""
+"""The Router has a dispatch but for its last byte. It is one once that is sent, and dropped if the connection ends."""
 
 
 class Dispatch(msgspec.Struct, frozen=True):
@@ -68,8 +68,8 @@ class Dispatches:
         self._max_result_bytes = max_result_bytes
 
     def begin(self, body: bytes, dispatch: Dispatch, trace_headers: Headers = ()) -> BegunDispatch | None:
-        """Sends the head of a dispatch that will probably be sent, so that the Router can authenticate and admit it;
-        None if no connection is open. Whoever does not send it aborts the connection."""
+        """Sends a dispatch that will probably count, but for its LINE_END, so that the Router can do all that comes
+        before its acceptance; None if no connection is open. Whoever does not send it aborts the connection."""
         deadline = asyncio.get_running_loop().time() + self._guard_seconds
         return self._router.begin_dispatch(
             body, trace_headers, trace_id=dispatch.lineage.trace, deadline=deadline, max_body=self._max_result_bytes

@@ -62,7 +62,7 @@ class RouterClient:
     def begin_dispatch(
         self, body: bytes, trace_headers: Headers, *, trace_id: str, deadline: float, max_body: int
     ) -> Connection | None:
-        """Sends the head of a `dispatch` of the same, if a connection is open already."""
+        """Sends a `dispatch` of the same but for its last byte, if a connection is open already."""
         headers = (_trace_header(trace_id), *trace_headers)
         return self._dispatches.begin(headers, body, deadline=deadline, max_body=max_body)
 

@@ -4,14 +4,14 @@ the part that owns it.
 1. *Authenticate* the caller by an access token or a token of the OpenID provider (`gateway.access`).
 2. *Admit*: take a free slot. The edge does both before the call (`serving.application`), as the route says.
 3. *Read* the body once, as strict JSON by its schema. The bytes of `input` stay as they are.
-4. *Authorize*: Workspace, role, Installation, Release, Card and permissions, read anew for each call
-   (`dispatch.authorization`). The store is asked as soon as the body says for which Agent. While it works, step 5 and
-   then the checks of 3 are done; what it says is looked at after them, so that they refuse first.
-5. *Mint* the ids of the Invocation and its root Task, and write the dispatch as it will be if the call is permitted by
-   what permitted the last one. The Router gets the head of a lone one now, so that it authenticates and admits it while
-   the store works and the body is checked; without the body it cannot do more. If the body is refused, or the call is
+4. *Mint* the ids of the Invocation and its root Task, and write the dispatch as it will be if the call is permitted by
+   what permitted the last one. The Router gets a lone one now, all but its last byte, so that it does what comes before
+   acceptance while the store works; without that byte it has received nothing. If the body is refused, or the call is
    not permitted, or by something else, this is dropped.
-6. *Dispatch*: send it to the Router (`dispatch.router_client`), once.
+5. *Authorize*: Workspace, role, Installation, Release, Card and permissions, read anew for each call
+   (`dispatch.authorization`). While the store works, the checks of 3 are done; what it says is looked at after them, so
+   that they refuse first.
+6. *Dispatch*: send it, or its last byte, to the Router (`dispatch.router_client`), once.
 7. *Check* that the answer is about this Invocation and as the contract says (`dispatch.invocations`, and
    `dispatch.streams` for a stream, whose frames are relayed as they come).
 8. *Answer*: the Router's bytes. If it accepted and then did not answer, the caller gets the ids to ask for the outcome.
@@ -28,7 +28,7 @@ from aop.base.ids import is_safe_identifier
 from aop.cards.checks import IN_LOOP_BYTES
 from aop.contracts.documents import document
 from aop.contracts.errors import Envelope, ErrorCode, code_entries
-from aop.contracts.invocation import InvocationRequest, correlated_error
+from aop.contracts.invocation import LINE_END, InvocationRequest, correlated_error
 from aop.control_plane.dispatch.authorization import AccessRequest, Authorization
 from aop.control_plane.dispatch.invocations import (
     BegunDispatch,
@@ -81,15 +81,15 @@ class InvocationRoutes:
             await checked_json(request, self._document, raw)
             invocation = _decode(raw)
         access = AccessRequest(request.path["workspaceId"], invocation.agent_id, invocation.capability)
-        reading, begun = authorization.begin(caller, access), None  # 4
+        trace_headers, dispatch = _spanned(request, invocation), new_dispatch(request.trace_id)  # 4
+        expected, begun = authorization.expected(caller, access), None
+        sent = b"" if expected is None else dispatch_body(caller, expected, invocation, dispatch.lineage)
+        if sent and self._is_lone(invocation):
+            sent += LINE_END
+            begun = self._dispatches.begin(sent, dispatch, trace_headers)
+        reading = authorization.begin(caller, access)  # 5
         try:
             await asyncio.sleep(0)  # in this turn of the loop the statement leaves
-            trace_headers = _spanned(request, invocation)
-            dispatch = new_dispatch(request.trace_id)  # 5
-            expected = authorization.expected(caller, access)
-            sent = b"" if expected is None else dispatch_body(caller, expected, invocation, dispatch.lineage)
-            if sent and self._is_lone(invocation):
-                begun = self._dispatches.begin(sent, dispatch, trace_headers)
             if not is_checked:
                 checked_value(self._document, raw)
             require_agreement(request, stream=invocation.stream)
@@ -118,12 +118,12 @@ class InvocationRoutes:
         return _NOBODY if answer is None else _response(answer)  # 8
 
     def _is_lone(self, invocation: InvocationRequest) -> bool:
-        """Among others a call gains nothing by its head, which the Router would take up in a turn of its own."""
+        """Among others a call gains nothing by going ahead: the Router would take it up twice, in a turn for each."""
         return self._slots.taken == 1 and not invocation.stream
 
 
 def _drop(begun: BegunDispatch | None) -> None:
-    """The Router has the head of a dispatch that will not come, and drops it with the connection."""
+    """The Router has a dispatch that will not be completed, and drops it with the connection."""
     if begun is not None:
         begun.abort()
 

@@ -99,13 +99,13 @@ class HttpClient:
         """The whole answer, or an HttpError; cancelling closes the connection at once."""
         return self.exchange(target, method, request_bytes(target, method, path, headers, body), deadline, max_body)
 
-    def begin(self, target: Target, method: str, head: bytes, deadline: float, max_body: int) -> Connection | None:
-        """Sends the head of a request, so that the peer can go ahead with it; None if no connection is open already.
-        Whoever begins a request sends the rest by `exchange`, or aborts the connection."""
+    def begin(self, target: Target, method: str, first: bytes, deadline: float, max_body: int) -> Connection | None:
+        """Sends the first part of a request, so that the peer can go ahead with it; None if no connection is open
+        already. Whoever begins a request sends the rest by `exchange`, or aborts the connection."""
         connection = self._pool.idle(target, deadline)
         if connection is not None:
             connection.reader.begin(method, max_body)
-            connection.start(head, deadline, streamed=False)
+            connection.start(first, deadline, streamed=False)
         return connection
 
     async def exchange(
