@@ -11,6 +11,8 @@ import pytest_asyncio
 
 from aop.net.asgi import Message, Receive, Scope, Send
 from aop.serving.any_server import on_any_server
+from aop.serving.body import read_bytes
+from aop.serving.request import Request
 from tests.serving.conftest import Workbench
 from tests.serving.test_answers import (  # noqa: F401  run again, on another server
     test_a_caller_who_leaves_a_silent_stream_is_noticed_and_the_source_closed,
@@ -98,3 +100,13 @@ async def test_a_caller_who_leaves_is_noticed_although_nobody_read_its_body() ->
 
     await on_any_server(application, {**SCOPE, "headers": [(b"content-length", b"9")]}, receive, send)
     assert messages == []
+
+
+async def test_a_body_is_whole_when_the_server_says_so_and_not_at_a_piece_without_bytes() -> None:
+    arriving = [(b"", True), (b"[1", True), (b"", True), (b"]", False)]
+
+    async def receive() -> Message:
+        body, more = arriving.pop(0)
+        return {"type": "http.request", "body": body, "more_body": more}
+
+    assert await read_bytes(Request(SCOPE, receive), 10) == b"[1]"

@@ -56,8 +56,8 @@ async def receive_json_early(request: Request, limit: int) -> tuple[bytes, bool]
     enough = 0 if declared is None else int(declared) - 1
     raw = request.body_of(enough) if 0 < enough < limit else None
     if raw is None:
-        raw = await read_bytes(request, limit, enough)
-    return raw, enough <= 0 or len(raw) != enough
+        raw = await read_bytes(request, limit, enough or None)
+    return raw, not enough or len(raw) != enough
 
 
 async def receive_last_byte(request: Request) -> bytes:
@@ -104,7 +104,7 @@ def require_json_type(request: Request) -> None:
         raise InvalidRequest(Violation("", "content_type"))
 
 
-async def read_bytes(request: Request, limit: int, enough: int = 0) -> bytes:
+async def read_bytes(request: Request, limit: int, enough: int | None = None) -> bytes:
     """The whole body, or as many bytes of it as are `enough`; more than the limit, or a body that takes too long, is
     refused."""
     declared = request.single_header(b"content-length")
@@ -127,7 +127,7 @@ async def _in_time(request: Request, receiving: Coroutine[Any, Any, bytes]) -> b
         raise InvalidRequest(Violation("", "body_timeout")) from None
 
 
-async def _receive(request: Request, limit: int, enough: int = 0) -> bytes:
+async def _receive(request: Request, limit: int, enough: int | None = None) -> bytes:
     pieces: list[bytes] = []
     size = 0
     while True:
