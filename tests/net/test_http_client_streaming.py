@@ -1,15 +1,28 @@
 """Streamed answers: piece by piece, bounded, paced by their reader."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
+import uvloop
 
 from aop.net.http import (
     AnswerTooLarge,
     HttpTimeout,
     TransferBroken,
 )
-from tests.net.http_wire import OK, answering, ask, http_client, read_request, scripted_peer, soon, streamed
+from tests.net.http_wire import (
+    OK,
+    Script,
+    answering,
+    ask,
+    http_client,
+    read_request,
+    scripted_peer,
+    soon,
+    streamed,
+    until,
+)
 from tests.support.waiting import promptly
 
 
@@ -114,3 +127,111 @@ async def test_a_reader_that_does_not_read_stops_the_sender() -> None:
         await asyncio.sleep(0.3)
         assert sent < total
         assert sum([len(piece) async for piece in answer]) == total
+
+
+def chunks_at_a_time(*pieces: bytes, said: Callable[[], asyncio.Event]) -> Script:
+    """Sends the next one whenever the event is set, and then the end."""
+
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+        for piece in pieces:
+            await said().wait()
+            said().clear()
+            writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        await said().wait()
+        writer.write(b"0\r\n\r\n")
+        await reader.read()
+
+    return script
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_pieces_that_are_handed_over_come_in_order_and_wait_when_they_are_told_to(run: Callable[..., object]) -> None:
+    async def scene() -> None:
+        more, taken, stops = asyncio.Event(), list[bytes](), 0
+
+        def take(piece: bytes) -> bool:
+            taken.append(piece)
+            more.set()
+            return piece != b"two"
+
+        script = chunks_at_a_time(b"one", b"two", b"three", b"four", said=lambda: more)
+        async with scripted_peer(script) as peer, http_client() as client:
+            async with client.stream(peer.target, "GET", "/", deadline=soon(), max_body=100) as answer:
+                more.set()
+                while await answer.hand_to(take):
+                    stops += 1
+                    await asyncio.sleep(0.05)  # the next piece arrives meanwhile
+                    assert taken == [b"one", b"two"]
+            assert taken[:2] == [b"one", b"two"]
+            assert b"".join(taken[2:]) == b"threefour"
+            assert stops == 1
+            assert peer.connections == 1
+
+    run(scene())
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_what_fails_while_a_piece_is_taken_is_raised_where_the_pieces_are_awaited(run: Callable[..., object]) -> None:
+    async def scene() -> None:
+        more = asyncio.Event()
+
+        def take(piece: bytes) -> bool:
+            more.set()
+            if piece == b"two":
+                raise LookupError(piece)
+            return True
+
+        script = chunks_at_a_time(b"one", b"two", b"three", said=lambda: more)
+        async with scripted_peer(script) as peer, http_client() as client:
+            async with client.stream(peer.target, "GET", "/", deadline=soon(), max_body=100) as answer:
+                more.set()
+                with pytest.raises(LookupError):
+                    await answer.hand_to(take)
+            more.set()
+            async with promptly(1):
+                await peer.left.wait()
+
+    run(scene())
+
+
+async def test_nothing_is_handed_over_after_whoever_awaits_it_was_stopped() -> None:
+    more, taken = asyncio.Event(), list[bytes]()
+
+    def take(piece: bytes) -> bool:
+        taken.append(piece)
+        return True
+
+    async with (
+        scripted_peer(chunks_at_a_time(b"one", b"two", said=lambda: more)) as peer,
+        http_client() as client,
+        client.stream(peer.target, "GET", "/", deadline=soon(), max_body=100) as answer,
+    ):
+        waiting = asyncio.create_task(answer.hand_to(take))
+        more.set()
+        await until(lambda: bool(taken))
+        waiting.cancel()
+        more.set()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert await anext(answer) == b"two"
+        assert taken == [b"one"]
+
+
+async def test_pieces_that_are_handed_over_end_with_the_error_that_cut_them() -> None:
+    reply = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n"
+    taken = list[bytes]()
+
+    def take(piece: bytes) -> bool:
+        taken.append(piece)
+        return True
+
+    async with (
+        scripted_peer(answering(reply)) as peer,
+        http_client() as client,
+        client.stream(peer.target, "GET", "/", deadline=soon(0.2), max_body=100) as answer,
+    ):
+        with pytest.raises(HttpTimeout):
+            await answer.hand_to(take)
+    assert taken == [b"a"]

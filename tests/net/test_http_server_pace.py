@@ -179,3 +179,39 @@ def test_while_bytes_wait_the_kernel_leaves_the_judgement_to_the_server(run: Cal
             reader.close()
 
     run(scene())
+
+
+@pytest.mark.rows("SAFE-06")
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_a_part_is_written_at_once_only_where_nothing_waits_and_no_part_is_lost(run: Callable[..., object]) -> None:
+    part = b"%08d" % 0 + b"x" * 9_992
+    sent = list[int]()
+
+    async def scene() -> None:
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            write_now = scope["aop.write_now"]
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            assert not write_now(part), "the head comes first"
+            await send({"type": "http.response.body", "body": b"", "more_body": True})
+            number = 0
+            while write_now(b"%08d" % number + part[8:]):
+                number += 1
+            sent.append(number)
+            assert not write_now(part)
+            for late in (number, number + 1):
+                await send({"type": "http.response.body", "body": b"%08d" % late + part[8:], "more_body": True})
+            assert write_now(b"%08d" % (number + 2) + part[8:])
+            assert not write_now(b"x" * (ServerLimits().max_write_bytes + 1)), "too much for one step"
+            await send({"type": "http.response.body", "body": b""})
+            assert not write_now(part), "the end was sent"
+
+        async with serving(app, ServerLimits()) as under_test:
+            client = await under_test.connect(GET)
+            await client.head()
+            content = b""
+            while (size := int(await client.reader.readline(), 16)) > 0:
+                content += (await client.reader.readexactly(size + 2))[:-2]
+            numbers = [int(content[start : start + 8]) for start in range(0, len(content), len(part))]
+            assert numbers == list(range(sent[0] + 3))
+
+    run(scene())

@@ -1,14 +1,15 @@
 """A long event of a stream is read like a long answer: not in the event loop."""
 
 import json
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from aop.cards.checks import IN_LOOP_BYTES
-from aop.router.a2a.agent import AgentConversation, Agents, WriteMessage
+from aop.net.sse import frame
+from aop.router.a2a.agent import AgentConversation, Agents, StreamReading, WriteMessage
 from aop.router.a2a.streaming import stream_chunks
 from aop.router.a2a.tracked_task import TrackedTask
 
@@ -18,14 +19,17 @@ class Conversation(AgentConversation):
 
     def __init__(self, *events: bytes) -> None:
         self._arriving = events
+        self.max_event = 1 << 20
         self._agents = cast("Agents", SimpleNamespace(checks=self))
         self.read_elsewhere: list[bytes] = []
 
     def message(self, write: WriteMessage, content: bytes) -> tuple[str, bytes]:
         return "1", write("1", "inv_1", content)
 
-    async def events(self, *_: object) -> AsyncGenerator[Iterable[bytes], None]:
-        yield list(self._arriving)
+    async def stream(
+        self, body: bytes, request_id: str, deadline: float, delegation: bytes, reading: StreamReading
+    ) -> bool:
+        return not reading.take(b"".join(map(frame, self._arriving))) and await reading.catch_up()
 
     async def is_strict(self, text: bytes, _: int) -> bool:
         self.read_elsewhere.append(text)

@@ -98,22 +98,26 @@ def parse_slowly(body: bytes, max_depth: int = REQUEST_DEPTH) -> object:
     return value
 
 
-def has_lost_nothing(body: bytes, value: object, max_depth: int) -> bool:
+def has_lost_nothing(body: bytes, value: object, max_depth: int, max_text: int | None = None) -> bool:
     """Whether a decoded value surely is the strict reading: not too deep, no name repeated, no number to replace.
 
     A decoder that drops a repeated member drops at least its colon. So where no colon is written as an escape, a value
     that is written back with as many colons as it was read from has all its members. The same holds for several texts
-    one behind the other, of which each was decoded on its own, and the list of their values.
+    one behind the other, of which each was decoded on its own, and the list of their values; `max_text` is the size of
+    the longest of them, and rules that it cannot break are not looked at.
     """
     written, size = _encode(value), len(body)
+    if max_text is None:
+        max_text = size
     # Marks are counted by taking them out: twice as fast as bytes.count, which does not skip from hit to hit.
     return (
         (
-            2 * size - len(body.replace(b"[", b"")) - len(body.replace(b"{", b"")) <= max_depth
+            max_text <= max_depth
+            or 2 * size - len(body.replace(b"[", b"")) - len(body.replace(b"{", b"")) <= max_depth
             or not _is_too_deep(body, max_depth)
         )
         and not (_BACKSLASH in body and (b"\\u003a" in body or b"\\u003A" in body))
-        and not has_long_digits(body)
+        and (max_text < _OVERFLOW_DIGITS or not has_long_digits(body))
         and len(written) - len(written.replace(b":", b"")) == size - len(body.replace(b":", b""))
     )
 

@@ -14,6 +14,9 @@ from aop.serving.response import TRACE_HEADER, Headers
 
 SILENCE_SECONDS = 8.0
 
+WriteNow = Callable[[bytes], bool]
+"""Writes a piece in one step, without waiting; False if that is not possible now."""
+
 
 class CancelOnDisconnect:
     """`with CancelOnDisconnect(request) as left:` — afterwards `left.happened` says whether the caller left."""
@@ -91,7 +94,11 @@ async def deliver_source(
 
 @dataclass(frozen=True, slots=True)
 class EventStream:
-    """Sends each piece of the source at once, as it is."""
+    """Sends each piece of the source at once, as it is.
+
+    Whoever makes the pieces may also write them itself, while the source has none and waits for one: `write_by` is
+    given a way to do so, and None at the end. Not every server has such a way.
+    """
 
     source: AsyncGenerator[bytes, None]
     headers: Headers = ()
@@ -101,6 +108,7 @@ class EventStream:
     reason: Reason | None = None
     failure: Callable[[], StreamFailure | None] = lambda: None
     """Asked for the log once the source has ended."""
+    write_by: Callable[[WriteNow | None], None] | None = None
 
     async def deliver(self, request: Request, extra: Headers, send: Send) -> None:
         own = ((b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no"), *self.headers, *extra)
@@ -111,12 +119,22 @@ class EventStream:
 
     async def _relay(self, request: Request, send: Send) -> None:
         heartbeat = _Heartbeat(request.scope["aop.comment"], self.silence_seconds)
+        write_now: WriteNow | None = request.scope.get("aop.write_now")
+
+        def write(piece: bytes) -> bool:
+            heartbeat.postpone()
+            return write_now is not None and write_now(piece)
+
+        if self.write_by is not None and write_now is not None:
+            self.write_by(write)
         try:
             async for piece in self.source:
                 heartbeat.postpone()
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         finally:
             heartbeat.stop()
+            if self.write_by is not None:
+                self.write_by(None)
 
 
 class _Heartbeat:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from aop.net.headers import Headers
-from aop.net.http.connection import Connection
+from aop.net.http.connection import Connection, TakePiece
 from aop.net.http.message import Answer, HeaderLookup, HttpError, Target, request_bytes
 from aop.net.http.pool import Dialer, Pool
 
@@ -38,6 +38,13 @@ class StreamedAnswer(HeaderLookup):
         if piece is None:
             raise StopAsyncIteration
         return piece
+
+    async def hand_to(self, take: TakePiece) -> bool:
+        """The same without waking anybody for a piece: `take` is called with each as it comes. True once it said that
+        the next one has to wait, which a further call then gives; False at the end. Raises what it raises."""
+        if self._connection is None:
+            raise RuntimeError("this answer has been left")
+        return await self._connection.hand_to(take)
 
     def rest(self) -> bytes | None:
         """The unread body, when all of it is here; None leaves it to the iteration, which also says what is wrong."""

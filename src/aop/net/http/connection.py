@@ -9,6 +9,9 @@ from typing import Final, cast
 from aop.net.http.message import HttpError, HttpTimeout, Target, TransferBroken
 from aop.net.http.reader import AnswerReader
 
+TakePiece = Callable[[bytes], bool]
+"""Takes a piece of an answer as it comes; False if the next one has to wait."""
+
 READ_BUFFER_BYTES: Final = 32 * 1024
 """The most that a streamed answer may let wait before it is read no further."""
 
@@ -25,6 +28,7 @@ class Connection(asyncio.Protocol):
         "_paused",
         "_poll",
         "_streamed",
+        "_take",
         "_timer",
         "_timer_at",
         "_transport",
@@ -45,6 +49,7 @@ class Connection(asyncio.Protocol):
         self._busy = False
         self._streamed = False
         self._paused = False
+        self._take: TakePiece | None = None
         self._error: HttpError | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._deadline = 0.0
@@ -90,10 +95,27 @@ class Connection(asyncio.Protocol):
             if reader.complete:
                 return None
             await self.progress()
-        if self._paused and self._transport is not None:
-            self._paused = False
-            self._transport.resume_reading()
-        return reader.take()
+        return self._taken()
+
+    async def hand_to(self, take: TakePiece) -> bool:
+        """Calls this with each piece, as it comes and without waking whoever awaits this. True once it said that the
+        next one has to wait, False at the end of the answer; raises what it raised."""
+        reader = self.reader
+        while True:
+            if reader.pieces:
+                if not take(self._taken()):
+                    return True
+                continue
+            if reader.complete:
+                return False
+            arrival = self.progress()
+            self._take = take
+            try:
+                await arrival
+            finally:
+                handed, self._take = self._take is None, None
+            if handed:
+                return True
 
     def release(self) -> bool:
         """Ends the exchange; False, and closed, unless the connection is clean for another one."""
@@ -140,9 +162,11 @@ class Connection(asyncio.Protocol):
         except HttpError as error:
             self.fail(error)
             return
+        if self._take is not None and reader.pieces:
+            self._hand_over(self._take)
         if reader.complete:
             self._wake()
-        elif self._streamed:
+        elif self._streamed and self._take is None:
             self._wake()
             if reader.buffered > READ_BUFFER_BYTES and not self._paused:
                 self._paused = True
@@ -179,6 +203,27 @@ class Connection(asyncio.Protocol):
             if unread:
                 raise TransferBroken("the TLS stream was left before its end")
 
+    def _taken(self) -> bytes:
+        if self._paused and self._transport is not None:
+            self._paused = False
+            self._transport.resume_reading()
+        return self.reader.take()
+
+    def _hand_over(self, take: TakePiece) -> None:
+        """`_take` is None afterwards if the next piece has to wait, or after a failure."""
+        waiter = self._waiter
+        if waiter is None or waiter.done():  # whoever awaited this was stopped a moment ago
+            return
+        try:
+            goes_on = take(self.reader.take())
+        except Exception as error:  # noqa: BLE001  it belongs to whoever awaits the pieces
+            self._take = None
+            if not waiter.done():
+                waiter.set_exception(error)
+        else:
+            if not goes_on:
+                self._take = None
+
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -199,32 +244,3 @@ class Connection(asyncio.Protocol):
             return
         self.reader.take()
         self.fail(HttpTimeout("the deadline came before the end of the answer"))
-
-
-class InPieces(asyncio.BufferedProtocol):
-    """Reads for a connection into a buffer that all of its loop share, at most that much at a time.
-
-    A transport would otherwise read a quarter of a megabyte at once, which a stalled reader then keeps. Not for TLS:
-    there, what is left behind a piece is dropped when the peer closes.
-    """
-
-    __slots__ = ("_buffer", "_connection")
-
-    def __init__(self, connection: Connection, buffer: memoryview) -> None:
-        self._connection = connection
-        self._buffer = buffer
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._connection.connection_made(transport)
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        return self._buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
-        self._connection.data_received(self._buffer[:nbytes])
-
-    def eof_received(self) -> None:
-        self._connection.eof_received()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._connection.connection_lost(exc)

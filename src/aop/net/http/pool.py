@@ -7,7 +7,8 @@ from pathlib import Path
 
 import certifi
 
-from aop.net.http.connection import READ_BUFFER_BYTES, Connection, InPieces
+from aop.net.http.connection import READ_BUFFER_BYTES, Connection
+from aop.net.http.in_pieces import InPieces
 from aop.net.http.message import ConnectFailed, ConnectPhase, HttpTimeout, Target, TransferBroken
 from aop.net.sockets import dialing_socket, is_path
 

@@ -78,6 +78,7 @@ class Exchange:
             "aop.answer": self.answer,
             "aop.answer_fixed": self.answer_fixed,
             "aop.comment": self.comment,
+            "aop.write_now": self.write_now,
             "aop.ambiguity": reader.ambiguity,
         }
 
@@ -123,6 +124,8 @@ class Exchange:
 
     async def _send_body(self, body: bytes, *, more: bool) -> None:
         encoder = self._encoder
+        if not self._connection.writable:  # after a part that was written past this
+            await self._drained()
         parts = encoder.body(body, more=more, keep_alive=self._may_keep_alive())
         if len(body) > self._connection.max_write_bytes:
             await self._write_pieces(parts)
@@ -152,6 +155,15 @@ class Exchange:
     async def _drained(self) -> None:
         while not self._connection.writable and not self.disconnect.is_set():
             await self._change()
+
+    def write_now(self, body: bytes) -> bool:
+        """The next part of an answer that has begun, in one step; False if it has to wait, which `send` does."""
+        connection, encoder = self._connection, self._encoder
+        is_free = connection.writable and encoder.head_sent and not self._writing and not self.disconnect.is_set()
+        if not is_free or encoder.finished or len(body) > connection.max_write_bytes:
+            return False
+        connection.write(encoder.body(body, more=True, keep_alive=encoder.keep_alive))
+        return True
 
     def comment(self, body: bytes) -> None:
         """A part of a stream that says nothing: left out while anything waits; who is slow to take it is not slow."""

@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -16,7 +16,6 @@ from aop.contracts.identity import InvocationContext
 from aop.net.http import Headers, HttpClient, HttpError, StreamedAnswer, Target
 from aop.net.origin import Endpoint
 from aop.net.policy import AddressRefused, NameNotResolved, NetworkPolicy
-from aop.net.sse import EventParser
 from aop.router.a2a import requests
 from aop.router.a2a.answers import Result, protocol_error, read_result, read_strict_result
 from aop.router.a2a.http_answers import (
@@ -57,6 +56,18 @@ class Agents(msgspec.Struct, frozen=True):
     """Of any Agent; a Card may set a lower one for the whole answer."""
 
 
+class StreamReading(Protocol):
+    """What becomes of the pieces of a stream."""
+
+    def take(self, piece: bytes) -> bool:
+        """What can be done with it at once; False if there is more to do."""
+        ...
+
+    async def catch_up(self) -> bool:
+        """Does what is left to do. True if no further piece is wanted."""
+        ...
+
+
 class _Prepared(NamedTuple):
     body: bytes
     request: bytes
@@ -79,7 +90,7 @@ class AgentConversation:
         self._lineage = context.lineage
         self._skill = agents.requests.of(context, endpoint)
         self._max_answer = min(agents.limits.answer, max_output_bytes)
-        self._max_event = min(agents.limits.event, self._max_answer)
+        self.max_event = min(agents.limits.event, self._max_answer)
         self._target: Target | None = None
         self._trace_headers = trace_headers
         self._last_id = 0
@@ -131,24 +142,22 @@ class AgentConversation:
             raise protocol_error(Reason.NOT_JSON)
         return read_strict_result(answer, request_id, allowed)
 
-    async def events(
-        self, body: bytes, request_id: str, deadline: float, delegation: bytes
-    ) -> AsyncGenerator[Iterable[bytes], None]:
-        """The data of the events of a 200 event stream; events that arrived together come together.
+    async def stream(
+        self, body: bytes, request_id: str, deadline: float, delegation: bytes, reading: "StreamReading"
+    ) -> bool:
+        """Hands a 200 event stream over, piece by piece. True if the reader had enough of it, False at its end.
 
-        Iterating over them may raise EventTooLarge; AgentFault if it is no such stream, TimeoutError at the deadline.
+        AgentFault if it is no such stream, TimeoutError at the deadline.
         """
         target = self._known_target() or await self._judged(deadline)
         request = self._request(body, STREAM_ANSWER, delegation)
-        parser = EventParser(self._max_event)
         answer: StreamedAnswer | None = None
         try:
             answer = await self._agents.client.open(target, "POST", request, deadline, self._max_answer)
             await self._require_event_stream(answer, request_id)
-            async for piece in answer:
-                events = parser.feed(piece)
-                del piece  # a reader who stalls would keep it beside the parser's own copy
-                yield events
+            while await answer.hand_to(reading.take):
+                if await reading.catch_up():
+                    return True
         except TimeoutError:
             raise
         except HttpError as failure:
@@ -156,6 +165,7 @@ class AgentConversation:
         finally:
             if answer is not None:
                 answer.leave()
+        return False
 
     async def cancel(self, task_id: str) -> None:
         """One attempt. Its result is ignored."""

@@ -22,7 +22,7 @@ _VALUE_DEPTH = json.AGENT_DEPTH - 6
 """The value lies inside five levels: envelope, result, artifact, parts, part. One more level is kept in reserve."""
 
 _MAX_LESSONS = 4
-_MAX_RUN = 32
+_MAX_RUN = 64
 _MAX_RUN_BYTES = 16 * 1024
 """Events that are read together, and what their values may have together: not more than one long chunk often has."""
 _BLANKS = b" \t\n\r"
@@ -107,7 +107,7 @@ class Repetition:
             return None
         try:
             values = [*map(_decode, chunks)]
-            is_strict = json.has_lost_nothing(text, values, _VALUE_DEPTH)
+            is_strict = json.has_lost_nothing(text, values, _VALUE_DEPTH, max(map(len, chunks)))
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return None
         fits = self._type is None or {*map(type, values)} == {self._type}

@@ -202,7 +202,12 @@ class Invocations:
         delivery = self._execution.open_stream(running, self._sizes.frame)
         self._supervisor.start(running, self._run(running))
         headers = id_headers(running.lineage)
-        return EventStream(self._frames(running, delivery), headers, failure=lambda: _failure(running))
+        return EventStream(
+            self._frames(running, delivery),
+            headers,
+            failure=lambda: _failure(running),
+            write_by=delivery.outbox.write_by,
+        )
 
     async def _frames(self, running: RunningInvocation, delivery: StreamDelivery) -> AsyncGenerator[bytes, None]:
         """A caller who leaves early ends the Invocation `canceled`. This ends when the terminal is recorded."""

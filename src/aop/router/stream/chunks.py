@@ -1,6 +1,7 @@
 """The chunks of one stream: each checked against the Skill's output schema, counted and delivered, in order."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 from aop.cards.checks import PreparedSchema, SchemaChecks, read_value
 from aop.contracts.errors import ErrorCode, Reason
@@ -27,9 +28,9 @@ class CheckedChunks:
         self._together_bytes = min(self._small_bytes, stream.frames.fitting_bytes)
         self._metrics = metrics
 
-    def deliver(self, chunks: Sequence[bytes], values: Sequence[object]) -> Awaitable[None] | None:
+    def deliver(self, chunks: Sequence[bytes], values: Sequence[object]) -> Coroutine[Any, Any, None] | None:
         """Chunks that came together, and the value of each, or UNREAD. What it returns is awaited before the next ones;
-        only a chunk that is not small, one that must not be delivered or a slow caller gives an awaitable."""
+        only a chunk that is not small, one that must not be delivered or a slow caller gives something."""
         if len(chunks) == 1:
             return self._one(chunks[0], values[0])
         validator = self._validator
@@ -42,7 +43,7 @@ class CheckedChunks:
         self._metrics.chunks += len(chunks)
         return None if self._stream.chunks(chunks) else self._stream.outbox.room()
 
-    def _one(self, chunk: bytes, value: object) -> Awaitable[None] | None:
+    def _one(self, chunk: bytes, value: object) -> Coroutine[Any, Any, None] | None:
         validator = self._validator
         if validator is None or len(chunk) > self._small_bytes:
             return self._large(chunk)
