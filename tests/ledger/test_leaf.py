@@ -20,10 +20,15 @@ from tests.support.vectors import cases
 
 
 def written(leaf: dict[str, Any]) -> bytes:
-    """The leaf of this document, made from its row."""
+    """The leaf of this document, made from its row. Its hash, which is made in parts, is that of the whole."""
     leaves = InvocationLeaves(opening_columns(leaf))
     place = PLACES.get(leaf["type"])
-    return leaves.of_event(event_columns(leaf)) if place is None else leaves.of_opening()[place]
+    if place is None:
+        made, hashed = leaves.of_event(event_columns(leaf)), leaves.hash_of_event(event_columns(leaf))
+    else:
+        made, hashed = leaves.of_opening()[place], leaves.hashes_of_opening()[place]
+    assert hashed == leaf_hash(made)
+    return made
 
 
 @pytest.mark.rows("TREE-05")

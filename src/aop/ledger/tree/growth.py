@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from aop.ledger.tree import store
-from aop.ledger.tree.hashing import Peaks, leaf_hash, perfect_root
+from aop.ledger.tree.hashing import Peaks, node_hash, perfect_root
 from aop.ledger.tree.leaf import EVENT_COLUMNS, InvocationLeaves
 from aop.ledger.tree.nodes import peaks_over
 from aop.ledger.tree.store import TILE, HeadRow, LeafCache, TileRow, TreeBroken
@@ -59,13 +59,13 @@ class TreeGrowth:
             if sequence == 0:
                 leaves = InvocationLeaves(columns)
                 self._cache.add(invocation, leaves)
-                self._ahead += map(leaf_hash, leaves.of_opening())
+                self._ahead += leaves.hashes_of_opening()
                 continue
             known = self._cache.get(invocation)
             if known is None:
                 self._ahead.clear()
                 return
-            self._ahead.append(leaf_hash(known.of_event(columns)))
+            self._ahead.append(known.hash_of_event(columns))
             if columns[_TYPE] != "stream":
                 self._cache.forget(invocation)
 
@@ -81,23 +81,28 @@ class TreeGrowth:
         else:
             self._leaves += await store.leaf_hashes(self._connection, self.size, target, self._cache)
         self._ahead.clear()
-        tiles = self._complete()
-        await asyncio.sleep(0)  # both are some hundred hashes
+        tiles = await self._complete()
         head = HeadRow(target, self._peaks.root(self._leaves))
         async with self._connection.transaction():
             await store.add_tree(self._connection, tiles, head)
         self.size = target
         return target == past
 
-    def _complete(self) -> Sequence[TileRow]:
+    async def _complete(self) -> Sequence[TileRow]:
         """Takes the complete tiles away from the leaves, and returns them with those of higher levels they complete."""
         rows = list[TileRow]()
         start = 0
         while start + TILE <= len(self._leaves):
             hashes = self._leaves[start : start + TILE]
-            root = perfect_root(hashes)
+            root = node_hash(await _root(hashes[: TILE // 2]), await _root(hashes[TILE // 2 :]))
             rows.append(TileRow(0, self._peaks.tiles, root, b"".join(hashes)))
             rows += [TileRow(*completed, None) for completed in self._peaks.add(root)]
             start += TILE
         del self._leaves[:start]
         return rows
+
+
+async def _root(hashes: Sequence[bytes]) -> bytes:
+    root = perfect_root(hashes)
+    await asyncio.sleep(0)  # half a tile takes 0.1 ms, for which a call may wait
+    return root

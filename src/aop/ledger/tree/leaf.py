@@ -6,6 +6,8 @@ compares both. What was written once never changes: a new member may only appear
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import sha256
 from json.encoder import encode_basestring as quoted
 from typing import Any, Final
 from uuid import UUID
@@ -28,75 +30,111 @@ EVENT_COLUMNS: Final = (
 
 _DIGITS: Final = "0123456789abcdef"
 _STATUSES: Final = {str(kind): str(status) for kind, status in STATUS_OF_EVENT.items()}
-_OPENINGS: Final = {str(opening): tuple(map(str, kinds)) for opening, kinds in OPENING_EVENTS.items()}
+# Of each opening its events: their sequences and statuses as they stand in leaves, and their types.
+_OPENINGS: Final = {
+    str(opening): tuple((f'{sequence},"status":"{STATUS_OF_EVENT[kind]}', str(kind)) for sequence, kind in enumerate(kinds))
+    for opening, kinds in OPENING_EVENTS.items()
+}
+_MAX_BEGINNINGS: Final = 1_024
+
+
+class _Beginning:
+    """What leaves begin with, up to and with the capability, and the hash of so much: calls of one caller to one Agent
+    share it, and it is a third of a leaf."""
+
+    __slots__ = ("_hash", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text.encode()
+        self._hash = sha256(b"\x00" + self._text)
+
+    def leaf(self, rest: str) -> bytes:
+        return self._text + rest.encode()
+
+    def hash(self, rest: str) -> bytes:
+        """As `leaf_hash` of the whole leaf."""
+        made = self._hash.copy()
+        made.update(rest.encode())
+        return made.digest()
 
 
 class InvocationLeaves:
     """The leaves of one Invocation: the parts that all of them share, ready to be put together."""
 
-    __slots__ = (
-        *("_ids", "_start"),
-        *("_until_chunks", "_until_end", "_until_latency", "_until_sequence", "_until_type", "columns"),
-    )
+    __slots__ = ("_beginning", "_until_end", "_until_latency", "_until_sequence", "_until_type", "columns")
 
     def __init__(self, opening: Sequence[Any]) -> None:
         """From the columns of its opening."""
-        invocation, root_task, trace, parent, caller_type, caller = opening[:6]
-        workspace, agent, version, release, digest, capability = opening[6:12]
+        invocation, root_task, trace, parent, _, _, workspace, agent = opening[:8]
         self.columns = opening
-        ids = f'"invocationId":"inv_{invocation.hex}"'
-        root = f'"rootTaskId":"task_{root_task.hex}"'
-        of_trace = f'"traceId":"{trace.hex}"'
+        self._beginning = self._begun(None)
         above = "" if parent is None else f'"parentInvocationId":"inv_{parent.hex}",'
-        self._start = (
-            f'{{"agentCardDigest":"{digest.hex()}","agentCardVersion":{quoted(version)},'
-            f'"agentReleaseId":"rel_{release.hex}"'
-        )
-        self._until_chunks = (
-            f',"caller":{{"id":{quoted(caller)},"type":"{caller_type}"}},"capability":{quoted(capability)}'
-        )
-        self._until_latency = f'",{ids}'
-        self._until_sequence = f'",{above}{root},"schemaVersion":"0.3","sequence":'
-        self._until_type = f'","targetAgentId":{quoted(agent)},{of_trace},"type":"'
+        self._until_latency = f'","invocationId":"inv_{invocation.hex}"'
+        self._until_sequence = f'",{above}"rootTaskId":"task_{root_task.hex}","schemaVersion":"0.3","sequence":'
+        self._until_type = f'","targetAgentId":{quoted(agent)},"traceId":"{trace.hex}","type":"'
         self._until_end = f'","workspaceId":{quoted(workspace)}}}'
-        self._ids = ids, f"{root},{of_trace}}}"
 
     def of_opening(self) -> Sequence[bytes]:
         """Of the one to three events that the acceptance stands for: same moment, consecutive ids."""
-        kind, event_id, created_at, deadline_at, authorization = self.columns[12:17]
-        moment, (first, *others) = to_text(created_at), _consecutive(event_id)
-        permitted = "" if authorization is None else f',"authorizationDigest":"{authorization.hex()}"'
-        deadline = f',"deadlineAt":"{to_text(deadline_at)}"'
-        behind = f'{self._until_latency},"occurredAt":"{moment}{self._until_sequence}'
-        start, until_chunks, until_type, end = self._start, self._until_chunks, self._until_type, self._until_end
-        created, *later = _OPENINGS[kind]
-        leaves = [
-            f'{start}{permitted}{until_chunks}{deadline},"eventId":"evt_{first}{behind}0'
-            f',"status":"{_STATUSES[created]}{until_type}{created}{end}'.encode()
-        ]
-        for sequence, (each, identifier) in enumerate(zip(later, others, strict=False), 1):
-            leaves.append(
-                f'{start}{until_chunks},"eventId":"evt_{identifier}{behind}{sequence}'
-                f',"status":"{_STATUSES[each]}{until_type}{each}{end}'.encode()
-            )
-        return leaves
+        first, *others = self._opening()
+        return [self._begun(self.columns[16]).leaf(first), *map(self._beginning.leaf, others)]
+
+    def hashes_of_opening(self) -> Sequence[bytes]:
+        first, *others = self._opening()
+        return [self._begun(self.columns[16]).hash(first), *map(self._beginning.hash, others)]
 
     def of_event(self, event: Iterable[Any]) -> bytes:
         """Of progress or a terminal, from its columns."""
+        return self._beginning.leaf(self._event(event))
+
+    def hash_of_event(self, event: Iterable[Any]) -> bytes:
+        return self._beginning.hash(self._event(event))
+
+    def _begun(self, authorization: bytes | None) -> _Beginning:
+        _, _, _, _, caller_type, caller, _, _, version, release, digest, capability = self.columns[:12]
+        # Of the id its text: the driver's own class takes longer to be looked up.
+        return _beginning(digest, version, release.hex, authorization, caller_type, caller, capability)
+
+    def _opening(self) -> Sequence[str]:
+        kind, event_id, created_at, deadline_at = self.columns[12:16]
+        behind = f'{self._until_latency},"occurredAt":"{to_text(created_at)}{self._until_sequence}'
+        until_type, end = self._until_type, self._until_end
+        ahead = f',"deadlineAt":"{to_text(deadline_at)}","eventId":"evt_'
+        leaves = list[str]()
+        for identifier, (place, each) in zip(_consecutive(event_id), _OPENINGS[kind], strict=False):
+            leaves.append(f"{ahead}{identifier}{behind}{place}{until_type}{each}{end}")
+            ahead = ',"eventId":"evt_'
+        return leaves
+
+    def _event(self, event: Iterable[Any]) -> str:
         sequence, event_id, occurred_at, kind, index, count, size, latency_ms, code, reason = event
         chunks = "" if index is None else f',"chunkBytes":{size},"chunkCount":{count},"chunkIndex":{index}'
         latency = "" if latency_ms is None else f',"latencyMs":{latency_ms}'
         return (
-            f"{self._start}{self._until_chunks}{chunks}{'' if code is None else self._error(code, reason)}"
+            f"{chunks}{'' if code is None else self._error(code, reason)}"
             f',"eventId":"evt_{event_id.hex}{self._until_latency}{latency}'
             f',"occurredAt":"{to_text(occurred_at)}{self._until_sequence}{sequence}'
             f',"status":"{_STATUSES[kind]}{self._until_type}{kind}{self._until_end}'
-        ).encode()
+        )
 
     def _error(self, code: str, reason: str | None) -> str:
-        invocation, others = self._ids
+        invocation, root_task, trace = self.columns[:3]
         why = "" if reason is None else f'"reason":"{reason}",'
-        return f',"error":{{"code":"{code}",{invocation},{why}{others}'
+        return (
+            f',"error":{{"code":"{code}","invocationId":"inv_{invocation.hex}",{why}'
+            f'"rootTaskId":"task_{root_task.hex}","traceId":"{trace.hex}"}}'
+        )
+
+
+@lru_cache(_MAX_BEGINNINGS)
+def _beginning(
+    digest: bytes, version: str, release: str, authorization: bytes | None, caller_type: str, caller: str, capability: str
+) -> _Beginning:
+    permitted = "" if authorization is None else f',"authorizationDigest":"{authorization.hex()}"'
+    return _Beginning(
+        f'{{"agentCardDigest":"{digest.hex()}","agentCardVersion":{quoted(version)},"agentReleaseId":"rel_{release}"'
+        f'{permitted},"caller":{{"id":{quoted(caller)},"type":"{caller_type}"}},"capability":{quoted(capability)}'
+    )
 
 
 def _consecutive(event_id: UUID) -> tuple[str, str, str]:

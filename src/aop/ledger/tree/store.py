@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from aop.ledger.archived import detached_numbers
-from aop.ledger.tree.hashing import HASH_BYTES, leaf_hash, split
+from aop.ledger.tree.hashing import HASH_BYTES, split
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
 from aop.store.database import Connection
 from aop.store.rows import Row, to_row_or_none, to_rows
@@ -108,11 +108,11 @@ class NumberedRows:
         """Of all leaves, by number."""
         found = dict[int, bytes]()
         for number, _, _, of_invocation in self.openings:
-            for leaf in of_invocation.of_opening():
-                found[number] = leaf_hash(leaf)
+            for leaf in of_invocation.hashes_of_opening():
+                found[number] = leaf
                 number += 1  # noqa: PLW2901  an opening stands for up to three numbers
         for number, _, _, of_invocation, columns in self.events:
-            found[number] = leaf_hash(of_invocation.of_event(columns))
+            found[number] = of_invocation.hash_of_event(columns)
         return found
 
 
