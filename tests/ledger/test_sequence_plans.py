@@ -27,6 +27,22 @@ async def test_events_are_looked_up_by_their_invocation_without_statistics_too(s
     ), plan
 
 
+async def test_the_first_event_of_an_opening_is_looked_up_by_its_invocation_without_statistics_too(
+    stores: DatabaseUrls,
+) -> None:
+    connection = await asyncpg.connect(stores.router)
+    try:
+        await store.prepare(connection)
+        await connection.execute(f"PREPARE openings AS {store._BEHIND}")
+        asked = "EXPLAIN EXECUTE openings (ARRAY['router'], ARRAY[1], ARRAY[0], 500)"
+        plan = "\n".join(line[0] for line in await connection.fetch(asked))
+    finally:
+        await connection.close()
+    assert "Seq Scan" not in plan, plan
+    by_key = r"Index Cond: \(\(invocation_id = \S+invocation_id\) AND \(root_task_id = \S+root_task_id\)\)"
+    assert re.search(by_key, plan), plan
+
+
 async def test_the_guard_of_positions_looks_each_number_up_by_its_key(stores: DatabaseUrls) -> None:
     """As a join, the planner would read every number of a young Ledger for each Invocation of a batch."""
     connection = await asyncpg.connect(stores.router)

@@ -7,6 +7,7 @@ from typing import Final
 
 from aop.ledger.figures.counting import NUMBERS_IN_TILE, TILES_IN_RUN
 from aop.ledger.figures.hours import MINUTE, FigureRow
+from aop.ledger.figures.learned import Key
 from aop.ledger.figures.tiles import Counted, counted, rows_of_calls, rows_of_run
 from aop.ledger.tree.leaf import EVENT_COLUMNS, OPENING_COLUMNS, InvocationLeaves
 from aop.ledger.tree.store import NumberedRows
@@ -14,8 +15,6 @@ from aop.store.database import Connection
 
 Problem = tuple[str, str]
 """What it is about, and what is wrong."""
-_Key = tuple[str, str, str, str | None, str | None, str | None]
-"""What calls are counted by: Workspace, Agent, capability, and of one that ended its outcome, code and reason."""
 _MAX_KEYS: Final = 100_000
 _WORKSPACE, _AGENT, _CAPABILITY, _CREATED = map(
     OPENING_COLUMNS.index, ("workspace_id", "target_agent_id", "capability", "created_at")
@@ -41,7 +40,7 @@ class FiguresCheck:
         self._connection = connection
         self._newest = newest
         self._has_detached = has_detached
-        self._keys: dict[str, Mapping[_Key, int]] = {}
+        self._keys: dict[str, Mapping[Key, int]] = {}
 
     @classmethod
     async def begun(cls, connection: Connection) -> "FiguresCheck":
@@ -88,15 +87,15 @@ class FiguresCheck:
         if sum(map(len, self._keys.values())) > _MAX_KEYS:
             self._keys.clear()
         unknown = workspaces - self._keys.keys()
-        learned = {workspace: dict[_Key, int]() for workspace in unknown}
+        learned = {workspace: dict[Key, int]() for workspace in unknown}
         for *key, number in await self._connection.fetch(_KEYS, list(unknown)) if unknown else ():
             learned[key[0]][tuple(key)] = number
         self._keys |= learned
 
 
-def _calls(rows: NumberedRows, first: int) -> Mapping[int, Mapping[_Key, tuple[list[int], list[int | None]]]]:
+def _calls(rows: NumberedRows, first: int) -> Mapping[int, Mapping[Key, tuple[list[int], list[int | None]]]]:
     """By tile and key: in which minutes they were accepted, and their latencies."""
-    found = defaultdict[int, dict[_Key, tuple[list[int], list[int | None]]]](lambda: defaultdict(lambda: ([], [])))
+    found = defaultdict[int, dict[Key, tuple[list[int], list[int | None]]]](lambda: defaultdict(lambda: ([], [])))
     for number, _, _, of_invocation in rows.openings:
         if number >= first:
             _count(found[number // NUMBERS_IN_TILE], of_invocation, (None, None, None), None)
@@ -108,7 +107,7 @@ def _calls(rows: NumberedRows, first: int) -> Mapping[int, Mapping[_Key, tuple[l
 
 
 def _count(
-    calls: dict[_Key, tuple[list[int], list[int | None]]],
+    calls: dict[Key, tuple[list[int], list[int | None]]],
     of_invocation: InvocationLeaves,
     ended: tuple[str | None, str | None, str | None],
     latency_ms: int | None,

@@ -46,6 +46,13 @@ SELECT counted.workspace_id, figure_key.key, minutes, latencies
 """  # noqa: S608
 """Of a tile of level 0 ($1): for each key the minutes in which its calls were accepted, in seconds since 1970, and
 their latencies. A key that no tile needed before has no number."""
+NUMBERS_OF_KEYS: Final = f"""
+SELECT counted.*, figure_key.key
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+       AS counted (workspace_id, target_agent_id, capability, outcome, error_code, reason)
+  JOIN ledger.figure_key ON {_SAME_KEY}
+"""  # noqa: S608
+"""Of keys in columns those that have a number, and it."""
 ADD_KEYS: Final = f"""
 INSERT INTO ledger.figure_key (workspace_id, target_agent_id, capability, outcome, error_code, reason)
 SELECT workspace_id, target_agent_id, capability, outcome, error_code, reason

@@ -10,9 +10,17 @@ from itertools import groupby
 from typing import Final
 
 from aop.ledger.figures.cell import Sum, packed
-from aop.ledger.figures.counting import ADD_KEYS, CALLS_OF_TILE, HOURS_OF_RUN, NUMBERS_IN_TILE, TILES_IN_RUN
+from aop.ledger.figures.counting import (
+    ADD_KEYS,
+    CALLS_OF_TILE,
+    HOURS_OF_RUN,
+    NUMBERS_IN_TILE,
+    NUMBERS_OF_KEYS,
+    TILES_IN_RUN,
+)
 from aop.ledger.figures.hours import HOUR, MINUTE, FigureRow, RowsOfHours, parts_in
 from aop.ledger.figures.latency_buckets import bucket_of
+from aop.ledger.figures.learned import CallsByMinute, Key, LearnedCalls
 from aop.store.database import Connection
 from aop.store.rows import Row, to_row
 
@@ -45,16 +53,25 @@ async def counted(connection: Connection) -> Counted:
     return to_row(Counted, await connection.fetchrow(COUNTED))
 
 
-async def count_next_tile(connection: Connection, past: int) -> bool:
-    """Counts the first tile that is not counted, if the numbers before `past` fill it. False when they do not."""
+async def count_tiles(connection: Connection, past: int, learned: LearnedCalls, limit: int) -> bool:
+    """Counts the first tiles that are not counted, as far as the numbers before `past` fill them, each in its own
+    transaction. What was not learned is read. True when none is left."""
     newest = await counted(connection)
-    if newest.tiles == (newest.runs + 1) * TILES_IN_RUN:
-        await _count_run(connection, newest.edition, newest.runs)
-        return True
-    if (newest.tiles + 1) * NUMBERS_IN_TILE > past:
-        return False
-    await _count_tile(connection, newest.edition, newest.tiles)
-    return True
+    edition, tiles, runs = newest.edition, newest.tiles, newest.runs
+    for _ in range(limit):
+        if tiles == (runs + 1) * TILES_IN_RUN:
+            await _count_run(connection, edition, runs)
+            runs += 1
+        elif (tiles + 1) * NUMBERS_IN_TILE > past:
+            return True
+        else:
+            calls = learned.take(tiles)
+            rows = rows_of_tile(connection, tiles, adds_keys=True)
+            if calls is not None:
+                rows = _rows_of_learned(connection, tiles, calls, learned.keys)
+            await _count_tile(connection, edition, tiles, rows)
+            tiles += 1
+    return False
 
 
 class RowsDetached(Exception):
@@ -69,7 +86,7 @@ async def begin_edition(connection: Connection) -> int | None:
         return None
     if await connection.fetchval("SELECT EXISTS (SELECT FROM ledger.detached_month WHERE events > 0)"):
         raise RowsDetached
-    await _count_tile(connection, newest.edition + 1, 0)
+    await _count_tile(connection, newest.edition + 1, 0, rows_of_tile(connection, 0, adds_keys=True))
     return newest.edition + 1
 
 
@@ -83,12 +100,39 @@ async def rows_of_tile(connection: Connection, tile: int, *, adds_keys: bool = F
         yield row
 
 
+async def _rows_of_learned(
+    connection: Connection, tile: int, calls: CallsByMinute, keys: dict[Key, int]
+) -> AsyncIterator[FigureRow]:
+    """Likewise, from calls that were counted when they got their numbers."""
+    unknown = {key for of_minute in calls.values() for key in of_minute} - keys.keys()
+    if unknown:
+        keys |= await _numbers_of(connection, unknown)
+        if not unknown <= keys.keys():
+            await connection.execute(ADD_KEYS, tile)
+            keys |= await _numbers_of(connection, unknown)
+    minutes = defaultdict[tuple[str, int], _Minute](_Minute)
+    for start, of_minute in calls.items():
+        for key, latencies in of_minute.items():
+            minutes[key[0], start].add(keys[key], latencies)
+    for row in _rows_of_minutes(minutes):
+        yield row
+
+
+async def _numbers_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, int]:
+    found = await connection.fetch(NUMBERS_OF_KEYS, *(list(column) for column in zip(*keys, strict=True)))
+    return {tuple(key): number for *key, number in found}
+
+
 def rows_of_calls(calls: Iterable[tuple[str, int, Sequence[int], Sequence[int | None]]]) -> Iterator[FigureRow]:
     """From the calls of each Workspace and key: in which minutes they were accepted, and their latencies."""
     minutes = defaultdict[tuple[str, int], _Minute](_Minute)
     for workspace_id, key, starts, latencies in calls:
         for start, latency_ms in zip(starts, latencies, strict=True):
-            minutes[workspace_id, start].add(key, latency_ms)
+            minutes[workspace_id, start].add(key, (latency_ms,))
+    return _rows_of_minutes(minutes)
+
+
+def _rows_of_minutes(minutes: Mapping[tuple[str, int], "_Minute"]) -> Iterator[FigureRow]:
     rows = RowsOfHours()
     for (workspace_id, hour), begun in groupby(sorted(minutes), key=_hour_of):
         yield from rows.add(workspace_id, hour, {start: minutes[workspace_id, start].cell() for _, start in begun})
@@ -117,11 +161,12 @@ class _Minute:
     def __init__(self) -> None:
         self._calls, self._latencies, self._max_ms = Counter[int](), Counter[int](), 0
 
-    def add(self, key: int, latency_ms: int | None) -> None:
-        self._calls[key] += 1
-        if latency_ms is not None:
-            self._latencies[bucket_of(latency_ms)] += 1
-            self._max_ms = max(self._max_ms, latency_ms)
+    def add(self, key: int, latencies: Sequence[int | None]) -> None:
+        """One call for each latency."""
+        self._calls[key] += len(latencies)
+        known = [latency_ms for latency_ms in latencies if latency_ms is not None]
+        self._latencies.update(map(bucket_of, known))
+        self._max_ms = max(self._max_ms, *known) if known else self._max_ms
 
     def cell(self) -> bytes:
         longest = max(self._latencies, default=-1)
@@ -137,10 +182,10 @@ def _rows_of_hour(rows: RowsOfHours, hour: tuple[str, int], minutes: Mapping[int
         yield from rows.add(*hour, {start: each.take_cell() for start, each in minutes.items()})
 
 
-async def _count_tile(connection: Connection, edition: int, tile: int) -> None:
+async def _count_tile(connection: Connection, edition: int, tile: int, rows: AsyncIterator[FigureRow]) -> None:
     """Of level 0."""
     async with connection.transaction():
-        await _add(connection, (edition, 0, tile), rows_of_tile(connection, tile, adds_keys=True))
+        await _add(connection, (edition, 0, tile), rows)
 
 
 async def _count_run(connection: Connection, edition: int, run: int) -> None:

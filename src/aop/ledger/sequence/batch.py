@@ -1,13 +1,20 @@
 """What has no number yet, and the order in which a batch of it is numbered."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from aop.contracts.lineage import EventType
-from aop.ledger.model import OPENING_EVENTS, Opening
 from aop.store.rows import Row
+
+
+class EventFound(Row, frozen=True):
+    invocation_id: UUID
+    sequence: int
+    occurred_at: datetime
+    is_terminal: bool
+    leaf: Sequence[Any]
+    """The columns that its leaf is made from."""
 
 
 class OpeningFound(Row, frozen=True):
@@ -20,24 +27,22 @@ class OpeningFound(Row, frozen=True):
     root_task_id: UUID
     parent_invocation_id: UUID | None
     workspace_id: str
-    opening: Opening
+    events: int
+    """How many it stands for."""
     created_at: datetime
     is_numbered: bool
-    leaf: Any
+    leaf: Sequence[Any]
     """The columns that its leaves are made from."""
+    next_event: EventFound | None
+    """The first behind it, which is the last one of most."""
 
     @property
-    def events(self) -> int:
-        return len(OPENING_EVENTS[self.opening])
-
-
-class EventFound(Row, frozen=True):
-    invocation_id: UUID
-    sequence: int
-    type: EventType
-    occurred_at: datetime
-    leaf: Any
-    """The columns that its leaf is made from."""
+    def open_behind(self) -> tuple[UUID, UUID, int] | None:
+        """Behind which sequence of its Invocation more events may be; None if its terminal came with it."""
+        event = self.next_event
+        if event is None:
+            return self.invocation_id, self.root_task_id, self.events - 1
+        return None if event.is_terminal else (self.invocation_id, self.root_task_id, event.sequence)
 
 
 class Unended(Row, frozen=True):
@@ -49,7 +54,7 @@ class Unended(Row, frozen=True):
     root_task_id: UUID
 
 
-class Numbered(Row, frozen=True):
+class Numbered(NamedTuple):
     """A row of ledger.number: the number is of its first event."""
 
     number: int
@@ -66,31 +71,45 @@ class Numbered(Row, frozen=True):
 
 
 def numbered(
-    first: int, openings: Sequence[OpeningFound], events: Iterable[EventFound], unended: Mapping[UUID, Unended]
-) -> Iterator[Numbered]:
-    """By time as far as the clocks of several Routers allow. Whatever they say, an Invocation's events follow each
-    other, and a parent's opening stands before those of its children.
+    first: int, openings: Sequence[OpeningFound], events: Sequence[EventFound], unended: dict[UUID, Unended]
+) -> Iterator[tuple[Numbered, Sequence[Any]]]:
+    """Rows from this number on, each with the columns of its leaves. On the way `unended` is kept up to date.
+
+    By time as far as the clocks of several Routers allow. Whatever they say, an Invocation's events follow each other,
+    and a parent's opening stands before those of its children.
 
     The parent of each opening is in the batch or has its number; the Invocation of each event too.
     """
     depths = _depths(openings)
-    found = {one.invocation_id: one for one in openings}
-    opened = [(one.created_at, depths[one.invocation_id], one.invocation_id, 0, one.events, False) for one in openings]
-    later = [
-        (
-            *(one.occurred_at, depths.get(one.invocation_id, 0), one.invocation_id, one.sequence, 1),
-            one.type is not EventType.STREAM,
-        )
-        for one in events
+    found: list[tuple[datetime, int, UUID, int, OpeningFound | EventFound]] = [
+        (one.created_at, depths.get(one.invocation_id, 0), one.invocation_id, 0, one) for one in openings
     ]
-    for _, _, invocation_id, sequence, count, is_terminal in sorted([*opened, *later]):
-        of = found.get(invocation_id) or unended[invocation_id]
-        yield Numbered(first, invocation_id, sequence, count, is_terminal, of.workspace_id, of.root_task_id)
-        first += count
+    found += [
+        (one.occurred_at, depths.get(one.invocation_id, 0), one.invocation_id, one.sequence, one) for one in events
+    ]
+    found.sort()
+    for _, _, invocation_id, sequence, one in found:
+        if isinstance(one, OpeningFound):
+            row = Numbered(first, invocation_id, 0, one.events, False, one.workspace_id, one.root_task_id)
+            unended[invocation_id] = Unended(first, one.events - 1, one.workspace_id, one.root_task_id)
+            first += one.events
+        else:
+            known = unended[invocation_id]
+            workspace_id, root_task_id = known.workspace_id, known.root_task_id
+            row = Numbered(first, invocation_id, sequence, 1, one.is_terminal, workspace_id, root_task_id)
+            if one.is_terminal:
+                del unended[invocation_id]
+            else:
+                unended[invocation_id] = Unended(known.number, sequence, workspace_id, root_task_id)
+            first += 1
+        yield row, one.leaf
 
 
 def _depths(openings: Sequence[OpeningFound]) -> dict[UUID, int]:
-    """How many ancestors each has in the batch: a parent may be of the same microsecond as its child."""
+    """How many ancestors each has in the batch: a parent may be of the same microsecond as its child. Nothing where no
+    opening has a parent."""
+    if all(one.parent_invocation_id is None for one in openings):
+        return {}
     parents = {one.invocation_id: one.parent_invocation_id for one in openings}
     depths = dict[UUID, int]()
     for invocation in parents:

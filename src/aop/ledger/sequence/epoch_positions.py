@@ -28,7 +28,9 @@ class EpochPositions:
 
     def found(self, positions: Iterable[int]) -> None:
         for position in positions:
-            if position > self.seen:
+            if position == self.seen + 1:
+                self.seen = position
+            elif position > self.seen:
                 self.missing.update(dict.fromkeys(range(self.seen + 1, position)))
                 self.seen = position
             else:

@@ -1,7 +1,7 @@
 """The tree grows behind the numbers: whoever holds the lock of the sequencer adds tiles and heads."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -15,9 +15,6 @@ from aop.store.database import Connection
 MAX_LEAVES: Final = 8_192
 """How many are added in one transaction, if the batches of numbers allow it."""
 _TYPE: Final = EVENT_COLUMNS.index("type")
-# Leaves are made in the loop that calls run in. Those of half a second of lone calls take 2 ms, and a call waits for
-# those of so many rows at most, about 0.2 ms.
-_ROWS_AT_ONCE: Final = 16
 
 
 class TreeGrowth:
@@ -30,6 +27,7 @@ class TreeGrowth:
         self._peaks = peaks
         self._cache = LeafCache()
         self._ahead = list[bytes]()
+        self._learns = False
 
     @classmethod
     async def resumed(cls, connection: Connection) -> "TreeGrowth":
@@ -44,30 +42,29 @@ class TreeGrowth:
             raise TreeBroken("the newest head is not over these leaves")
         return cls(connection, head.size, leaves, peaks)
 
-    async def learn(self, first: int, rows: Iterable[tuple[UUID, int, Sequence[Any]]]) -> None:
-        """Rows that got numbers from `first` on, each with its Invocation, its sequence and the columns of its leaves.
-
-        They were just read, and rows never change: they need not be read again, unless the tree has not grown up to
-        them, or the Invocation of one is not known.
-        """
+    def begin_learning(self, first: int) -> None:
+        """Rows follow that got numbers from `first` on. They need not be read again, unless the tree has not grown up
+        to them, or the Invocation of one is not known."""
         self._ahead.clear()
-        if first != self.size:
+        self._learns = first == self.size
+
+    def learn(self, invocation: UUID, sequence: int, columns: Sequence[Any]) -> None:
+        """A row with the columns of its leaves."""
+        if not self._learns:
             return
-        for count, (invocation, sequence, columns) in enumerate(rows, 1):
-            if count % _ROWS_AT_ONCE == 0:
-                await asyncio.sleep(0)
-            if sequence == 0:
-                leaves = InvocationLeaves(columns)
-                self._cache.add(invocation, leaves)
-                self._ahead += leaves.hashes_of_opening()
-                continue
-            known = self._cache.get(invocation)
-            if known is None:
-                self._ahead.clear()
-                return
-            self._ahead.append(known.hash_of_event(columns))
-            if columns[_TYPE] != "stream":
-                self._cache.forget(invocation)
+        if sequence == 0:
+            leaves = InvocationLeaves(columns)
+            self._cache.add(invocation, leaves)
+            self._ahead += leaves.hashes_of_opening()
+            return
+        known = self._cache.get(invocation)
+        if known is None:
+            self._ahead.clear()
+            self._learns = False
+            return
+        self._ahead.append(known.hash_of_event(columns))
+        if columns[_TYPE] != "stream":
+            self._cache.forget(invocation)
 
     async def grow(self, past: int) -> bool:
         """Adds leaves up to this number, or as many as one transaction should have. True when none is left."""

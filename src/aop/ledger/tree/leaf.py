@@ -32,9 +32,12 @@ _DIGITS: Final = "0123456789abcdef"
 _STATUSES: Final = {str(kind): str(status) for kind, status in STATUS_OF_EVENT.items()}
 # Of each opening its events: their sequences and statuses as they stand in leaves, and their types.
 _OPENINGS: Final = {
-    str(opening): tuple((f'{sequence},"status":"{STATUS_OF_EVENT[kind]}', str(kind)) for sequence, kind in enumerate(kinds))
+    str(opening): tuple(
+        (f'{sequence},"status":"{STATUS_OF_EVENT[kind]}', str(kind)) for sequence, kind in enumerate(kinds)
+    )
     for opening, kinds in OPENING_EVENTS.items()
 }
+_AUTHORIZATION: Final = OPENING_COLUMNS.index("authorization_digest")
 _MAX_BEGINNINGS: Final = 1_024
 
 
@@ -42,18 +45,18 @@ class _Beginning:
     """What leaves begin with, up to and with the capability, and the hash of so much: calls of one caller to one Agent
     share it, and it is a third of a leaf."""
 
-    __slots__ = ("_hash", "_text")
+    __slots__ = ("_copied", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text.encode()
-        self._hash = sha256(b"\x00" + self._text)
+        self._copied = sha256(b"\x00" + self._text).copy
 
     def leaf(self, rest: str) -> bytes:
         return self._text + rest.encode()
 
     def hash(self, rest: str) -> bytes:
         """As `leaf_hash` of the whole leaf."""
-        made = self._hash.copy()
+        made = self._copied()
         made.update(rest.encode())
         return made.digest()
 
@@ -61,13 +64,20 @@ class _Beginning:
 class InvocationLeaves:
     """The leaves of one Invocation: the parts that all of them share, ready to be put together."""
 
-    __slots__ = ("_beginning", "_until_end", "_until_latency", "_until_sequence", "_until_type", "columns")
+    __slots__ = (
+        *("_beginning", "_first_beginning"),
+        *("_until_end", "_until_latency", "_until_sequence", "_until_type", "columns"),
+    )
 
     def __init__(self, opening: Sequence[Any]) -> None:
         """From the columns of its opening."""
-        invocation, root_task, trace, parent, _, _, workspace, agent = opening[:8]
+        invocation, root_task, trace, parent, caller_type, caller = opening[:6]
+        workspace, agent, version, release, digest, capability = opening[6:12]
         self.columns = opening
-        self._beginning = self._begun(None)
+        self._first_beginning, self._beginning = _beginnings(
+            # Of an id its text: one of the driver takes longer to be looked up.
+            *(caller_type, caller, version, release.hex, digest, capability, opening[_AUTHORIZATION])
+        )
         above = "" if parent is None else f'"parentInvocationId":"inv_{parent.hex}",'
         self._until_latency = f'","invocationId":"inv_{invocation.hex}"'
         self._until_sequence = f'",{above}"rootTaskId":"task_{root_task.hex}","schemaVersion":"0.3","sequence":'
@@ -77,11 +87,11 @@ class InvocationLeaves:
     def of_opening(self) -> Sequence[bytes]:
         """Of the one to three events that the acceptance stands for: same moment, consecutive ids."""
         first, *others = self._opening()
-        return [self._begun(self.columns[16]).leaf(first), *map(self._beginning.leaf, others)]
+        return [self._first_beginning.leaf(first), *map(self._beginning.leaf, others)]
 
     def hashes_of_opening(self) -> Sequence[bytes]:
         first, *others = self._opening()
-        return [self._begun(self.columns[16]).hash(first), *map(self._beginning.hash, others)]
+        return [self._first_beginning.hash(first), *map(self._beginning.hash, others)]
 
     def of_event(self, event: Iterable[Any]) -> bytes:
         """Of progress or a terminal, from its columns."""
@@ -89,11 +99,6 @@ class InvocationLeaves:
 
     def hash_of_event(self, event: Iterable[Any]) -> bytes:
         return self._beginning.hash(self._event(event))
-
-    def _begun(self, authorization: bytes | None) -> _Beginning:
-        _, _, _, _, caller_type, caller, _, _, version, release, digest, capability = self.columns[:12]
-        # Of the id its text: the driver's own class takes longer to be looked up.
-        return _beginning(digest, version, release.hex, authorization, caller_type, caller, capability)
 
     def _opening(self) -> Sequence[str]:
         kind, event_id, created_at, deadline_at = self.columns[12:16]
@@ -127,14 +132,22 @@ class InvocationLeaves:
 
 
 @lru_cache(_MAX_BEGINNINGS)
-def _beginning(
-    digest: bytes, version: str, release: str, authorization: bytes | None, caller_type: str, caller: str, capability: str
-) -> _Beginning:
-    permitted = "" if authorization is None else f',"authorizationDigest":"{authorization.hex()}"'
-    return _Beginning(
+def _beginnings(
+    caller_type: str,
+    caller: str,
+    version: str,
+    release: str,
+    digest: bytes,
+    capability: str,
+    authorization: bytes | None,
+) -> tuple[_Beginning, _Beginning]:
+    """Of the first leaf of an Invocation, which tells what permitted it, and of its other leaves."""
+    start = (
         f'{{"agentCardDigest":"{digest.hex()}","agentCardVersion":{quoted(version)},"agentReleaseId":"rel_{release}"'
-        f'{permitted},"caller":{{"id":{quoted(caller)},"type":"{caller_type}"}},"capability":{quoted(capability)}'
     )
+    end = f',"caller":{{"id":{quoted(caller)},"type":"{caller_type}"}},"capability":{quoted(capability)}'
+    permitted = "" if authorization is None else f',"authorizationDigest":"{authorization.hex()}"'
+    return _Beginning(f"{start}{permitted}{end}"), _Beginning(start + end)
 
 
 def _consecutive(event_id: UUID) -> tuple[str, str, str]:
