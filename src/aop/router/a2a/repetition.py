@@ -25,6 +25,8 @@ _MAX_LESSONS = 4
 _MAX_RUN = 64
 _MAX_RUN_BYTES = 16 * 1024
 """Events that are read together, and what their values may have together: not more than one long chunk often has."""
+_OTHERS_AT_END = 2
+"""Often a stream's last piece of an artifact and its terminal event come with those before."""
 _BLANKS = b" \t\n\r"
 _QUOTE = ord('"')
 _TYPES: dict[PartKind, type] = {PartKind.TEXT: str, PartKind.FILE: dict}
@@ -67,6 +69,9 @@ class Repetition:
             event = events[place]
             if place >= one_by_one and count - place > 1 and self._before and event.startswith(self._before):
                 together = events[place : place + min(_MAX_RUN, _MAX_RUN_BYTES // len(event))]
+                for _ in range(_OTHERS_AT_END):
+                    if not self._repeats(together[-1]) and len(together) > 1:
+                        together.pop()
                 if len(together) > 1 and (run := self._run(together)) is not None:
                     place += len(run[0])
                     yield run
@@ -77,8 +82,7 @@ class Repetition:
 
     def value(self, event: bytes) -> tuple[bytes, object] | None:
         """The bytes of the value and the value itself; None if the event must be read in full."""
-        before = self._before
-        if not before or not event.startswith(before) or not event.endswith(self._behind) or len(event) > IN_LOOP_BYTES:
+        if not self._before or not self._repeats(event) or len(event) > IN_LOOP_BYTES:
             return None
         value = event[self._place].strip(_BLANKS)
         if not value:
@@ -92,6 +96,9 @@ class Repetition:
             return None
         return (value, read) if self._type is None or type(read) is self._type else None
 
+    def _repeats(self, event: bytes) -> bool:
+        return event.startswith(self._before) and event.endswith(self._behind)
+
     def _run(self, events: list[bytes]) -> Run | None:
         """All of them, or those in front of another event; None if they have to be looked at one by one."""
         before, behind = self._before, self._behind
@@ -99,8 +106,7 @@ class Repetition:
         # Chunks and the bytes around them make the same text only if each event begins and ends with these bytes. An
         # event too short for them has an empty chunk, which is no JSON.
         if before + self._between.join(chunks) + behind != b"".join(events):
-            others = (n for n, event in enumerate(events) if not event.startswith(before) or not event.endswith(behind))
-            other = next(others, 0)
+            other = next((place for place, event in enumerate(events) if not self._repeats(event)), 0)
             return self._run(events[:other]) if other > 1 else None
         text = b"".join(chunks)
         if len(text) > _MAX_RUN_BYTES:
@@ -125,7 +131,8 @@ class Repetition:
         self._type = _TYPES.get(kind)
         if len(before) + len(behind) + _MAX_RUN_BYTES > IN_LOOP_BYTES:
             return
-        if self._is_place_of_value(before, behind, artifact):
+        is_only_place = event.find(value) == len(before)
+        if is_only_place or self._is_place_of_value(before, behind, artifact):
             self._before, self._behind = before, behind
             self._place = slice(len(before), -len(behind))
             self._between = behind + before

@@ -3,17 +3,20 @@
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
+from aop.cards.checks import IN_LOOP_BYTES
 from aop.contracts.errors import ErrorCode, Reason
 from aop.net.sse import EventParser, EventTooLarge
 from aop.router.a2a import requests
 from aop.router.a2a.agent import AgentConversation
+from aop.router.a2a.answers import Result, read_result
 from aop.router.a2a.outcome import AgentFault
 from aop.router.a2a.repetition import Repetition, Run
 from aop.router.a2a.stream_rules import STREAM_KINDS, StreamRules
 from aop.router.a2a.tracked_task import TrackedTask
 
 UNREAD = object()
-DeliverChunks = Callable[[Sequence[bytes], Sequence[object]], Coroutine[Any, Any, None] | None]
+Waiting = Coroutine[Any, Any, None]
+DeliverChunks = Callable[[Sequence[bytes], Sequence[object]], Waiting | None]
 """Called with chunks that came together and their values, or UNREAD. If it returns something to wait for, that is
 awaited before the next chunk."""
 _UNREAD = (UNREAD,)
@@ -36,7 +39,7 @@ async def stream_chunks(
     reading = _Reading(conversation, request_id, rules, deliver)
     try:
         if await conversation.stream(body, request_id, deadline, delegation, reading):
-            return reading.goes_on()
+            return reading.has_more()
     except EventTooLarge:
         raise AgentFault(ErrorCode.AGENT_RESPONSE_TOO_LARGE, Reason.EVENT_SIZE) from None
     finally:
@@ -46,7 +49,7 @@ async def stream_chunks(
 
 
 class _Reading:
-    """Events that repeat the one before are read and delivered as they come, all others by whoever catches up."""
+    """Reads and delivers what came as far as that goes at once; whoever catches up waits and goes on from there."""
 
     def __init__(
         self, conversation: AgentConversation, request_id: str, rules: StreamRules, deliver: DeliverChunks
@@ -58,28 +61,26 @@ class _Reading:
         self._parser = EventParser(conversation.max_event)
         self._repetition = Repetition(request_id)
         self._runs: Iterator[Run | bytes] = iter(())
-        self._event: bytes | None = None
-        self._waiting: Coroutine[Any, Any, None] | None = None
+        self._waits: Iterator[Waiting] = iter(())
+        self._waiting: Waiting | None = None
+        self._long: Result | None = None
 
     def take(self, piece: bytes) -> bool:
         self._runs = self._repetition.runs(self._parser.feed(piece))
-        return self._deliver_runs()
+        self._waits = self._read_all()
+        return self._goes_on_now()
 
     async def catch_up(self) -> bool:
         """True with the Agent's terminal event."""
-        while True:
+        while not self._rules.completed:
             waiting, self._waiting = self._waiting, None
             if waiting is not None:
                 await waiting
-            event, self._event = self._event, None
-            if event is not None:
-                await self._read(event)
-                if self._rules.completed:
-                    return True
-            if self._deliver_runs():
+            if self._goes_on_now():
                 return False
+        return True
 
-    def goes_on(self) -> bool:
+    def has_more(self) -> bool:
         """Whether anything came behind the event that was read last."""
         try:
             return next(self._runs, None) is not None
@@ -90,21 +91,28 @@ class _Reading:
         if self._waiting is not None:  # whoever would have caught up was stopped
             self._waiting.close()
 
-    def _deliver_runs(self) -> bool:
-        """False at an event that has to be read in full, or if there is something to wait for."""
-        for run in self._runs:
-            if isinstance(run, bytes):
-                self._event = run
-                return False
-            self._waiting = self._deliver(*run)
-            if self._waiting is not None:
-                return False
-        return True
+    def _goes_on_now(self) -> bool:
+        self._waiting = next(self._waits, None)
+        return self._waiting is None and not self._rules.completed
 
-    async def _read(self, event: bytes) -> None:
-        result = await self._conversation.read(event, self._request_id, STREAM_KINDS)
-        for value in self._rules.take(result):
-            if (waiting := self._deliver((value,), _UNREAD)) is not None:
-                await waiting
-        if not self._rules.completed:
-            self._repetition.learn(event, result)
+    def _read_all(self) -> Iterator[Waiting]:
+        """All that came, up to the terminal event. What it gives is awaited before it goes on."""
+        rules, deliver = self._rules, self._deliver
+        for run in self._runs:
+            if not isinstance(run, bytes):
+                if (waiting := deliver(*run)) is not None:
+                    yield waiting
+                continue
+            if len(run) > IN_LOOP_BYTES:
+                yield self._read_long(run)
+            result = self._long or read_result(run, self._request_id, STREAM_KINDS)
+            self._long = None
+            for value in rules.take(result):
+                if (waiting := deliver((value,), _UNREAD)) is not None:
+                    yield waiting
+            if rules.completed:
+                return
+            self._repetition.learn(run, result)
+
+    async def _read_long(self, event: bytes) -> None:
+        self._long = await self._conversation.read(event, self._request_id, STREAM_KINDS)
