@@ -191,6 +191,7 @@ IO: Sequence[Failpoint] = (
         hung=lambda opened, _: _until(opened.deadline),
     ),
     Failpoint("peer stream piece", f"{_CLIENT}:StreamedAnswer.__anext__", broken=_peer_lost),
+    Failpoint("peer stream pieces", f"{_CLIENT}:StreamedAnswer.hand_to", broken=_peer_lost),
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from aop.base.canonical import from_base64url
-from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, HttpTimeout, TransferBroken
+from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, HttpTimeout, TakePiece, TransferBroken
 from aop.net.http.message import HeaderLookup
 from proof.record import AgentCall
 from tests.ledger.simulated.loop import History
@@ -150,6 +150,12 @@ class SimulatedStream(HeaderLookup):
 
     async def __anext__(self) -> bytes:
         return await self._piece()
+
+    async def hand_to(self, take: TakePiece) -> bool:
+        async for piece in self:
+            if not take(piece):
+                return True
+        return False
 
     def leave(self) -> None:
         """Before its end this closes the connection, which the Agent of a script does not mind."""

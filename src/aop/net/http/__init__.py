@@ -3,7 +3,7 @@
 from aop.net.headers import Headers
 from aop.net.http.client import AnswerStream, HttpClient, StreamedAnswer
 from aop.net.http.connect_problems import is_untrusted, why_failed
-from aop.net.http.connection import Connection
+from aop.net.http.connection import Connection, TakePiece
 from aop.net.http.message import (
     Answer,
     AnswerTooLarge,
@@ -32,6 +32,7 @@ __all__ = [
     "HttpTimeout",
     "RepeatedHeader",
     "StreamedAnswer",
+    "TakePiece",
     "Target",
     "TransferBroken",
     "certified_context",
