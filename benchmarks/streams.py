@@ -11,12 +11,14 @@ import uvloop
 from aop.net.http import HttpClient, Target
 from aop.net.http.client import AnswerStream
 from benchmarks._stream_platform import StreamPlatform, resident_kib, stream_platform
-from benchmarks.measure import Figure, Report, Round, cpu_micros_of, interleaved
+from benchmarks.measure import Figure, Report, Round, cpu_micros_of, interleaved, machine_pace_micros
 
 CALLERS = 16
 STREAMS = 64
 CHUNKS = 100
-ROUNDS = 7
+ROUNDS = 21
+"""Of chunks that come together; seven said more about the moments of the machine than about a chunk."""
+LONE_ROUNDS = 7
 FIRST_CHUNKS = 60
 OPEN_STREAMS = 400
 PACE_MS = 5.0
@@ -35,7 +37,8 @@ async def _run() -> Report:
     async with stream_platform() as platform:
         client = HttpClient(idle_seconds=60, connect_seconds=5)
         caller = Caller(platform, client)
-        chunks = await _chunk_costs(platform, caller)
+        pace: list[float] = []
+        chunks = await _chunk_costs(platform, caller, pace)
         added, lone = await _added(platform, caller)
         memory = await _memory(platform, caller)
         await client.close()
@@ -44,6 +47,8 @@ async def _run() -> Report:
     ]
     rows.append({"what": "added to the first chunk, ms", "value": f"{added:.2f}"})
     rows.append({"what": "added to a lone call without a stream, ms", "value": f"{lone:.2f}"})
+    fixed = f"{min(pace):.0f} to {max(pace):.0f}"
+    rows.append({"what": "a fixed piece of work, least to most over the rounds, µs", "value": fixed})
     rows += [{"what": f"{unit}, KiB per open stream", "value": kib} for unit, kib in memory.items()]
     targets = {
         **{
@@ -112,8 +117,12 @@ class Caller:
         )
 
 
-async def _chunk_costs(platform: StreamPlatform, caller: Caller) -> dict[str, float]:
-    """What one more chunk costs: streams of many chunks less those of one."""
+async def _chunk_costs(platform: StreamPlatform, caller: Caller, pace: list[float]) -> dict[str, float]:
+    """What one more chunk costs: streams of many chunks less those of one. `pace` gets how fast the machine was."""
+
+    async def paced() -> float:
+        pace.append(machine_pace_micros())
+        return pace[-1]
 
     def measured(pid: int, chunks: int, pause_ms: float) -> Round:
         async def calls() -> None:
@@ -126,16 +135,17 @@ async def _chunk_costs(platform: StreamPlatform, caller: Caller) -> dict[str, fl
         return lambda: cpu_micros_of(pid, work, STREAMS)
 
     pids = {"Gateway": platform.gateway_pid, "Router": platform.router_pid}
-    rounds = {}
+    together: dict[str, Round] = {"pace": paced}
+    alone = {}
     for unit, pid in pids.items():
-        rounds[f"{unit} one"] = measured(pid, 1, 0)
-        rounds[unit] = measured(pid, CHUNKS, 0)
-        rounds[f"{unit}, each chunk alone"] = measured(pid, CHUNKS, PACE_MS)
-    median = await interleaved(rounds, ROUNDS)
+        together[f"{unit} one"] = measured(pid, 1, 0)
+        together[unit] = measured(pid, CHUNKS, 0)
+        alone[f"{unit}, each chunk alone"] = measured(pid, CHUNKS, PACE_MS)
+    median = {**await interleaved(together, ROUNDS), **await interleaved(alone, LONE_ROUNDS)}
     return {
-        name: (micros - median[f"{name.partition(',')[0]} one"]) / (CHUNKS - 1)
-        for name, micros in median.items()
-        if not name.endswith(" one")
+        name: (median[name] - median[f"{unit} one"]) / (CHUNKS - 1)
+        for unit in pids
+        for name in (unit, f"{unit}, each chunk alone")
     }
 
 
