@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from aop.base.clock import from_text
+from aop.serving import body as body_module
 from tests.router.conftest import Lone, LoneRouter
 from tests.support.errors import require_error
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
@@ -39,6 +40,14 @@ async def test_a_dispatch_that_is_dropped_before_its_last_byte_leaves_nothing(lo
         _, writer = await held_back(router, a_dispatch(router) + b"\n")
         await gives_its_slot_back(router, writer)
         assert len(router.agent.calls()) == 1
+
+
+async def test_a_last_byte_that_does_not_come_in_time_is_refused_and_leaves_nothing(
+    router: LoneRouter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(body_module, "RECEIPT_SECONDS", WAIT_SECONDS)
+    assert await status_of(*await held_back(router, a_dispatch(router) + b"\n")) == 400
+    assert (await router.recorded(), router.agent.calls()) == (0, [])
 
 
 async def test_a_refusal_is_not_told_before_the_last_byte(router: LoneRouter) -> None:

@@ -15,6 +15,18 @@ async def test_what_waits_for_a_caller_who_left_is_dropped_and_makes_no_room() -
     assert await outbox.take() is None
 
 
+def an_outbox_that_writes() -> tuple[Outbox, list[bytes]]:
+    """And what it writes, at once."""
+    outbox, written = Outbox(), list[bytes]()
+
+    def write_now(piece: bytes) -> bool:
+        written.append(piece)
+        return True
+
+    outbox.write_by(write_now)
+    return outbox, written
+
+
 async def taking(outbox: Outbox) -> "asyncio.Task[bytes | None]":
     """A consumer who waits."""
     task = asyncio.create_task(outbox.take())
@@ -23,13 +35,7 @@ async def taking(outbox: Outbox) -> "asyncio.Task[bytes | None]":
 
 
 async def test_frames_for_a_consumer_who_waits_are_written_together_without_waking_it() -> None:
-    outbox, written = Outbox(), list[bytes]()
-
-    def write_now(piece: bytes) -> bool:
-        written.append(piece)
-        return True
-
-    outbox.write_by(write_now)
+    outbox, written = an_outbox_that_writes()
     consumer = await taking(outbox)
     assert outbox.put(b"one ")
     assert outbox.put(b"two")
@@ -45,13 +51,7 @@ async def test_frames_for_a_consumer_who_waits_are_written_together_without_waki
 
 
 async def test_frames_that_fill_the_outbox_are_written_at_once_and_leave_room() -> None:
-    outbox, written = Outbox(), list[bytes]()
-
-    def write_now(piece: bytes) -> bool:
-        written.append(piece)
-        return True
-
-    outbox.write_by(write_now)
+    outbox, written = an_outbox_that_writes()
     consumer = await taking(outbox)
     assert outbox.put(b"x" * FULL_BYTES)
     assert written == [b"x" * FULL_BYTES]
