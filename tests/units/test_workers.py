@@ -4,15 +4,18 @@ import asyncio
 import os
 import signal
 import socket
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
 
 import pytest
 
 from aop.control_plane.gateway.tokens import issue_token
 from aop.local.state import DatabaseUrls
 from tests.support.processes import children, is_alive
-from tests.support.waiting import becomes_true, patience
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
 from tests.units.processes import UNITS, environment, run_to_end, served, status_of
+
+_ESTABLISHED = "01"
 
 
 @pytest.mark.rows("HA-05")
@@ -64,3 +67,47 @@ async def test_workers_end_with_their_parent_and_leave_the_address(stores: Datab
         await becomes_true(are_gone)
     async with served("control-plane", settings, "--workers", "1") as (process, _):
         assert len(children(process.pid)) == 1
+
+
+@pytest.mark.rows("HA-05")
+async def test_a_stuck_worker_holds_nobody_up_and_gets_its_connections_later(stores: DatabaseUrls) -> None:
+    settings = environment("control-plane", stores)
+    async with served("control-plane", settings, "--workers", "2") as (process, _):
+        stuck, other = children(process.pid)
+        with ExitStack() as open_ones:
+            os.kill(stuck, signal.SIGSTOP)
+            for _ in range(40):
+                open_ones.enter_context(await _live_connection(settings))
+            os.kill(stuck, signal.SIGCONT)
+            for _ in range(160):
+                open_ones.enter_context(await _live_connection(settings))
+                # If it got every second one, this would take more than 500.
+                if _sockets(stuck, settings) + 2 >= _sockets(other, settings) * 7 / 8:
+                    break
+            else:
+                pytest.fail("the connections stay uneven")
+
+
+async def _live_connection(settings: dict[str, str]) -> socket.socket:
+    """One that is answered, and stays open."""
+    host, _, port = settings[UNITS["control-plane"][1]].partition(":")
+
+    def opened() -> socket.socket:
+        sock = socket.create_connection((host, int(port)), PATIENCE_SECONDS)
+        sock.sendall(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert sock.recv(65536).startswith(b"HTTP/1.1 200 ")
+        return sock
+
+    return await asyncio.to_thread(opened)
+
+
+def _sockets(pid: int, settings: dict[str, str]) -> int:
+    """How many connections to the address of the unit the process has."""
+    port = int(settings[UNITS["control-plane"][1]].rpartition(":")[2])
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]]
+    ours = {f"socket:[{row[9]}]" for row in rows if row[1].endswith(f":{port:04X}") and row[3] == _ESTABLISHED}
+    found = 0
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found += os.readlink(file) in ours
+    return found

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from aop.base.share import WorkerShare
 from aop.net.sockets import LISTEN_FDS, LISTEN_PID
+from aop.serving.connection_counts import ConnectionCounts
 from aop.serving.request_log import Level, UnitLog
 from aop.serving.worker_group import ASK_ALL, BUILT, WORKER, ToAll, WorkerPlace, encode, to_all
 from aop.serving.worker_link import LinkLost, WorkerLink
@@ -79,6 +80,7 @@ class Parent:
         self._workers = [_Worker(WorkerShare(number + 1, plan.count)) for number in range(plan.count)]
         self._stopping = False
         self._started = False
+        self._connections = ConnectionCounts.opened(plan.count)
 
     async def run(self, stop_seconds: float) -> None:
         """Until SIGTERM or SIGINT; WorkersEnded when a worker cannot be kept running.
@@ -125,13 +127,13 @@ class Parent:
         ours, theirs = socket.socketpair()
         with theirs:
             listeners = tuple(listener.fileno() for listener in self._listeners)
-            place = WorkerPlace(worker.share, theirs.fileno(), listeners)
+            place = WorkerPlace(worker.share, theirs.fileno(), self._connections.descriptor, listeners)
             environment = {**self._plan.environment, WORKER: place.text(os.getpid())}
             for name in (LISTEN_FDS, LISTEN_PID):
                 environment.pop(name, None)
             # Settings and secrets are inherited with the environment; the command names nothing but the unit.
             worker.process = await asyncio.create_subprocess_exec(
-                *self._plan.command, env=environment, pass_fds=(place.link, *place.listeners)
+                *self._plan.command, env=environment, pass_fds=(place.link, place.counts, *place.listeners)
             )
 
         async def answer(question: str, body: bytes) -> bytes | None:
@@ -143,6 +145,7 @@ class Parent:
             code = await worker.process.wait()
         finally:
             worker.link = worker.process = None
+            self._connections.end(worker.share.number)
             reading.cancel()
             await asyncio.wait({reading})
         for question, last in worker.last.items():

@@ -54,7 +54,7 @@ async def serve_as_worker(unit: ServedUnit, place: WorkerPlace) -> None:
 
     link = await unit.group.join(place, orphaned)
     try:
-        await serve(unit.serving, build, place.listening())
+        await serve(unit.serving, build, place.listening(), place.neighbours())
     finally:
         link.cancel()
         await asyncio.wait({link})

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from aop.base.ids import new_trace_id
 from aop.contracts.errors import ErrorCode
 from aop.net.asgi import ASGIApp
-from aop.net.server import ConnectionEvent, HttpServer, ServerLimits, whole_answer
+from aop.net.server import ConnectionEvent, HttpServer, Neighbours, NoNeighbours, ServerLimits, whole_answer
 from aop.serving.admission import Slots
 from aop.serving.health import Readiness
 from aop.serving.huge_pages import use_huge_pages
@@ -60,10 +60,15 @@ class Unit:
     """Why that is then so."""
 
 
-async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: Sequence[socket.socket] = ()) -> None:
+async def serve(
+    serving: Serving,
+    build: Callable[[], Awaitable[Unit]],
+    handed: Sequence[socket.socket] = (),
+    neighbours: Neighbours | None = None,
+) -> None:
     """Builds the unit, serves until SIGTERM or SIGINT, drains, and returns when nothing of it is left.
 
-    `handed` are sockets that already listen, from whoever started this process.
+    `handed` are sockets that already listen, from whoever started this process; `neighbours` accept from them too.
     """
     max_connections = require_descriptors(serving.use, serving.max_connections)
     stop = asyncio.Event()
@@ -74,7 +79,7 @@ async def serve(serving: Serving, build: Callable[[], Awaitable[Unit]], handed: 
         unit = await build()
         logging.basicConfig(handlers=[RuntimeRecords(unit.log)], level=logging.WARNING, force=True)
         try:
-            server = _server(unit, max_connections)
+            server = _server(unit, max_connections, neighbours or NoNeighbours())
             await server.start(listeners)
             tune_gc()
             use_huge_pages()
@@ -117,10 +122,10 @@ class ConnectionRecords:
         return whole_answer(answer.status, headers, answer.body)
 
 
-def _server(unit: Unit, max_connections: int) -> HttpServer:
+def _server(unit: Unit, max_connections: int, neighbours: Neighbours) -> HttpServer:
     records = ConnectionRecords(unit.log, unit.metrics)
     limits = ServerLimits(max_connections=max_connections)
-    server = HttpServer(unit.application, limits, note=records.note, refusal=records.refusal)
+    server = HttpServer(unit.application, limits, note=records.note, refusal=records.refusal, neighbours=neighbours)
     unit.metrics.connections(lambda: server.connection_count)
     return server
 

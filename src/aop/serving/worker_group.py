@@ -14,6 +14,7 @@ import msgspec
 
 from aop.base.share import WorkerShare
 from aop.net.sockets import inherited
+from aop.serving.connection_counts import ConnectionCounts, WorkerCount
 from aop.serving.worker_link import LinkLost, WorkerLink
 
 WORKER = "AOP_WORKER"
@@ -45,19 +46,29 @@ class WorkerPlace:
 
     share: WorkerShare
     link: int
+    counts: int
     listeners: tuple[int, ...]
 
     def text(self, parent: int) -> str:
-        return " ".join(map(str, (parent, self.share.number, self.share.count, self.link, *self.listeners)))
+        return " ".join(
+            map(str, (parent, self.share.number, self.share.count, self.link, self.counts, *self.listeners))
+        )
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "WorkerPlace | None":
         """None for a process that is no worker. A variable meant for another process is not followed."""
         numbers = [int(word) for word in environment.get(WORKER, "").split() if word.isdecimal()]
-        if len(numbers) < 5 or numbers[0] != os.getppid():
+        if len(numbers) < 6 or numbers[0] != os.getppid():
             return None
-        _, number, count, link, *listeners = numbers
-        return cls(WorkerShare(number, count), link, tuple(listeners))
+        _, number, count, link, counts, *listeners = numbers
+        return cls(WorkerShare(number, count), link, counts, tuple(listeners))
+
+    def neighbours(self) -> WorkerCount:
+        """The other workers, for whoever accepts connections."""
+        try:
+            return ConnectionCounts(self.counts, self.share.count).place(self.share.number)
+        finally:
+            os.close(self.counts)
 
     def listening(self) -> Sequence[socket.socket]:
         return [inherited(listener) for listener in self.listeners]

@@ -72,14 +72,14 @@ class Connections:
         note: Note,
         refusal: Callable[[], bytes],
         make: Callable[[], ServerConnection],
-        quiet: Callable[[], None],
+        changed: Callable[[], None],
     ) -> None:
         self.idle: OrderedDict[ServerConnection, None] = OrderedDict()
         self._limits = limits
         self._note = note
         self._refusal = refusal
         self._make = make
-        self._quiet = quiet
+        self._changed = changed
         self._open: set[ServerConnection] = set()
         self._leaving: set[ServerConnection] = set()
         self._refused: set[RefusedConnection] = set()
@@ -98,6 +98,7 @@ class Connections:
             return
         connection = self._make()
         self._open.add(connection)
+        self._changed()
         self._join(sock, connection, lambda: self.closed(connection))
 
     def accept_failed(self) -> None:
@@ -111,7 +112,7 @@ class Connections:
         self._open.discard(connection)
         self._leaving.discard(connection)
         self.idle.pop(connection, None)
-        self._quiet()
+        self._changed()
 
     async def settle(self) -> None:
         """Waits until every connection that was accepted is made known, and ends the refused ones."""

@@ -3,68 +3,22 @@
 import asyncio
 import socket
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from aop.net.asgi import ASGIApp, Scope
+from aop.net.server.acceptor import Acceptor
 from aop.net.server.connection import ServerConnection
 from aop.net.server.connections import Connections
 from aop.net.server.exchange import Exchange
 from aop.net.server.limits import Note, ServerLimits, not_noted
+from aop.net.server.neighbours import Neighbours, NoNeighbours
 from aop.net.server.response import empty_answer
 
 _DEFAULT_LIMITS = ServerLimits()
+_NO_NEIGHBOURS = NoNeighbours()
 
 
 def _overloaded() -> bytes:
     return empty_answer(503)
-
-
-# While turns of the loop are long, one connection a turn is too few for those who wait.
-_ACCEPTS_A_TURN: Final = 16
-_PAUSE_SECONDS: Final = 0.1
-# The connection was gone before it was taken; the next one may be fine.
-_GONE: Final = (ConnectionError, InterruptedError)
-
-
-class Acceptor:
-    """Owns nothing but its place in the loop; who waits while it pauses stays in the kernel's queue."""
-
-    def __init__(
-        self, listener: socket.socket, admit: Callable[[socket.socket], None], failed: Callable[[], None]
-    ) -> None:
-        self._listener = listener
-        self._admit = admit
-        self._failed = failed
-        self._loop = asyncio.get_running_loop()
-        self._pause: asyncio.TimerHandle | None = None
-
-    def start(self) -> None:
-        self._pause = None
-        self._loop.add_reader(self._listener, self._accept)
-
-    def stop(self) -> None:
-        if self._pause is None:
-            self._loop.remove_reader(self._listener)
-        else:
-            self._pause.cancel()
-        self._listener.close()
-
-    def _accept(self) -> None:
-        for _ in range(_ACCEPTS_A_TURN):
-            try:
-                sock, _ = self._listener.accept()
-            except BlockingIOError:
-                return
-            except _GONE:
-                continue
-            except OSError:
-                # Out of descriptors or memory. The socket stays readable, so without a pause the loop would spin.
-                self._loop.remove_reader(self._listener)
-                self._pause = self._loop.call_later(_PAUSE_SECONDS, self.start)
-                self._failed()
-                return
-            sock.setblocking(False)
-            self._admit(sock)
 
 
 class HttpServer:
@@ -80,14 +34,16 @@ class HttpServer:
         *,
         note: Note = not_noted,
         refusal: Callable[[], bytes] = _overloaded,
+        neighbours: Neighbours = _NO_NEIGHBOURS,
     ) -> None:
         self.limits = limits
         self.note = note
         self.stopping = False
         self.draining = False
-        self.connections = Connections(limits, note, refusal, self._connection, self._note_quiet)
+        self.connections = Connections(limits, note, refusal, self._connection, self._note_count)
         self.idle = self.connections.idle
         self._app = app
+        self._neighbours = neighbours
         self._loop: asyncio.AbstractEventLoop
         self._acceptors: list[Acceptor] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -104,8 +60,9 @@ class HttpServer:
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
         self._loop = asyncio.get_running_loop()
+        self._neighbours.tell(0)
         for sock in sockets:
-            acceptor = Acceptor(sock, self.connections.admit, self.connections.accept_failed)
+            acceptor = Acceptor(sock, self._neighbours, self.connections.admit, self.connections.accept_failed)
             acceptor.start()
             self._acceptors.append(acceptor)
 
@@ -113,6 +70,7 @@ class HttpServer:
         for acceptor in self._acceptors:
             acceptor.stop()
         self._acceptors.clear()
+        self._neighbours.leave()
 
     def drain(self) -> None:
         """From now on every answer says that its connection closes. New connections are still accepted."""
@@ -163,6 +121,11 @@ class HttpServer:
 
     def _connection(self) -> ServerConnection:
         return ServerConnection(self, self._loop)
+
+    def _note_count(self) -> None:
+        if self._acceptors:
+            self._neighbours.tell(len(self.connections))
+        self._note_quiet()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
