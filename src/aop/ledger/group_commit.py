@@ -1,4 +1,4 @@
-"""Group commit: whatever waits while one write runs becomes the next write; a lone entry is written at once.
+"""Group commit: whatever waits while one write runs becomes the next write; behind lone ones it is written at once.
 
 Every entry must be on disk before it is answered. One commit for each would make the disk the limit, and a statement
 costs PostgreSQL for one row about what it costs for thirty. Here callers share both, and nobody waits for a timer: the
@@ -31,8 +31,9 @@ from aop.ledger.results import (
     WriteResult,
     Written,
 )
-from aop.ledger.waiting import Meanwhile, Waiting, call_all, taken, tell_all
+from aop.ledger.waiting import MAX_IN_BATCH, Meanwhile, Waiting, call_all, taken, tell_all
 from aop.ledger.writer_connection import BackendRuns, Connect, WriterConnection
+from aop.store.company import Company
 from aop.store.database import CONNECTION_LOST, Connection
 from aop.store.writable import require_replicated
 
@@ -47,9 +48,6 @@ _SERVER_GONE = ("08", "57P")
 _READ_ONLY = "25006"
 # Refused because of a value, a constraint or a trigger.
 _DENIED = ("22", "23", "P0")
-# Calls that came in together get here within a few turns of the loop. Without this a batch had 4 rows at 64 callers,
-# with it 28, and PostgreSQL's part of an Invocation fell to about a third. Behind a lone entry nobody waits.
-_TURNS_TO_GATHER = 2
 # The pause after an unexpected exception. It is short, because callers already wait for the next batch.
 _MAX_PAUSE_SECONDS = 0.01
 _PROBE_PAUSE_SECONDS = 0.05
@@ -84,7 +82,7 @@ class GroupCommit(Generic[E, R]):
         self._writes: list[Waiting[E, WriteResult[R]]] = []
         self._probes: list[Waiting[E, ProbeResult[R]]] = []
         self._wake = asyncio.Event()
-        self._has_company = False
+        self._company = Company(MAX_IN_BATCH)
         self._loop: Loop | None = None
 
     def start(self, loops: Loops, name: str) -> None:
@@ -113,11 +111,11 @@ class GroupCommit(Generic[E, R]):
 
     async def _turn(self) -> None:
         await self._wake.wait()
-        if self._has_company:
-            for _ in range(_TURNS_TO_GATHER):
-                await asyncio.sleep(0)
+        if self._writes:
+            await self._company.gather(self._writes)
         writes, probes = taken(self._writes), taken(self._probes)
-        self._has_company = len(writes) > 1
+        if writes:
+            self._company.had(len(writes))
         if not self._writes and not self._probes:
             self._wake.clear()
         try:

@@ -1,21 +1,19 @@
 """Reads requested together are read together: whatever waits while one statement runs becomes the next one.
 
-A lone read is sent at once. Every answer was read after it was requested; nothing is cached.
+Behind lone reads a read is sent at once. Every answer was read after it was requested; nothing is cached.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from aop.store.company import Company
 from aop.store.database import SERVER_LOST, Connection, Database, translated
 from aop.store.problems import StoreUnavailable
 
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
 _MAX_TOGETHER = 512
-# Calls that came in together ask within a few turns of the loop. A lone one does not wait for company: only behind a
-# batch of several is the next one likely to have several too.
-_TURNS_TO_GATHER = 2
 
 
 class GroupedReads(Generic[K, R]):
@@ -25,7 +23,7 @@ class GroupedReads(Generic[K, R]):
         self._database = database
         self._kept = database.keep()
         self._read = read
-        self._has_company = False
+        self._company = Company(_MAX_TOGETHER)
         self._waiting: list[tuple[K, asyncio.Future[R | None]]] = []
         self._reading_now: Sequence[tuple[K, asyncio.Future[R | None]]] = ()
         self._reading: asyncio.Task[None] | None = None
@@ -34,8 +32,9 @@ class GroupedReads(Generic[K, R]):
         return await self.begin(key)
 
     def begin(self, key: K) -> "asyncio.Future[R | None]":
-        """The same without a coroutine: one step less on the way of every call. The statement leaves in the next turn
-        of the loop. Whoever does not wait for the answer cancels it, and takes nobody else's away."""
+        """The same without a coroutine: one step less on the way of every call. The statement of a lone
+        call leaves in the next turn of the loop. Whoever does not wait for the answer cancels it, and takes nobody
+        else's away."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[R | None] = loop.create_future()
         self._waiting.append((key, answer))
@@ -55,13 +54,11 @@ class GroupedReads(Generic[K, R]):
 
     async def _read_all(self) -> None:
         while self._waiting:
-            if self._has_company:
-                for _ in range(_TURNS_TO_GATHER):
-                    await asyncio.sleep(0)
+            await self._company.gather(self._waiting)
             batch, self._waiting = self._waiting[:_MAX_TOGETHER], self._waiting[_MAX_TOGETHER:]
             self._reading_now = batch
-            self._has_company = len(batch) > 1
-            keys = list(dict.fromkeys([key for key, _ in batch])) if self._has_company else [batch[0][0]]
+            self._company.had(len(batch))
+            keys = list(dict.fromkeys([key for key, _ in batch])) if len(batch) > 1 else [batch[0][0]]
             try:
                 found = await self._found(keys)
             except Exception as fault:  # noqa: BLE001  whatever it is, everyone who waits gets it
