@@ -125,6 +125,15 @@ def test_another_event_among_those_that_repeat_is_left_to_the_full_reading(place
         assert in_runs(learned(envelope(b"1")), events) == [*expected[:place], other, *expected[place + 1 :]]
 
 
+@pytest.mark.parametrize("size", [1, 8_000, 16_000, 17_000, 40_000])
+def test_long_events_that_came_together_are_read_as_one_by_one(size: int) -> None:
+    events = [envelope(json.dumps(str(number) * size).encode()) for number in range(6)]
+    for first in (envelope(b"1"), events[0]):
+        alone = learned(first)
+        assert in_runs(learned(first), events) == [alone.value(event) or event for event in events]
+        assert in_runs(learned(first), [envelope(b"7"), *events]) == [(b"7", 7), *in_runs(learned(first), events)]
+
+
 def test_a_short_event_beside_one_with_blanks_is_no_repetition() -> None:
     """Together they are as long as two that repeat."""
     before, _, behind = envelope(b"99").partition(b"99")

@@ -68,7 +68,8 @@ class Repetition:
         while place < count:
             event = events[place]
             if place >= one_by_one and count - place > 1 and self._before and event.startswith(self._before):
-                together = events[place : place + min(_MAX_RUN, _MAX_RUN_BYTES // len(event))]
+                # At least the event itself, which may be longer than a run may be.
+                together = events[place : place + max(1, min(_MAX_RUN, _MAX_RUN_BYTES // len(event)))]
                 for _ in range(_OTHERS_AT_END):
                     if not self._repeats(together[-1]) and len(together) > 1:
                         together.pop()
