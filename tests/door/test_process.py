@@ -6,19 +6,20 @@ import signal
 
 import pytest
 
+from aop.local.ports import any_free_port
 from tests.support.agent import a_message, data
 from tests.support.callers import connected, post
 from tests.support.door import OpenDoor
 from tests.support.loop import CAPABILITY, SPACE
 from tests.support.peers import after
 from tests.support.waiting import becomes_true, patience
-from tests.units.processes import free_port, run_to_end, start, status_of
+from tests.units.processes import run_to_end, start, status_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def test_a_stop_lets_a_running_call_end_and_no_token_is_in_the_log(door: OpenDoor) -> None:
-    port, platform, gate = free_port(), door.platform, asyncio.Event()
+    port, platform, gate = any_free_port(), door.platform, asyncio.Event()
     process = await start("door", _settings(port, platform.gateway.origin))
     await becomes_true(lambda: _answers(port))
     platform.agent.script(after(gate, a_message(data({"n": 1}))))

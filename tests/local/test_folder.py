@@ -183,3 +183,7 @@ def listening(port: int) -> Iterator[None]:
 def test_a_free_port_is_none_that_an_outgoing_connection_is_given_by_default() -> None:
     first_given_by_default = 32_768
     assert all(1024 < any_free_port() < first_given_by_default for _ in range(20))
+
+
+def test_free_ports_asked_for_before_they_are_used_are_different() -> None:
+    assert len({any_free_port() for _ in range(500)}) == 500

@@ -57,10 +57,7 @@ class LocalPlatform:
 
 def seed_ports(data: Path) -> Ports:
     """Ports nobody uses, so that platforms of tests that run at the same time do not meet."""
-    free: set[int] = set()
-    while len(free) < 7:  # a port that nobody has taken yet may be given a second time
-        free.add(any_free_port())
-    gateway, router, console, door, *agents = free
+    gateway, router, console, door, *agents = (any_free_port() for _ in range(7))
     ports = Ports(gateway, router, console, (agents[0], agents[1], agents[2]), door)
     data.mkdir(parents=True, exist_ok=True)
     (data / "ports.json").write_text(json.dumps({name: getattr(ports, name) for name in ports.__struct_fields__}))

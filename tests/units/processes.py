@@ -2,13 +2,13 @@
 
 import asyncio
 import os
-import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.request import Request, urlopen
 
+from aop.local.ports import any_free_port
 from aop.local.state import DatabaseUrls
 from tests.support.settings import control_plane_environment, router_environment
 from tests.support.waiting import PATIENCE_SECONDS, patience
@@ -19,17 +19,11 @@ UNITS = {
 }
 
 
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def environment(unit: str, stores: DatabaseUrls | None, **changes: str | None) -> dict[str, str]:
     database, address, make = UNITS[unit]
     if stores is not None:
         changes.setdefault(database, stores.router if unit == "router" else stores.control_plane)
-    changes.setdefault(address, f"127.0.0.1:{free_port()}")
+    changes.setdefault(address, f"127.0.0.1:{any_free_port()}")
     return make(**changes)
 
 

@@ -6,12 +6,13 @@ import json
 import asyncpg
 import pytest
 
+from aop.local.ports import any_free_port
 from aop.local.state import DatabaseUrls
 from aop.net.http import HttpError
 from tests.support.endpoints import agent_endpoint, stalling
 from tests.support.errors import require_error
 from tests.support.publication import Json, process_on, provider
-from tests.units.processes import environment, free_port, served
+from tests.units.processes import environment, served
 
 
 async def used_challenges(stores: DatabaseUrls) -> list[str]:
@@ -25,7 +26,7 @@ async def used_challenges(stores: DatabaseUrls) -> list[str]:
 async def test_a_challenge_claimed_by_a_process_that_was_killed_is_spent_and_a_fresh_one_verifies(
     stores: DatabaseUrls,
 ) -> None:
-    port = free_port()
+    port = any_free_port()
     settings = environment(
         "control-plane",
         stores,

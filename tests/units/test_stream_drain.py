@@ -13,6 +13,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from aop.local.ports import any_free_port
 from aop.local.state import DatabaseUrls
 from tests.loop.test_overload import locked
 from tests.support.agent import ScriptedAgent, scripted_agent
@@ -24,7 +25,7 @@ from tests.support.settings import CONTROL_PLANE_TO_ROUTER, router_environment
 from tests.support.stream import EVENT_STREAM, StreamCaller, calling
 from tests.support.streaming_agent import a_whole_stream, piece, status, streamed, task
 from tests.support.waiting import becomes_true, generous, patience
-from tests.units.processes import free_port, status_of
+from tests.units.processes import status_of
 
 PATH = "/internal/v1/invocations"
 TOKEN = (b"authorization", f"Bearer {CONTROL_PLANE_TO_ROUTER}".encode())
@@ -84,7 +85,7 @@ async def router_process(stores: DatabaseUrls, grace: int) -> AsyncIterator[Rout
 async def router_beside(
     agent: ScriptedAgent, plane: ScriptedControlPlane, stores: DatabaseUrls, grace: int, *options: str
 ) -> AsyncIterator[RouterProcess]:
-    port = free_port()
+    port = any_free_port()
     settings = router_environment(
         PLATFORM_ROUTER_LISTEN_ADDRESS=f"127.0.0.1:{port}",
         PLATFORM_ROUTER_DATABASE_URL=stores.router,

@@ -3,9 +3,10 @@ sockets in that folder."""
 
 import errno
 import os
-import random
+import secrets
 import socket
 from collections.abc import Collection, Sequence
+from itertools import count, islice
 from pathlib import Path
 
 import msgspec
@@ -26,6 +27,7 @@ _LAST = 65535
 # Below those that systems by default give to outgoing connections, and above most that are known by number.
 _QUIET_PORTS = range(20_000, 32_000)
 _TRIES = 1_000
+_places = count(secrets.randbelow(len(_QUIET_PORTS)))
 
 
 class Ports(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -162,10 +164,13 @@ def is_taken(address: ListenAddress) -> bool:
 
 
 def any_free_port() -> int:
-    """A port that stays free until it is used, although others open connections in between."""
-    chance = random.SystemRandom()
-    for _ in range(_TRIES):
-        port = chance.choice(_QUIET_PORTS)
-        if is_free(ListenAddress("127.0.0.1", port)):
+    """A port that stays free until it is used, although others open connections in between.
+
+    A process takes them in turn from a random place: one that asks for several before it listens on the first gets
+    different ones, and two that ask at the same time hardly ever meet.
+    """
+    for place in islice(_places, _TRIES):
+        port = _QUIET_PORTS[place % len(_QUIET_PORTS)]
+        if is_free(ListenAddress(_HOST, port)):
             return port
     raise PortTaken(f"of {_TRIES} ports tried from {_QUIET_PORTS.start} to {_QUIET_PORTS.stop - 1} none is free")

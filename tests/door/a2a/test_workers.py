@@ -9,11 +9,12 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from aop.local.ports import any_free_port
 from interop.door import WAIT
 from tests.door.a2a.reading import events_of, params, rpc, state_of, token_of
 from tests.support.door_agents import A2AAgents
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
-from tests.units.processes import free_port, start, status_of
+from tests.units.processes import start, status_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 _ROUNDS = 6
@@ -21,7 +22,7 @@ _ROUNDS = 6
 
 @pytest.mark.rows("DOOR-05", "HA-05")
 async def test_a_task_is_found_and_canceled_from_every_worker_by_its_bearer_alone(agents: A2AAgents) -> None:
-    platform, port = agents.door.platform, free_port()
+    platform, port = agents.door.platform, any_free_port()
     settings = {
         "PLATFORM_DOOR_LISTEN_ADDRESS": f"127.0.0.1:{port}",
         "PLATFORM_DOOR_GATEWAY_ORIGIN": platform.gateway.origin,
