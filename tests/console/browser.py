@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, e
 
 from tests.console.stack import Stack
 from tests.support import issuer
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.chromium import find_chromium
 
 AXE = Path(__file__).resolve().parents[2] / "console" / "node_modules" / "axe-core" / "axe.min.js"
@@ -69,6 +71,13 @@ class Tab:
         if not self.page.url.startswith(self.stack.console):
             return False
         return bool(self.page.evaluate("sessionStorage.getItem('aop.token') !== null"))
+
+    def wait_until(self, happened: Callable[[], object]) -> None:
+        """For what the page does not show, such as a request that is held back."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not happened():
+            assert time.monotonic() < deadline
+            self.page.wait_for_timeout(10)
 
     def require_accessible(self, looked_at: LookedAt = "everything") -> None:
         """axe finds nothing against WCAG 2.2 AA, nothing sticks out at the side, nothing moves for ever."""

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.console.browser import Tab
 from tests.console.screens import two_versions
@@ -90,6 +90,24 @@ def test_installing_asks_for_every_permission_and_leads_to_where_the_agent_can_b
     (installation,) = tab.stack.caller.get(f"/v1/workspaces/{workspace_id}/installations").json["items"]
     assert (installation["installedVersion"], installation["versionConstraint"]) == ("1.0.0", "1.0.0")
     assert installation["acceptedPermissions"] == ["text.read"]
+
+
+@pytest.mark.rows("CON-11")
+def test_a_list_read_before_the_installation_does_not_hide_it_when_it_comes_late(tab: Tab) -> None:
+    workspace_id, lists, scripts = tab.stack.agent_id("late").replace("test:", ""), list[Route](), list[Route]()
+    page = tab.open("/agents/aop:summarizer?open=install")
+    page.route(f"**/workspaces/{workspace_id}/installations?*", lambda route: lists.append(route), times=1)  # noqa: PLW0108  a plain function
+    page.route("**/assets/PlaygroundPage-*.js", lambda route: scripts.append(route))  # noqa: PLW0108
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Workspace", exact=True).select_option(label="New Workspace…")
+    dialog.get_by_label("Id of the new Workspace").fill(workspace_id)
+    dialog.get_by_role("button", name="Accept all").click()
+    dialog.get_by_role("button", name="Install", exact=True).click()
+    tab.wait_until(lambda: lists and scripts)
+    lists[0].fulfill(json={"items": []}, headers={"access-control-allow-origin": tab.stack.console})
+    scripts[0].continue_()  # until now the page that reads the list was open
+    expect(page).to_have_url(f"{tab.stack.console}/workspaces/{workspace_id}/playground?agent=aop%3Asummarizer")
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
 
 
 def test_what_makes_no_skill_usable_leads_to_the_workspace_where_more_can_be_accepted(tab: Tab) -> None:

@@ -232,8 +232,7 @@ def test_the_choice_of_agent_keeps_the_focus_when_cards_come_late(tab: Tab) -> N
     agents = page.get_by_role("combobox", name="Agent", exact=True)
     agents.focus()
     for _ in range(2):
-        while not held:
-            page.wait_for_timeout(10)
+        tab.wait_until(lambda: held)
         expect(agents).to_be_focused()
         held.pop().continue_()
         expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()

@@ -5,6 +5,7 @@ import {
   queryOptions,
   useMutation,
   useQueryClient,
+  type QueryClient,
   type UseMutationResult,
 } from "@tanstack/react-query"
 
@@ -141,9 +142,15 @@ export function useAction<Id extends OperationId>(
   const client = useQueryClient()
   return useMutation<Answer<Id>, Problem, Input<Id>>({
     mutationFn: (input) => call(id, input),
-    // Not waited for: what the caller does next must not depend on whether its screen survives the refresh.
-    onSettled: () => {
-      for (const name of stale) void client.invalidateQueries({ queryKey: [name] })
-    },
+    onSettled: () => readAgain(client, stale),
   })
+}
+
+/** Not waited for: what the caller does next must not depend on whether its screen survives the refresh. */
+export function readAgain(client: QueryClient, stale: ReadonlyArray<OperationId>): void {
+  for (const name of stale) {
+    // A first read that is under way would be taken for the new one, although it may have missed the action.
+    void client.cancelQueries({ queryKey: [name] })
+    void client.invalidateQueries({ queryKey: [name] })
+  }
 }
