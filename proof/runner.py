@@ -3,16 +3,19 @@
 import asyncio
 import importlib
 import json
+import os
 import pkgutil
 import shutil
+import signal
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 from proof import areas
@@ -109,7 +112,7 @@ def prove_all(names: Sequence[str], order: Order) -> Iterator[Proved]:
 
 
 def _proved(names: Sequence[str], at_once: int, order: Order) -> Iterator[Proved]:
-    with ProcessPoolExecutor(at_once, get_context("spawn"), max_tasks_per_child=1) as workers:
+    with ProcessPoolExecutor(at_once, get_context("spawn"), _end_with_parent, max_tasks_per_child=1) as workers:
         waiting: dict[Future[Proved], str] = {workers.submit(_work, name, order): name for name in names}
         try:
             for done in as_completed(waiting):
@@ -117,6 +120,20 @@ def _proved(names: Sequence[str], at_once: int, order: Order) -> Iterator[Proved
         except BaseException:
             workers.shutdown(cancel_futures=True)
             raise
+
+
+def _end_with_parent() -> None:
+    """An area whose command was ended clears up and ends as well: its units and its PostgreSQL are its children."""
+    parent = parent_process()
+    assert parent is not None
+    # A shell lets what it starts in the background ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def watch() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _outcome(done: "Future[Proved]", name: str) -> Proved:

@@ -2,6 +2,9 @@
 
 import json
 import re
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,18 @@ from proof.area import Area, Figure, Findings, Run, proves
 from proof.report import INDEX, index, keep
 from proof.runner import Proved, area_named, area_names, prove, summary
 from tests.support.postgres import PostgresForTests
+from tests.support.processes import processes_of, require_none_left
+from tests.support.waiting import PATIENCE_SECONDS
 
+_ROOT = Path(__file__).parents[2]
+_PROGRAM = f"""
+import signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what it starts in the background
+sys.path.insert(0, {str(_ROOT)!r})
+from pathlib import Path
+from proof.runner import SOAK, Order, prove_all
+list(prove_all([SOAK], Order(False, 1, Path("kept"), hours=1)))
+"""
 _IMPORTS_PROOF = re.compile(r"^\s*(?:from|import) proof\b", re.MULTILINE)
 
 
@@ -83,6 +97,19 @@ def test_areas_are_listed_and_an_unknown_one_is_refused(capsys: pytest.CaptureFi
         main(["no-such-area"])
     assert ended.value.code == 2
     assert "there is no area 'no-such-area'" in capsys.readouterr().err
+
+
+def test_an_area_whose_command_was_ended_leaves_no_process_behind(tmp_path: Path) -> None:
+    """Also when the command alone gets the signal, as by `kill`, and not all of its group, as by Ctrl-C."""
+    place = str(tmp_path)  # they have it as their working folder
+    with subprocess.Popen([sys.executable, "-c", _PROGRAM], cwd=tmp_path, stderr=subprocess.DEVNULL) as command:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not any("aop router" in line for line in processes_of(place).values()):
+            assert time.monotonic() < deadline
+            assert command.poll() is None, "it ended before its units ran"
+            time.sleep(0.05)
+        command.terminate()
+    require_none_left(place, PATIENCE_SECONDS)
 
 
 def test_the_index_says_what_proves_each_promise() -> None:
