@@ -53,14 +53,26 @@ class OtlpCollector:
     async def trace(self, trace_id: str, count: int, seconds: float = PATIENCE_SECONDS) -> list[Seen]:
         """The spans of a trace, once there are at least so many of them."""
 
-        def found() -> list[Seen]:
-            return [span for span in self.spans if span.trace_id == trace_id]
-
         async def complete() -> bool:
-            return len(found()) >= count
+            return len(self._spans_of(trace_id)) >= count
 
         await becomes_true(complete, seconds)
-        return found()
+        return self._spans_of(trace_id)
+
+    async def whole_trace(self, trace_id: str, least: int) -> list[Seen]:
+        """The spans of a trace that may have more: units send by themselves, so the root may come before the rest."""
+
+        async def complete() -> bool:
+            spans = self._spans_of(trace_id)
+            arrived = {span.span_id for span in spans} | {""}
+            parents = {span.parent_id for span in spans}
+            return len(spans) >= least and "" in parents and parents <= arrived
+
+        await becomes_true(complete)
+        return self._spans_of(trace_id)
+
+    def _spans_of(self, trace_id: str) -> list[Seen]:
+        return [span for span in self.spans if span.trace_id == trace_id]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body, more = b"", True

@@ -14,7 +14,9 @@ from tools.agent_env import AGENTS, agent_python
 BRIEF, ITEMS, SUMMARY = "aop:meeting-brief", "aop:action-items", "aop:summarizer"
 MEETING = {"notes": "Budget meeting. Alice will send the budget by Friday.", "sentences": 1}
 LEAST = 3 + 3 * 5
-"""Gateway, dispatch and two nested calls with four phases each, and the two questions for the pins of the children."""
+"""Gateway, dispatch and two nested calls with four phases each, and the two questions for the pins of the children.
+
+A Router that does not have a Card yet asks for it too."""
 
 
 def invoke(origin: str, token: str) -> Any:
@@ -38,7 +40,7 @@ async def test_a_nested_call_is_one_connected_trace_with_the_platforms_own_id(tm
             await asyncio.to_thread(platform.wait_ready)
             run = platform.run
             done = await asyncio.to_thread(invoke, run["gateway"], run["token"])
-            spans = await collector.trace(done["traceId"], LEAST)
+            spans = await collector.whole_trace(done["traceId"], LEAST)
             await asyncio.to_thread(platform.stop)
     root = require_connected(spans)
     assert (root.unit, root.attributes["aop.invocation.id"]) == ("aop-control-plane", done["invocationId"])
