@@ -51,6 +51,7 @@ def problems(root: Path, paths: Sequence[Path]) -> Iterator[str]:
             yield from _line_problems(path, name, _HOST, "an address has no place in a lock file")
         if path.suffix in {".py", ".md", ".toml", ".sql", ".json", ".yaml", ".yml"}:
             yield from _line_problems(path, name, _MACHINE_PATH, "a path of one machine")
+    yield from _case_problems([path.relative_to(root) for path in paths])
     yield from _median_problems(product)
 
 
@@ -82,6 +83,16 @@ def _python_problems(name: Path, text: str) -> Iterator[str]:
 def _size_problems(name: Path, text: str) -> Iterator[str]:
     if (lines := text.count("\n")) > MAX_LINES:
         yield f"{name}: {lines} lines, {MAX_LINES} at most"
+
+
+def _case_problems(names: Sequence[Path]) -> Iterator[str]:
+    """Where a file system ignores case, an import of one of two such modules may find the other."""
+    seen = dict[str, Path]()
+    for name in names:
+        imported_as = name.with_suffix("") if name.suffix in {".ts", ".tsx"} else name
+        other = seen.setdefault(str(imported_as).lower(), name)
+        if other is not name:
+            yield f"{name}: differs from {other} by case alone"
 
 
 def _median_problems(lines: Sequence[int]) -> Iterator[str]:

@@ -71,3 +71,8 @@ def test_names_docstrings_and_machine_paths_are_looked_at(tmp_path: Path) -> Non
         "requirements.lock": "--index-url somewhere\n",
     }
     assert [problem.partition(":")[0] for problem in found_in(tmp_path, files)] == list(files)
+
+
+def test_no_two_modules_differ_by_case_alone(tmp_path: Path) -> None:
+    files = dict.fromkeys(("console/src/Tree.tsx", "console/src/tree.ts", "console/src/Tree.test.ts"), "//\n")
+    assert found_in(tmp_path, files) == ["console/src/tree.ts: differs from console/src/Tree.tsx by case alone"]

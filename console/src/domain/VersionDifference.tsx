@@ -7,7 +7,7 @@ import { Badge } from "@/components/Badge"
 import { cn } from "@/components/classes"
 import { plural } from "@/components/format"
 import { SkillCompatibilities } from "@/domain/SkillCompatibilities"
-import { versionDifference, type Change } from "@/domain/versionDifference"
+import { versionDifference, type Change } from "@/domain/versionChanges"
 
 interface VersionDifferenceProps {
   readonly older: AgentCard

@@ -18,7 +18,7 @@ import { InvocationOutcome } from "@/domain/InvocationOutcome"
 import { stateOf } from "@/domain/invocationState"
 import { lineageTree } from "@/features/trace/lineage"
 import { selfSpans, total } from "@/features/trace/timing"
-import { endOf } from "@/features/trace/waterfall"
+import { endOf } from "@/features/trace/timeAxis"
 
 interface ChosenInvocationProps {
   readonly record: InvocationRecord

@@ -18,7 +18,7 @@ import { selfSpans } from "@/features/trace/timing"
 import { TraceSummary } from "@/features/trace/TraceSummary"
 import { useLineage } from "@/features/trace/useLineage"
 import { Waterfall } from "@/features/trace/Waterfall"
-import { axisOf } from "@/features/trace/waterfall"
+import { axisOf } from "@/features/trace/timeAxis"
 
 interface CompareViewProps {
   readonly workspaceId: string

@@ -3,9 +3,9 @@
 import { useMemo, useState, type PointerEvent } from "react"
 
 import type { Branch } from "@/features/trace/lineage"
-import { minimapLines } from "@/features/trace/minimap"
+import { minimapLines } from "@/features/trace/minimapLines"
 import { between, isWhole, moved, type Viewport } from "@/features/trace/viewport"
-import type { Axis } from "@/features/trace/waterfall"
+import type { Axis } from "@/features/trace/timeAxis"
 
 interface MinimapProps {
   readonly rows: ReadonlyArray<Branch>

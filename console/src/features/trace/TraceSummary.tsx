@@ -7,7 +7,7 @@ import { dateTime, plural, relative } from "@/components/format"
 import { span } from "@/components/instants"
 import { useNow } from "@/components/useNow"
 import { failures } from "@/features/trace/find"
-import { axisOf } from "@/features/trace/waterfall"
+import { axisOf } from "@/features/trace/timeAxis"
 
 export function TraceSummary({ trace: { traceId, invocations } }: { readonly trace: Trace }) {
   const now = useNow(1000)

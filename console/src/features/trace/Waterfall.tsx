@@ -10,7 +10,7 @@ import { useWidth } from "@/components/useWidth"
 import type { Branch } from "@/features/trace/lineage"
 import type { Lineage } from "@/features/trace/useLineage"
 import { useTreeKeys } from "@/features/trace/useTreeKeys"
-import { ticksOf } from "@/features/trace/waterfall"
+import { ticksOf } from "@/features/trace/timeAxis"
 import { TRACKS, WaterfallRow, type Drawn } from "@/features/trace/WaterfallRow"
 
 interface WaterfallProps {

@@ -4,7 +4,7 @@ import type { CSSProperties } from "react"
 
 import { cn } from "@/components/classes"
 import { span } from "@/components/instants"
-import type { Bar, Segment } from "@/features/trace/waterfall"
+import type { Bar, Segment } from "@/features/trace/timeAxis"
 
 const AREA = "relative mx-3 h-6 min-w-0 overflow-hidden md:h-full"
 const HATCHED =

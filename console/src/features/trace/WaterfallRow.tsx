@@ -11,7 +11,7 @@ import { stateLabel } from "@/domain/StateBadge"
 import { failureText, isFailure } from "@/domain/invocationState"
 import type { Branch } from "@/features/trace/lineage"
 import { total, type SpansById } from "@/features/trace/timing"
-import { barOf, placeOf, segmentsOf, type Axis, type Bar } from "@/features/trace/waterfall"
+import { barOf, placeOf, segmentsOf, type Axis, type Bar } from "@/features/trace/timeAxis"
 import { WaterfallBar } from "@/features/trace/WaterfallBar"
 
 /** The two columns, the same in the row of the axis. */

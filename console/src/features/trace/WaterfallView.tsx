@@ -23,7 +23,7 @@ import {
   type Viewport,
 } from "@/features/trace/viewport"
 import { Waterfall } from "@/features/trace/Waterfall"
-import { axisOf, barOf, type Axis } from "@/features/trace/waterfall"
+import { axisOf, barOf, type Axis } from "@/features/trace/timeAxis"
 
 interface WaterfallViewProps {
   readonly records: ReadonlyArray<InvocationRecord>

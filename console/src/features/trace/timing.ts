@@ -6,7 +6,7 @@ import { micros } from "@/components/instants"
 import { isFailure, stateOf } from "@/domain/invocationState"
 import { nodeKeyOf } from "@/features/trace/graph"
 import { rowsInView, type Branch } from "@/features/trace/lineage"
-import { endOf } from "@/features/trace/waterfall"
+import { endOf } from "@/features/trace/timeAxis"
 
 /** Microseconds since 1970. */
 export interface Span {

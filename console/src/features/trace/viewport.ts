@@ -1,6 +1,6 @@
 /** The part of a Trace's time axis that is in view: zoomed, moved, and never outside of the Trace. */
 
-import type { Axis } from "@/features/trace/waterfall"
+import type { Axis } from "@/features/trace/timeAxis"
 
 /** Fractions of the whole axis. */
 export interface Viewport {

@@ -2,7 +2,7 @@
 
 import { isFailure } from "@/domain/invocationState"
 import type { Branch } from "@/features/trace/lineage"
-import { barOf, type Axis } from "@/features/trace/waterfall"
+import { barOf, type Axis } from "@/features/trace/timeAxis"
 
 export interface MinimapLine {
   /** Fractions of the axis. */

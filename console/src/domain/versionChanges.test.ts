@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 
 import type { AgentCard } from "@/api/contract.gen"
-import { versionDifference } from "@/domain/versionDifference"
+import { versionDifference } from "@/domain/versionChanges"
 
 const skill = {
   ...{ id: "summarize", name: "Summarize", description: "Shortens.", requiredPermissions: ["text.read"] },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 
 import { aRecord, at, MOMENT } from "@/features/trace/records.fixture"
-import { axisOf, barOf, placeOf, ticksOf } from "@/features/trace/waterfall"
+import { axisOf, barOf, placeOf, ticksOf } from "@/features/trace/timeAxis"
 
 const LATER = MOMENT + 3_600_000
 const root = aRecord("root", { createdAt: 0, latencyMs: 100 })

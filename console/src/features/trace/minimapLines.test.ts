@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 
 import { lineageTree, rowsInView } from "@/features/trace/lineage"
-import { minimapLines } from "@/features/trace/minimap"
+import { minimapLines } from "@/features/trace/minimapLines"
 import { aRecord, MOMENT } from "@/features/trace/records.fixture"
 
 const NOW = MOMENT + 3_600_000
