@@ -20,8 +20,8 @@ from benchmarks.measure import (
     Plot,
     Report,
     Series,
+    ahead_of_others,
     cpu_nanos,
-    go_ahead_of_others,
     machine_pace_micros,
     store_cpu_nanos,
 )
@@ -46,11 +46,11 @@ Lone = Mapping[str, Sequence[float]]
 
 
 def run() -> Report:
-    return uvloop.run(_run())
+    with ahead_of_others() as is_ahead:
+        return uvloop.run(_run("ahead of other work" if is_ahead else "beside other work"))
 
 
-async def _run() -> Report:
-    place = "ahead of other work" if go_ahead_of_others() else "beside other work"
+async def _run(place: str) -> Report:
     async with stream_platform() as platform, reference_platform(platform.agent) as reference:
         client = HttpClient(idle_seconds=60, connect_seconds=5)
         calls = Calls(platform, client)

@@ -130,14 +130,22 @@ def cpu_nanos(pid: int) -> int:
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
 
 
-def go_ahead_of_others() -> bool:
+@contextmanager
+def ahead_of_others() -> Iterator[bool]:
     """Puts this process and all that it starts before other work of the machine, where that is permitted (SCHED_RR, as
-    when the bounds were set): what is measured is then the platform, and not who else wants a core."""
+    when the bounds were set): what is measured is then the platform, and not who else wants a core.
+
+    Only for as long as this is open: such a process is refused by the control groups of the benchmark of workers.
+    """
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     except (AttributeError, OSError):
-        return False
-    return True
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def machine_pace_micros() -> float:

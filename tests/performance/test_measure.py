@@ -1,0 +1,12 @@
+"""What one benchmark sets for itself is not there for the next of the same run."""
+
+import os
+
+from benchmarks.measure import ahead_of_others
+
+
+def test_what_one_benchmark_puts_ahead_of_other_work_is_not_ahead_in_the_next() -> None:
+    before = os.sched_getscheduler(0)
+    with ahead_of_others() as is_ahead:
+        assert os.sched_getscheduler(0) == (os.SCHED_RR if is_ahead else before)
+    assert os.sched_getscheduler(0) == before
