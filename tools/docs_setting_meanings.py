@@ -26,7 +26,8 @@ _BOTH = {
     " number above the limit of open files the unit does not start.",
     "PLATFORM_LOG_LEVEL": "The lowest level of log records that are written.",
     "PLATFORM_CONTROL_PLANE_SOCKET": "A unix socket, `unix:/path`, for units on one machine: the Control Plane listens"
-    " there too, and the Router sends its requests there in place of the Control Plane's origin.",
+    " there too, and the Router sends its requests there in place of the Control Plane's origin. A unit with workers"
+    " also listens at `/path.1`, `/path.2` and so on, one for each of them.",
     "PLATFORM_ROUTER_SOCKET": "The same the other way round: the Router listens there too, and the Control Plane sends"
     " its requests there.",
 }

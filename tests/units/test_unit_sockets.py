@@ -4,20 +4,26 @@ import asyncio
 import json
 import os
 import signal
+import socket
+import struct
 import sys
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 
 import pytest
 
 from aop.control_plane.gateway.tokens import issue_token
 from aop.local.state import DatabaseUrls
-from aop.net.sockets import listening_path, listening_socket
+from aop.net.sockets import MAX_PATH_BYTES, listening_path, listening_socket
+from aop.net.worker_sockets import worker_path
+from tests.support.processes import children
 from tests.support.waiting import becomes_true, patience
 from tests.units.processes import environment, run_to_end, served, status_of
 from tests.units.test_handed_socket import handing
 
 NOWHERE = "http://nowhere.test:1"
+_IDS = struct.Struct("3i")  # of a process, its user and its group
 BOTH = ["PLATFORM_CONTROL_PLANE_SOCKET", "PLATFORM_ROUTER_SOCKET"]
 
 
@@ -70,6 +76,69 @@ async def _created(gateway: str, token: str) -> int:
         head = f"POST /v1/workspaces HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {token}\r\nconnection: close\r\n"
         writer.write(f"{head}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
         return int((await reader.readline()).split()[1])
+
+
+@pytest.mark.rows("HA-05")
+async def test_each_worker_reaches_one_worker_of_its_peer(stores: DatabaseUrls, tmp_path: Path) -> None:
+    token = (await issue_token(stores.control_plane, "alice")).token.reveal()
+    path = tmp_path / "router.sock"
+    used: dict[int, set[str]] = {}  # by each process, by its id
+    async with AsyncExitStack() as listening:
+        for name in (path, *(Path(worker_path(str(path), number)) for number in (1, 2))):
+            await listening.enter_async_context(await asyncio.start_unix_server(_noting(name.name, used), name))
+        settings = environment("control-plane", stores, PLATFORM_ROUTER_SOCKET=f"unix:{path}")
+        async with served("control-plane", settings, "--workers", "2") as (process, gateway):
+            assert await _created(gateway, token) == 201
+
+            async def both_asked() -> bool:
+                await asyncio.to_thread(status_of, f"{gateway}/v1/workspaces/meeting/invocations", token)
+                return len(used) == 2
+
+            await becomes_true(both_asked)
+            assert used.keys() == set(children(process.pid))
+    assert sorted(used.values(), key=min) == [{"router.sock.1"}, {"router.sock.2"}]
+
+
+def _noting(name: str, used: dict[int, set[str]]) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+    """Notes who connects, and hangs up."""
+
+    def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ids = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _IDS.size)
+        used.setdefault(_IDS.unpack(ids)[0], set()).add(name)
+        writer.close()
+
+    return connected
+
+
+@pytest.mark.rows("HA-05")
+async def test_the_socket_of_a_stuck_worker_is_served_by_another_one(stores: DatabaseUrls, tmp_path: Path) -> None:
+    path = tmp_path / "control-plane.sock"
+    settings = environment("control-plane", stores, PLATFORM_CONTROL_PLANE_SOCKET=f"unix:{path}")
+    async with served("control-plane", settings, "--workers", "2") as (process, _):
+        paths = [Path(worker_path(str(path), number)) for number in (1, 2)]
+        assert [await status_at(one) for one in paths] == [200, 200]
+        stuck = children(process.pid)[0]
+        os.kill(stuck, signal.SIGSTOP)
+        try:
+            async with patience():
+                assert [await status_at(one) for one in paths] == [200, 200]
+        finally:
+            os.kill(stuck, signal.SIGCONT)
+
+
+async def test_a_unit_whose_workers_can_have_no_sockets_serves_without_them(
+    stores: DatabaseUrls, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "s")
+    path += "s" * (MAX_PATH_BYTES - len(path))  # with a number behind it, it is too long
+    settings = environment("control-plane", stores, PLATFORM_CONTROL_PLANE_SOCKET=f"unix:{path}")
+    async with served("control-plane", settings, "--workers", "2") as (process, _):
+        assert await status_at(Path(path)) == 200
+        process.send_signal(signal.SIGTERM)
+        async with patience():
+            _, said = await process.communicate()
+    (record,) = [line for line in said.splitlines() if b"unit.no_worker_sockets" in line]
+    assert json.loads(record)["cause"] == "their paths would be too long"
 
 
 async def test_a_socket_that_another_one_listens_on_is_refused_by_the_setting(

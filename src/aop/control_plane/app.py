@@ -118,7 +118,7 @@ async def build(settings: ControlPlaneSettings, environment: ControlPlaneEnviron
             settings,
             environment,
             foundation,
-            HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS),
+            HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS, share=environment.group.share),
             # A connection to a provider's endpoint serves one proof and is not kept.
             HttpClient(idle_seconds=0, connect_seconds=_CONNECT_SECONDS, tls=environment.tls),
             ChangeSignal(settings.database_url),

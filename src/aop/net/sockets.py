@@ -88,6 +88,17 @@ def dialing_socket(address: str) -> socket.socket:
     return sock
 
 
+def connected_to_path(path: str) -> socket.socket:
+    """At once or never: where no room is left a unix socket does not wait. Raises OSError."""
+    sock = dialing_socket(path)
+    try:
+        sock.connect(path)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
 def listening_socket(host: str, port: int, *, reuse_port: bool = False) -> socket.socket:
     """A socket that already listens on a literal address; its accepted sockets inherit the options.
 

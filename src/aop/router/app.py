@@ -101,13 +101,14 @@ async def build(settings: RouterSettings, environment: RouterEnvironment | None 
         opened.push_async_callback(journal.close)
         connect_seconds = settings.connect_timeout_ms / 1000
         agent_client = HttpClient(idle_seconds=_AGENT_IDLE_SECONDS, connect_seconds=connect_seconds)
-        peer_client = HttpClient(idle_seconds=_PEER_IDLE_SECONDS, connect_seconds=connect_seconds)
+        share = environment.group.share
+        peer_client = HttpClient(idle_seconds=_PEER_IDLE_SECONDS, connect_seconds=connect_seconds, share=share)
         for client in (agent_client, peer_client):
             opened.push_async_callback(client.close)
         opened.push_async_callback(loops.close)
         journal.start(loops)
         peer = Peer(settings.control_plane_origin, peer_client, foundation.resolver, settings.control_plane_socket_path)
-        workers = schema_workers(log, metrics, environment.group.share)
+        workers = schema_workers(log, metrics, share)
         opened.push_async_callback(workers.close)
         checks = SchemaChecks(
             workers, max_work_ms=settings.schema_work_ms, max_kept_bytes=settings.card_cache_bytes // 2

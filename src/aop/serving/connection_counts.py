@@ -51,10 +51,32 @@ class WorkerCount:
     def leave(self) -> None:
         self._counts[self._place] = _GONE
 
+    def precedence(self, number: int) -> "WorkerFirst":
+        """At the socket that is meant for the worker of that number."""
+        return WorkerFirst(self._counts, self._place, number - 1)
+
     def lag(self) -> bool:
         mine = self._counts[self._place]
         least = min((count for count in self._counts if count != _GONE), default=mine)
         return mine > least + 1 + (least - 1) // _TOLERATED
+
+
+class WorkerFirst:
+    """Another worker takes the connections of a socket that is not meant for it only when their owner has gone, or did
+    nothing with its connections for as long as it had time."""
+
+    def __init__(self, counts: memoryview, place: int, owner: int) -> None:
+        self._counts = counts
+        self._is_owner = place == owner
+        self._owner = owner
+        self._before = _GONE
+
+    def is_others(self) -> bool:
+        self._before = self._counts[self._owner]
+        return not self._is_owner and self._before != _GONE
+
+    def is_left(self) -> bool:
+        return self._counts[self._owner] == self._before
 
 
 def _memory() -> int:

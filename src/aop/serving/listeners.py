@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from ipaddress import ip_address
 
 from aop.net.sockets import LISTEN_FDS, listening_path, listening_socket
+from aop.net.worker_sockets import listening_worker_paths
+from aop.serving.request_log import Level, UnitLog
 from aop.serving.unit_settings import CannotStart, Serving
 
 
@@ -26,6 +28,25 @@ def unit_listeners(serving: Serving, handed: Sequence[socket.socket]) -> Iterato
         if serving.socket is not None and not by_path:
             listeners.append(opened.enter_context(_on_path(serving.socket.path, serving.socket.setting)))
         yield listeners
+
+
+@contextmanager
+def worker_listeners(serving: Serving, workers: int, log: UnitLog) -> Iterator[Sequence[socket.socket]]:
+    """One for each worker, beside the unix socket of the unit; none where there is no place for them: they make calls
+    cheaper, and nobody depends on them."""
+    opened: Sequence[socket.socket] = ()
+    if serving.socket is not None and workers > 1:
+        try:
+            opened = listening_worker_paths(serving.socket.path, workers)
+        except OSError as failure:
+            # One without a number is Python's own, which looks at the length before it asks the system.
+            cause = os.strerror(failure.errno) if failure.errno else "their paths would be too long"
+            log.event("unit.no_worker_sockets", level=Level.WARNING, cause=cause)
+    try:
+        yield opened
+    finally:
+        for sock in opened:
+            sock.close()
 
 
 def _require_agreement(serving: Serving, by_address: Sequence[socket.socket], by_path: Sequence[socket.socket]) -> None:

@@ -69,11 +69,17 @@ class _Worker:
 
 class Parent:
     def __init__(
-        self, plan: WorkersPlan, listeners: Sequence[socket.socket], log: UnitLog, kept: Mapping[str, Keep]
+        self,
+        plan: WorkersPlan,
+        listeners: Sequence[socket.socket],
+        by_worker: Sequence[socket.socket],
+        log: UnitLog,
+        kept: Mapping[str, Keep],
     ) -> None:
-        """`kept` names the questions whose last answer outlives a worker."""
+        """`by_worker` has one for each, or none; `kept` names the questions whose last answer outlives a worker."""
         self._plan = plan
         self._listeners = listeners
+        self._by_worker = by_worker
         self._log = log
         self._kept = kept
         self._ended: dict[str, bytes] = {}
@@ -126,14 +132,18 @@ class Parent:
     async def _run_once(self, worker: _Worker) -> int:
         ours, theirs = socket.socketpair()
         with theirs:
-            listeners = tuple(listener.fileno() for listener in self._listeners)
-            place = WorkerPlace(worker.share, theirs.fileno(), self._connections.descriptor, listeners)
+            listeners, by_worker = (
+                tuple(listener.fileno() for listener in some) for some in (self._listeners, self._by_worker)
+            )
+            place = WorkerPlace(worker.share, theirs.fileno(), self._connections.descriptor, listeners, by_worker)
             environment = {**self._plan.environment, WORKER: place.text(os.getpid())}
             for name in (LISTEN_FDS, LISTEN_PID):
                 environment.pop(name, None)
             # Settings and secrets are inherited with the environment; the command names nothing but the unit.
             worker.process = await asyncio.create_subprocess_exec(
-                *self._plan.command, env=environment, pass_fds=(place.link, place.counts, *place.listeners)
+                *self._plan.command,
+                env=environment,
+                pass_fds=(place.link, place.counts, *place.listeners, *place.by_worker),
             )
 
         async def answer(question: str, body: bytes) -> bytes | None:
@@ -179,7 +189,7 @@ class Parent:
     async def _stop(self, keepers: set[asyncio.Task[None]], stop_seconds: float) -> None:
         """All together, so that none takes work that another one has refused."""
         self._stopping = True
-        for listener in self._listeners:
+        for listener in (*self._listeners, *self._by_worker):
             listener.close()
         processes = [worker.process for worker in self._workers if worker.process is not None]
         for number, seconds in ((signal.SIGTERM, stop_seconds), (signal.SIGKILL, None)):

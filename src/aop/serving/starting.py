@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from aop.serving.health import METRICS
-from aop.serving.listeners import unit_listeners
+from aop.serving.listeners import unit_listeners, worker_listeners
 from aop.serving.parent import Parent, WorkersPlan
 from aop.serving.request_log import Level, UnitLog
 from aop.serving.unit import Unit, serve
@@ -54,7 +54,9 @@ async def serve_as_worker(unit: ServedUnit, place: WorkerPlace) -> None:
 
     link = await unit.group.join(place, orphaned)
     try:
-        await serve(unit.serving, build, place.listening(), place.neighbours())
+        neighbours = place.neighbours()
+        by_worker = place.listening_by_worker(neighbours)
+        await serve(unit.serving, build, place.listening(), neighbours, by_worker)
     finally:
         link.cancel()
         await asyncio.wait({link})
@@ -63,6 +65,9 @@ async def serve_as_worker(unit: ServedUnit, place: WorkerPlace) -> None:
 async def serve_with_workers(unit: ServedUnit, plan: WorkersPlan, handed: Sequence[socket.socket]) -> None:
     stopping = unit.serving.stopping
     async with unit.holding(plan.count, unit.log):
-        with unit_listeners(unit.serving, handed) as listeners:
-            parent = Parent(plan, listeners, unit.log, {METRICS: with_ended})
+        with (
+            unit_listeners(unit.serving, handed) as listeners,
+            worker_listeners(unit.serving, plan.count, unit.log) as by_worker,
+        ):
+            parent = Parent(plan, listeners, by_worker, unit.log, {METRICS: with_ended})
             await parent.run(stopping.drain_seconds + stopping.grace_seconds)

@@ -15,7 +15,15 @@ from dataclasses import dataclass, field
 from aop.base.ids import new_trace_id
 from aop.contracts.errors import ErrorCode
 from aop.net.asgi import ASGIApp
-from aop.net.server import ConnectionEvent, HttpServer, Neighbours, NoNeighbours, ServerLimits, whole_answer
+from aop.net.server import (
+    ConnectionEvent,
+    HttpServer,
+    Neighbours,
+    NoNeighbours,
+    ServerLimits,
+    WorkerSocket,
+    whole_answer,
+)
 from aop.serving.admission import Slots
 from aop.serving.health import Readiness
 from aop.serving.huge_pages import use_huge_pages
@@ -65,10 +73,12 @@ async def serve(
     build: Callable[[], Awaitable[Unit]],
     handed: Sequence[socket.socket] = (),
     neighbours: Neighbours | None = None,
+    by_worker: Sequence[WorkerSocket] = (),
 ) -> None:
     """Builds the unit, serves until SIGTERM or SIGINT, drains, and returns when nothing of it is left.
 
-    `handed` are sockets that already listen, from whoever started this process; `neighbours` accept from them too.
+    `handed` are sockets that already listen, from whoever started this process; `neighbours` accept from them too, and
+    each of them has one of `by_worker`.
     """
     max_connections = require_descriptors(serving.use, serving.max_connections)
     stop = asyncio.Event()
@@ -80,7 +90,7 @@ async def serve(
         logging.basicConfig(handlers=[RuntimeRecords(unit.log)], level=logging.WARNING, force=True)
         try:
             server = _server(unit, max_connections, neighbours or NoNeighbours())
-            await server.start(listeners)
+            await server.start(listeners, by_worker)
             tune_gc()
             use_huge_pages()
             unit.log.event("unit.listening")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from aop.base.share import WorkerShare
+from aop.net.server import WorkerSocket
 from aop.net.sockets import inherited
 from aop.serving.connection_counts import ConnectionCounts, WorkerCount
 from aop.serving.worker_link import LinkLost, WorkerLink
@@ -48,20 +49,21 @@ class WorkerPlace:
     link: int
     counts: int
     listeners: tuple[int, ...]
+    by_worker: tuple[int, ...] = ()
+    """One for each worker, or none."""
 
     def text(self, parent: int) -> str:
-        return " ".join(
-            map(str, (parent, self.share.number, self.share.count, self.link, self.counts, *self.listeners))
-        )
+        numbers = parent, self.share.number, self.share.count, self.link, self.counts, len(self.listeners)
+        return " ".join(map(str, (*numbers, *self.listeners, *self.by_worker)))
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "WorkerPlace | None":
         """None for a process that is no worker. A variable meant for another process is not followed."""
         numbers = [int(word) for word in environment.get(WORKER, "").split() if word.isdecimal()]
-        if len(numbers) < 6 or numbers[0] != os.getppid():
+        if len(numbers) < 7 or numbers[0] != os.getppid():
             return None
-        _, number, count, link, counts, *listeners = numbers
-        return cls(WorkerShare(number, count), link, counts, tuple(listeners))
+        _, number, count, link, counts, shared, *listeners = numbers
+        return cls(WorkerShare(number, count), link, counts, tuple(listeners[:shared]), tuple(listeners[shared:]))
 
     def neighbours(self) -> WorkerCount:
         """The other workers, for whoever accepts connections."""
@@ -72,6 +74,13 @@ class WorkerPlace:
 
     def listening(self) -> Sequence[socket.socket]:
         return [inherited(listener) for listener in self.listeners]
+
+    def listening_by_worker(self, workers: WorkerCount) -> Sequence[WorkerSocket]:
+        """Its own, and those of the others, whose connections it takes when they do not."""
+        return [
+            WorkerSocket(inherited(listener), workers.precedence(number))
+            for number, listener in enumerate(self.by_worker, 1)
+        ]
 
 
 class WorkerGroup:

@@ -9,12 +9,14 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final
 
+from aop.base.share import WorkerShare
 from aop.net.headers import Headers
 from aop.net.http.connection import Connection, TakePiece
 from aop.net.http.message import Answer, HeaderLookup, HttpError, Target, request_bytes
 from aop.net.http.pool import Dialer, Pool
 
 MAX_IDLE_PER_TARGET: Final = 512
+_ALONE: Final = WorkerShare()
 
 
 class StreamedAnswer(HeaderLookup):
@@ -89,8 +91,10 @@ class HttpClient:
         connect_seconds: float,
         tls: ssl.SSLContext | None = None,
         max_idle_per_target: int = MAX_IDLE_PER_TARGET,
+        share: WorkerShare = _ALONE,
     ) -> None:
-        self._pool = Pool(Dialer(tls, connect_seconds), idle_seconds, max_idle_per_target)
+        """`share` says which of several alike processes this is: each has workers of its own to connect to."""
+        self._pool = Pool(Dialer(tls, connect_seconds, share), idle_seconds, max_idle_per_target)
 
     def request(
         self,

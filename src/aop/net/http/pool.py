@@ -1,16 +1,20 @@
 """The connections of one client: dialed at judged addresses, and kept briefly when idle, newest first."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import certifi
 
+from aop.base.share import WorkerShare
 from aop.net.http.connection import READ_BUFFER_BYTES, Connection
 from aop.net.http.in_pieces import InPieces
 from aop.net.http.message import ConnectFailed, ConnectPhase, HttpTimeout, Target, TransferBroken
-from aop.net.sockets import dialing_socket, is_path
+from aop.net.sockets import connected_to_path, dialing_socket, is_path
+from aop.net.worker_sockets import NearestWorkers
 
 
 def certified_context(authorities: Path | None = None) -> ssl.SSLContext:
@@ -26,8 +30,9 @@ def certified_context(authorities: Path | None = None) -> ssl.SSLContext:
 class Dialer:
     """Opens connections of one loop; the default TLS context is read from disk at the first https target."""
 
-    def __init__(self, tls: ssl.SSLContext | None, connect_seconds: float) -> None:
+    def __init__(self, tls: ssl.SSLContext | None, connect_seconds: float, share: WorkerShare) -> None:
         self._buffer = memoryview(bytearray(READ_BUFFER_BYTES))
+        self._nearest = NearestWorkers(share)
         self._tls = tls
         self._connect_seconds = connect_seconds
 
@@ -37,18 +42,17 @@ class Dialer:
         phase: ConnectPhase = "connect"
         try:
             async with asyncio.timeout_at(min(deadline, loop.time() + self._connect_seconds)):
-                sock, by_path = dialing_socket(target.address), is_path(target.address)
+                if is_path(target.address):  # it never leaves the machine, so it needs no TLS, whatever the origin
+                    sock = self._at_path(target.address)
+                    await loop.create_unix_connection(lambda: InPieces(connection, self._buffer), sock=sock)
+                    return connection
+                sock = dialing_socket(target.address)
                 try:
-                    if by_path:
-                        sock.connect(target.address)  # at once or never: where no room is left it does not wait
-                    else:
-                        await loop.sock_connect(sock, (target.address, target.port))
+                    await loop.sock_connect(sock, (target.address, target.port))
                 except BaseException:
                     sock.close()
                     raise
-                if by_path:  # it never leaves the machine, so it needs no TLS, whatever the origin
-                    await loop.create_unix_connection(lambda: InPieces(connection, self._buffer), sock=sock)
-                elif target.scheme == "http":
+                if target.scheme == "http":
                     await loop.create_connection(lambda: InPieces(connection, self._buffer), sock=sock)
                 else:
                     phase = "tls"
@@ -60,6 +64,12 @@ class Dialer:
                 raise HttpTimeout("the deadline came before the connection") from error
             raise ConnectFailed(phase, type(error).__name__) from error
         return connection
+
+    def _at_path(self, path: str) -> socket.socket:
+        if (nearest := self._nearest.path(path)) is not None:
+            with suppress(OSError):  # a unit that has fewer workers now, or none
+                return connected_to_path(nearest)
+        return connected_to_path(path)
 
     def _context(self) -> ssl.SSLContext:
         if self._tls is None:

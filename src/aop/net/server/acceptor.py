@@ -5,15 +5,13 @@ import socket
 from collections.abc import Callable
 from typing import Final
 
-from aop.net.server.neighbours import Neighbours
+from aop.net.server.neighbours import Precedence
 
 # While turns of the loop are long, one connection a turn is too few for those who wait.
 _ACCEPTS_A_TURN: Final = 16
 _PAUSE_SECONDS: Final = 0.1
-# What neighbours with fewer connections have to take the next ones. Then this process takes some, whatever they have:
-# one of them may be stuck.
-_NEIGHBOURS_SECONDS: Final = 0.001
-_ACCEPTS_AFTER_NEIGHBOURS: Final = 4
+# Taken after others had time to, whatever they have: one of them may be stuck.
+_ACCEPTS_AFTER_OTHERS: Final = 4
 # The connection was gone before it was taken; the next one may be fine.
 _GONE: Final = (ConnectionError, InterruptedError)
 
@@ -24,12 +22,15 @@ class Acceptor:
     def __init__(
         self,
         listener: socket.socket,
-        neighbours: Neighbours,
+        precedence: Precedence,
+        others_seconds: float,
         admit: Callable[[socket.socket], None],
         failed: Callable[[], None],
     ) -> None:
+        """Others have `others_seconds` to take a connection that is for them."""
         self._listener = listener
-        self._neighbours = neighbours
+        self._precedence = precedence
+        self._others_seconds = others_seconds
         self._admit = admit
         self._failed = failed
         self._loop = asyncio.get_running_loop()
@@ -48,15 +49,17 @@ class Acceptor:
 
     def _accept(self) -> None:
         for _ in range(_ACCEPTS_A_TURN):
-            if self._neighbours.lag():
-                self._pause_before(self._accept_after_neighbours, _NEIGHBOURS_SECONDS)
+            if self._precedence.is_others():
+                self._pause_before(self._accept_after_others, self._others_seconds)
                 return
             if not self._accept_one():
                 return
 
-    def _accept_after_neighbours(self) -> None:
+    def _accept_after_others(self) -> None:
         self.start()
-        for _ in range(_ACCEPTS_AFTER_NEIGHBOURS):
+        if not self._precedence.is_left():
+            return
+        for _ in range(_ACCEPTS_AFTER_OTHERS):
             if not self._accept_one():
                 return
 

@@ -1,0 +1,109 @@
+"""A unix socket for each worker: which of them a process connects to, and what it does where there is none."""
+
+import asyncio
+import socket
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from aop.base.share import WorkerShare
+from aop.net.asgi import Receive, Scope, Send
+from aop.net.http import HttpClient, Target
+from aop.net.server import HttpServer
+from aop.net.sockets import listening_path
+from aop.net.worker_sockets import listening_worker_paths, numbers_for, worker_path
+from tests.net.http_wire import soon
+
+pytestmark = pytest.mark.rows("HA-05")
+
+
+async def no_content(scope: Scope, receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 204})
+    await send({"type": "http.response.body"})
+
+
+@asynccontextmanager
+async def served(sockets: list[socket.socket]) -> AsyncIterator[list[HttpServer]]:
+    """Each by a server of its own."""
+    async with AsyncExitStack() as stack:
+        servers = []
+        for sock in sockets:
+            server = HttpServer(no_content)
+            await server.start([sock])
+            stack.push_async_callback(server.stop, 0)
+            servers.append(server)
+        yield servers
+
+
+async def connections(path: str, share: WorkerShare, count: int, servers: list[HttpServer]) -> list[int]:
+    """How many each server has while so many requests of one client are open at once."""
+    client = HttpClient(idle_seconds=60, connect_seconds=5, share=share)
+    target = Target("http", "unit.test", 80, path)
+    try:
+        await asyncio.gather(*(client.request(target, "GET", "/", deadline=soon(), max_body=10) for _ in range(count)))
+        return [server.connection_count for server in servers]
+    finally:
+        await client.close()
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [*product(range(1, 9), range(9))])
+def test_every_worker_of_a_peer_gets_as_much_as_the_others_or_all_share_one_socket(ours: int, theirs: int) -> None:
+    numbers = [numbers_for(WorkerShare(number, ours), theirs) for number in range(1, ours + 1)]
+    if not theirs or (ours % theirs and theirs % ours):
+        assert not any(numbers)
+        return
+    load = defaultdict[int, Fraction](Fraction)
+    for mine in numbers:
+        for number in mine:
+            load[number] += Fraction(1, len(mine))
+    assert load == dict.fromkeys(range(1, theirs + 1), Fraction(ours, theirs))
+
+
+async def test_a_worker_connects_to_its_own_worker_of_the_peer(tmp_path: Path) -> None:
+    path = str(tmp_path / "unit.sock")
+    async with served([listening_path(path), *listening_worker_paths(path, 2)]) as servers:
+        assert await connections(path, WorkerShare(1, 2), 6, servers) == [0, 6, 0]
+        assert await connections(path, WorkerShare(2, 2), 6, servers) == [0, 0, 6]
+        assert await connections(path, WorkerShare(), 6, servers) == [0, 3, 3]  # one process has all, in turn
+        assert await connections(path, WorkerShare(3, 3), 6, servers) == [6, 0, 0]
+
+
+async def test_without_sockets_of_workers_or_anybody_at_them_the_shared_one_is_used(tmp_path: Path) -> None:
+    path = str(tmp_path / "unit.sock")
+    async with served([listening_path(path)]) as servers:
+        assert await connections(path, WorkerShare(2, 2), 3, servers) == [3]
+        for left in listening_worker_paths(path, 2):
+            left.close()
+        assert await connections(path, WorkerShare(2, 2), 3, servers) == [3]
+
+
+async def test_a_worker_without_room_is_passed_over(tmp_path: Path) -> None:
+    path = str(tmp_path / "unit.sock")
+    with socket.socket(socket.AF_UNIX) as full:
+        full.bind(worker_path(path, 1))
+        full.listen(0)
+        waiting = [socket.socket(socket.AF_UNIX) for _ in range(8)]
+        try:
+            for sock in waiting:
+                sock.setblocking(False)
+                if sock.connect_ex(worker_path(path, 1)):
+                    break
+            async with served([listening_path(path)]) as servers:
+                assert await connections(path, WorkerShare(), 3, servers) == [3]
+        finally:
+            for sock in waiting:
+                sock.close()
+
+
+def test_there_is_a_socket_for_each_worker_or_for_none(tmp_path: Path) -> None:
+    path = str(tmp_path / "unit.sock")
+    with listening_path(worker_path(path, 2)):
+        with pytest.raises(OSError, match="Address already in use"):
+            listening_worker_paths(path, 3)
+        with pytest.raises(ConnectionRefusedError), socket.socket(socket.AF_UNIX) as caller:
+            caller.connect(worker_path(path, 1))
