@@ -2,8 +2,8 @@
 
 Twice: with as many callers for each worker, which is why one adds workers, and with as many in all. Writes that come
 together share a commit, so fewer callers for each worker make a call dearer with one worker too. The targets are of the
-first; the second is shown beside it. The three run side by side and are measured in turns, because the speed of a
-machine changes from minute to minute.
+first; the second is shown beside it. Units meet at a unix socket, as in `aop up`. The three run side by side and are
+measured in turns, because the speed of a machine changes from minute to minute.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ import uvloop
 from aop.local.ports import any_free_port
 from aop.local.unit import answers_ready
 from aop.net.http import HttpClient, Target
+from aop.serving.unit_settings import ROUTER_SOCKET
 from benchmarks._calls import Calls, many
 from benchmarks._quota import NoQuota, limited
 from benchmarks._store import migrated_store
@@ -128,7 +129,8 @@ async def _surroundings() -> AsyncIterator[_Around]:
             gateway, agent, router_port = _local(any_free_port()), _local(agent_port), any_free_port()
             platform = StreamPlatform(0, 0, store.pid, agent_pid, gateway, agent, store.token, store.url)
             settings = router_environment(store.url, router_port, gateway.port, agent_port)
-            around = _Around(platform, router_port, settings)
+            here = {ROUTER_SOCKET: f"unix:{store.home / 'router.sock'}"}
+            around = _Around(platform, router_port, settings | here)
             async with _units(around, 1) as first:
                 await install(first)
             yield around
@@ -143,6 +145,7 @@ async def _units(around: _Around, workers: int) -> AsyncIterator[StreamPlatform]
     platform = around.platform
     settings = control_plane_environment(platform.database_url, around.router_port, platform.agent.port)
     settings["PLATFORM_LISTEN_ADDRESS"] = f"127.0.0.1:{platform.gateway.port}"
+    settings[ROUTER_SOCKET] = around.router[ROUTER_SOCKET]
     with _unit("control-plane", settings, workers) as gateway, _unit("router", around.router, workers) as router:
         for port in (platform.gateway.port, around.router_port):
             ready = answers_ready(f"http://127.0.0.1:{port}")
