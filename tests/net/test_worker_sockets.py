@@ -100,6 +100,21 @@ async def test_a_worker_without_room_is_passed_over(tmp_path: Path) -> None:
                 sock.close()
 
 
+def test_sockets_that_a_start_with_more_workers_left_are_removed(tmp_path: Path) -> None:
+    path = str(tmp_path / "unit.sock")
+    for workers in (6, 2):
+        for sock in listening_worker_paths(path, workers):
+            sock.close()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["unit.sock.1", "unit.sock.2"]
+    with listening_path(worker_path(path, 3)):
+        for sock in listening_worker_paths(path, 2):
+            sock.close()
+    Path(worker_path(path, 4)).write_text("somebody's")
+    for sock in listening_worker_paths(path, 1):
+        sock.close()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["unit.sock.1", "unit.sock.4"]
+
+
 def test_there_is_a_socket_for_each_worker_or_for_none(tmp_path: Path) -> None:
     path = str(tmp_path / "unit.sock")
     with listening_path(worker_path(path, 2)):

@@ -7,7 +7,7 @@ from benchmarks._stream_platform import stream_platform
 
 CALLERS, CALLS, ROUNDS = 32, 512, 3
 MAX_RATIO = 4.5
-"""2.3 when this was written, also beside a load of six on two cores. Something that becomes twice as dear is noticed."""
+"""2.3 when this was written, also beside a load of six on two cores. What becomes twice as dear is noticed."""
 
 
 async def test_an_invocation_costs_a_few_times_the_reference() -> None:

@@ -39,15 +39,18 @@ async def test_a_worker_takes_all_connections_of_its_own_socket() -> None:
         await asyncio.gather(owner.stop(1), other.stop(1))
 
 
-async def test_connections_of_a_worker_that_is_gone_are_taken_at_once() -> None:
+async def test_connections_of_a_worker_that_is_gone_are_shared_by_the_others() -> None:
     with listening_socket("127.0.0.1", 0) as listener:
-        counts, callers = ConnectionCounts.opened(2), Callers(listener.getsockname()[1])
-        other = await started(listener, counts.place(1), 2)
-        counts.place(2).leave()
-        callers.connect(40)
-        await have(40, other)
+        counts, callers = ConnectionCounts.opened(3), Callers(listener.getsockname()[1])
+        first = await started(listener, counts.place(1), 3)
+        callers.connect(20)
+        await have(20, first)
+        second = await started(listener, counts.place(2), 3)
+        callers.connect(16)
+        await have(36, first, second)
+        assert (first.connection_count, second.connection_count) == (20, 16)
         callers.hang_up()
-        await other.stop(1)
+        await asyncio.gather(first.stop(1), second.stop(1))
 
 
 async def test_connections_of_a_worker_that_takes_none_are_taken_after_a_while() -> None:

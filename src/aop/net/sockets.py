@@ -133,7 +133,7 @@ def listening_path(path: str) -> socket.socket:
         try:
             sock.bind(path)
         except OSError as error:
-            if error.errno != errno.EADDRINUSE or _is_answered(path):
+            if error.errno != errno.EADDRINUSE or is_answered(path):
                 raise
             os.unlink(path)
             sock.bind(path)
@@ -146,7 +146,7 @@ def listening_path(path: str) -> socket.socket:
     return sock
 
 
-def _is_answered(path: str) -> bool:
+def is_answered(path: str) -> bool:
     """Whether somebody listens there. What is no socket is nobody's to remove either."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.setblocking(False)

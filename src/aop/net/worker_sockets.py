@@ -8,10 +8,11 @@ or nobody at it, takes the shared one.
 import os
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import count, takewhile
 
 from aop.base.share import WorkerShare
-from aop.net.sockets import listening_path
+from aop.net.sockets import is_answered, listening_path
 
 
 def worker_path(path: str, number: int) -> str:
@@ -19,7 +20,10 @@ def worker_path(path: str, number: int) -> str:
 
 
 def listening_worker_paths(path: str, workers: int) -> Sequence[socket.socket]:
-    """One for each worker, in their order. OSError when one of them cannot be listened on; then none is."""
+    """One for each worker, in their order. OSError when one of them cannot be listened on; then none is.
+
+    What a start with more workers left behind is removed: peers count what is there.
+    """
     opened = list[socket.socket]()
     try:
         for number in range(1, workers + 1):
@@ -28,6 +32,11 @@ def listening_worker_paths(path: str, workers: int) -> Sequence[socket.socket]:
         for sock in opened:
             sock.close()
         raise
+    with suppress(OSError):
+        for left in takewhile(os.path.exists, (worker_path(path, number) for number in count(workers + 1))):
+            if is_answered(left):
+                break
+            os.unlink(left)
     return opened
 
 
@@ -49,7 +58,7 @@ class NearestWorkers:
 
 
 def numbers_for(share: WorkerShare, theirs: int) -> Sequence[int]:
-    """Of so many workers of a peer those for one of ours. None where one number is no multiple of the other."""
+    """Of so many workers of a peer those for one of ours. Empty where one number is no multiple of the other."""
     fewer = min(share.count, theirs)
     if not fewer or share.count % fewer or theirs % fewer:
         return ()

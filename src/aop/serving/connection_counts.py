@@ -53,7 +53,7 @@ class WorkerCount:
 
     def precedence(self, number: int) -> "WorkerFirst":
         """At the socket that is meant for the worker of that number."""
-        return WorkerFirst(self._counts, self._place, number - 1)
+        return WorkerFirst(self, self._counts, number - 1, is_owner=number - 1 == self._place)
 
     def lag(self) -> bool:
         mine = self._counts[self._place]
@@ -63,17 +63,20 @@ class WorkerCount:
 
 class WorkerFirst:
     """Another worker takes the connections of a socket that is not meant for it only when their owner has gone, or did
-    nothing with its connections for as long as it had time."""
+    nothing with its connections for as long as it had time. Those of one that has gone are shared by count."""
 
-    def __init__(self, counts: memoryview, place: int, owner: int) -> None:
+    def __init__(self, mine: WorkerCount, counts: memoryview, owner: int, *, is_owner: bool) -> None:
+        self._mine = mine
         self._counts = counts
-        self._is_owner = place == owner
         self._owner = owner
+        self._is_owner = is_owner
         self._before = _GONE
 
     def is_others(self) -> bool:
+        if self._is_owner:
+            return False
         self._before = self._counts[self._owner]
-        return not self._is_owner and self._before != _GONE
+        return self._before != _GONE or self._mine.lag()
 
     def is_left(self) -> bool:
         return self._counts[self._owner] == self._before
