@@ -49,6 +49,8 @@ class _Turn:
 
     cpu: float
     """Microseconds for each call."""
+    per_second: float
+    """Calls, everything on this machine."""
     least_busy: float
     """CPU of the Router's least busy worker as a part of that of its busiest."""
 
@@ -56,16 +58,20 @@ class _Turn:
 @dataclass
 class _Found:
     turns: list[_Turn] = field(default_factory=list)
-    per_second: list[float] = field(default_factory=list)
-    """Under the quota."""
+    under_quota: list[float] = field(default_factory=list)
+    """Calls per second."""
 
     @property
     def cpu(self) -> float:
         return statistics.median(turn.cpu for turn in self.turns)
 
     @property
+    def per_second(self) -> float:
+        return statistics.median(turn.per_second for turn in self.turns)
+
+    @property
     def speed(self) -> float:
-        return statistics.median(self.per_second)
+        return statistics.median(self.under_quota)
 
     @property
     def least_busy(self) -> float:
@@ -91,7 +97,7 @@ async def _run() -> Report:
                     found[count].turns.append(await _turn(loads[count], share(count)))
             for _ in range(QUOTA_ROUNDS):
                 for count in WORKERS:
-                    found[count].per_second.append(await _under_quota(loads[count], share(count)))
+                    found[count].under_quota.append(await _under_quota(loads[count], share(count)))
     return _report(each, in_all)
 
 
@@ -170,10 +176,12 @@ def _unit(name: str, settings: Mapping[str, str], workers: int) -> Iterator[int]
 async def _turn(load: _Load, share: int) -> _Turn:
     """With the callers of so many workers."""
     before, busy = _spent(load.platform), [cpu_nanos(pid) for pid in load.workers]
-    await many(load.calls.managed, CALLERS * share, CALLS * share)
+    count, begun = CALLS * share, time.perf_counter()
+    await many(load.calls.managed, CALLERS * share, count)
+    per_second = count / (time.perf_counter() - begun)
     busy = [cpu_nanos(pid) - nanos for pid, nanos in zip(load.workers, busy, strict=True)]
     await asyncio.sleep(_SETTLING_SECONDS)
-    return _Turn((_spent(load.platform) - before) / 1000 / (CALLS * share), min(busy) / max(busy))
+    return _Turn((_spent(load.platform) - before) / 1000 / count, per_second, min(busy) / max(busy))
 
 
 async def _under_quota(load: _Load, share: int) -> float:
@@ -226,6 +234,7 @@ def _rows(callers: str, found: Mapping[int, _Found]) -> list[Mapping[str, Figure
             "workers": count,
             "µs CPU per call": each.cpu,
             "to one worker": f"{each.cpu / one.cpu:.2f}",
+            "per second": each.per_second,
             "per second under the quota": each.speed,
             "to N times one": f"{each.speed / (count * one.speed):.2f}",
             "least busy to busiest": f"{each.least_busy:.2f}",
