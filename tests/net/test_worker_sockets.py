@@ -1,7 +1,9 @@
 """A unix socket for each worker: which of them a process connects to, and what it does where there is none."""
 
 import asyncio
+import os
 import socket
+import stat
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,10 +15,10 @@ import pytest
 
 from aop.base.share import WorkerShare
 from aop.net.asgi import Receive, Scope, Send
-from aop.net.http import HttpClient, Target
+from aop.net.http import ConnectFailed, HttpClient, Target
 from aop.net.server import HttpServer
 from aop.net.sockets import listening_path
-from aop.net.worker_sockets import listening_worker_paths, numbers_for, worker_path
+from aop.net.worker_sockets import is_of_worker, leave_worker_paths, listening_worker_paths, numbers_for, worker_path
 from tests.net.http_wire import soon
 
 pytestmark = pytest.mark.rows("HA-05")
@@ -100,25 +102,85 @@ async def test_a_worker_without_room_is_passed_over(tmp_path: Path) -> None:
                 sock.close()
 
 
+@pytest.mark.rows("SAFE-13")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("taken", [1, 2])
+async def test_nothing_is_sent_to_a_socket_that_somebody_else_put_there(tmp_path: Path, taken: int) -> None:
+    path = str(tmp_path / "unit.sock")
+    async with served([listening_path(path), *listening_worker_paths(path, 2)]) as servers:
+        os.chown(worker_path(path, taken), 65534, -1)
+        assert await connections(path, WorkerShare(2, 2), 4, servers) == ([4, 0, 0] if taken == 1 else [0, 4, 0])
+
+
+async def test_a_link_to_another_socket_is_not_a_workers(tmp_path: Path) -> None:
+    path = str(tmp_path / "unit.sock")
+    elsewhere = listening_path(str(tmp_path / "another.sock"))
+    async with served([listening_path(path), elsewhere]) as servers:
+        os.symlink(elsewhere.getsockname(), worker_path(path, 1))
+        assert await connections(path, WorkerShare(), 4, servers) == [4, 0]
+
+
+async def test_without_the_shared_socket_there_is_nobody_to_connect_to(tmp_path: Path) -> None:
+    path = str(tmp_path / "unit.sock")
+    async with served([listening_path(path), *listening_worker_paths(path, 1)]) as servers:
+        os.unlink(path)
+        with pytest.raises(ConnectFailed):
+            await connections(path, WorkerShare(), 1, servers)
+
+
+def test_whoever_may_use_the_shared_socket_may_use_those_of_workers_and_nobody_else(tmp_path: Path) -> None:
+    path = str(tmp_path / "unit.sock")
+    with listening_path(path):
+        os.chmod(path, 0o600)
+        group = max([os.getegid(), *os.getgroups()])
+        os.chown(path, -1, group)
+        for sock in listening_worker_paths(path, 2):
+            found = os.stat(sock.getsockname())
+            assert (stat.S_IMODE(found.st_mode), found.st_gid) == (0o600, group)
+            sock.close()
+
+
 def test_sockets_that_a_start_with_more_workers_left_are_removed(tmp_path: Path) -> None:
     path = str(tmp_path / "unit.sock")
-    for workers in (6, 2):
-        for sock in listening_worker_paths(path, workers):
+
+    def left() -> list[str]:
+        return sorted(one.name.removeprefix("unit.sock.") for one in tmp_path.iterdir() if one.name != "unit.sock")
+
+    with listening_path(path):
+        for workers in (6, 2):
+            for sock in listening_worker_paths(path, workers):
+                sock.close()
+        assert left() == ["1", "2"]
+        with listening_path(worker_path(path, 3)):
+            for sock in listening_worker_paths(path, 2):
+                sock.close()
+        Path(worker_path(path, 4)).write_text("somebody's")
+        for sock in listening_worker_paths(path, 1):
             sock.close()
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["unit.sock.1", "unit.sock.2"]
-    with listening_path(worker_path(path, 3)):
-        for sock in listening_worker_paths(path, 2):
-            sock.close()
-    Path(worker_path(path, 4)).write_text("somebody's")
-    for sock in listening_worker_paths(path, 1):
-        sock.close()
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["unit.sock.1", "unit.sock.4"]
+        assert left() == ["1", "4"]
 
 
 def test_there_is_a_socket_for_each_worker_or_for_none(tmp_path: Path) -> None:
     path = str(tmp_path / "unit.sock")
-    with listening_path(worker_path(path, 2)):
+    with listening_path(path), listening_path(worker_path(path, 2)):
         with pytest.raises(OSError, match="Address already in use"):
             listening_worker_paths(path, 3)
-        with pytest.raises(ConnectionRefusedError), socket.socket(socket.AF_UNIX) as caller:
-            caller.connect(worker_path(path, 1))
+        assert not Path(worker_path(path, 1)).exists()
+
+
+def test_sockets_that_a_unit_leaves_are_gone(tmp_path: Path) -> None:
+    path = str(tmp_path / "unit.sock")
+    with listening_path(path):
+        opened = listening_worker_paths(path, 2)
+        os.unlink(worker_path(path, 1))  # somebody was first
+        leave_worker_paths(opened)
+        assert [one.name for one in tmp_path.iterdir()] == ["unit.sock"]
+        assert [sock.fileno() for sock in opened] == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [("/a/s.1", True), ("/a/s.12", True), ("/a/s", False), ("/a/s.", False), ("/a/s.x", False), ("/a/t.1", False)],
+)
+def test_a_path_with_a_number_behind_it_is_a_workers(path: str, *, is_one: bool) -> None:
+    assert is_of_worker(path, "/a/s") == is_one

@@ -8,7 +8,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
-from contextlib import AsyncExitStack, closing
+from contextlib import AsyncExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
@@ -79,6 +79,23 @@ async def _created(gateway: str, token: str) -> int:
 
 
 @pytest.mark.rows("HA-05")
+async def test_each_worker_of_the_router_reaches_one_worker_of_its_peer(stores: DatabaseUrls, tmp_path: Path) -> None:
+    path = tmp_path / "control-plane.sock"
+    used: dict[int, set[str]] = {}  # by each process, by its id
+    async with AsyncExitStack() as listening:
+        for name in (path, *(Path(worker_path(str(path), number)) for number in (1, 2))):
+            await listening.enter_async_context(await asyncio.start_unix_server(_noting(name.name, used), name))
+        settings = environment("router", stores, PLATFORM_CONTROL_PLANE_SOCKET=f"unix:{path}")
+        async with served("router", settings, "--workers", "2") as (process, _):
+
+            async def both_asked() -> bool:
+                return used.keys() == set(children(process.pid))
+
+            await becomes_true(both_asked)
+    assert sorted(used.values(), key=min) == [{"control-plane.sock.1"}, {"control-plane.sock.2"}]
+
+
+@pytest.mark.rows("HA-05")
 async def test_each_worker_reaches_one_worker_of_its_peer(stores: DatabaseUrls, tmp_path: Path) -> None:
     token = (await issue_token(stores.control_plane, "alice")).token.reveal()
     path = tmp_path / "router.sock"
@@ -108,6 +125,49 @@ def _noting(name: str, used: dict[int, set[str]]) -> Callable[[asyncio.StreamRea
         writer.close()
 
     return connected
+
+
+@pytest.mark.rows("HA-05")
+async def test_each_worker_serves_its_own_socket_also_when_it_was_started_again(
+    stores: DatabaseUrls, tmp_path: Path
+) -> None:
+    path = tmp_path / "control-plane.sock"
+    settings = environment("control-plane", stores, PLATFORM_CONTROL_PLANE_SOCKET=f"unix:{path}")
+    async with served("control-plane", settings, "--workers", "2") as (process, _):
+        first, second = children(process.pid)
+        for number, pid in ((1, first), (2, second)):
+            assert await _has_all_connections(pid, path, number)
+        os.kill(second, signal.SIGKILL)
+
+        async def second_is_served_by_a_new_one() -> bool:
+            new = set(children(process.pid)) - {first, second}
+            return bool(new) and await _has_all_connections(new.pop(), path, 2)
+
+        await becomes_true(second_is_served_by_a_new_one)
+        process.send_signal(signal.SIGTERM)
+        async with patience():
+            await process.communicate()
+    assert await asyncio.to_thread(os.listdir, tmp_path) == [path.name]
+
+
+async def _has_all_connections(pid: int, path: Path, number: int) -> bool:
+    """Of those that come to the socket of the worker with this number. The process opens and closes few others."""
+    before, count = _sockets_of(pid), 20
+    async with AsyncExitStack() as connected:
+        for _ in range(count):
+            reader, writer = await asyncio.open_unix_connection(worker_path(str(path), number))
+            connected.enter_context(closing(writer))
+            writer.write(b"GET /livez HTTP/1.1\r\nhost: a\r\n\r\n")
+            assert b"200" in await reader.readline()
+        return _sockets_of(pid) - before > count / 2
+
+
+def _sockets_of(pid: int) -> int:
+    found = 0
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found += os.readlink(file).startswith("socket:")
+    return found
 
 
 @pytest.mark.rows("HA-05")
@@ -151,10 +211,20 @@ async def test_a_socket_that_another_one_listens_on_is_refused_by_the_setting(
     assert "PLATFORM_ROUTER_SOCKET: the path cannot be listened on (Address already in use)" in ended.said
 
 
-async def test_two_units_with_one_socket_are_refused(stores: DatabaseUrls) -> None:
-    ended = await run_to_end("router", environment("router", stores, **dict.fromkeys(BOTH, "unix:/run/one.sock")))
+@pytest.mark.parametrize(
+    ("router", "said"),
+    [
+        ("/run/one.sock", "must not be that of PLATFORM_CONTROL_PLANE_SOCKET"),
+        ("/run/one.sock.1", "must not differ from PLATFORM_CONTROL_PLANE_SOCKET by a number"),
+        ("/run/one", "must not differ from PLATFORM_CONTROL_PLANE_SOCKET by a number"),
+    ],
+)
+async def test_two_units_whose_sockets_could_be_one_are_refused(stores: DatabaseUrls, router: str, said: str) -> None:
+    ours = "/run/one.sock" if router != "/run/one" else "/run/one.2"
+    paths = {name: f"unix:{path}" for name, path in zip(BOTH, (ours, router), strict=True)}
+    ended = await run_to_end("router", environment("router", stores, **paths))
     assert ended.code == 78
-    assert "PLATFORM_ROUTER_SOCKET must not be that of PLATFORM_CONTROL_PLANE_SOCKET" in ended.said
+    assert f"PLATFORM_ROUTER_SOCKET {said}" in ended.said
 
 
 @pytest.mark.rows("SAFE-13")

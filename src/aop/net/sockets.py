@@ -122,8 +122,8 @@ def listening_socket(host: str, port: int, *, reuse_port: bool = False) -> socke
     return sock
 
 
-def listening_path(path: str) -> socket.socket:
-    """A socket that already listens on a path, for the user and the group of this process.
+def listening_path(path: str, like: os.stat_result | None = None) -> socket.socket:
+    """A socket that already listens on a path, for the user and the group of this process, or for those of another one.
 
     It stays there when nobody listens any more, and the next one replaces it: to remove it at the end could remove
     that of a successor. OSError, for one when somebody still listens there.
@@ -137,7 +137,10 @@ def listening_path(path: str) -> socket.socket:
                 raise
             os.unlink(path)
             sock.bind(path)
-        os.chmod(path, 0o660)  # before it listens, so that nobody else is ever let in
+        # Before it listens, so that nobody else is ever let in.
+        if like is not None and like.st_gid != os.lstat(path).st_gid:
+            os.chown(path, -1, like.st_gid)
+        os.chmod(path, 0o660 if like is None else stat.S_IMODE(like.st_mode))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
         sock.listen(BACKLOG)
     except OSError as error:

@@ -7,6 +7,7 @@ or nobody at it, takes the shared one.
 
 import os
 import socket
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import count, takewhile
@@ -19,18 +20,25 @@ def worker_path(path: str, number: int) -> str:
     return f"{path}.{number}"
 
 
+def is_of_worker(path: str, shared: str) -> bool:
+    """Whether the path is that of a worker beside the shared one."""
+    before, _, number = path.rpartition(".")
+    return before == shared and number.isdecimal()
+
+
 def listening_worker_paths(path: str, workers: int) -> Sequence[socket.socket]:
-    """One for each worker, in their order. OSError when one of them cannot be listened on; then none is.
+    """One for each worker, in their order, for whoever may use the shared one. OSError when one of them cannot be
+    listened on; then none is.
 
     What a start with more workers left behind is removed: peers count what is there.
     """
+    shared = os.stat(path)
     opened = list[socket.socket]()
     try:
         for number in range(1, workers + 1):
-            opened.append(listening_path(worker_path(path, number)))
+            opened.append(listening_path(worker_path(path, number), shared))
     except OSError:
-        for sock in opened:
-            sock.close()
+        leave_worker_paths(opened)
         raise
     with suppress(OSError):
         for left in takewhile(os.path.exists, (worker_path(path, number) for number in count(workers + 1))):
@@ -38,6 +46,15 @@ def listening_worker_paths(path: str, workers: int) -> Sequence[socket.socket]:
                 break
             os.unlink(left)
     return opened
+
+
+def leave_worker_paths(opened: Sequence[socket.socket]) -> None:
+    """From here on peers connect to the shared one. Nobody else can have a path as long as it is listened on, so what
+    is removed is no successor's."""
+    for sock in opened:
+        with suppress(OSError):
+            os.unlink(sock.getsockname())
+        sock.close()
 
 
 class NearestWorkers:
@@ -49,12 +66,29 @@ class NearestWorkers:
 
     def path(self, path: str) -> str | None:
         """The next one, in turn; None where workers cannot be shared out evenly, or there are none."""
-        theirs = sum(1 for _ in takewhile(os.path.exists, (worker_path(path, number) for number in count(1))))
-        mine = numbers_for(self._share, theirs)
+        mine = numbers_for(self._share, _workers_at(path))
         if not mine:
             return None
         self._connections += 1
         return worker_path(path, mine[self._connections % len(mine)])
+
+
+def _workers_at(path: str) -> int:
+    """How many sockets of workers there are. Whoever else may write to the folder could put one there, and would be
+    sent calls with their tokens: only those of the owner of the shared one count, of this user and of root."""
+    try:
+        trusted = {os.stat(path).st_uid, os.geteuid(), 0}
+    except OSError:
+        return 0
+
+    def is_theirs(number: int) -> bool:
+        try:
+            found = os.lstat(worker_path(path, number))
+        except OSError:
+            return False
+        return stat.S_ISSOCK(found.st_mode) and found.st_uid in trusted
+
+    return sum(1 for _ in takewhile(is_theirs, count(1)))
 
 
 def numbers_for(share: WorkerShare, theirs: int) -> Sequence[int]:

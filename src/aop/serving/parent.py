@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from aop.base.share import WorkerShare
 from aop.net.sockets import LISTEN_FDS, LISTEN_PID
+from aop.net.worker_sockets import leave_worker_paths
 from aop.serving.connection_counts import ConnectionCounts
 from aop.serving.request_log import Level, UnitLog
 from aop.serving.worker_group import ASK_ALL, BUILT, WORKER, ToAll, WorkerPlace, encode, to_all
@@ -166,6 +167,8 @@ class Parent:
     async def _answer(self, worker: _Worker, question: str, body: bytes) -> bytes | None:
         if question == BUILT:
             worker.built.set()
+            if not self._started:  # whoever accepts first has all that wait, and keeps them
+                await _all_built(self._workers)
             return b""
         if question != ASK_ALL:
             return None
@@ -189,8 +192,11 @@ class Parent:
     async def _stop(self, keepers: set[asyncio.Task[None]], stop_seconds: float) -> None:
         """All together, so that none takes work that another one has refused."""
         self._stopping = True
-        for listener in (*self._listeners, *self._by_worker):
+        leave_worker_paths(self._by_worker)
+        for listener in self._listeners:
             listener.close()
+        for worker in self._workers:
+            worker.built.set()  # nobody waits for another one any more
         processes = [worker.process for worker in self._workers if worker.process is not None]
         for number, seconds in ((signal.SIGTERM, stop_seconds), (signal.SIGKILL, None)):
             for process in processes:

@@ -8,6 +8,7 @@ from aop.base import settings as read
 from aop.base.share import WorkerShare
 from aop.net.address_settings import ListenAddress
 from aop.net.policy import AllowList
+from aop.net.worker_sockets import is_of_worker
 from aop.store.database import STATEMENT_MILLIS
 from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
 
@@ -114,8 +115,12 @@ def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
 
 
 def require_two_sockets(reader: read.SettingsReader, control_plane: str | None, router: str | None) -> None:
-    if control_plane is not None and control_plane == router:
+    if control_plane is None or router is None:
+        return
+    if control_plane == router:
         reader.refuse(ROUTER_SOCKET, f"must not be that of {CONTROL_PLANE_SOCKET}")
+    elif is_of_worker(router, control_plane) or is_of_worker(control_plane, router):
+        reader.refuse(ROUTER_SOCKET, f"must not differ from {CONTROL_PLANE_SOCKET} by a number, which is for workers")
 
 
 def read_stopping(reader: read.SettingsReader) -> Stopping:

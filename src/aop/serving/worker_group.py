@@ -24,6 +24,8 @@ BUILT = "built"
 ASK_ALL = "all"
 ANSWER_SECONDS = 3.0
 """More than a readiness check may take."""
+_START_SECONDS = 15.0
+"""What the others may take to start. Then this worker serves without them."""
 
 OwnAnswer = Callable[[bytes], Awaitable[bytes]]
 
@@ -118,10 +120,10 @@ class WorkerGroup:
         return asyncio.create_task(run(), name="link to the parent")
 
     async def built(self) -> None:
-        """Tells the parent that this worker can serve."""
+        """Tells the parent that this worker can serve; at the start of a unit all begin together."""
         if self._link is not None:
             with suppress(LinkLost):
-                await self._link.ask(BUILT, b"", ANSWER_SECONDS)
+                await self._link.ask(BUILT, b"", _START_SECONDS)
 
     async def _answer(self, question: str, body: bytes) -> bytes | None:
         answer = self._answers.get(question)

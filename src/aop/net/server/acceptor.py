@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 from typing import Final
 
-from aop.net.server.neighbours import Precedence
+from aop.net.server.neighbours import Precedence, Recalled
 
 # While turns of the loop are long, one connection a turn is too few for those who wait.
 _ACCEPTS_A_TURN: Final = 16
@@ -23,14 +23,11 @@ class Acceptor:
         self,
         listener: socket.socket,
         precedence: Precedence,
-        others_seconds: float,
-        admit: Callable[[socket.socket], None],
+        admit: Callable[[socket.socket, Recalled | None], None],
         failed: Callable[[], None],
     ) -> None:
-        """Others have `others_seconds` to take a connection that is for them."""
         self._listener = listener
         self._precedence = precedence
-        self._others_seconds = others_seconds
         self._admit = admit
         self._failed = failed
         self._loop = asyncio.get_running_loop()
@@ -49,8 +46,8 @@ class Acceptor:
 
     def _accept(self) -> None:
         for _ in range(_ACCEPTS_A_TURN):
-            if self._precedence.is_others():
-                self._pause_before(self._accept_after_others, self._others_seconds)
+            if seconds := self._precedence.seconds_for_others():
+                self._pause_before(self._accept_after_others, seconds)
                 return
             if not self._accept_one():
                 return
@@ -77,7 +74,7 @@ class Acceptor:
             self._failed()
             return False
         sock.setblocking(False)
-        self._admit(sock)
+        self._admit(sock, self._precedence.recalled())
         return True
 
     def _pause_before(self, step: Callable[[], None], seconds: float) -> None:

@@ -9,6 +9,7 @@ from typing import Final, cast
 
 from aop.net.server.connection import ServerConnection
 from aop.net.server.limits import ConnectionEvent, Note, ServerLimits
+from aop.net.server.neighbours import Recalled
 
 _MAX_REFUSED: Final = 32
 """Refused connections that are still being answered; the ones beyond are answered and closed in one step."""
@@ -91,12 +92,13 @@ class Connections:
     def __iter__(self) -> Iterator[ServerConnection]:
         return iter(tuple(self._open))
 
-    def admit(self, sock: socket.socket) -> None:
+    def admit(self, sock: socket.socket, recalled: Recalled | None = None) -> None:
         full = len(self._open) - len(self._leaving) >= self._limits.max_connections
         if full and not self._give_way():
             self._refuse(sock)
             return
         connection = self._make()
+        connection.recalled = recalled
         self._open.add(connection)
         self._changed()
         self._join(sock, connection, lambda: self.closed(connection))

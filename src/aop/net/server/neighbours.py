@@ -1,8 +1,15 @@
 """Other processes that accept from the same listening sockets."""
 
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
+
+NEIGHBOURS_SECONDS: Final = 0.001
+"""What neighbours with fewer connections have to take the next ones."""
+
+Recalled = Callable[[], bool]
+"""Whether the process that a connection is meant for works again, so that its peer had better connect anew."""
 
 
 class Neighbours(Protocol):
@@ -19,11 +26,14 @@ class Neighbours(Protocol):
 class Precedence(Protocol):
     """Which of the processes that have a listening socket takes its next connection."""
 
-    def is_others(self) -> bool:
-        """Whether another one should, asked before each connection."""
+    def seconds_for_others(self) -> float:
+        """What another one has to take it, asked before each connection; 0 when this one takes it."""
 
     def is_left(self) -> bool:
         """Whether that one leaves it, asked when it has had time to take it."""
+
+    def recalled(self) -> Recalled | None:
+        """For a connection that this one takes. None when it may stay here."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import asyncio
 import socket
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from aop.net.asgi import ASGIApp, Scope
 from aop.net.server.acceptor import Acceptor
@@ -11,26 +10,34 @@ from aop.net.server.connection import ServerConnection
 from aop.net.server.connections import Connections
 from aop.net.server.exchange import Exchange
 from aop.net.server.limits import Note, ServerLimits, not_noted
-from aop.net.server.neighbours import Neighbours, NoNeighbours, Precedence, WorkerSocket
+from aop.net.server.neighbours import (
+    NEIGHBOURS_SECONDS,
+    Neighbours,
+    NoNeighbours,
+    Precedence,
+    Recalled,
+    WorkerSocket,
+)
 from aop.net.server.response import empty_answer
 
 _DEFAULT_LIMITS = ServerLimits()
 _NO_NEIGHBOURS = NoNeighbours()
-# What neighbours with fewer connections have to take the next ones from a socket that all share.
-_NEIGHBOURS_SECONDS: Final = 0.001
-# What a worker has for its own socket. Longer than it waits for a core among a dozen others: a connection that another
-# one took stays there.
-_WORKER_SECONDS: Final = 0.25
 
 
 class _ByCount:
     """Of a socket that all share: whoever has clearly fewer connections comes first, but is not waited for twice."""
 
     def __init__(self, neighbours: Neighbours) -> None:
-        self.is_others = neighbours.lag
+        self._lag = neighbours.lag
+
+    def seconds_for_others(self) -> float:
+        return NEIGHBOURS_SECONDS if self._lag() else 0
 
     def is_left(self) -> bool:
         return True
+
+    def recalled(self) -> Recalled | None:
+        return None
 
 
 def _overloaded() -> bytes:
@@ -78,13 +85,12 @@ class HttpServer:
         self._loop = asyncio.get_running_loop()
         self._neighbours.tell(0)
         for sock in sockets:
-            self._accept_from(sock, _ByCount(self._neighbours), _NEIGHBOURS_SECONDS)
+            self._accept_from(sock, _ByCount(self._neighbours))
         for one in by_worker:
-            self._accept_from(one.socket, one.precedence, _WORKER_SECONDS)
+            self._accept_from(one.socket, one.precedence)
 
-    def _accept_from(self, sock: socket.socket, precedence: Precedence, others_seconds: float) -> None:
-        admit, failed = self.connections.admit, self.connections.accept_failed
-        acceptor = Acceptor(sock, precedence, others_seconds, admit, failed)
+    def _accept_from(self, sock: socket.socket, precedence: Precedence) -> None:
+        acceptor = Acceptor(sock, precedence, self.connections.admit, self.connections.accept_failed)
         acceptor.start()
         self._acceptors.append(acceptor)
 
