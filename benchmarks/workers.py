@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -84,21 +84,31 @@ def run() -> Report:
 
 async def _run() -> Report:
     async with AsyncExitStack() as running:
-        loads = {}
+        platforms = {}
         for count in WORKERS:
             around = await running.enter_async_context(_surroundings())
-            platform = await running.enter_async_context(_units(around, count))
-            loads[count] = await running.enter_async_context(_load(platform))
-            await _turn(loads[count], count)  # opens what is kept
-        each, in_all = ({count: _Found() for count in WORKERS} for _ in range(2))
-        for found, share in ((each, lambda count: count), (in_all, lambda _: 1)):
-            for place in range(ROUNDS):
-                for count in WORKERS if place % 2 else reversed(WORKERS):
-                    found[count].turns.append(await _turn(loads[count], share(count)))
-            for _ in range(QUOTA_ROUNDS):
-                for count in WORKERS:
-                    found[count].under_quota.append(await _under_quota(loads[count], share(count)))
+            platforms[count] = await running.enter_async_context(_units(around, count))
+        each = await _found(platforms, lambda count: count)
+        in_all = await _found(platforms, lambda _: 1)
     return _report(each, in_all)
+
+
+async def _found(platforms: Mapping[int, StreamPlatform], share: Callable[[int], int]) -> Mapping[int, _Found]:
+    """With the callers of `share` workers. They connect anew: with more connections than they use at once, they would
+    use those of last time first, and those could be all of one worker."""
+    found = {count: _Found() for count in platforms}
+    async with AsyncExitStack() as connected:
+        loads = {}
+        for count, platform in platforms.items():
+            loads[count] = await connected.enter_async_context(_load(platform))
+            await _turn(loads[count], share(count))  # opens what is kept
+        for place in range(ROUNDS):
+            for count in WORKERS if place % 2 else reversed(WORKERS):
+                found[count].turns.append(await _turn(loads[count], share(count)))
+        for _ in range(QUOTA_ROUNDS):
+            for count in WORKERS:
+                found[count].under_quota.append(await _under_quota(loads[count], share(count)))
+    return found
 
 
 @dataclass(frozen=True)
