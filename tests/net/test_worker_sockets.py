@@ -1,6 +1,7 @@
 """A unix socket for each worker: which of them a process connects to, and what it does where there is none."""
 
 import asyncio
+import errno
 import os
 import socket
 import stat
@@ -138,6 +139,20 @@ def test_whoever_may_use_the_shared_socket_may_use_those_of_workers_and_nobody_e
             found = os.stat(sock.getsockname())
             assert (stat.S_IMODE(found.st_mode), found.st_gid) == (0o600, group)
             sock.close()
+
+
+def test_a_socket_that_cannot_be_for_the_same_people_is_not_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    path = str(tmp_path / "unit.sock")
+    with listening_path(path):
+        monkeypatch.setattr(os, "chmod", refused)
+        with pytest.raises(OSError, match="not permitted"):
+            listening_worker_paths(path, 2)
+        assert [one.name for one in tmp_path.iterdir()] == ["unit.sock"]
 
 
 def test_sockets_that_a_start_with_more_workers_left_are_removed(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.support.waiting import becomes_true, patience
 pytestmark = pytest.mark.rows("HA-05")
 
 WORKER = """
-import asyncio, os, sys
+import asyncio, os, signal, sys
 from pathlib import Path
 from aop.serving.worker_group import WorkerGroup, WorkerPlace
 
@@ -26,13 +26,16 @@ async def work(folder):
     place = WorkerPlace.of(os.environ)
     group = WorkerGroup(place.share)
     link = await group.join(place, lambda: os._exit(1))
-    if place.share.number == 2:
+    stop = asyncio.Event()
+    if place.share.number == 1:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    else:
         (folder / "built").touch()
         while not (folder / "go on").exists():
             await asyncio.sleep(0.01)
     await group.built()
     (folder / f"serves {place.share.number}").touch()
-    await link
+    await stop.wait()
 
 asyncio.run(work(Path(sys.argv[1])))
 """
@@ -74,3 +77,4 @@ async def test_a_unit_that_is_stopped_while_its_workers_are_built_ends(tmp_path:
         async with patience():
             await asyncio.wait({running})
         assert running.cancelled()
+        assert (tmp_path / "serves 1").exists()  # it was told, and not killed while it waited

@@ -137,16 +137,23 @@ def listening_path(path: str, like: os.stat_result | None = None) -> socket.sock
                 raise
             os.unlink(path)
             sock.bind(path)
-        # Before it listens, so that nobody else is ever let in.
-        if like is not None and like.st_gid != os.lstat(path).st_gid:
-            os.chown(path, -1, like.st_gid)
-        os.chmod(path, 0o660 if like is None else stat.S_IMODE(like.st_mode))
+        _permit(path, like)  # before it listens, so that nobody else is ever let in
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
         sock.listen(BACKLOG)
     except OSError as error:
         sock.close()
         raise OSError(error.errno, f"cannot listen on {path}: {error.strerror}") from error
     return sock
+
+
+def _permit(path: str, like: os.stat_result | None) -> None:
+    try:
+        if like is not None and like.st_gid != os.lstat(path).st_gid:
+            os.chown(path, -1, like.st_gid)
+        os.chmod(path, 0o660 if like is None else stat.S_IMODE(like.st_mode))
+    except OSError:
+        os.unlink(path)
+        raise
 
 
 def is_answered(path: str) -> bool:

@@ -93,16 +93,14 @@ class WorkerFirst:
         return NEIGHBOURS_SECONDS if self._mine.lag() else 0
 
     def is_left(self) -> bool:
-        """An owner that leaves one is stuck until it does something."""
-        if self._owner() != self._before:
-            return False
-        self._stuck = self._before
-        return True
+        return self._owner() == self._before
 
-    def recalled(self) -> Recalled | None:
+    def taken(self) -> Recalled | None:
+        """An owner that left one is stuck until it does something."""
         if self._is_owner:
             return None
         owner, before = self._owner, self._before
+        self._stuck = before
         return lambda: (now := owner()) != before and now[0] != _GONE
 
 

@@ -120,7 +120,9 @@ def require_two_sockets(reader: read.SettingsReader, control_plane: str | None, 
     if control_plane == router:
         reader.refuse(ROUTER_SOCKET, f"must not be that of {CONTROL_PLANE_SOCKET}")
     elif is_of_worker(router, control_plane) or is_of_worker(control_plane, router):
-        reader.refuse(ROUTER_SOCKET, f"must not differ from {CONTROL_PLANE_SOCKET} by a number, which is for workers")
+        reader.refuse(
+            ROUTER_SOCKET, f"must differ from {CONTROL_PLANE_SOCKET} by more than .1 or the like: workers have that"
+        )
 
 
 def read_stopping(reader: read.SettingsReader) -> Stopping:

@@ -74,7 +74,7 @@ class Acceptor:
             self._failed()
             return False
         sock.setblocking(False)
-        self._admit(sock, self._precedence.recalled())
+        self._admit(sock, self._precedence.taken())
         return True
 
     def _pause_before(self, step: Callable[[], None], seconds: float) -> None:

@@ -32,8 +32,8 @@ class Precedence(Protocol):
     def is_left(self) -> bool:
         """Whether that one leaves it, asked when it has had time to take it."""
 
-    def recalled(self) -> Recalled | None:
-        """For a connection that this one takes. None when it may stay here."""
+    def taken(self) -> Recalled | None:
+        """Told of each connection that this process took. None when it may stay here."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class _ByCount:
     def is_left(self) -> bool:
         return True
 
-    def recalled(self) -> Recalled | None:
+    def taken(self) -> Recalled | None:
         return None
 
 
