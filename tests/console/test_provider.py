@@ -69,6 +69,7 @@ def test_a_person_signs_in_at_the_provider_and_out_again(new_tab: Tab, issuer: s
     expect(page.get_by_text(f"You are now {PRINCIPAL}.")).to_be_visible()
     expect(page).to_have_url(f"{stack.console}/workspaces")
     expect(page.get_by_role("button", name=PRINCIPAL)).to_be_visible()
+    tab.wait_until(lambda: answers)  # the page has its answer before this list has it
     require_pkce_and_nothing_kept_but_the_access_token(tab, answers[0])
 
     # Refresh: shortly before the token expires, a request renews it first. The provider's tokens differ by the second.
@@ -78,6 +79,7 @@ def test_a_person_signs_in_at_the_provider_and_out_again(new_tab: Tab, issuer: s
     page.get_by_role("article").first.wait_for()
     renewals = [form for form in token_requests(tab) if form["grant_type"] == "refresh_token"]
     assert len(renewals) == 1, "several requests began together, and one renewed the token"
+    tab.wait_until(lambda: len(answers) == 2)
     kept = page.evaluate(_KEPT)
     assert answers[1]["access_token"] in kept
     assert answers[0]["access_token"] not in kept
