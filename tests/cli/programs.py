@@ -13,8 +13,6 @@ from pathlib import Path
 
 from tests.support.waiting import PATIENCE_SECONDS
 
-_READY_SECONDS = 60.0
-
 
 @contextmanager
 def program(*arguments: str, data: Path, log: Path, **settings: str) -> Iterator["subprocess.Popen[bytes]"]:
@@ -33,11 +31,11 @@ def program(*arguments: str, data: Path, log: Path, **settings: str) -> Iterator
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-        process.wait(_READY_SECONDS)
+        process.wait(PATIENCE_SECONDS)
 
 
 def wait_serving(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    deadline = time.monotonic() + _READY_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=2):
@@ -49,7 +47,7 @@ def wait_serving(port: int, process: "subprocess.Popen[bytes]", log: Path) -> No
 
 
 def wait_written(log: Path, text: str) -> None:
-    deadline = time.monotonic() + _READY_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while text not in log.read_text():
         assert time.monotonic() < deadline, log.read_text()
         time.sleep(0.02)

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 CTRL_C = "\x03"
 Answers = Mapping[str, str | Callable[[], None]]
-_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,14 @@ def at_terminal(
 
 
 def _watched(process: "subprocess.Popen[bytes]", screen: int, answers: dict[str, str | Callable[[], None]]) -> str:
-    written, deadline = "", time.monotonic() + _SECONDS
+    written, deadline = "", time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         if not select.select([screen], [], [], 0.5)[0]:
             continue
         try:
             written += os.read(screen, 65536).decode(errors="replace")
         except OSError:  # the other side is closed
-            process.wait(_SECONDS)
+            process.wait(PATIENCE_SECONDS)
             return written
         for question in [question for question in answers if question in written]:
             answer = answers.pop(question)

@@ -12,8 +12,8 @@ import pytest
 from interop.environments import AGENTS, command, prepare
 from interop.snippets import AGENT, ANSWER, SKILL
 from tests.cli.conftest import Aop, Stack
+from tests.support.waiting import PATIENCE_SECONDS
 
-_SECONDS = 60
 _NODE_FOLDER, _SDK_FOLDER = "a2a-js-1", "a2a-sdk-1"
 
 
@@ -68,7 +68,7 @@ def test_a_program_calls_the_agent_as_pasted(aop: Aop, stack: Stack, tmp_path: P
         env=environment(stack),
         capture_output=True,
         text=True,
-        timeout=_SECONDS,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

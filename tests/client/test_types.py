@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.environments import ROOT
 
 PROGRAM = """
@@ -68,7 +69,7 @@ def test_a_strict_checker_knows_every_argument_and_every_result(tmp_path: Path) 
         env={"MYPYPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr

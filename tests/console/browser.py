@@ -29,7 +29,7 @@ FLAGS = (
 WIDE, NARROW = (1280, 800), (390, 844)
 PLAIN_FILE = "/icon.svg"
 """Of the Console's origin, without its scripts."""
-_MILLISECONDS = 60_000
+_MILLISECONDS = PATIENCE_SECONDS * 1000
 expect.set_options(timeout=_MILLISECONDS)
 Scheme = Literal["light", "dark"]
 

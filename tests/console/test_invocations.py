@@ -125,7 +125,6 @@ def test_ten_thousand_invocations_scroll_smoothly(tab: Tab) -> None:
     page = tab.open(f"/workspaces/{workspace_id}/invocations")
     table = page.get_by_role("table", name="Invocations")
     table.wait_for()
-    page.set_default_timeout(60_000)
     # Read to the end as a person does: whenever the last rows come into view, more are asked for.
     table.evaluate(
         """async (element) => {

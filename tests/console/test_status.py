@@ -68,7 +68,7 @@ def test_a_state_that_cannot_be_read_any_more_is_not_shown_as_ready(tab: Tab) ->
     units = page.get_by_role("list", name="Units").get_by_role("listitem")
     expect(units.first).to_contain_text("Ready")
     page.route("**/v1/status", lambda route: route.abort())
-    expect(units.first).to_contain_text("Unknown", timeout=15_000)
+    expect(units.first).to_contain_text("Unknown")
     expect(page.get_by_role("alert")).to_contain_text("The Gateway could not be reached")
     tab.problems[:] = [problem for problem in tab.problems if "net::ERR_FAILED" not in problem]
 
@@ -123,7 +123,7 @@ def test_there_is_one_choice_of_workspace_and_it_is_kept_in_the_address(tab: Tab
     expect(page.get_by_role("heading", name=f"Workspace {busy}")).to_be_visible()
     expect(invocations).to_contain_text("3")
     record(tab.stack, [Call(busy, ago())])
-    expect(invocations).to_contain_text("4", timeout=15_000)
+    expect(invocations).to_contain_text("4")
     page.get_by_role("button", name="7 d").click()
     expect(page).to_have_url(re.compile(rf"\?workspace={busy}&last=7d$"))
     expect(page.get_by_text("Invocations per 2 hours")).to_be_visible()

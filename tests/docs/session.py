@@ -13,9 +13,9 @@ from pathlib import Path
 from aop.agent.card import PUBLIC_CARD_PATH
 from aop.base import assets
 from tests.docs.blocks import RUN, Block
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.console_build import CONSOLE, ready_node
 
-_SECONDS = 120
 _PLATFORM = "./dev up"
 # As in the README, `aop` stands for `./dev aop`. Tests run side by side, so an Agent has a port of its own, and the
 # Python of a sample, or that of a2a-sdk, instead of an environment that would have to be made.
@@ -112,7 +112,7 @@ def follow(blocks: Sequence[Block], place: Place) -> list[tuple[Block, str]]:
         start_new_session=True,
     )
     try:
-        code = process.wait(_SECONDS)
+        code = process.wait(PATIENCE_SECONDS)
     finally:
         _end_group(process)
     outputs = [place.written(path.read_text()) for path in _outputs(place, len(runs)) if path.exists()]

@@ -14,7 +14,8 @@ from aop.contracts.errors import Unauthenticated
 from aop.control_plane.gateway.access import TokenCallers
 from aop.control_plane.gateway.tokens import Tokens, is_well_formed, issue_token, new_token_text
 from aop.local.state import DatabaseUrls
-from aop.store.database import Database, connect
+from aop.store.database import connect
+from tests.support.postgres import opened_database, session
 from tests.support.units import RunningUnit
 from tests.support.waiting import patience
 
@@ -86,9 +87,8 @@ async def test_unknown_expired_and_revoked_tokens_are_refused(gateway: RunningUn
 
 @pytest.mark.rows("AUTH-03")
 async def test_a_wrong_checksum_is_refused_without_asking_the_store(stores: DatabaseUrls) -> None:
-    database = await Database.open(stores.control_plane, size=1, application="test")
-    await database.close()
-    callers = TokenCallers(database)
+    async with opened_database(stores.control_plane) as database:
+        callers = TokenCallers(database)
     good = new_token_text()
     for broken in ("", "aop_", good[:-1], good[:-1] + ("A" if good[-1] != "A" else "B"), good + "A", good.lower()):
         with pytest.raises(Unauthenticated):
@@ -112,15 +112,10 @@ async def test_the_store_holds_only_the_hash_of_a_token(stores: DatabaseUrls) ->
 
 async def test_the_use_of_a_token_is_noted_in_steps(stores: DatabaseUrls) -> None:
     now = datetime(2030, 1, 1, tzinfo=UTC)
-    connection = await connect(stores.control_plane, application="test")
-    database = await Database.open(stores.control_plane, size=1, application="test")
-    try:
+    async with opened_database(stores.control_plane) as database, session(stores.control_plane) as connection:
         issued = await Tokens(connection, lambda: now).issue("alice")
         for minutes, noted in ((0, 0), (9, 0), (10, 10), (15, 10), (21, 21)):
             clock = partial(now.__add__, timedelta(minutes=minutes))
             await TokenCallers(database, clock).identify(issued.token.reveal())
             (record,) = await Tokens(connection).all()
             assert record.last_used_at == now + timedelta(minutes=noted)
-    finally:
-        await database.close()
-        await connection.close()

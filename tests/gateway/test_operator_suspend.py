@@ -10,10 +10,9 @@ from aop.base import assets
 from aop.contracts.errors import Conflict, NotFound
 from aop.control_plane.registry.releases import Releases
 from aop.local.state import DatabaseUrls
-from aop.store.database import Database
 from tests.gateway.test_release_transitions import TRANSITIONS, brought_to
 from tests.support.errors import require_error
-from tests.support.postgres import PostgresForTests
+from tests.support.postgres import PostgresForTests, opened_database
 from tests.support.publication import Json, Scene, publication_scene
 from tests.support.watch import watching
 
@@ -27,9 +26,8 @@ async def scene(stores: DatabaseUrls) -> AsyncIterator[Scene]:
 @pytest_asyncio.fixture
 async def operator(scene: Scene) -> AsyncIterator[Releases]:
     """With the login of the Control Plane and nothing else."""
-    database = await Database.open(scene.stores.control_plane, size=1, application="test")
-    yield Releases(database, scene.clock)
-    await database.close()
+    async with opened_database(scene.stores.control_plane) as database:
+        yield Releases(database, scene.clock)
 
 
 async def changes(scene: Scene) -> list[tuple[str, str]]:

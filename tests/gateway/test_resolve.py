@@ -20,7 +20,7 @@ from aop.store.database import Connection, Database
 from tests.gateway.resolving import AGENT_PATH, Scene, a_scene, decided
 from tests.support.catalog import Catalog
 from tests.support.errors import require_error
-from tests.support.postgres import PostgresForTests
+from tests.support.postgres import PostgresForTests, opened_database
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER, ROUTER_TO_CONTROL_PLANE
 from tests.support.units import RunningUnit
 from tests.support.workspaces import Owner, Rows
@@ -216,9 +216,8 @@ class CountingDatabase(Database):
 async def test_an_authorization_is_one_read_and_the_card_is_read_once_per_digest(
     scene: Scene, stores: DatabaseUrls
 ) -> None:
-    database = await CountingDatabase.open(stores.control_plane, size=1, application="test")
-    assert isinstance(database, CountingDatabase)
-    try:
+    async with opened_database(stores.control_plane, kind=CountingDatabase) as database:
+        assert isinstance(database, CountingDatabase)
         authorization = Authorization(InstallationStates(database, utc_now), Pins(database))
         access = AccessRequest(scene.space, scene.card["agentId"], "summarize")
         reads = []
@@ -231,5 +230,3 @@ async def test_an_authorization_is_one_read_and_the_card_is_read_once_per_digest
         assert authorized.installation_id == scene.installation_id
         assert authorized.accepted_permissions == ("documents.read",)
         assert await authorization.card(authorized.pin) == canonical(scene.card)
-    finally:
-        await database.close()

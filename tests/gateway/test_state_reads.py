@@ -11,10 +11,9 @@ from aop.control_plane.dispatch.authorization import AccessRequest, Authorizatio
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import InstallationStates
 from aop.local.state import DatabaseUrls
-from aop.store.database import Database
 from tests.gateway.resolving import Scene, a_scene, decided
 from tests.support.catalog import Catalog
-from tests.support.postgres import PostgresForTests
+from tests.support.postgres import PostgresForTests, opened_database
 from tests.support.units import RunningUnit
 from tests.support.workspaces import Owner, Rows
 
@@ -39,8 +38,7 @@ async def test_the_statement_of_an_authorization_is_planned_once_and_not_for_eve
     scene: Scene, stores: DatabaseUrls, query: str, calls: int, principal: str
 ) -> None:
     await scene.owner.add_caller("bob", scene.space)
-    database = await Database.open(stores.control_plane, size=1, application="test")
-    try:
+    async with opened_database(stores.control_plane) as database:
         states = InstallationStates(database, utc_now)
         for _ in range(calls):
             assert await states.read(scene.space, scene.card["agentId"], principal) is not None
@@ -50,8 +48,6 @@ async def test_the_statement_of_an_authorization_is_planned_once_and_not_for_eve
             )
         # PostgreSQL tries five plans before it keeps one.
         assert [tuple(row) for row in plans] == [(7, 5)]
-    finally:
-        await database.close()
 
 
 @pytest.mark.rows("INV-09")
@@ -59,25 +55,24 @@ async def test_who_may_call_is_read_for_every_call_and_so_is_what_a_replacement_
     scene: Scene, stores: DatabaseUrls
 ) -> None:
     owner = scene.owner
-    database = await Database.open(stores.control_plane, size=4, application="test")  # with one that is kept
-    states = InstallationStates(database, utc_now)
-    authorization = Authorization(states, Pins(database))
-    access = AccessRequest(scene.space, scene.card["agentId"], "summarize")
-    greeting = AccessRequest(scene.space, scene.card["agentId"], "greet")  # needs no permission
-    for _ in range(2):
-        await owner.add_caller("bob", scene.space)
-        found = [await decided(authorization, "bob", access) for _ in range(3)]
-        assert [one.pin.version for one in found] == ["1.2.0"] * 3
-        await owner.remove_caller("bob", scene.space)
-        with pytest.raises(Refusal) as refused:
-            await decided(authorization, "bob", access)
-        assert refused.value.code is ErrorCode.FORBIDDEN
-    for permissions in ((), ("documents.read",)):
-        before = await decided(authorization, "alice", greeting)
-        await owner.uninstall(before.installation_id, scene.space)
-        installed = await owner.install(access.agent_id, accepted=permissions, space=scene.space)
-        found = [await decided(authorization, "alice", greeting) for _ in range(3)]
-        assert {one.installation_id for one in found} == {installed["installationId"]}
-        assert {one.accepted_permissions for one in found} == {permissions}
-    await states.close()
-    await database.close()
+    async with opened_database(stores.control_plane, size=4) as database:  # with one that is kept
+        states = InstallationStates(database, utc_now)
+        authorization = Authorization(states, Pins(database))
+        access = AccessRequest(scene.space, scene.card["agentId"], "summarize")
+        greeting = AccessRequest(scene.space, scene.card["agentId"], "greet")  # needs no permission
+        for _ in range(2):
+            await owner.add_caller("bob", scene.space)
+            found = [await decided(authorization, "bob", access) for _ in range(3)]
+            assert [one.pin.version for one in found] == ["1.2.0"] * 3
+            await owner.remove_caller("bob", scene.space)
+            with pytest.raises(Refusal) as refused:
+                await decided(authorization, "bob", access)
+            assert refused.value.code is ErrorCode.FORBIDDEN
+        for permissions in ((), ("documents.read",)):
+            before = await decided(authorization, "alice", greeting)
+            await owner.uninstall(before.installation_id, scene.space)
+            installed = await owner.install(access.agent_id, accepted=permissions, space=scene.space)
+            found = [await decided(authorization, "alice", greeting) for _ in range(3)]
+            assert {one.installation_id for one in found} == {installed["installationId"]}
+            assert {one.accepted_permissions for one in found} == {permissions}
+        await states.close()

@@ -15,9 +15,9 @@ from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT, Place, terminal_fact
 from aop.ledger.reader import LedgerReader
 from aop.ledger.record_filter import ListRead, RecordFilter
-from aop.store.database import Database
 from tests.ledger.test_sequence import rows
 from tests.ledger.writing import SPACE, Writing, a_context, an_acceptance
+from tests.support.postgres import opened_database
 from tests.support.waiting import becomes_true
 
 FAILING = 0.12
@@ -100,8 +100,7 @@ async def require_figures_of_the_list(
     url: str, begin: datetime, seed: int, *, minutes: int = MINUTES, windows: int = 20
 ) -> Figures:
     """The whole, and random windows, against every page of the list of the whole."""
-    database = await Database.open(url, size=2, application="test")
-    try:
+    async with opened_database(url, size=2) as database:
         ledger, reader, random = LedgerReader(database), FiguresReader(database), Random(seed)
         whole = Window(begin, begin + timedelta(minutes=minutes), 60 * -(-minutes // 400))
         records = await listed(ledger, RecordFilter(since=whole.since, until=whole.until))
@@ -115,8 +114,6 @@ async def require_figures_of_the_list(
         (agent,) = [one for one in found.total.agents if one.agent_id == "acme:1"]
         assert agent.counts.calls == len(of_agent)
         return found
-    finally:
-        await database.close()
 
 
 async def call(written: Writing, random: Random, begin: datetime, minutes: int) -> Place | None:

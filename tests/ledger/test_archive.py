@@ -26,12 +26,12 @@ from aop.ledger.tree.comparison import compared
 from aop.ledger.tree.reader import TreeReader
 from aop.ledger.tree.store import HeadRow, newest_head
 from aop.local.state import DatabaseUrls
-from aop.store.database import Database
 from aop.store.store_check import require_store
 from tests.ledger.test_months import a_call, month_before, root_at
 from tests.ledger.test_sequence import rows, sequencer
 from tests.ledger.test_tree import all_in_tree, connected
 from tests.ledger.writing import SPACE, Writing, a_context, an_acceptance, an_end, breaches, reading, writing
+from tests.support.postgres import opened_database
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
 
 OLD_CALLS, NEW_CALLS = 160, 320
@@ -94,9 +94,8 @@ async def test_a_month_is_exported_checked_and_detached_and_reads_say_archived(
         await compared(connection, HeadRow(kept.size, kept.root), None)
         with pytest.raises(RowsDetached):
             await begin_edition(connection)
-    database = await Database.open(url, size=1, application="test")
-    assert await Months(database).make() == 0  # a detached month is over for good
-    await database.close()
+    async with opened_database(url) as database:
+        assert await Months(database).make() == 0  # a detached month is over for good
     async with writing(url, router_id="router-3") as later, sequencer(url, "router-2"):
         before = (await rows(url, EVERYTHING))[0]["past"]
         await a_call(later, root_at(utc_now()))
@@ -118,37 +117,35 @@ def require_contract(path: Path) -> None:
 
 async def require_archived(url: str, context: InvocationContext) -> None:
     invocation, trace = context.lineage.invocation, context.lineage.trace
-    database = await Database.open(url, size=2, application="test")
-    tree, feed = TreeReader(database), FeedReader(database)
-    async with reading(url) as ledger:
-        for read in (
-            ledger.detail(SPACE, invocation),
-            ledger.trace(SPACE, trace),
-            tree.of_invocation(SPACE, invocation),
-            tree.of_invocation(None, invocation),
-            tree.of_trace(SPACE, trace),
-        ):
-            with pytest.raises(Archived):
-                await read
-        assert await ledger.detail("other", invocation) is None
-        assert await ledger.trace("other", trace) is None
-    event = (await rows(url, "SELECT number FROM ledger.number ORDER BY number LIMIT 1"))[0]["number"]
-    with pytest.raises(Archived):
-        await feed.read(SPACE, (event + 1, "0" * 32), 10)
-    await database.close()
+    async with opened_database(url, size=2) as database:
+        tree, feed = TreeReader(database), FeedReader(database)
+        async with reading(url) as ledger:
+            for read in (
+                ledger.detail(SPACE, invocation),
+                ledger.trace(SPACE, trace),
+                tree.of_invocation(SPACE, invocation),
+                tree.of_invocation(None, invocation),
+                tree.of_trace(SPACE, trace),
+            ):
+                with pytest.raises(Archived):
+                    await read
+            assert await ledger.detail("other", invocation) is None
+            assert await ledger.trace("other", trace) is None
+        event = (await rows(url, "SELECT number FROM ledger.number ORDER BY number LIMIT 1"))[0]["number"]
+        with pytest.raises(Archived):
+            await feed.read(SPACE, (event + 1, "0" * 32), 10)
 
 
 async def require_here(url: str, context: InvocationContext) -> None:
-    database = await Database.open(url, size=2, application="test")
-    async with reading(url) as ledger:
-        assert await ledger.detail(SPACE, context.lineage.invocation) is not None
-        assert await ledger.trace(SPACE, context.lineage.trace) is not None
-    assert await TreeReader(database).of_invocation(SPACE, context.lineage.invocation) is not None
-    read = await FeedReader(database).read(SPACE, None, 2_000)
-    assert len(read.events) == 4 * NEW_CALLS
-    following = await FeedReader(database).read(SPACE, read.last, 10)
-    assert following.events == ()
-    await database.close()
+    async with opened_database(url, size=2) as database:
+        async with reading(url) as ledger:
+            assert await ledger.detail(SPACE, context.lineage.invocation) is not None
+            assert await ledger.trace(SPACE, context.lineage.trace) is not None
+        assert await TreeReader(database).of_invocation(SPACE, context.lineage.invocation) is not None
+        read = await FeedReader(database).read(SPACE, None, 2_000)
+        assert len(read.events) == 4 * NEW_CALLS
+        following = await FeedReader(database).read(SPACE, read.last, 10)
+        assert following.events == ()
 
 
 async def test_what_is_not_over_is_neither_exported_nor_detached(stores: DatabaseUrls, tmp_path: Path) -> None:

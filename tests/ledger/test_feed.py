@@ -17,6 +17,7 @@ from aop.local.state import DatabaseUrls
 from aop.store.database import Database
 from tests.ledger.test_sequence import all_numbered, sequencer, some_calls
 from tests.ledger.writing import ROUTER, SPACE, Writing, a_context, an_acceptance, an_end, writing
+from tests.support.postgres import opened_database
 from tests.support.waiting import patience
 
 ELSEWHERE = "another-space"
@@ -24,11 +25,8 @@ ELSEWHERE = "another-space"
 
 @asynccontextmanager
 async def reading(url: str) -> AsyncIterator[Database]:
-    database = await Database.open(url, size=2, application="test")
-    try:
+    async with opened_database(url, size=2) as database:
         yield database
-    finally:
-        await database.close()
 
 
 async def read_on(

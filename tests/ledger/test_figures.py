@@ -19,7 +19,6 @@ from aop.ledger.figures.reader import FiguresReader
 from aop.ledger.figures.tiles import begin_edition
 from aop.local.state import DatabaseUrls
 from aop.store import migrations
-from aop.store.database import Database
 from aop.store.migrations import migrate, migrations_of
 from aop.store.problems import StoreUnavailable
 from tests.ledger.figuring import (
@@ -34,7 +33,7 @@ from tests.ledger.figuring import (
 )
 from tests.ledger.test_sequence import all_numbered, sequencer
 from tests.ledger.writing import SPACE, a_context, an_acceptance, breaches, writing
-from tests.support.postgres import PostgresForTests
+from tests.support.postgres import PostgresForTests, opened_database
 
 CALLS = 1_330
 FORMER = 10
@@ -173,8 +172,7 @@ async def test_agents_and_skills_beyond_the_limits_are_counted_together_and_said
         contexts = [a_context(agent=f"acme:{number:03}") for number in range(205)] + [a_context(agent="acme:204")]
         await asyncio.gather(*(written.journal.accept(an_acceptance(context, at=now)) for context in contexts))
     window = Window(minute, minute + timedelta(minutes=1), 60)
-    database = await Database.open(stores.router, size=1, application="test")
-    try:
+    async with opened_database(stores.router) as database:
         found = await FiguresReader(database).read(SPACE, window)
         monkeypatch.setattr(reader, "MAX_KEYS", 204)
         with pytest.raises(InvalidRequest) as refused:
@@ -182,8 +180,6 @@ async def test_agents_and_skills_beyond_the_limits_are_counted_together_and_said
         monkeypatch.setattr(reader, "MAX_LATE", 204)
         with pytest.raises(StoreUnavailable):
             await FiguresReader(database).read(SPACE, window)
-    finally:
-        await database.close()
     assert refused.value.violations == (Violation("/since", "too_many_kinds"),)
     assert (found.left_out.agents, found.left_out.skills) == (5, 5)
     assert (found.total.counts.calls, len(found.total.agents), len(found.total.skills)) == (206, 200, 200)

@@ -15,7 +15,6 @@ from aop.ledger.model import SUCCEEDED, Progress, progress_fact
 from aop.ledger.months import Months
 from aop.local.state import DatabaseUrls
 from aop.store import migrations
-from aop.store.database import Database
 from aop.store.migrations import migrate, migrations_of
 from aop.store.problems import StoreNotAsExpected
 from aop.store.store_check import require_store
@@ -31,7 +30,7 @@ from tests.ledger.writing import (
     reading,
     writing,
 )
-from tests.support.postgres import PostgresForTests
+from tests.support.postgres import PostgresForTests, opened_database
 
 PARTITIONED = ("invocation", "event", "cancel_request")
 OF_BEFORE = 14
@@ -120,8 +119,7 @@ async def test_months_are_made_ahead_by_a_login_that_can_make_no_table(
         part = f"ledger.{named(table, ahead)}"
         gone = f"ALTER TABLE ledger.{table} DETACH PARTITION {part}; DROP TABLE {part}"
         await postgres.execute(gone, stores.migration.rpartition("/")[2])
-    database = await Database.open(stores.router, size=4, application="test")
-    try:
+    async with opened_database(stores.router, size=4) as database:
         made = await asyncio.gather(*(Months(database).make() for _ in range(4)))
         assert sorted(made) == [0, 0, 0, 1]
         assert await Months(database).make() == 0
@@ -133,8 +131,6 @@ async def test_months_are_made_ahead_by_a_login_that_can_make_no_table(
             )]  # fmt: skip
         expected = [month_before(now), now, month_after(now), ahead]
         assert there == [f"ledger.{named('event', month)}" for month in expected]
-    finally:
-        await database.close()
     connection = await asyncpg.connect(stores.router)
     try:
         for statement in (
@@ -171,12 +167,9 @@ async def test_every_partition_keeps_its_rows_and_readiness_misses_each_guard(
         await connection.execute(f"DROP TABLE ledger.{named('cancel_request', now)}, ledger.{named('event', now)}")
     finally:
         await connection.close()
-    database = await Database.open(stores.router, size=1, application="test")
-    try:
+    async with opened_database(stores.router) as database:
         with pytest.raises(StoreNotAsExpected, match="no partition for this month"):
             await Months(database).check()
-    finally:
-        await database.close()
 
 
 @pytest.mark.rows("HA-04")

@@ -12,8 +12,9 @@ from aop.ledger import release_calls
 from aop.ledger.epochs import close_earlier
 from aop.ledger.model import SUCCEEDED
 from aop.local.state import DatabaseUrls
-from aop.store.database import Database, connect
+from aop.store.database import connect
 from tests.ledger.writing import ROUTER, Writing, a_context, an_acceptance, an_end, reading, writing
+from tests.support.postgres import opened_database
 
 AGES = (timedelta(), timedelta(minutes=30), timedelta(minutes=90), timedelta(hours=23), timedelta(hours=26))
 """Two in the last hour, four in the last day, and one that is older."""
@@ -36,11 +37,8 @@ async def some_calls(written: Writing, release: str, running: int = 0) -> None:
 
 
 async def checkpoint(written: Writing) -> None:
-    database = await Database.open(written.url, size=1, application="test")
-    try:
+    async with opened_database(written.url) as database:
         await written.journal.checkpoint(database, written.journal.settled_before)
-    finally:
-        await database.close()
 
 
 async def test_each_call_is_counted_once_before_and_after_checkpoints_and_restarts(stores: DatabaseUrls) -> None:

@@ -9,9 +9,9 @@ from aop.ledger.epochs import close_earlier
 from aop.ledger.journal import AcceptanceFailed, AcceptanceUnknown, AcceptedButLost, Journal
 from aop.ledger.model import LOST, SUCCEEDED
 from aop.local.state import DatabaseUrls
-from aop.store.database import Connection, Database, connect
+from aop.store.database import Connection, connect
 from tests.ledger.writing import ROUTER, Writing, an_acceptance, an_end, breaches, new_epoch, writing
-from tests.support.postgres import PostgresForTests
+from tests.support.postgres import PostgresForTests, opened_database
 from tests.support.stalls import stalled_commits
 from tests.support.waiting import becomes_true, generous
 
@@ -79,9 +79,8 @@ async def test_a_stall_of_many_write_timeouts_leaves_every_accepted_invocation_w
         assert await call(journal) == "succeeded"
         # Before any checkpoint could hide it, and without the help of a next epoch.
         assert await open_rows(written) == 0
-        database = await Database.open(stores.router, size=1, application="test")
-        await journal.checkpoint(database, journal.settled_before)
-        await database.close()
+        async with opened_database(stores.router) as database:
+            await journal.checkpoint(database, journal.settled_before)
     assert all(connection.is_closed() for connection in opened)
 
     async def nobody_left() -> bool:

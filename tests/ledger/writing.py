@@ -26,7 +26,8 @@ from aop.ledger.reader import LedgerReader
 from aop.ledger.record_filter import ListRead, RecordFilter
 from aop.ledger.search import MAX_READ
 from aop.ledger.writer_connection import Connect
-from aop.store.database import Connection, Database, connect
+from aop.store.database import Connection, connect
+from tests.support.postgres import opened_database
 from tests.support.waiting import PATIENCE_SECONDS
 
 SPACE = "space"
@@ -124,11 +125,8 @@ async def writing(
 
 @asynccontextmanager
 async def reading(url: str, *, max_read: int = MAX_READ) -> AsyncIterator[LedgerReader]:
-    database = await Database.open(url, size=3, application="test")
-    try:
+    async with opened_database(url, size=3) as database:
         yield LedgerReader(database, max_read=max_read)
-    finally:
-        await database.close()
 
 
 async def listed_ids(

@@ -6,7 +6,7 @@ import urllib.request
 from dataclasses import dataclass
 from typing import Any
 
-_SECONDS = 30
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Caller:
         content = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.origin + path, content, headers, method=method)  # noqa: S310
         try:
-            with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
                 return Reply(answer.status, answer.read())
         except urllib.error.HTTPError as refused:
             with refused:

@@ -11,6 +11,7 @@ from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, Database
 from aop.store.grouped_reads import GroupedReads
 from aop.store.problems import StoreUnavailable
+from tests.support.postgres import opened_database
 from tests.support.waiting import PATIENCE_SECONDS
 
 
@@ -33,9 +34,8 @@ class Squares:
 
 @pytest_asyncio.fixture
 async def database(stores: DatabaseUrls) -> AsyncIterator[Database]:
-    database = await Database.open(stores.control_plane, size=1, application="test")
-    yield database
-    await database.close()
+    async with opened_database(stores.control_plane) as database:
+        yield database
 
 
 async def test_reads_that_are_asked_for_together_are_one_statement(database: Database) -> None:
@@ -94,11 +94,10 @@ async def test_closing_lets_nobody_wait_for_ever(database: Database) -> None:
 
 
 async def test_a_kept_connection_that_was_lost_is_opened_again(stores: DatabaseUrls) -> None:
-    database = await Database.open(stores.control_plane, size=4, application="test")
     squares = Squares()
     squares.query = "SELECT number, pg_backend_pid() AS square FROM unnest($1::integer[]) AS number"
-    reads = GroupedReads(database, squares.read)
-    try:
+    async with opened_database(stores.control_plane, size=4) as database:
+        reads = GroupedReads(database, squares.read)
         first = await reads.get(1)
         assert await reads.get(1) == first, "it is kept"
         async with database.connection() as other:
@@ -106,9 +105,7 @@ async def test_a_kept_connection_that_was_lost_is_opened_again(stores: DatabaseU
         told = await asyncio.gather(reads.get(1), return_exceptions=True)
         assert isinstance(told[0], StoreUnavailable) or told[0] != first
         assert await reads.get(1) != first
-    finally:
         await reads.close()
-        await database.close()
 
 
 async def test_the_failure_of_a_read_that_nobody_waits_for_is_told_to_nobody(

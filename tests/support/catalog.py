@@ -15,6 +15,7 @@ from aop.control_plane.registry.store import bindings as binding_store
 from aop.local.state import DatabaseUrls
 from aop.store.database import Database
 from tests.support.cards import Card
+from tests.support.postgres import opened_database
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
 _PROOF = "a" * 64
@@ -79,11 +80,8 @@ class Catalog:
 
 @asynccontextmanager
 async def opened_catalog(stores: DatabaseUrls) -> AsyncIterator[Catalog]:
-    database = await Database.open(stores.control_plane, size=2, application="test")
-    try:
+    async with opened_database(stores.control_plane, size=2) as database:
         yield Catalog(database)
-    finally:
-        await database.close()
 
 
 def member_names(value: object) -> set[str]:

@@ -15,10 +15,8 @@ from typing import Any
 from aop.local.ports import Ports, any_free_port
 from aop.local.problems import NotRunning
 from aop.local.state import load_run
+from tests.support.settings import PATIENT_UNITS
 from tests.support.waiting import PATIENCE_SECONDS
-
-_READY_SECONDS = 60.0
-_STOP_SECONDS = 60.0
 
 
 class LocalPlatform:
@@ -37,7 +35,7 @@ class LocalPlatform:
         return self._output.read_text()
 
     def wait_ready(self) -> None:
-        deadline = time.monotonic() + _READY_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._running():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"aop up is not ready:\n{self.output}")
@@ -52,7 +50,7 @@ class LocalPlatform:
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         self.process.send_signal(number)
-        return self.process.wait(_STOP_SECONDS)
+        return self.process.wait(PATIENCE_SECONDS)
 
 
 def seed_ports(data: Path) -> Ports:
@@ -68,7 +66,7 @@ def seed_ports(data: Path) -> Ports:
 def started_up(data: Path, *options: str, settings: Mapping[str, str] | None = None) -> Iterator[LocalPlatform]:
     """`aop up`, not waited for; killed in the end if the test has not stopped it. Its children carry a mark."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PLATFORM_")}  # noqa: TID251
-    environment = inherited | {"MARK": str(data)} | dict(settings or {})
+    environment = inherited | PATIENT_UNITS | {"MARK": str(data)} | dict(settings or {})
     output = data.with_name(f"{data.name}.output")
     with output.open("wb") as out:
         command = [sys.executable, "-P", "-m", "aop", "up", "--data", str(data), *options]

@@ -15,6 +15,7 @@ import asyncpg
 
 from aop.local.postgres import EmbeddedPostgres, Login
 from aop.local.state import DatabaseUrls
+from aop.store.database import Database
 from aop.store.migrations import GROUP_ROLES, OWNER_ROLE, migrate
 from tests.support.waiting import PATIENCE_SECONDS
 
@@ -25,6 +26,7 @@ _LOGINS = (
     Login("test_migration", _PASSWORD, [OWNER_ROLE]),
 )
 _TEMPLATE = "platform_template"
+_PATIENCE_MILLIS = round(PATIENCE_SECONDS * 1000)
 # Nothing a test writes needs to survive the machine, and no password here is worth guessing.
 _FAST = {
     "fsync": "off",
@@ -102,6 +104,16 @@ async def session(url: str) -> AsyncIterator[asyncpg.Connection]:
         yield connection
     finally:
         await connection.close()
+
+
+@asynccontextmanager
+async def opened_database(url: str, *, size: int = 1, kind: type[Database] = Database) -> AsyncIterator[Database]:
+    """As a unit opens it, but patient: a machine that stands still for seconds ends no statement."""
+    database = await kind.open(url, size=size, application="test", statement_ms=_PATIENCE_MILLIS)
+    try:
+        yield database
+    finally:
+        await database.close()
 
 
 @contextmanager

@@ -27,12 +27,12 @@ def principals(identity: str, token: str) -> str:
 
 # The time limits of statements are tried by tests of their own. Elsewhere nothing may fail because a machine was slow.
 _PATIENT = {"PLATFORM_DATABASE_STATEMENT_TIMEOUT_MS": "60000"}
-_PATIENT_ROUTER = _PATIENT | {
+PATIENT_UNITS = _PATIENT | {
     "PLATFORM_ROUTER_LEDGER_WRITE_TIMEOUT_MS": "60000",
     "PLATFORM_ROUTER_RESOLVE_TIMEOUT_MS": "60000",
 }
 _NO_BALANCER = {"PLATFORM_DRAIN_SECONDS": "0"}
-AS_IN_USE: dict[str, str | None] = dict.fromkeys(_PATIENT_ROUTER)
+AS_IN_USE: dict[str, str | None] = dict.fromkeys(PATIENT_UNITS)
 """Changes that leave these limits as they are without any setting."""
 
 
@@ -65,7 +65,7 @@ def router_environment(**changes: str | None) -> dict[str, str]:
                 key.encode() + key.verify_key.encode()
             ),
             **_NO_BALANCER,
-            **_PATIENT_ROUTER,
+            **PATIENT_UNITS,
         },
         changes,
     )
