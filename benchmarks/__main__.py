@@ -1,6 +1,7 @@
 """`./dev bench [NAME…] [--calls N] [--json] [--write]`: runs benchmarks, all when none is named, shows the results.
 
-`./dev bench first_use --user NAME [--way WAY]` runs only when it is named: it needs a second user of the machine.
+Two run only when they are named: `./dev bench memory [--minutes N]`, which takes an hour, and
+`./dev bench first_use --user NAME [--way WAY]`, which needs a second user of the machine.
 """
 
 import argparse
@@ -16,20 +17,30 @@ from benchmarks._first_use_ways import WAYS
 from benchmarks._newcomer import StepFailed
 from benchmarks.measure import Report
 
-_LONG = frozenset({"open_streams", "discovery", "figures", "first_use", "growth", "ledger", "lists", "tree"})
+_LONG = frozenset({"open_streams", "discovery", "figures", "first_use", "growth", "ledger", "lists", "memory", "tree"})
 """Those that take minutes."""
 _OF_CALLS = frozenset({"figures", "growth", "lists", "tree"})
 """Those whose Ledger may have another number of Invocations."""
 _OF_A_USER = "first_use"
+_OF_AN_HOUR = "memory"
+_NAMED_ONLY = frozenset({_OF_A_USER, _OF_AN_HOUR})
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="./dev bench", description="Benchmarks; the long ones: " + ", ".join(sorted(_LONG))
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_names())}; all when left out")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"of {', '.join(_names())}; all but {' and '.join(sorted(_NAMED_ONLY))} when left out",
+    )
     parser.add_argument(
         "--calls", type=int, metavar="N", help=f"Invocations in the Ledger of {' and '.join(sorted(_OF_CALLS))}"
+    )
+    parser.add_argument(
+        "--minutes", type=int, metavar="N", help=f"of load, for {_OF_AN_HOUR} alone; an hour when left out"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of tables")
     parser.add_argument("--write", action="store_true", help="also write figures and plots to docs/performance/")
@@ -45,10 +56,12 @@ def main() -> int:
         parser.error(f"--calls is a number above 0, for {' and '.join(sorted(_OF_CALLS))} alone")
     if (chosen.user is not None) != (chosen.names == [_OF_A_USER]) or (chosen.way and chosen.user is None):
         parser.error(f"{_OF_A_USER} runs alone, with --user NAME")
-    sizes: list[Any] = [] if chosen.calls is None else [chosen.calls]
+    if chosen.minutes is not None and not (chosen.minutes > 0 and chosen.names == [_OF_AN_HOUR]):
+        parser.error(f"--minutes is a number above 0, for {_OF_AN_HOUR} alone")
+    sizes: list[Any] = [size for size in (chosen.calls, chosen.minutes) if size is not None]
     if chosen.user is not None:
         sizes = [chosen.user, chosen.way or ()]
-    return _measure(chosen.names or [name for name in _names() if name != _OF_A_USER], sizes, chosen)
+    return _measure(chosen.names or [name for name in _names() if name not in _NAMED_ONLY], sizes, chosen)
 
 
 def _measure(names: Sequence[str], sizes: Sequence[Any], chosen: argparse.Namespace) -> int:

@@ -125,6 +125,12 @@ def store_cpu_nanos(postmaster: int) -> int:
     return total
 
 
+def pss_mib(pid: int) -> float:
+    """Memory of a process, with its part of what it shares with others."""
+    rolled_up = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(rolled_up.partition("\nPss:")[2].split()[0]) / 1024
+
+
 def cpu_nanos(pid: int) -> int:
     # The scheduler's own count, in nanoseconds; /proc/PID/stat only counts ticks of 10 ms.
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])

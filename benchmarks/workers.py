@@ -2,33 +2,25 @@
 
 Twice: with as many callers for each worker, which is why one adds workers, and with as many in all. Writes that come
 together share a commit, so fewer callers for each worker make a call dearer with one worker too. The targets are of the
-first; the second is shown beside it. Units meet at a unix socket, as in `aop up`. The three run side by side and are
-measured in turns, because the speed of a machine changes from minute to minute.
+first; the second is shown beside it. The three run side by side and are measured in turns, because the speed of a
+machine changes from minute to minute.
 """
 
 import asyncio
-import os
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 
 import uvloop
 
-from aop.local.ports import any_free_port
-from aop.local.unit import answers_ready
-from aop.net.http import HttpClient, Target
-from aop.serving.unit_settings import ROUTER_SOCKET
+from aop.net.http import HttpClient
 from benchmarks._calls import Calls, many
 from benchmarks._quota import NoQuota, limited
-from benchmarks._store import migrated_store
-from benchmarks._stream_platform import StreamPlatform, control_plane_environment, install, router_environment
-from benchmarks._streaming_agent import agent_peer
-from benchmarks.measure import Figure, Report, cpu_nanos, peer_process, store_cpu_nanos
+from benchmarks._stream_platform import StreamPlatform
+from benchmarks._units import surroundings, units, workers_of
+from benchmarks.measure import Figure, Report, cpu_nanos, store_cpu_nanos
 
 WORKERS = (1, 2, 4)
 ROUNDS = 8
@@ -38,7 +30,6 @@ CALLS = 1280
 QUOTA = 0.2
 LIMIT_CPU = 1.18
 LIMIT_THROUGHPUT = 0.85
-_PATIENCE_SECONDS = 60
 # In it the Ledger numbers what is written. That is part of what a call costs.
 _SETTLING_SECONDS = 0.5
 
@@ -86,8 +77,8 @@ async def _run() -> Report:
     async with AsyncExitStack() as running:
         platforms = {}
         for count in WORKERS:
-            around = await running.enter_async_context(_surroundings())
-            platforms[count] = await running.enter_async_context(_units(around, count))
+            around = await running.enter_async_context(surroundings())
+            platforms[count] = await running.enter_async_context(units(around, count))
         each = await _found(platforms, lambda count: count)
         in_all = await _found(platforms, lambda _: 1)
     return _report(each, in_all)
@@ -123,64 +114,9 @@ class _Load:
 async def _load(platform: StreamPlatform) -> AsyncIterator[_Load]:
     client = HttpClient(idle_seconds=600, connect_seconds=5)
     try:
-        yield _Load(platform, Calls(platform, client), _children(platform.router_pid))
+        yield _Load(platform, Calls(platform, client), workers_of(platform.router_pid))
     finally:
         await client.close()
-
-
-@dataclass(frozen=True)
-class _Around:
-    """What stays while units come and go. `platform` has no units yet."""
-
-    platform: StreamPlatform
-    router_port: int
-    router: Mapping[str, str]
-    """Its settings."""
-
-
-@asynccontextmanager
-async def _surroundings() -> AsyncIterator[_Around]:
-    async with migrated_store() as store:
-        with peer_process(agent_peer) as (agent_pid, agent_port):
-            gateway, agent, router_port = _local(any_free_port()), _local(agent_port), any_free_port()
-            platform = StreamPlatform(0, 0, store.pid, agent_pid, gateway, agent, store.token, store.url)
-            settings = router_environment(store.url, router_port, gateway.port, agent_port)
-            here = {ROUTER_SOCKET: f"unix:{store.home / 'router.sock'}"}
-            around = _Around(platform, router_port, settings | here)
-            async with _units(around, 1) as first:
-                await install(first)
-            yield around
-
-
-def _local(port: int) -> Target:
-    return Target("http", "127.0.0.1", port, "127.0.0.1")
-
-
-@asynccontextmanager
-async def _units(around: _Around, workers: int) -> AsyncIterator[StreamPlatform]:
-    platform = around.platform
-    settings = control_plane_environment(platform.database_url, around.router_port, platform.agent.port)
-    settings["PLATFORM_LISTEN_ADDRESS"] = f"127.0.0.1:{platform.gateway.port}"
-    settings[ROUTER_SOCKET] = around.router[ROUTER_SOCKET]
-    with _unit("control-plane", settings, workers) as gateway, _unit("router", around.router, workers) as router:
-        for port in (platform.gateway.port, around.router_port):
-            ready = answers_ready(f"http://127.0.0.1:{port}")
-            async with asyncio.timeout(_PATIENCE_SECONDS):
-                while not await ready(0):  # noqa: ASYNC110
-                    await asyncio.sleep(0.05)
-        yield replace(platform, gateway_pid=gateway, router_pid=router)
-
-
-@contextmanager
-def _unit(name: str, settings: Mapping[str, str], workers: int) -> Iterator[int]:
-    command = [sys.executable, "-P", "-m", "aop", name, "--workers", str(workers)]
-    environment = {**settings, "PATH": os.defpath, "PLATFORM_DRAIN_SECONDS": "0"}
-    # The log of requests is part of what they cost; nobody reads it here.
-    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
-        try:
-            yield process.pid
-        finally:
-            process.terminate()
 
 
 async def _turn(load: _Load, share: int) -> _Turn:
@@ -205,10 +141,6 @@ async def _under_quota(load: _Load, share: int) -> float:
             return count / (time.perf_counter() - begun)
     except NoQuota:
         return float("nan")
-
-
-def _children(pid: int) -> list[int]:
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _spent(platform: StreamPlatform) -> int:

@@ -7,8 +7,9 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Callable
-from contextlib import AsyncExitStack, closing, suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -81,10 +82,7 @@ async def _created(gateway: str, token: str) -> int:
 @pytest.mark.rows("HA-05")
 async def test_each_worker_of_the_router_reaches_one_worker_of_its_peer(stores: DatabaseUrls, tmp_path: Path) -> None:
     path = tmp_path / "control-plane.sock"
-    used: dict[int, set[str]] = {}  # by each process, by its id
-    async with AsyncExitStack() as listening:
-        for name in (path, *(Path(worker_path(str(path), number)) for number in (1, 2))):
-            await listening.enter_async_context(await asyncio.start_unix_server(_noting(name.name, used), name))
+    async with _noted(path) as used:
         settings = environment("router", stores, PLATFORM_CONTROL_PLANE_SOCKET=f"unix:{path}")
         async with served("router", settings, "--workers", "2") as (process, _):
 
@@ -99,10 +97,7 @@ async def test_each_worker_of_the_router_reaches_one_worker_of_its_peer(stores: 
 async def test_each_worker_reaches_one_worker_of_its_peer(stores: DatabaseUrls, tmp_path: Path) -> None:
     token = (await issue_token(stores.control_plane, "alice")).token.reveal()
     path = tmp_path / "router.sock"
-    used: dict[int, set[str]] = {}  # by each process, by its id
-    async with AsyncExitStack() as listening:
-        for name in (path, *(Path(worker_path(str(path), number)) for number in (1, 2))):
-            await listening.enter_async_context(await asyncio.start_unix_server(_noting(name.name, used), name))
+    async with _noted(path) as used:
         settings = environment("control-plane", stores, PLATFORM_ROUTER_SOCKET=f"unix:{path}")
         async with served("control-plane", settings, "--workers", "2") as (process, gateway):
             assert await _created(gateway, token) == 201
@@ -116,15 +111,22 @@ async def test_each_worker_reaches_one_worker_of_its_peer(stores: DatabaseUrls, 
     assert sorted(used.values(), key=min) == [{"router.sock.1"}, {"router.sock.2"}]
 
 
-def _noting(name: str, used: dict[int, set[str]]) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
-    """Notes who connects, and hangs up."""
+@asynccontextmanager
+async def _noted(path: Path) -> AsyncIterator[Mapping[int, set[str]]]:
+    """Listens in place of a peer with two workers, and hangs up. By the id of each process that connected: the names of
+    the sockets it connected to."""
+    used: dict[int, set[str]] = {}
 
-    def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def connected(name: str, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         ids = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _IDS.size)
         used.setdefault(_IDS.unpack(ids)[0], set()).add(name)
         writer.close()
 
-    return connected
+    async with AsyncExitStack() as listening:
+        for name in (path, *(Path(worker_path(str(path), number)) for number in (1, 2))):
+            server = await asyncio.start_unix_server(partial(connected, name.name), name)
+            await listening.enter_async_context(server)
+        yield used
 
 
 @pytest.mark.rows("HA-05")
