@@ -12,9 +12,8 @@ from typing import Any
 from aop.net.origin import Endpoint
 from tests.cli.conftest import Aop, Stack
 from tests.cli.programs import program
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.agent_env import agent_python
-
-SECONDS = 90.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Developed:
         self.save("card.json", json.dumps(card))
 
     def wait(self, text: str, times: int = 1) -> None:
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while self.log.read_text().count(text) < times:
             assert time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.02)

@@ -13,8 +13,9 @@ from aop.cli.dev_changes import PROGRAM, FolderChanges, snapshot
 from aop.local.ports import is_free
 from aop.net.address_settings import ListenAddress
 from tests.cli.conftest import Aop, Stack
-from tests.cli.developed import SECONDS, Developed, new_project
+from tests.cli.developed import Developed, new_project
 from tests.cli.terminal import CTRL_C, Answers, at_terminal
+from tests.support.waiting import PATIENCE_SECONDS
 
 Process = subprocess.Popen[bytes]
 
@@ -76,7 +77,7 @@ def test_code_restarts_the_agent_and_a_changed_card_moves_the_workspace(develope
         one.wait(" serves http://", times=4)
         for _ in range(2):  # whoever is impatient
             process.send_signal(signal.SIGINT)
-        assert process.wait(SECONDS) == 0
+        assert process.wait(PATIENCE_SECONDS) == 0
     assert "keeps what was installed" in one.log.read_text()
     assert is_free(ListenAddress("127.0.0.1", one.port))
     assert not list((one.folder / ".proofs").iterdir())

@@ -18,6 +18,7 @@ from aop.agent import settings
 from tests.cli.conftest import Aop, Stack
 from tests.cli.developed import Developed, new_project
 from tests.cli.programs import program
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.environments import child_environment
 
 pytestmark = pytest.mark.long
@@ -102,13 +103,13 @@ def test_with_remote_it_works_elsewhere_and_a_save_in_the_moment_of_a_replacemen
         elsewhere = {"AOP_GATEWAY": gateway.url, "AOP_TOKEN": stack.token, **trusted}
         with one.running("--yes", data=Path(), **elsewhere) as refused:
             one.wait("is not on this machine, and development versions would be published for everybody there")
-            assert refused.wait(60) == 1
+            assert refused.wait(PATIENCE_SECONDS) == 1
         with one.running("--yes", "--remote", data=Path(), **elsewhere):
             one.wait("1.0.0-dev.1 is published and installed in")
             assert one.greeting().startswith("Hello, Ada!")
             one.wait("call   greet succeeded")
             one.save("card.json", described(one, "The second."))
-            assert gateway.arrived.wait(60)
+            assert gateway.arrived.wait(PATIENCE_SECONDS)
             one.save("card.json", described(one, "The third."))
             assert not gateway.released.wait(2), "time to notice the save"
             gateway.released.set()

@@ -11,6 +11,7 @@ from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.recovery import recovery_of
 from tests.cli.conftest import Aop, Greeter, Stack
 from tests.cli.programs import program, wait_written
+from tests.support.waiting import PATIENCE_SECONDS
 
 TEXT = '{"text": "Tea is grown in hills. Tea needs rain.", "sentences": 1}'
 SUMMARIZE = ("invoke", "aop:summarizer", "summarize")
@@ -159,7 +160,7 @@ def test_ctrl_c_cancels_the_invocation_and_says_so(aop: Aop, stack: Stack, tmp_p
         else:
             running(aop)
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
+        assert process.wait(PATIENCE_SECONDS) == 130
     assert "canceled" in log.read_text()
     assert "Traceback" not in log.read_text()
     newest = latest(aop)

@@ -14,7 +14,7 @@ import pytest
 from aop import __version__
 from aop.base.distribution import NAME
 from tests.client.gateway import WORKSPACE, an_error, saying, scripted_gateway
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, patience
 from tests.support.wheels import built_wheel, installed
 
 SERVER_PARTS = {"asyncpg", "uvloop", "jsonschema-rs", "prometheus-client", "click", "rich", "pyjwt"}
@@ -89,7 +89,7 @@ async def said(python: Path, program: str, argument: str) -> str:
     process = await asyncio.create_subprocess_exec(
         python, "-I", "-W", "error", "-c", program, argument, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    async with asyncio.timeout(60):
+    async with patience():
         out, problems = await process.communicate()
     assert process.returncode == 0, problems.decode()
     return out.decode()

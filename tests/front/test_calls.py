@@ -16,7 +16,7 @@ from tests.front.served import SKILL, ServedFront, served_front
 from tests.support import streaming_agent as old
 from tests.support.agent import a_message, a_task, data, rpc_error
 from tests.support.peers import Received, hold
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 
 TEXT = message_of([{"kind": "text", "text": "how are you?"}])
 CHUNKS = [
@@ -152,7 +152,7 @@ async def test_headers_of_the_platform_stay_at_the_front_unless_delegation_is_fo
                 front.path,
                 headers=[*request.headers, (b"traceparent", traced.encode())],
                 body=request.body,
-                deadline=asyncio.get_running_loop().time() + 20,
+                deadline=asyncio.get_running_loop().time() + PATIENCE_SECONDS,
                 max_body=65_536,
             )
         names = {name for name, _ in agent.received[0].headers}

@@ -13,7 +13,7 @@ from tests.front.played import before, plain
 from tests.front.served import ServedFront
 from tests.support.agent import a_task, rpc_error
 from tests.support.peers import Behaviour, Received
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 
 TEXT = message_of([{"kind": "text", "text": "how are you?"}])
 
@@ -89,7 +89,7 @@ async def test_tasks_cancel_reaches_the_agent_once_and_only_from_its_workspace(t
             front.path,
             headers=stranger.signed().headers,
             body=stranger.body,
-            deadline=asyncio.get_running_loop().time() + 20,
+            deadline=asyncio.get_running_loop().time() + PATIENCE_SECONDS,
             max_body=65_536,
         )
         assert json.loads(foreign.body)["error"]["code"] == -32001

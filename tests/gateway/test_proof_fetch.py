@@ -20,7 +20,7 @@ HEAD = b"HTTP/1.1 200 OK\r\n"
 
 @pytest_asyncio.fixture
 async def scene(stores: DatabaseUrls) -> AsyncIterator[Scene]:
-    async with publication_scene(stores, PLATFORM_ENDPOINT_VERIFICATION_TIMEOUT_MS="2000") as scene:
+    async with publication_scene(stores, PLATFORM_ENDPOINT_VERIFICATION_TIMEOUT_MS="60000") as scene:
         yield scene
 
 

@@ -18,7 +18,7 @@ from tests.support.nested import ANY_PORT
 from tests.support.postgres import PostgresForTests
 from tests.support.stream import require_agreement, streaming
 from tests.support.units import Reply
-from tests.support.waiting import becomes_true
+from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 from tools.agent_env import agent_python
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -78,7 +78,7 @@ def a2a_sdk_server(port: int) -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE_SECONDS)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -6,6 +6,7 @@ import socket
 from aop.net.http import HttpClient, Target
 from tests.support.peers import Received, listening
 from tests.support.streaming_agent import HEAD, send_body
+from tests.support.waiting import PATIENCE_SECONDS
 
 MAX_UNREAD = 2 * 1024 * 1024
 
@@ -24,7 +25,7 @@ async def test_an_answer_that_is_no_longer_read_fills_no_more_than_a_small_buffe
 
     client = HttpClient(idle_seconds=0, connect_seconds=5)
     async with listening(flood) as port:
-        deadline = asyncio.get_running_loop().time() + 30
+        deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         target = Target("http", "127.0.0.1", port, "127.0.0.1")
         async with client.stream(target, "GET", "/", deadline=deadline, max_body=2**40) as answer:
             for _ in range(3000):  # a reader that keeps up is given an ever larger buffer by the kernel

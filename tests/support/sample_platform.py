@@ -61,7 +61,7 @@ class SamplePlatform:
             (b"accept", b"text/event-stream"),
         ]
         body = json.dumps(_body(agent_id, capability, skill_input, stream=True)).encode()
-        target, deadline = Target("http", "127.0.0.1", self.gateway.port, "127.0.0.1"), _soon(30)
+        target, deadline = Target("http", "127.0.0.1", self.gateway.port, "127.0.0.1"), _late()
         try:
             async with client.stream(
                 target, "POST", _INVOCATIONS, headers=headers, body=body, deadline=deadline, max_body=2**24
@@ -178,5 +178,5 @@ def _body(agent_id: str, capability: str, skill_input: object, *, stream: bool =
     return {"agentId": agent_id, "capability": capability, "input": skill_input, "stream": stream}
 
 
-def _soon(seconds: float) -> float:
-    return asyncio.get_running_loop().time() + seconds
+def _late() -> float:
+    return asyncio.get_running_loop().time() + PATIENCE_SECONDS

@@ -82,13 +82,13 @@ def console() -> Iterator[RunningConsole]:
             _wait_ready(running, process)
             yield running
             process.send_signal(signal.SIGTERM)
-            assert process.wait(10) == 0
+            assert process.wait(PATIENCE_SECONDS) == 0
         finally:
             process.kill()
 
 
 def _wait_ready(console: RunningConsole, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         try:
             if console.ask("/readyz").status == 200:

@@ -13,6 +13,7 @@ from aop.console.preview import Preview, Previews
 from aop.console.settings import read_console_settings
 from aop.console.site import ConsoleNotBuilt, read_site
 from aop.local.ports import any_free_port
+from tests.support.waiting import promptly
 
 _EXAMPLES = Path(__file__).resolve().parents[2] / "contracts" / "public-agent-share"
 _PLACES = "".join(
@@ -106,7 +107,7 @@ async def test_whatever_is_wrong_with_the_gateway_there_is_no_preview_and_soon(f
         "nothing shared": _answer(json.dumps({**share, "releases": [], "availability": "not_installable"}).encode()),
         "too large": _answer(json.dumps(_share(description="x" * 2_000_000)).encode()),
     }
-    async with asyncio.timeout(20):
+    async with promptly(20):
         preview, _ = await _preview(answers[fault], agent)
     assert preview is None
 
