@@ -1,4 +1,4 @@
-"""Gateway and Router as `aop` starts them, with workers, beside what stays while they come and go.
+"""Gateway and Router as `aop` starts them, with or without workers, beside what stays while they come and go.
 
 They meet at a unix socket, as in `aop up`.
 """
@@ -54,7 +54,7 @@ def _local(port: int) -> Target:
 
 @asynccontextmanager
 async def units(around: Around, workers: int) -> AsyncIterator[StreamPlatform]:
-    """Of one process each with no workers; else workers, and a process each that starts them."""
+    """Without workers, each unit is one process; else one that starts as many workers."""
     platform = around.platform
     settings = control_plane_environment(platform.database_url, around.router_port, platform.agent.port)
     settings["PLATFORM_LISTEN_ADDRESS"] = f"127.0.0.1:{platform.gateway.port}"

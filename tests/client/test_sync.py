@@ -186,7 +186,7 @@ async def test_closing_ends_the_calls_of_all_threads_at_once_with_an_error(holds
 
     def prompt() -> str:
         """Holds up the client's own thread, as a question at a terminal would."""
-        answered.wait(PATIENCE_SECONDS)
+        answered.wait(2 * PATIENCE_SECONDS)  # longer than anybody waits for the errors
         return "token"
 
     def act() -> list[BaseException | None]:

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 import asyncpg
 import pytest
@@ -14,19 +13,12 @@ from aop.ledger.reader import LedgerReader
 from aop.ledger.sequence import feed as feeding
 from aop.ledger.sequence.feed import FeedPosition, FeedReader, PositionUnknown
 from aop.local.state import DatabaseUrls
-from aop.store.database import Database
 from tests.ledger.test_sequence import all_numbered, sequencer, some_calls
 from tests.ledger.writing import ROUTER, SPACE, Writing, a_context, an_acceptance, an_end, writing
 from tests.support.postgres import opened_database
 from tests.support.waiting import patience
 
 ELSEWHERE = "another-space"
-
-
-@asynccontextmanager
-async def reading(url: str) -> AsyncIterator[Database]:
-    async with opened_database(url, size=2) as database:
-        yield database
 
 
 async def read_on(
@@ -65,7 +57,7 @@ async def test_every_event_is_read_once_whatever_the_pages(stores: DatabaseUrls)
             await some_calls(written, 6)
             await call_elsewhere(written)
         await all_numbered(stores.router)
-    async with reading(stores.router) as database:
+    async with opened_database(stores.router, size=2) as database:
         feed, ledger = FeedReader(database), LedgerReader(database)
         whole, _ = await read_on(feed, 100)
         require_order(whole)
@@ -81,7 +73,11 @@ async def test_every_event_is_read_once_whatever_the_pages(stores: DatabaseUrls)
 
 async def test_a_reader_that_follows_misses_nothing_that_several_routers_write(stores: DatabaseUrls) -> None:
     url, followed, position = stores.router, list[InvocationEvent](), None
-    async with writing(url, router_id="router-2") as beside, writing(url) as written, reading(url) as database:
+    async with (
+        writing(url, router_id="router-2") as beside,
+        writing(url) as written,
+        opened_database(url, size=2) as database,
+    ):
         feed = FeedReader(database)
         async with sequencer(url, ROUTER, written.epoch), patience():
             work = asyncio.gather(some_calls(written, 12), some_calls(beside, 12))
@@ -102,7 +98,7 @@ async def test_a_position_that_this_ledger_does_not_have_is_refused(stores: Data
         await some_calls(written, 2)
         await call_elsewhere(written)
         await all_numbered(stores.router)
-    async with reading(stores.router) as database:
+    async with opened_database(stores.router, size=2) as database:
         feed = FeedReader(database)
         _, last = await read_on(feed, 100)
         assert last is not None

@@ -107,7 +107,7 @@ async def test_whatever_is_wrong_with_the_gateway_there_is_no_preview_and_soon(f
         "nothing shared": _answer(json.dumps({**share, "releases": [], "availability": "not_installable"}).encode()),
         "too large": _answer(json.dumps(_share(description="x" * 2_000_000)).encode()),
     }
-    async with promptly(20):
+    async with promptly(5):
         preview, _ = await _preview(answers[fault], agent)
     assert preview is None
 
