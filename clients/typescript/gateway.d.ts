@@ -901,6 +901,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workspaces/{workspaceId}/invocations/{invocationId}/bundle/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                invocationId: components["parameters"]["InvocationId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a bundle of an Invocation in parts
+         * @description For a bundle that is larger than one answer, and for any other. All parts are under the head of the first one; an Invocation without a Card goes on where the page before ended. An Invocation that runs, or whose events are not in the tree yet, is 409.
+         */
+        get: operations["readInvocationBundlePages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/workspaces/{workspaceId}/traces/{traceId}/bundle": {
         parameters: {
             query?: never;
@@ -913,9 +936,32 @@ export interface paths {
         };
         /**
          * Read what others need to check a Trace offline
-         * @description An Invocation that runs, or whose events are not in the tree yet, is 409. More than 3,000 events, or Cards of more than 16 MiB together, are 413.
+         * @description An Invocation that runs, or whose events are not in the tree yet, is 409. More than 3,000 events, or Cards of more than 16 MiB together, are 413; …/bundle/pages has no such limit.
          */
         get: operations["readTraceBundle"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workspaces/{workspaceId}/traces/{traceId}/bundle/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                traceId: components["parameters"]["TraceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a bundle of a Trace in parts
+         * @description For a bundle that is larger than one answer, and for any other. All parts are under the head of the first one; an Invocation without a Card goes on where the page before ended. An Invocation that runs, or whose events are not in the tree yet, is 409.
+         */
+        get: operations["readTraceBundlePages"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1474,14 +1520,14 @@ export interface components {
         /** @description Answer of the Gateway's status read. */
         HealthPlatformStatus: {
             controlPlane: components["schemas"]["HealthStatus"];
-            /** @description `ok` when a Router answers. Whether it is ready is in `routers`. */
+            /** @description `ok` when a Router answers. Behind a balancer this says nothing of the others. Whether it is ready is in `routers`. */
             router: components["schemas"]["HealthStatus"];
             /**
-             * @description The Router's view of the topology watch, or `unavailable` when the Router cannot be asked.
+             * @description What the Router that answered says of its topology watch, or `unavailable` when none could be asked.
              * @enum {unknown}
              */
             topology: "initializing" | "live" | "lost" | "unavailable";
-            /** @description Each Router that this Control Plane asks, in no order that means anything. */
+            /** @description The Routers that answered. Behind a balancer it is one of them, and another one may answer the next time: `instanceId` tells them apart. */
             routers?: components["schemas"]["HealthRouter"][];
             /** @description The newest head of the tree over the Ledger, as far as a Router knows it. Whoever keeps one can see later whether anything before it was changed. */
             ledgerHead?: components["schemas"]["LedgerHead"];
@@ -1797,6 +1843,25 @@ export interface components {
             /** @description The canonical bytes of the Card as base64, also of one that was disabled later. */
             card: string;
             /** @description All events of the Invocation, by sequence. */
+            leaves: components["schemas"]["LedgerProofLeaf"][];
+        };
+        /**
+         * Ledger bundle page
+         * @description A part of a Ledger bundle of any size. The Invocations of all pages, each with all its events, and the head make one bundle.
+         */
+        LedgerBundlePage: {
+            head: components["schemas"]["LedgerHead"];
+            /** @description By the number of their first events. */
+            invocations: components["schemas"]["LedgerBundlePageInvocation"][];
+            /** @description Of the next page; left out on the last one. */
+            nextCursor?: string;
+        };
+        LedgerBundlePageInvocation: {
+            /** @description Its RFC 8785 form has the digest of the first leaf; left out where that has none. */
+            authorization?: components["schemas"]["Authorization"];
+            /** @description Left out where the Invocation goes on from the page before. The canonical bytes of the Card as base64, also of one that was disabled later. */
+            card?: string;
+            /** @description Events of the Invocation, by sequence. The first goes on where the page before ended, if that page has a part of this Invocation. */
             leaves: components["schemas"]["LedgerProofLeaf"][];
         };
         /**
@@ -2702,6 +2767,8 @@ export interface components {
         UntilFilter: string;
         /** @description `newest` is createdAt descending, then invocationId descending. `slowest` has those that ended, latencyMs descending, then invocationId. */
         OrderOfInvocations: "newest" | "slowest";
+        /** @description The `nextCursor` of the page before, of the same bundle. */
+        BundleCursor: string;
         /** @description The `nextCursor` of the page before, of the same Trace. */
         TraceCursor: string;
     };
@@ -4386,6 +4453,41 @@ export interface operations {
             503: components["responses"]["InvocationUnavailable"];
         };
     };
+    readInvocationBundlePages: {
+        parameters: {
+            query?: {
+                /** @description The `nextCursor` of the page before, of the same bundle. */
+                cursor?: components["parameters"]["BundleCursor"];
+            };
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                invocationId: components["parameters"]["InvocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A part of the events with proofs, what permitted each call, and the Cards. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerBundlePage"];
+                };
+            };
+            400: components["responses"]["InvocationInvalid"];
+            401: components["responses"]["InvocationUnauthenticated"];
+            403: components["responses"]["InvocationForbidden"];
+            404: components["responses"]["InvocationNotFound"];
+            409: components["responses"]["InvocationConflict"];
+            500: components["responses"]["InvocationFault"];
+            503: components["responses"]["InvocationUnavailable"];
+        };
+    };
     readTraceBundle: {
         parameters: {
             query?: never;
@@ -4415,6 +4517,41 @@ export interface operations {
             404: components["responses"]["InvocationNotFound"];
             409: components["responses"]["InvocationConflict"];
             413: components["responses"]["InvocationTooLarge"];
+            500: components["responses"]["InvocationFault"];
+            503: components["responses"]["InvocationUnavailable"];
+        };
+    };
+    readTraceBundlePages: {
+        parameters: {
+            query?: {
+                /** @description The `nextCursor` of the page before, of the same bundle. */
+                cursor?: components["parameters"]["BundleCursor"];
+            };
+            header?: never;
+            path: {
+                workspaceId: components["parameters"]["WorkspaceId"];
+                traceId: components["parameters"]["TraceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A part of the events with proofs, what permitted each call, and the Cards. */
+            200: {
+                headers: {
+                    "x-platform-trace-id": components["headers"]["TraceId"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerBundlePage"];
+                };
+            };
+            400: components["responses"]["InvocationInvalid"];
+            401: components["responses"]["InvocationUnauthenticated"];
+            403: components["responses"]["InvocationForbidden"];
+            404: components["responses"]["InvocationNotFound"];
+            409: components["responses"]["InvocationConflict"];
             500: components["responses"]["InvocationFault"];
             503: components["responses"]["InvocationUnavailable"];
         };
