@@ -55,8 +55,10 @@ GATEWAY = {
     ("/v1/workspaces/{workspaceId}/invocations", "POST GET"),
     ("/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
     ("/v1/workspaces/{workspaceId}/invocations/{invocationId}/bundle", "GET"),
+    ("/v1/workspaces/{workspaceId}/invocations/{invocationId}/bundle/pages", "GET"),
     ("/v1/workspaces/{workspaceId}/traces", "GET"),
     ("/v1/workspaces/{workspaceId}/traces/{traceId}/bundle", "GET"),
+    ("/v1/workspaces/{workspaceId}/traces/{traceId}/bundle/pages", "GET"),
     ("/v1/workspaces/{workspaceId}/traces/{traceId}", "GET"),
 }
 CONTROL_PLANE_INTERNAL = {
@@ -71,8 +73,10 @@ ROUTER_INTERNAL = {
     ("/internal/v1/workspaces/{workspaceId}/invocations", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/invocations/{invocationId}", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/invocations/{invocationId}/proof", "GET"),
+    ("/internal/v1/workspaces/{workspaceId}/invocations/{invocationId}/proof/pages", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/traces", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/traces/{traceId}/proof", "GET"),
+    ("/internal/v1/workspaces/{workspaceId}/traces/{traceId}/proof/pages", "GET"),
     ("/internal/v1/workspaces/{workspaceId}/traces/{traceId}", "GET"),
     ("/internal/v1/releases/{releaseId}/reach", "GET"),
     ("/internal/v1/topology/status", "GET"),

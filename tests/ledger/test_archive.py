@@ -18,7 +18,7 @@ from aop.ledger.archive.file import FileWrong
 from aop.ledger.archive.month import Month, attached_months
 from aop.ledger.archive.verification import verified, verified_alone
 from aop.ledger.archived import Archived
-from aop.ledger.figures.tiles import RowsDetached, begin_edition
+from aop.ledger.figures.tiles import begin_edition
 from aop.ledger.model import SUCCEEDED
 from aop.ledger.months import Months
 from aop.ledger.sequence.feed import FeedReader
@@ -31,7 +31,7 @@ from tests.ledger.test_months import a_call, month_before, root_at
 from tests.ledger.test_sequence import rows, sequencer
 from tests.ledger.test_tree import all_in_tree, connected
 from tests.ledger.writing import SPACE, Writing, a_context, an_acceptance, an_end, breaches, reading, writing
-from tests.support.postgres import opened_database
+from tests.support.postgres import PostgresForTests, opened_database
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
 
 OLD_CALLS, NEW_CALLS = 160, 320
@@ -92,8 +92,6 @@ async def test_a_month_is_exported_checked_and_detached_and_reads_say_archived(
         assert month not in await attached_months(connection)
         assert kept is not None
         await compared(connection, HeadRow(kept.size, kept.root), None)
-        with pytest.raises(RowsDetached):
-            await begin_edition(connection)
     async with opened_database(url) as database:
         assert await Months(database).make() == 0  # a detached month is over for good
     async with writing(url, router_id="router-3") as later, sequencer(url, "router-2"):
@@ -104,6 +102,52 @@ async def test_a_month_is_exported_checked_and_detached_and_reads_say_archived(
             return bool((await rows(url, NEWEST_HEAD))[0]["size"] == before + 9)
 
         await becomes_true(in_tree)
+    assert await breaches(url) == []
+
+
+@pytest.mark.rows("SOUND-07")
+async def test_what_is_there_is_counted_again_after_a_month_was_detached(
+    stores: DatabaseUrls, postgres: PostgresForTests, tmp_path: Path
+) -> None:
+    """Calls of the detached month stay counted at every moment."""
+    url, month = stores.router, last_month()
+    async with writing(url) as written:
+        await two_months(url, written)
+        async with connected(url) as connection:
+            await exported(connection, month, file_of(tmp_path, month))
+        async with connected(stores.migration) as connection:
+            await become_owner(connection)
+            await detached(connection, month, file_of(tmp_path, month))
+        more = [a_context() for _ in range(2 * NEW_CALLS)]
+        for place in await asyncio.gather(*(written.journal.accept(an_acceptance(one)) for one in more)):
+            assert await written.journal.end(an_end(place, SUCCEEDED))
+        past = (await rows(url, EVERYTHING))[0]["past"] + 4 * len(more)
+        async with sequencer(url, "router-2"):
+
+            async def counted() -> bool:
+                is_in_tree = (await rows(url, NEWEST_HEAD))[0]["size"] == past
+                return is_in_tree and bool((await rows(url, COUNTED))[0]["counted"] + 1024 > past)
+
+            await becomes_true(counted)
+    figures = "SELECT tile, width, start, cell, parts FROM ledger.figure WHERE edition = $1 ORDER BY tile, width, start"
+    async with connected(postgres.url(url.rpartition("/")[2])) as owner:
+        right = await owner.fetch(figures, 1)
+        await owner.execute("ALTER TABLE ledger.figure DISABLE TRIGGER USER")
+        damaged = await owner.fetchval("UPDATE ledger.figure SET cell = '' WHERE tile = 3 RETURNING tile")
+        assert damaged == 3
+        await owner.execute("ALTER TABLE ledger.figure ENABLE ALWAYS TRIGGER figure_kept")
+    assert [text for text in await breaches(url) if text.startswith("tile 3: does not count")]
+    async with connected(url) as connection:
+        assert await begin_edition(connection) == 2
+        kept = [row for row in right if row["tile"] < 2]
+        assert kept
+        assert await connection.fetch(figures, 2) == kept
+        async with sequencer(url, "router-2"):
+
+            async def all_counted() -> bool:
+                return bool(await connection.fetch(figures, 2) == right)
+
+            await becomes_true(all_counted)
     assert await breaches(url) == []
 
 
@@ -196,15 +240,35 @@ async def test_every_change_of_the_file_is_found(stores: DatabaseUrls, tmp_path:
                 verified_alone(path)
             with pytest.raises(FileWrong):
                 await verified(connection, path)
-        path.write_bytes(b"".join(_sealed_again(lines)))
+        path.write_bytes(b"".join(_sealed_again(lines, lines[5].replace(b'"work"', b'"walk"'))))
         verified_alone(path)  # the digest is right again
         with pytest.raises(FileWrong, match="is not the one in the tree"):
             await verified(connection, path)
 
 
-def _sealed_again(lines: list[bytes]) -> list[bytes]:
-    """By somebody who changes a fact and the digest with it."""
-    changed = [*lines[:5], lines[5].replace(b'"work"', b'"walk"'), *lines[6:-1]]
+@pytest.mark.rows("SOUND-08")
+async def test_a_line_in_which_a_member_stands_twice_is_refused(stores: DatabaseUrls, tmp_path: Path) -> None:
+    """The tree has the last of the two, and a person reads the first."""
+    url, month = stores.router, last_month()
+    path = file_of(tmp_path, month)
+    async with writing(url) as written:
+        await two_months(url, written)
+    async with connected(url) as connection:
+        await exported(connection, month, path)
+        lines = path.read_bytes().splitlines(keepends=True)
+        for name, first in ((b'"leaf":', b"{}"), (b'"sequence":', b"9")):
+            changed = lines[5].replace(name, name + first + b"," + name, 1)
+            path.write_bytes(b"".join(_sealed_again(lines, changed)))
+            assert json.loads(changed)
+            with pytest.raises(FileWrong, match="twice"):
+                verified_alone(path)
+            with pytest.raises(FileWrong, match="twice"):
+                await verified(connection, path)
+
+
+def _sealed_again(lines: list[bytes], line: bytes) -> list[bytes]:
+    """By somebody who changes a line and the digest with it."""
+    changed = [*lines[:5], line, *lines[6:-1]]
     last = {**json.loads(lines[-1]), "sha256": hashlib.sha256(b"".join(changed)).hexdigest()}
     return [*changed, json.dumps(last, separators=(",", ":")).encode() + b"\n"]
 
@@ -252,3 +316,24 @@ async def test_calls_go_on_while_a_month_waits_to_be_detached(stores: DatabaseUr
         assert await written.journal.end(an_end(place, SUCCEEDED))
     await holder.close()
     assert await breaches(stores.router) == []
+
+
+@pytest.mark.rows("HA-04")
+async def test_a_vacuum_is_waited_for_before_anybody_is_asked_to_leave(stores: DatabaseUrls, tmp_path: Path) -> None:
+    """It would hold up whoever waits to be alone, and all calls behind that one."""
+    month = last_month()
+    path = file_of(tmp_path, month)
+    waits = "SELECT mode FROM pg_locks WHERE NOT granted AND relation = 'ledger.event'::regclass"
+    async with connected(stores.router) as connection:
+        await exported(connection, month, path)
+    async with connected(stores.migration) as vacuum, connected(stores.migration) as owner, patience():
+        await become_owner(vacuum)
+        await become_owner(owner)
+        await vacuum.execute("BEGIN; LOCK TABLE ledger.event IN SHARE UPDATE EXCLUSIVE MODE")
+        detaching = asyncio.create_task(detached(owner, month, path, patience_seconds=PATIENCE_SECONDS))
+        while not (found := await vacuum.fetch(waits)):
+            pass  # it asks the store
+        assert {row["mode"] for row in found} == {"ShareUpdateExclusiveLock"}
+        await vacuum.execute("COMMIT")
+        await detaching
+        assert month not in await attached_months(owner)

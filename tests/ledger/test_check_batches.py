@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from aop.base.clock import utc_now
-from aop.ledger import check_unconfirmed
+from aop.ledger import check_invocations
 from aop.ledger.check_span import FIRST_ID, LAST_ID, Span
 from aop.ledger.figures.counting import NUMBERS_IN_TILE
 from aop.ledger.sequence import check as sequence_check
@@ -62,13 +62,13 @@ async def test_every_sound_invocation_is_confirmed(
     stores: DatabaseUrls, monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
     """Streams, children, calls that ended at their acceptance, failed ones, and calls that run."""
-    monkeypatch.setattr(check_unconfirmed, "_BATCH", batch)
+    monkeypatch.setattr(check_invocations, "_BATCH", batch)
     await numbered(stores.router, 12)
     connection = await asyncpg.connect(stores.router)
-    found = [each async for each in check_unconfirmed.judged(connection, Span(), (FIRST_ID, LAST_ID))]
+    found = [each async for each in check_invocations.judged(connection, Span(), (FIRST_ID, LAST_ID))]
     counts = tuple(await connection.fetchrow(COUNTS))
     await connection.close()
-    assert [pair for each in found for pair in each.unconfirmed] == []
+    assert [pair for each in found for pair in each.broken] == []
     assert tuple(map(sum, zip(*((each.checked, each.events, each.open) for each in found), strict=True))) == counts
 
 
@@ -76,7 +76,7 @@ async def test_every_sound_invocation_is_confirmed(
 async def test_whatever_is_wrong_is_found_on_both_sides_of_a_batch(
     stores: DatabaseUrls, postgres: PostgresForTests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check_unconfirmed, "_BATCH", 10)
+    monkeypatch.setattr(check_invocations, "_BATCH", 10)
     monkeypatch.setattr(sequence_check, "AT_ONCE", NUMBERS_IN_TILE)
     await numbered(stores.router, 2 * NUMBERS_IN_TILE // 7)
     assert await breaches(stores.router) == []

@@ -11,7 +11,7 @@ from aop.base.ids import new_hex_id
 from aop.contracts.identity import InvocationContext
 from aop.ledger import store
 from aop.ledger.journal import AcceptanceFailed
-from aop.ledger.model import SUCCEEDED, Progress, progress_fact
+from aop.ledger.model import SUCCEEDED, TIMED_OUT, Opening, Progress, progress_fact
 from aop.ledger.months import Months
 from aop.local.state import DatabaseUrls
 from aop.store import migrations
@@ -26,6 +26,7 @@ from tests.ledger.writing import (
     an_acceptance,
     an_end,
     breaches,
+    checked,
     digits,
     reading,
     writing,
@@ -109,6 +110,62 @@ async def test_what_no_month_takes_is_refused(stores: DatabaseUrls) -> None:
         with pytest.raises(AcceptanceFailed):
             await written.journal.accept(an_acceptance(far))
         await written.journal.accept(an_acceptance())
+
+
+@pytest.mark.rows("SOUND-07")
+async def test_a_month_that_is_missing_is_made_when_a_call_first_needs_it(
+    stores: DatabaseUrls, postgres: PostgresForTests
+) -> None:
+    """By the guarded function, for whichever Router comes first: nothing is refused and nothing is lost."""
+    now = utc_now()
+    await without_months(stores, postgres)
+    later = month_after(month_after(month_after(month_after(now))))
+    async with writing(stores.router) as one, writing(stores.router, router_id="router-2") as other:
+        roots = [a_context(root_task=root_at(moment)) for moment in [now] * 20 + [later, month_before(now)]]
+        at = [(one, other)[number % 2].journal for number in range(len(roots))]
+        places = await asyncio.gather(
+            *(journal.accept(an_acceptance(root)) for journal, root in zip(at, roots, strict=True))
+        )
+        for journal, place in zip(at, places, strict=True):
+            assert await journal.end(an_end(place, SUCCEEDED))
+        await one.journal.accept_ended(an_acceptance(opening=Opening.CREATED), TIMED_OUT)
+    found, reading = await checked(stores.router)
+    assert (found, reading.checked, reading.open) == ([], len(roots) + 1, 0)
+
+
+@pytest.mark.rows("SOUND-07")
+async def test_a_clock_that_is_wrong_by_years_makes_no_month_and_holds_up_nobody(
+    stores: DatabaseUrls,
+) -> None:
+    async with writing(stores.router) as written:
+        ends = await asyncio.gather(
+            *(
+                written.journal.accept(an_acceptance(a_context(root_task=root_at(moment))))
+                for moment in (utc_now(), datetime(2020, 1, 1, tzinfo=UTC), utc_now(), utc_now())
+            ),
+            return_exceptions=True,
+        )
+    assert [isinstance(end, AcceptanceFailed) for end in ends] == [False, True, False, False]
+
+
+@pytest.mark.rows("SOUND-07")
+async def test_a_router_is_ready_as_soon_as_it_has_made_the_month_that_was_missing(
+    stores: DatabaseUrls, postgres: PostgresForTests
+) -> None:
+    await without_months(stores, postgres)
+    async with opened_database(stores.router) as database:
+        await Months(database).check()
+    async with writing(stores.router) as written:
+        await written.journal.accept(an_acceptance())
+
+
+async def without_months(stores: DatabaseUrls, postgres: PostgresForTests) -> None:
+    """As if no Router had run for months."""
+    for month in (month_before(utc_now()), utc_now(), month_after(utc_now()), month_after(month_after(utc_now()))):
+        for table in ("cancel_request", "event", "invocation"):
+            part = f"ledger.{named(table, month)}"
+            gone = f"ALTER TABLE ledger.{table} DETACH PARTITION {part}; DROP TABLE {part}"
+            await postgres.execute(gone, stores.migration.rpartition("/")[2])
 
 
 async def test_months_are_made_ahead_by_a_login_that_can_make_no_table(
@@ -195,6 +252,8 @@ async def test_a_ledger_of_before_is_moved_into_its_months(
         "ledger 0019 fence_of_one_row",
         "ledger 0020 one_rule_of_a_row",
         "ledger 0021 one_rule_of_a_row_validated",
+        "ledger 0022 witnesses",
+        "ledger 0023 month_when_needed",
     ]
     connection = await asyncpg.connect(superuser(postgres, stores))
     try:

@@ -117,6 +117,33 @@ def test_what_waits_for_the_store_too_long_makes_the_router_unready_until_it_is_
 
 
 @pytest.mark.rows("SAFE-08")
+def test_a_call_that_ended_at_its_acceptance_counts_while_nobody_knows_whether_it_was_written(
+    loop: SimulatedLoop,
+) -> None:
+    reported: list[int] = []
+
+    async def play() -> None:
+        store = Store(StorePlan(stalled_from=0.1, stalled_until=AWAY_SECONDS), 1, History(loop))
+        await open_epoch(await connect_simulated(store), ROUTER)
+        journal = simulated_journal(store, reported)
+        journal.start(Loops(lambda _: lambda _: None))
+        await asyncio.sleep(0.1)
+        with pytest.raises(AcceptanceUnknown):
+            await journal.accept_ended(an_acceptance(opening=Opening.CREATED), TIMED_OUT)
+        assert journal.unsettled().unconfirmed == 1
+        await asyncio.sleep(MAX_UNSETTLED_SECONDS + 1)
+        assert reported == [1]
+        with pytest.raises(LedgerBehind, match=r"1 Invocations, for 3[0-9] s"):
+            await journal.require_settled()
+        await asyncio.sleep(AWAY_SECONDS)
+        await journal.require_settled()
+        assert (journal.unsettled().count, reported) == (0, [1, 0])
+        await journal.close()
+
+    loop.run_until_complete(play())
+
+
+@pytest.mark.rows("SAFE-08")
 def test_with_too_many_unconfirmed_nothing_more_is_sent_and_none_is_forgotten(loop: SimulatedLoop) -> None:
     async def lives() -> None:
         store = Store(StorePlan(stalled_until=AWAY_SECONDS), 1, History(loop))

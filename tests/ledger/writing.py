@@ -151,8 +151,18 @@ async def listed_ids(
 
 async def breaches(url: str, span: Span = Span()) -> list[str]:  # noqa: B008
     """What `aop ledger check` finds."""
+    return (await checked(url, span))[0]
+
+
+async def checked(url: str, span: Span = Span()) -> tuple[list[str], LedgerCheck]:  # noqa: B008
+    """What `aop ledger check` finds, and how much it looked at."""
     connection = await connect(url, application="test")
     try:
-        return [f"{breach.about}: {breach.problem}" async for breach in LedgerCheck(connection, span).breaches()]
+        return await checked_on(connection, span)
     finally:
         await connection.close()
+
+
+async def checked_on(connection: Connection, span: Span) -> tuple[list[str], LedgerCheck]:
+    reading = LedgerCheck(connection, span)
+    return [f"{breach.about}: {breach.problem}" async for breach in reading.breaches()], reading

@@ -3,16 +3,18 @@
 import asyncio
 import gc
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 
 import pytest
 import pytest_asyncio
+from asyncpg import InterfaceError
 
 from aop.local.state import DatabaseUrls
 from aop.store.database import Connection, Database
 from aop.store.grouped_reads import GroupedReads
 from aop.store.problems import StoreUnavailable
 from tests.support.postgres import opened_database
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, patience
 
 
 class Squares:
@@ -82,6 +84,8 @@ async def test_an_unforeseen_fault_is_told_to_all_who_asked(database: Database) 
     reads = GroupedReads(database, squares.read)
     told = await asyncio.gather(reads.get(1), reads.get(2), return_exceptions=True)
     assert all(isinstance(failure, LookupError) for failure in told)
+    assert told[0] is not told[1], "each raises it in its own place"
+    assert [str(failure) for failure in told] == ["a row of another shape"] * 2
 
 
 async def test_closing_lets_nobody_wait_for_ever(database: Database) -> None:
@@ -106,6 +110,45 @@ async def test_a_kept_connection_that_was_lost_is_opened_again(stores: DatabaseU
         assert isinstance(told[0], StoreUnavailable) or told[0] != first
         assert await reads.get(1) != first
         await reads.close()
+
+
+@pytest.mark.rows("SOUND-05")
+@pytest.mark.parametrize("size", [1, 4], ids=["a connection for each statement", "a kept connection"])
+async def test_a_session_that_ended_under_a_read_is_a_failure_of_the_store(stores: DatabaseUrls, size: int) -> None:
+    """Also when the pool has taken the connection back before anybody hears of it."""
+    async with opened_database(stores.control_plane, size=size) as database:
+
+        async def read(connection: Connection, _: Sequence[int]) -> Mapping[int, int]:
+            try:
+                await connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+            finally:
+                await taken_back(connection)
+            raise AssertionError("the session has ended itself")
+
+        reads = GroupedReads(database, read)
+        with pytest.raises(StoreUnavailable):
+            await reads.get(1)
+        await reads.close()
+
+
+@pytest.mark.rows("SOUND-05")
+async def test_a_session_that_ended_after_its_last_statement_makes_nothing_fail(
+    database: Database, stores: DatabaseUrls
+) -> None:
+    async with opened_database(stores.control_plane) as other, database.connection() as connection:
+        backend = await connection.fetchval("SELECT pg_backend_pid()")
+        async with other.connection() as ending:
+            await ending.execute("SELECT pg_terminate_backend($1)", backend)
+        await taken_back(connection)
+
+
+async def taken_back(connection: Connection) -> None:
+    """Waits until the pool has noticed that the session is over."""
+    async with patience():
+        with suppress(InterfaceError):
+            while True:
+                connection.is_closed()
+                await asyncio.sleep(0)
 
 
 async def test_the_failure_of_a_read_that_nobody_waits_for_is_told_to_nobody(

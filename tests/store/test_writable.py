@@ -13,6 +13,7 @@ from aop.local.state import DatabaseUrls
 from aop.store.backends import Backend, backend_of, end_backend
 from aop.store.database import Database, connect
 from aop.store.problems import NotReplicated, NotWritable, StoreUnavailable
+from aop.store.writable import LeaderWatch
 from tests.support.standby import Node, Pair, pair_of_nodes
 from tests.support.waiting import becomes_true, promptly
 
@@ -111,6 +112,31 @@ async def test_after_a_leader_froze_the_promoted_one_is_used_and_the_former_one_
     finally:
         early.terminate()
         await database.close()
+
+
+@pytest.mark.rows("HA-01")
+async def test_reads_leave_sessions_of_a_former_leader_that_still_answers(pair: Pair) -> None:
+    """Nobody fenced it, so that it answers as if nothing had happened: only who looks at all hosts can know."""
+    url = pair.url(pair.first, pair.second)
+    reads, watch = await pool(url), LeaderWatch(url, timeout=STATEMENT_MS / 1000)
+    kept = reads.keep()
+    assert kept is not None
+    assert watch.is_needed
+    try:
+        async with asyncio.TaskGroup() as several:
+            for _ in range(3):
+                several.create_task(sleep_a_moment(reads))
+        assert await (await kept.opened()).fetchval(PORT) == pair.first.port
+        await watch.probe()
+        assert await port_of(reads) == pair.first.port
+        await pair.second.promote()
+        assert await port_of(reads) == pair.first.port
+        await watch.probe()
+        assert {await port_of(reads) for _ in range(8)} == {pair.second.port}
+        assert await (await kept.opened()).fetchval(PORT) == pair.second.port
+    finally:
+        await kept.release()
+        await reads.close()
 
 
 @pytest.mark.rows("HA-01")

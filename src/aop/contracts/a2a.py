@@ -140,6 +140,12 @@ class TaskStatus(A2AObject, frozen=True, kw_only=True):
     state: TaskState
     message: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
+    @property
+    def said(self) -> msgspec.Raw | None:
+        """The message; null is none."""
+        message = self.message
+        return None if message is msgspec.UNSET or bytes(message).strip() == b"null" else message
+
 
 class Artifact(A2AObject, frozen=True, kw_only=True):
     artifact_id: str
@@ -147,11 +153,14 @@ class Artifact(A2AObject, frozen=True, kw_only=True):
 
 
 class Task(A2AObject, frozen=True, kw_only=True):
+    """`history` stays bytes: only its last Message of the Agent may become a value, where there is no other."""
+
     kind: Literal["task"]
     id: str
     context_id: str
     status: TaskStatus
     artifacts: tuple[Artifact, ...] | msgspec.UnsetType = msgspec.UNSET
+    history: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 class StatusUpdate(A2AObject, frozen=True, kw_only=True):
@@ -168,6 +177,19 @@ class ArtifactUpdate(A2AObject, frozen=True, kw_only=True):
     artifact: Artifact
     append: bool | msgspec.UnsetType = msgspec.UNSET
     last_chunk: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Role(msgspec.Struct, frozen=True):
+    role: str = ""
+
+
+_history = msgspec.json.Decoder(list[msgspec.Raw] | None).decode
+_role = msgspec.json.Decoder(_Role).decode
+
+
+def last_message(history: msgspec.Raw, role: str) -> msgspec.Raw | None:
+    """The last Message of that role in the history of a Task; msgspec.DecodeError when that is none."""
+    return next((said for said in reversed(_history(history) or ()) if _role(said).role == role), None)
 
 
 READERS: dict[str, type] = {

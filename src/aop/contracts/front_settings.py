@@ -1,6 +1,7 @@
 """Reader of the Front settings: the Agents behind one front, how each is reached, and whom the front trusts."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -76,4 +77,9 @@ class FrontSettings(Wire, frozen=True, kw_only=True):
     limits: FrontLimits | msgspec.UnsetType = msgspec.UNSET
 
 
-READERS: dict[str, type] = {"front-settings/1": FrontSettings}
+def versions_folder(card: Path) -> Path:
+    """Where the Cards of the other versions of this Agent are."""
+    return card.with_name(f"{card.name.removesuffix('.json')}.versions")
+
+
+READERS: dict[str, type] = {"front-settings/2": FrontSettings}

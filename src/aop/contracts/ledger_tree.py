@@ -56,6 +56,14 @@ class LedgerProof(Wire, frozen=True, kw_only=True):
     invocations: tuple[InvocationProof, ...]
 
 
+class LedgerProofPage(Wire, frozen=True, kw_only=True):
+    """A part of a proof that is larger than one answer; an Invocation may go on in the next one."""
+
+    head: LedgerHead
+    invocations: tuple[InvocationProof, ...]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class BundledInvocation(Wire, frozen=True, kw_only=True):
     authorization: AuthorizationDocument | msgspec.UnsetType = msgspec.UNSET
     card: str
@@ -72,6 +80,22 @@ class LedgerBundle(Wire, frozen=True, kw_only=True):
     invocations: tuple[BundledInvocation, ...]
 
 
+class BundledPart(Wire, frozen=True, kw_only=True):
+    """An Invocation of a page. One without a Card goes on where the page before it ended."""
+
+    authorization: AuthorizationDocument | msgspec.UnsetType = msgspec.UNSET
+    card: str | msgspec.UnsetType = msgspec.UNSET
+    leaves: tuple[LeafProof, ...]
+
+
+class LedgerBundlePage(Wire, frozen=True, kw_only=True):
+    """A part of a bundle that is larger than one answer."""
+
+    head: LedgerHead
+    invocations: tuple[BundledPart, ...]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
 READERS: dict[str, type] = {
     "ledger-leaf/1": LedgerLeaf,
     "ledger-leaf/1#error": LeafError,
@@ -82,4 +106,8 @@ READERS: dict[str, type] = {
     "ledger-proof/1#leaf": LeafProof,
     "ledger-bundle/1": LedgerBundle,
     "ledger-bundle/1#invocation": BundledInvocation,
+    "ledger-proof-page/1": LedgerProofPage,
+    "ledger-proof-page/1#invocation": InvocationProof,
+    "ledger-bundle-page/1": LedgerBundlePage,
+    "ledger-bundle-page/1#invocation": BundledPart,
 }

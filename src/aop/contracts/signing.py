@@ -48,6 +48,10 @@ class SigningKey:
         return to_base64url(self._pair)
 
     @property
+    def seed(self) -> bytes:
+        return self._pair[:crypto_sign_SEEDBYTES]
+
+    @property
     def public(self) -> "VerifyKey":
         return VerifyKey(self._pair[crypto_sign_SEEDBYTES:])
 
@@ -60,7 +64,7 @@ class SigningKey:
 
     def delegation_key(self) -> "MacKey":
         """HKDF-SHA-256 (RFC 5869) of the seed: empty salt, 32 bytes, which is one block. In memory only."""
-        extracted = hmac.digest(b"", self._pair[:crypto_sign_SEEDBYTES], "sha256")
+        extracted = hmac.digest(b"", self.seed, "sha256")
         return MacKey(hmac.digest(extracted, _DELEGATION_INFO + b"\x01", "sha256"))
 
 

@@ -1,20 +1,10 @@
-"""What a check of the Ledger reads: every Invocation and event of a range, in batches, as they are in the store.
+"""What a check of the Ledger reads beside Invocations and events: epochs, checkpoints, and lone rows."""
 
-Codes and statuses stay texts here, because it is the check that says whether they are right.
-"""
-
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from datetime import datetime
-from typing import Any
-from uuid import UUID
+from typing import Final
 
-import msgspec
-
-from aop.contracts.lineage import EventType
 from aop.ledger.archive.month import Month
-from aop.ledger.check_span import Pair
-from aop.ledger.model import Opening
-from aop.ledger.rows import columns
 from aop.store.database import Connection
 from aop.store.rows import Row, to_row
 
@@ -31,94 +21,38 @@ class EpochRow(Row, frozen=True):
     is_closed: bool
 
 
-class OpeningRow(Row, frozen=True):
-    """The acceptance of an Invocation."""
+class LostCheckpointRow(Row, frozen=True):
+    """A checkpoint that is named and not there, and what names it."""
 
-    invocation_id: UUID
-    root_task_id: UUID
-    trace_id: UUID
-    parent_invocation_id: UUID | None
-    caller_type: str
-    caller_id: str
-    workspace_id: str
-    target_agent_id: str
-    agent_card_digest: bytes
     router_id: str
     epoch: int
     position: int
-    opening: Opening
-    created_at: datetime
+    named_by: str
 
 
-class CheckedInvocation(msgspec.Struct, frozen=True):
-    """With its parent, when the store has that, and the facts of its epoch; `settled` is the last checkpoint.
-
-    `is_lost` if the sequencer has passed its position and it has no number.
-    """
-
-    opened: OpeningRow
-    parent: OpeningRow | None
-    opened_epoch: int | None
-    closed_epoch: int | None
-    settled: int | None
-    is_lost: bool
-
-    @property
-    def name(self) -> str:
-        return f"inv_{self.opened.invocation_id.hex}"
-
-    @property
-    def pair(self) -> Pair:
-        """Under which the Ledger has it."""
-        return self.opened.invocation_id, self.opened.root_task_id
-
-
-class CheckedEvent(Row, frozen=True):
-    invocation_id: UUID
-    sequence: int
-    occurred_at: datetime
-    type: EventType
-    previous_status: str
-    router_id: str
-    epoch: int
-    opening: str | None
-    trace_id: UUID | None
-    root_task_id: UUID
-    workspace_id: str | None
-    created_at: datetime | None
-    chunk_index: int | None
-    chunk_count: int | None
-    chunk_bytes: int | None
-    latency_ms: int | None
-    error_code: str | None
-    reason: str | None
-
-
-_EPOCHS = """
+_EPOCHS: Final = """
 SELECT epoch.router_id, epoch.epoch, lag(epoch.epoch, 1, 0::bigint) OVER lives AS before,
        lead(epoch.epoch) OVER lives IS NULL AS is_newest, closed.epoch IS NOT NULL AS is_closed
   FROM ledger.epoch LEFT JOIN ledger.epoch_closed AS closed USING (router_id, epoch)
 WINDOW lives AS (PARTITION BY epoch.router_id ORDER BY epoch.epoch)
 """
-_INVOCATIONS = f"""
-SELECT {columns(OpeningRow, "invocation")}, {columns(OpeningRow, "parent")}, opened.epoch, closed.epoch,
-       (SELECT max(position) FROM ledger.checkpoint
-         WHERE checkpoint.router_id = invocation.router_id AND checkpoint.epoch = invocation.epoch),
-       coalesce(invocation.position < (SELECT max(position) FROM ledger.numbered_position AS mark
-         WHERE mark.router_id = invocation.router_id AND mark.epoch = invocation.epoch), false)
-       AND NOT EXISTS (SELECT FROM ledger.number
-                        WHERE number.invocation_id = invocation.invocation_id AND number.sequence = 0)
-  FROM unnest($1::uuid[], $2::uuid[]) AS named (invocation_id, root_task_id)
-  JOIN ledger.invocation USING (invocation_id, root_task_id)
-  LEFT JOIN ledger.invocation AS parent ON parent.invocation_id = invocation.parent_invocation_id
-  LEFT JOIN ledger.epoch AS opened ON opened.router_id = invocation.router_id AND opened.epoch = invocation.epoch
-  LEFT JOIN ledger.epoch_closed AS closed ON closed.router_id = invocation.router_id AND closed.epoch = invocation.epoch
- ORDER BY invocation.invocation_id, invocation.root_task_id
-"""  # noqa: S608
-_EVENTS = (
-    f"SELECT {columns(CheckedEvent, 'event')} FROM ledger.event"  # noqa: S608
-    " WHERE invocation_id = ANY($1) AND root_task_id = ANY($2) ORDER BY invocation_id, root_task_id, sequence"
+# A checkpoint or a count from before a span can belong to no Invocation of it.
+_CHECKPOINTS: Final = (
+    "SELECT count(*) FROM ledger.checkpoint WHERE recorded_at >= coalesce($1::timestamptz, '-infinity')"
 )
+_LOST_CHECKPOINTS: Final = """
+SELECT one.router_id, one.epoch, one.before AS position, 'the checkpoint at ' || one.position AS named_by
+  FROM ledger.checkpoint AS one
+ WHERE one.recorded_at >= coalesce($1::timestamptz, '-infinity') AND one.before > 0
+   AND (SELECT true FROM ledger.checkpoint AS last WHERE last.router_id = one.router_id AND last.epoch = one.epoch
+           AND last.position = one.before) IS NULL
+UNION ALL
+SELECT DISTINCT calls.router_id, calls.epoch, calls.position, 'the calls that it counted' AS named_by
+  FROM ledger.release_calls AS calls
+ WHERE calls.minute >= date_trunc('minute', coalesce($1::timestamptz, '-infinity'))
+   AND (SELECT true FROM ledger.checkpoint AS last WHERE last.router_id = calls.router_id AND last.epoch = calls.epoch
+           AND last.position = calls.position) IS NULL
+"""
 
 
 async def epochs(connection: Connection) -> AsyncGenerator[EpochRow, None]:
@@ -126,20 +60,15 @@ async def epochs(connection: Connection) -> AsyncGenerator[EpochRow, None]:
         yield to_row(EpochRow, record)
 
 
-async def invocations(
-    connection: Connection, named: Sequence[Pair]
-) -> AsyncGenerator[Sequence[CheckedInvocation], None]:
-    """In the order of their ids and root tasks, in batches."""
-    for start in range(0, len(named), _BATCH):
-        ids, roots = zip(*named[start : start + _BATCH], strict=True)
-        yield [_checked_invocation(record) for record in await connection.fetch(_INVOCATIONS, ids, roots)]
+async def checkpoints(connection: Connection, since: datetime | None) -> int:
+    """How many there are."""
+    count: int = await connection.fetchval(_CHECKPOINTS, since)
+    return count
 
 
-async def events(connection: Connection, batch: Sequence[CheckedInvocation]) -> AsyncGenerator[CheckedEvent, None]:
-    """Of the Invocations of a batch, in the same order, each Invocation's by sequence."""
-    ids, roots = [item.opened.invocation_id for item in batch], {item.opened.root_task_id for item in batch}
-    async for record in connection.cursor(_EVENTS, ids, list(roots), prefetch=_BATCH):
-        yield to_row(CheckedEvent, record)
+async def lost_checkpoints(connection: Connection, since: datetime | None) -> AsyncGenerator[LostCheckpointRow, None]:
+    async for record in connection.cursor(_LOST_CHECKPOINTS, since, prefetch=_BATCH):
+        yield to_row(LostCheckpointRow, record)
 
 
 async def strays(connection: Connection, table: str, month: Month) -> AsyncGenerator[str, None]:
@@ -152,9 +81,3 @@ async def strays(connection: Connection, table: str, month: Month) -> AsyncGener
     )
     async for record in connection.cursor(query, month.first_root, month.past_root, prefetch=_BATCH):
         yield f"inv_{record[0].hex}"
-
-
-def _checked_invocation(record: Sequence[Any]) -> CheckedInvocation:
-    width = len(OpeningRow.__struct_fields__)
-    parent = None if record[width] is None else to_row(OpeningRow, record[width : 2 * width])
-    return CheckedInvocation(to_row(OpeningRow, record[:width]), parent, *record[2 * width :])

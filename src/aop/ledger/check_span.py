@@ -15,7 +15,8 @@ FIRST_ID, LAST_ID = UUID(int=0), UUID(int=(1 << 128) - 1)
 
 _ALL_NUMBERS: Final = """
 SELECT (SELECT number FROM ledger.number ORDER BY number LIMIT 1),
-       (SELECT number + events - 1 FROM ledger.number ORDER BY number DESC LIMIT 1)
+       (SELECT number + events - 1 FROM ledger.number ORDER BY number DESC LIMIT 1),
+       (SELECT count(*) FROM ledger.invocation)
 """
 # By the index of Workspace and time, one Workspace after the other: there is none of time alone, and to look at every
 # Invocation for the few of an hour would take longer the larger the Ledger is.
@@ -27,7 +28,7 @@ WITH RECURSIVE space AS (
              ORDER BY one.workspace_id LIMIT 1)
       FROM space WHERE space.workspace_id IS NOT NULL)
 SELECT min(found.invocation_id::text COLLATE "C")::uuid, max(found.invocation_id::text COLLATE "C")::uuid,
-       min(given.number), max(given.past) - 1
+       min(given.number), max(given.past) - 1, count(found.invocation_id)
   FROM space
  CROSS JOIN LATERAL (SELECT one.invocation_id, one.root_task_id FROM ledger.invocation AS one
                       WHERE one.workspace_id = space.workspace_id
@@ -51,18 +52,19 @@ class Span:
 
 @dataclass(frozen=True)
 class SpanBounds:
-    """The first and last id and number; None if there is none."""
+    """The first and last id and number; None if there is none. And how many Invocations there are."""
 
     ids: tuple[UUID, UUID] | None
     numbers: tuple[int, int] | None
+    invocations: int
 
 
 async def bounds_of(connection: Connection, span: Span) -> SpanBounds:
     if span == Span():
-        first, last = await connection.fetchrow(_ALL_NUMBERS)
-        return SpanBounds((FIRST_ID, LAST_ID), None if first is None else (first, last))
-    least, greatest, first, last = await connection.fetchrow(_OF_SPAN, span.since, span.until)
-    return SpanBounds(None if least is None else (least, greatest), None if first is None else (first, last))
+        first, last, count = await connection.fetchrow(_ALL_NUMBERS)
+        return SpanBounds((FIRST_ID, LAST_ID), None if first is None else (first, last), count)
+    least, greatest, first, last, count = await connection.fetchrow(_OF_SPAN, span.since, span.until)
+    return SpanBounds(None if least is None else (least, greatest), None if first is None else (first, last), count)
 
 
 async def months_of(connection: Connection, span: Span) -> Sequence[Month]:

@@ -15,10 +15,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+from uuid import UUID
 
 import asyncpg
 
 from aop.base.loops import Loop, Loops
+from aop.ledger.months import make_month_of, root_without_month
 from aop.ledger.results import (
     ABSENT,
     DENIED,
@@ -50,7 +52,7 @@ _READ_ONLY = "25006"
 _DENIED = ("22", "23", "P0")
 # The pause after an unexpected exception. It is short, because callers already wait for the next batch.
 _MAX_PAUSE_SECONDS = 0.01
-_PROBE_PAUSE_SECONDS = 0.05
+_PAUSE_SECONDS = 0.05
 
 
 class EpochFenced(Exception):
@@ -199,8 +201,26 @@ class GroupCommit(Generic[E, R]):
         elif refusal.sqlstate == _READ_ONLY:
             self._connection.drop()
             tell_all(batch, NOT_WRITTEN)
+        elif (root := root_without_month(refusal)) is not None:
+            if await self._has_month(root, self._time_limit(due)):
+                await self._write(batch, due)
+            else:
+                await self._one_by_one(batch, NOT_WRITTEN, due)
         else:
             await self._one_by_one(batch, DENIED if refusal.sqlstate.startswith(_DENIED) else NOT_WRITTEN, due)
+
+    async def _has_month(self, root: UUID, limit: float) -> bool:
+        """Makes the month of a root task, as often as another session is in the way of it."""
+        while asyncio.get_running_loop().time() < limit:
+            try:
+                async with asyncio.timeout_at(limit):
+                    return await make_month_of(await self._connection.opened(), root)
+            except asyncpg.LockNotAvailableError:
+                await asyncio.sleep(_PAUSE_SECONDS)
+            except (asyncpg.PostgresError, *CONNECTION_LOST):
+                self._connection.drop()
+                break
+        return False
 
     async def _one_by_one(self, batch: Sequence[Waiting[E, WriteResult[R]]], lone: NotWritten, due: float) -> None:
         """The batch was rolled back. A lone entry is the cause; several are written one by one to find it."""
@@ -239,7 +259,7 @@ class GroupCommit(Generic[E, R]):
                 pass
             except (asyncpg.PostgresError, *CONNECTION_LOST):
                 self._connection.drop()
-            await asyncio.sleep(_PROBE_PAUSE_SECONDS)
+            await asyncio.sleep(_PAUSE_SECONDS)
         return None
 
     def _time_limit(self, due: float = float("inf")) -> float:

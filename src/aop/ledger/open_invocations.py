@@ -53,7 +53,8 @@ _UNSETTLED = frozenset({State.UNCONFIRMED, State.DEFERRED})
 
 
 class Unsettled(msgspec.Struct, frozen=True):
-    """What the store has not taken yet. `seconds` is the age of the oldest that is unconfirmed or deferred."""
+    """What the store has not taken yet. Calls that ended at their acceptance are `unconfirmed` too while nobody knows
+    whether they were written. `seconds` is the age of the oldest that is unconfirmed or deferred."""
 
     unconfirmed: int
     deferred: int
@@ -79,7 +80,7 @@ class OpenInvocations:
 
     def __init__(self) -> None:
         self._open: dict[str, _Open] = {}
-        self._endings: dict[int, AcceptedEnded | None] = {}
+        self._endings: dict[int, tuple[AcceptedEnded, float] | None] = {}
         self._unanswered_endings = 0
         self._counts = dict.fromkeys(State, 0)
         self._next_position = 1
@@ -108,14 +109,18 @@ class OpenInvocations:
 
     def leave_ending(self, entry: AcceptedEnded) -> None:
         """Nobody knows whether it was written."""
-        self._endings[entry[0]] = entry
+        self._endings[entry[0]] = entry, asyncio.get_running_loop().time()
         self._unanswered_endings += 1
 
     def settle_ending(self, position: int) -> None:
         self._unanswered_endings -= self._endings.pop(position) is not None
 
     def unanswered_endings(self) -> Sequence[AcceptedEnded]:
-        return [entry for entry in self._endings.values() if entry is not None] if self._unanswered_endings else ()
+        return [entry for entry, _ in self._left_endings()]
+
+    def _left_endings(self) -> Sequence[tuple[AcceptedEnded, float]]:
+        """With the time since when nobody knows."""
+        return [left for left in self._endings.values() if left is not None] if self._unanswered_endings else ()
 
     def _take_position(self) -> int:
         position, self._next_position = self._next_position, self._next_position + 1
@@ -154,7 +159,9 @@ class OpenInvocations:
         since = now = asyncio.get_running_loop().time()
         for state in _UNSETTLED:
             since = min([since, *(entry.unsettled_since or now for entry in self._in(state))])
-        return Unsettled(counts[State.UNCONFIRMED], counts[State.DEFERRED], counts[State.LEFT], now - since)
+        since = min([since, *(left_at for _, left_at in self._left_endings())])
+        unconfirmed = counts[State.UNCONFIRMED] + self._unanswered_endings
+        return Unsettled(unconfirmed, counts[State.DEFERRED], counts[State.LEFT], now - since)
 
     def _in(self, state: State) -> Sequence[_Open]:
         if not self._counts[state]:

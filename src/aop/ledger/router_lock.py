@@ -14,7 +14,7 @@ from aop.store.problems import StoreUnavailable
 SILENT_SECONDS: Final = 5
 """The server ends a session that says nothing for so long: its process is frozen or gone, and another one may begin."""
 WAIT_SECONDS: Final = SILENT_SECONDS + 2.0
-_PING_SECONDS: Final = 1.0
+PING_SECONDS: Final = 1.0
 _RETRY_SECONDS: Final = 0.25
 
 
@@ -37,21 +37,23 @@ class RouterLock:
                 raise RouterRuns
             await asyncio.sleep(_RETRY_SECONDS)
 
-    async def keep(self) -> None:
-        """Speaks to the server in time, and takes the lock again after a failure of the store.
+    async def turn(self) -> None:
+        """Speaks to the server in time, and takes the lock again after a failure.
 
         Should another unit be faster, its epochs fence the workers of this one, and that ends it.
         """
-        while True:
-            await asyncio.sleep(_PING_SECONDS)
-            try:
-                if self._connection is None:
-                    await self._try()
-                else:
-                    async with asyncio.timeout(SILENT_SECONDS), translated_failures():
-                        await self._connection.execute("SELECT 1")
-            except (*CONNECTION_LOST, StoreUnavailable):
-                self.release()
+        await asyncio.sleep(PING_SECONDS)
+        try:
+            if self._connection is None:
+                await self._try()
+            else:
+                async with translated_failures(), asyncio.timeout(SILENT_SECONDS):
+                    await self._connection.execute("SELECT 1")
+        except (*CONNECTION_LOST, StoreUnavailable):
+            self.release()
+        except Exception:
+            self.release()  # its session may be of no use any more, and nobody else finds that out
+            raise
 
     def release(self) -> None:
         if self._connection is not None:
@@ -61,7 +63,7 @@ class RouterLock:
     async def _try(self) -> bool:
         connection = await self._connect()
         try:
-            async with asyncio.timeout(SILENT_SECONDS), translated_failures():
+            async with translated_failures(), asyncio.timeout(SILENT_SECONDS):
                 await connection.execute("SELECT set_config('idle_session_timeout', $1, false)", f"{SILENT_SECONDS}s")
                 # The fence of an epoch uses the same names with the seed 0.
                 taken = await connection.fetchval(

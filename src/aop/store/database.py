@@ -1,12 +1,12 @@
 """PostgreSQL connections: one pool per unit, bounded waits, and one error for a store that does not answer properly."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import asyncpg
 
-from aop.store.problems import StoreUnavailable
+from aop.store.problems import StoreAway, StoreUnavailable
 from aop.store.writable import StoreConnection, connect_writable, require_replicated
 
 Connection = Any
@@ -30,6 +30,15 @@ SERVER_LOST = (
     asyncpg.ReadOnlySQLTransactionError,
 )
 
+# What a server answers that does not serve yet, or no more, or not so many; or nothing at all.
+_AWAY = (
+    *_LOST,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.ReadOnlySQLTransactionError,
+)
+
 # What a rule of ours may raise inside a transaction; everything else means the store failed.
 _RULES = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError)
 
@@ -48,7 +57,11 @@ async def translated_failures() -> AsyncIterator[None]:
 def translated(failure: Exception) -> Exception:
     """The same for one failure: a scope around it costs a lone read more than its try does."""
     is_of_store = isinstance(failure, (asyncpg.PostgresError, *_LOST)) and not isinstance(failure, _RULES)
-    return StoreUnavailable(type(failure).__name__) if is_of_store else failure
+    if not is_of_store:
+        return failure
+    # A certificate or a URL that cannot be right is a ValueError too.
+    is_away = isinstance(failure, _AWAY) and not isinstance(failure, ValueError)
+    return (StoreAway if is_away else StoreUnavailable)(type(failure).__name__)
 
 
 def session_settings(application: str, statement_ms: int = STATEMENT_MILLIS) -> dict[str, str]:
@@ -94,13 +107,17 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        async with translated_failures(), self._pool.acquire(timeout=self._patience_seconds) as connection:
+        async with translated_failures():
+            connection = await _acquired(self._pool, self._patience_seconds)
+            session = connection.itself
             try:
                 yield connection
-                require_replicated(connection)
+                require_replicated(session)
             except SERVER_LOST as failure:
                 await _leave(self._pool, connection, failure)
                 raise
+            finally:
+                await self._pool.release(connection)
 
     def keep(self) -> "KeptConnection | None":
         """A connection of the pool for one owner who uses it all the time; None where the others need all of them."""
@@ -128,7 +145,7 @@ class KeptConnection:
         connection = self._connection
         if connection is None or _is_lost(connection):
             await self.release()
-            connection = self._connection = await self._pool.acquire(timeout=self._patience_seconds)
+            connection = self._connection = await _acquired(self._pool, self._patience_seconds)
         return connection
 
     async def leave(self, failure: Exception) -> None:
@@ -142,18 +159,31 @@ class KeptConnection:
             await self._pool.release(connection)
 
 
+async def _acquired(pool: Any, patience_seconds: float) -> Connection:
+    """Never a session to a leader of before: it would read what others have changed since."""
+    connection = await pool.acquire(timeout=patience_seconds)
+    while connection.is_former:
+        connection.terminate()
+        await pool.release(connection)
+        await pool.expire_connections()
+        connection = await pool.acquire(timeout=patience_seconds)
+    return connection
+
+
 async def _leave(pool: Any, connection: Connection, failure: Exception) -> None:
     """Gives up the session, and with it all others of the pool: those to a frozen server would each cost a caller the
     whole patience before they are lost. A statement that was only too slow says nothing of its server."""
     if not isinstance(failure, asyncpg.QueryCanceledError):
-        connection.terminate()
+        with suppress(asyncpg.InterfaceError):  # the pool has taken a closed one back, and nothing of it may be used
+            connection.terminate()
         await pool.expire_connections()
 
 
 def _is_lost(connection: Connection) -> bool:
+    """Or to a leader of before."""
     try:
-        return bool(connection.is_closed())
-    except asyncpg.InterfaceError:  # the pool has taken a closed one back, and nothing of it may be used
+        return bool(connection.is_closed() or connection.is_former)
+    except asyncpg.InterfaceError:  # as in `_leave`
         return True
 
 

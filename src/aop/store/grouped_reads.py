@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 
 from aop.store.company import Company
 from aop.store.database import SERVER_LOST, Connection, Database, translated
-from aop.store.problems import StoreUnavailable
 
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
@@ -89,4 +88,5 @@ def _tell_all(batch: Sequence[tuple[K, "asyncio.Future[R | None]"]], fault: Exce
     for _, answer in batch:
         if not answer.done():
             # One for each: an exception that is raised in several places gathers all their tracebacks.
-            answer.set_exception(StoreUnavailable(str(fault)) if isinstance(fault, StoreUnavailable) else fault)
+            own = type(fault).__new__(type(fault), *fault.args)
+            answer.set_exception(own.with_traceback(fault.__traceback__))

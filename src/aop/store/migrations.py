@@ -155,7 +155,7 @@ async def _migrate_owner(connection: Connection, owner: str) -> Sequence[Migrati
 
 async def _make_months(connection: Connection) -> None:
     """The next partitions of the Ledger, also where no Router has run for months."""
-    if await connection.fetchval("SELECT to_regproc('ledger.make_months')") is None:
+    if await connection.fetchval("SELECT to_regprocedure('ledger.make_months()')") is None:
         return  # a schema of before it
     try:
         await connection.execute("SELECT ledger.make_months()")

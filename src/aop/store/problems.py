@@ -9,7 +9,11 @@ class StoreNotAsExpected(Exception):
     """The schema is there, but is not the one this version works with."""
 
 
-class NotWritable(StoreUnavailable):
+class StoreAway(StoreUnavailable):
+    """It cannot be reached, or does not serve just now. One that is there and refuses its user is not away."""
+
+
+class NotWritable(StoreAway):
     """The node that answered is a standby, is read-only, or was the leader before a newer one was promoted."""
 
 

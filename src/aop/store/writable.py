@@ -17,6 +17,8 @@ from aop.store.problems import NotReplicated, NotWritable
 
 HEAD_START_SECONDS: Final = 0.3
 """A host has so long before the next one is tried beside it."""
+PROBE_SECONDS: Final = 5.0
+"""How often all hosts of a URL are asked what they are."""
 
 # A promotion begins a new timeline. The server knows it at once; its control file follows with the next checkpoint.
 _STATE = """
@@ -42,6 +44,11 @@ class StoreConnection(asyncpg.Connection):  # type: ignore[misc]  # the library 
     leader: "tuple[_Hosts, Leader] | None" = None
 
     @property
+    def itself(self) -> "StoreConnection":
+        """What a pool lends is a proxy, which answers nothing more once the session has ended."""
+        return self
+
+    @property
     def is_former(self) -> bool:
         """Whether this process has met a newer leader since. The node of this session may not know that yet: it
         refuses what follows a row that only the newer one has, and what it accepts is lost."""
@@ -64,6 +71,26 @@ async def connect_writable(url: str, **options: Any) -> StoreConnection:
     return await _hosts_of(url).connect(**options)
 
 
+class LeaderWatch:
+    """Meets a leader that was promoted while the former one, which nobody has fenced, still answers every session."""
+
+    def __init__(self, url: str, *, timeout: float, **options: Any) -> None:
+        self._hosts = _hosts_of(url)
+        self._timeout, self._options = timeout, options
+
+    @property
+    def is_needed(self) -> bool:
+        """One host has nobody beside it."""
+        return self._hosts.are_several
+
+    async def turn(self) -> None:
+        await self.probe()
+        await asyncio.sleep(PROBE_SECONDS)
+
+    async def probe(self) -> None:
+        await self._hosts.probe(timeout=self._timeout, **self._options)
+
+
 class _Hosts:
     """Of one URL; begins with the host that was writable last. All sessions of a process to it share what they know."""
 
@@ -79,6 +106,17 @@ class _Hosts:
 
         async with asyncio.timeout(timeout):
             return await _first_of([partial(opened, url) for url in self._urls])
+
+    @property
+    def are_several(self) -> bool:
+        return len(self._urls) > 1
+
+    async def probe(self, **options: Any) -> None:
+        """Asks each host by a session of its own; sessions to a leader of before are former ones from then on."""
+        sessions = [self._connect_one(url, **options) for url in self._urls]
+        for found in await asyncio.gather(*sessions, return_exceptions=True):
+            if isinstance(found, StoreConnection):
+                found.terminate()
 
     async def _connect_one(self, url: str, **options: Any) -> StoreConnection:
         connection: StoreConnection = await asyncpg.connect(url, **{"connection_class": StoreConnection, **options})

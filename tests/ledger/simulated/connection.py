@@ -39,14 +39,12 @@ class StorePool:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    @asynccontextmanager
-    async def acquire(self, timeout: float) -> AsyncIterator["StoreConnection"]:
+    async def acquire(self, timeout: float) -> "StoreConnection":
         async with asyncio.timeout(timeout):
-            connection = await connect(self._store)
-        try:
-            yield connection
-        finally:
-            connection.terminate()
+            return await connect(self._store)
+
+    async def release(self, connection: "StoreConnection") -> None:
+        connection.terminate()
 
     def terminate(self) -> None:
         """Nothing is kept."""
@@ -66,6 +64,10 @@ class StoreConnection:
         self._backend = backend
         self._life = life
         self._closed = False
+
+    @property
+    def itself(self) -> "StoreConnection":
+        return self
 
     def is_closed(self) -> bool:
         return self._closed

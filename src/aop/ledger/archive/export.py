@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from aop.base.clock import to_text
+from aop.base.durable_files import put_in_place
 from aop.contracts.ledger_export import ExportedEvent
 from aop.ledger.archive.file import MonthWriter
 from aop.ledger.archive.month import Month
@@ -76,7 +77,7 @@ async def exported(connection: Connection, month: Month, path: Path) -> Verified
         writer.end()
         _sync(file)
     judged = await verified(connection, written)
-    written.replace(path)
+    put_in_place(written, path)
     return judged
 
 

@@ -7,6 +7,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
+from aop.base import json as strict_json
 from aop.base.ids import hex_part
 from aop.contracts.ledger_export import ExportedEvent, ExportFirst, ExportLast
 from aop.ledger.archive.month import Month
@@ -82,10 +83,12 @@ class MonthFile:
         with self._path.open("rb") as file:
             raw = file.readline(_LINE_BYTES)
             month = self._month = _first(raw)
+            _require_once(raw, line_number)
             digest.update(raw)
             roots = _RootsOf(month)
             while raw := file.readline(_LINE_BYTES):
                 line_number += 1
+                _require_once(raw, line_number)
                 if raw.startswith(_LAST):
                     self._last = _end(raw, digest.hexdigest(), counts)
                     break
@@ -105,6 +108,15 @@ def _first(raw: bytes) -> Month:
         return Month.parse(first.month)
     except (msgspec.MsgspecError, ValueError):
         raise FileWrong("its first line is not that of an exported month") from None
+
+
+def _require_once(raw: bytes, line: int) -> None:
+    """Of two members with one name, readers see the first or the last."""
+    try:
+        strict_json.parse(raw)
+    except strict_json.JsonRefused as refused:
+        twice = refused.rule is strict_json.JsonRule.DUPLICATE_MEMBER
+        raise FileWrong(f"line {line} has a member twice" if twice else f"line {line} is not JSON") from None
 
 
 class _RootsOf:

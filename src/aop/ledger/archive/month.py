@@ -36,6 +36,10 @@ class Month:
     def of(cls, moment: datetime) -> "Month":
         return cls(moment.astimezone(UTC).date().replace(day=1))
 
+    @classmethod
+    def of_root(cls, root_task: UUID) -> "Month":
+        return cls.of(datetime.fromtimestamp((root_task.int >> 80) / 1000, UTC))
+
     @property
     def next(self) -> "Month":
         year, month = divmod(self.first_day.year * 12 + self.first_day.month, 12)

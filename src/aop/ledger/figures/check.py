@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from aop.ledger.figures.counting import NUMBERS_IN_TILE, TILES_IN_RUN
+from aop.ledger.figures.counting import DETACHED_TILES, NUMBERS_IN_TILE, TILES_IN_RUN
 from aop.ledger.figures.hours import MINUTE, FigureRow
 from aop.ledger.figures.learned import Key
 from aop.ledger.figures.tiles import Counted, counted, rows_of_calls, rows_of_run
@@ -20,11 +20,6 @@ _WORKSPACE, _AGENT, _CAPABILITY, _CREATED = map(
     OPENING_COLUMNS.index, ("workspace_id", "target_agent_id", "capability", "created_at")
 )
 _TYPE, _LATENCY, _CODE, _REASON = map(EVENT_COLUMNS.index, ("type", "latency_ms", "error_code", "reason"))
-_DETACHED: Final = f"""
-SELECT DISTINCT number / {NUMBERS_IN_TILE} FROM ledger.number JOIN ledger.detached_month AS gone
-    ON number.root_task_id >= gone.first_root AND number.root_task_id < gone.past_root
- WHERE number >= $1 AND number < $2
-"""  # noqa: S608  a number of our own
 _ROWS: Final = """
 SELECT tile, workspace_id, width, extract(epoch FROM start)::bigint, cell, parts
   FROM ledger.figure WHERE edition = $1 AND level = $2 AND tile >= $3 AND tile < $4
@@ -81,7 +76,11 @@ class FiguresCheck:
 
     async def _detached(self, first: int, past: int) -> set[int]:
         """Tiles whose calls cannot be counted again."""
-        return {row[0] for row in await self._connection.fetch(_DETACHED, first, past)} if self._has_detached else set()
+        return (
+            {row[0] for row in await self._connection.fetch(DETACHED_TILES, first, past)}
+            if self._has_detached
+            else set()
+        )
 
     async def _learn_keys(self, workspaces: set[str]) -> None:
         if sum(map(len, self._keys.values())) > _MAX_KEYS:

@@ -69,3 +69,9 @@ SELECT workspace_id, extract(epoch FROM start)::bigint, parts
  ORDER BY workspace_id, start
 """  # noqa: S608
 """The hours that the tiles of a run ($2) in an edition ($1) count, those of one Workspace behind each other."""
+DETACHED_TILES: Final = f"""
+SELECT DISTINCT number / {NUMBERS_IN_TILE} FROM ledger.number JOIN ledger.detached_month AS gone
+    ON number.root_task_id >= gone.first_root AND number.root_task_id < gone.past_root
+ WHERE number >= $1 AND number < $2
+"""  # noqa: S608
+"""The tiles of level 0 in a range of numbers that count rows of detached months, and cannot be counted again."""

@@ -14,8 +14,8 @@ Key = tuple[str, str, str, str | None, str | None, str | None]
 """What calls are counted by: Workspace, Agent, capability, and of one that ended its outcome, code and reason."""
 CallsByMinute = Mapping[int, Mapping[Key, Sequence[int | None]]]
 """The latency of each call, by the minute in which it was accepted and by key."""
-NumberedRow = tuple[int, UUID, int, int, bool, str, UUID]
-"""Number, Invocation, sequence, events, whether it is a terminal, Workspace and root task."""
+NumberedRow = tuple[int, UUID, int, int, bool, str, UUID, int | None]
+"""Number, Invocation, sequence, events, whether it is a terminal, Workspace, root task and position."""
 
 _AGENT, _CAPABILITY, _CREATED = map(OPENING_COLUMNS.index, ("target_agent_id", "capability", "created_at"))
 _TYPE, _LATENCY, _CODE, _REASON = map(EVENT_COLUMNS.index, ("type", "latency_ms", "error_code", "reason"))
@@ -44,7 +44,7 @@ class LearnedCalls:
 
     def learn(self, row: NumberedRow, columns: Sequence[Any]) -> None:
         """A row that has this number from now on, with the columns of its leaves."""
-        number, invocation, sequence, events, is_terminal, workspace_id, _ = row
+        number, invocation, sequence, events, is_terminal, workspace_id, *_ = row
         if number != self._past:
             self._begin(number)
         self._past = number + events

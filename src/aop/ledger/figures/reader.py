@@ -30,6 +30,12 @@ _PLANS: Final = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL max_parallel_workers_per_gather = 0;"
     " SET LOCAL plan_cache_mode = force_generic_plan"
 )
+# While a table is empty and analyzed, all its indexes look alike, and a plan of then would read the whole of one for
+# each call. So a session plans a statement anew whenever this month has doubled, which it does a few times only.
+_PAGES: Final = (
+    "SELECT coalesce(pg_relation_size(to_regclass('ledger.invocation' || to_char(now() AT TIME ZONE 'UTC',"
+    " '_YYYY_MM'))), 0) / 8192"
+)
 
 
 class FiguresReader:
@@ -41,10 +47,11 @@ class FiguresReader:
         sums. Sums are made here: the server takes several times as long."""
         async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
             await connection.execute(_PLANS)
-            late = await _late(connection, workspace_id, window)
+            plan = f" -- {(await connection.fetchval(_PAGES)).bit_length()}"
+            late = await _late(connection, LATE + plan, workspace_id, window)
             whole = replace(window, step=(window.until - window.since) // timedelta(seconds=1))
             total = StepSums[dict[int, int]](defaultdict(int))
-            await _tally(connection, workspace_id, whole, [total], _AsItIs())
+            await _tally(connection, ROWS_IN_WINDOW + plan, workspace_id, whole, [total], _AsItIs())
             keys = {row.number: row.key for row in to_rows(KeyRow, await connection.fetch(KEYS, list(total.calls)))}
             numbers = {key: number for number, key in keys.items()}
             for row in late:
@@ -54,16 +61,16 @@ class FiguresReader:
                 raise _too_many_keys()
             document = FiguresDocument(workspace_id, window, keys, total)
             steps = [StepSums([0] * document.sums) for _ in range(window.buckets)]
-            await _tally(connection, workspace_id, window, steps, document.kinds)
+            await _tally(connection, ROWS_IN_WINDOW + plan, workspace_id, window, steps, document.kinds)
         for row in late:
             steps[row.step].add_calls(document.kinds[numbers[row.key]], row)
         return await document.of(steps)
 
 
-async def _late(connection: Connection, workspace_id: str, window: Window) -> Sequence[LateRow]:
+async def _late(connection: Connection, query: str, workspace_id: str, window: Window) -> Sequence[LateRow]:
     """What no tile counts yet."""
     values = (workspace_id, window.since, window.step, window.until, LOWER_BOUNDS, MAX_LATE + 1)
-    rows = await connection.fetch(LATE, *values)
+    rows = await connection.fetch(query, *values)
     if len(rows) > MAX_LATE:
         raise StoreUnavailable("too many calls are not counted yet")
     return to_rows(LateRow, rows)
@@ -71,6 +78,7 @@ async def _late(connection: Connection, workspace_id: str, window: Window) -> Se
 
 async def _tally(
     connection: Connection,
+    query: str,
     workspace_id: str,
     window: Window,
     steps: Sequence[StepSums[Any]],
@@ -79,7 +87,7 @@ async def _tally(
     """Adds what tiles count."""
     plan = plan_of(window)
     tally, ranges = Tally(plan, steps, numbers), zip(*plan.ranges, strict=True)
-    rows = await connection.cursor(ROWS_IN_WINDOW, workspace_id, *ranges)
+    rows = await connection.cursor(query, workspace_id, *ranges)
     while batch := await rows.fetch(_ROWS_AT_ONCE):
         for row in batch:
             tally.add_row(*row)

@@ -13,6 +13,7 @@ from aop.ledger.figures.cell import Sum, packed
 from aop.ledger.figures.counting import (
     ADD_KEYS,
     CALLS_OF_TILE,
+    DETACHED_TILES,
     HOURS_OF_RUN,
     NUMBERS_IN_TILE,
     NUMBERS_OF_KEYS,
@@ -38,6 +39,12 @@ INSERT INTO ledger.figure (edition, level, tile, workspace_id, width, start, cel
 SELECT $1, $2, $3, workspace_id, width, to_timestamp(start), cell, parts
   FROM unnest($4::text[], $5::integer[], $6::bigint[], $7::bytea[], $8::bytea[])
        AS one (workspace_id, width, start, cell, parts)
+"""
+_ADD_TILE: Final = "INSERT INTO ledger.figure_tile (edition, level, tile) VALUES ($1, $2, $3)"
+_COPY: Final = """
+INSERT INTO ledger.figure (edition, level, tile, workspace_id, width, start, cell, parts)
+SELECT $1, level, tile, workspace_id, width, start, cell, parts
+  FROM ledger.figure WHERE edition = $3 AND level = 0 AND tile = $2
 """
 _ROWS_AT_ONCE: Final = 200
 _HOURS_AT_ONCE: Final = 50
@@ -74,20 +81,26 @@ async def count_tiles(connection: Connection, past: int, learned: LearnedCalls, 
     return False
 
 
-class RowsDetached(Exception):
-    """A month was detached: its calls stay counted, and cannot be counted again."""
-
-
 async def begin_edition(connection: Connection) -> int | None:
-    """Counts the first tile again, in an edition that counts from now on; the sequencer counts the others. None while
-    there is no tile."""
+    """Counts the first tiles again, in an edition that counts from now on; the sequencer counts the others. None while
+    there is no tile. Tiles over rows of detached months are as they were: of these there is nothing to count. All of
+    them are there at once, so that reads never miss their calls."""
     newest = await counted(connection)
     if newest.tiles == 0:
         return None
-    if await connection.fetchval("SELECT EXISTS (SELECT FROM ledger.detached_month WHERE events > 0)"):
-        raise RowsDetached
-    await _count_tile(connection, newest.edition + 1, 0, rows_of_tile(connection, 0, adds_keys=True))
-    return newest.edition + 1
+    edition, last = newest.edition + 1, await connection.fetchval("SELECT max(last_number) FROM ledger.detached_month")
+    past = 1 if last is None else last // NUMBERS_IN_TILE + 1
+    detached = {row[0] for row in await connection.fetch(DETACHED_TILES, 0, past * NUMBERS_IN_TILE)}
+    async with connection.transaction():
+        for tile in range(past):
+            if tile and tile % TILES_IN_RUN == 0:
+                await _count_run(connection, edition, tile // TILES_IN_RUN - 1)
+            if tile in detached:
+                await connection.execute(_ADD_TILE, edition, 0, tile)
+                await connection.execute(_COPY, edition, tile, newest.edition)
+            else:
+                await _count_tile(connection, edition, tile, rows_of_tile(connection, tile, adds_keys=True))
+    return edition
 
 
 async def rows_of_tile(connection: Connection, tile: int, *, adds_keys: bool = False) -> AsyncIterator[FigureRow]:
@@ -196,7 +209,7 @@ async def _count_run(connection: Connection, edition: int, run: int) -> None:
 
 async def _add(connection: Connection, place: tuple[int, int, int], rows: AsyncIterator[FigureRow]) -> None:
     """A tile with its rows, a part of them at a time."""
-    await connection.execute("INSERT INTO ledger.figure_tile (edition, level, tile) VALUES ($1, $2, $3)", *place)
+    await connection.execute(_ADD_TILE, *place)
     batch = list[FigureRow]()
     async for row in rows:
         batch.append(row)

@@ -64,6 +64,8 @@ class Numbered(NamedTuple):
     is_terminal: bool
     workspace_id: str
     root_task_id: UUID
+    position: int | None
+    """Of an opening, in its epoch."""
 
     @property
     def past(self) -> int:
@@ -90,13 +92,13 @@ def numbered(
     found.sort()
     for _, _, invocation_id, sequence, one in found:
         if isinstance(one, OpeningFound):
-            row = Numbered(first, invocation_id, 0, one.events, False, one.workspace_id, one.root_task_id)
+            row = Numbered(first, invocation_id, 0, one.events, False, one.workspace_id, one.root_task_id, one.position)
             unended[invocation_id] = Unended(first, one.events - 1, one.workspace_id, one.root_task_id)
             first += one.events
         else:
             known = unended[invocation_id]
             workspace_id, root_task_id = known.workspace_id, known.root_task_id
-            row = Numbered(first, invocation_id, sequence, 1, one.is_terminal, workspace_id, root_task_id)
+            row = Numbered(first, invocation_id, sequence, 1, one.is_terminal, workspace_id, root_task_id, None)
             if one.is_terminal:
                 del unended[invocation_id]
             else:

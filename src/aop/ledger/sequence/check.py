@@ -11,6 +11,8 @@ from aop.ledger.tree.check import AT_ONCE, Problem, TreeCheck
 from aop.ledger.tree.store import LeafCache, NumberedRows, TreeBroken
 from aop.store.database import Connection
 
+IN_TREE_SECONDS: Final = 60
+"""An event that has had its number for longer should be in the tree."""
 # Only what is wrong leaves the server. The number that a row should have is behind the row before it, of which the
 # first of a range is told.
 _NUMBERS: Final = """
@@ -50,6 +52,19 @@ SELECT opened.number FROM ledger.number AS opened
    AND (SELECT true FROM ledger.number AS ended
          WHERE ended.invocation_id = opened.invocation_id AND ended.is_terminal LIMIT 1) IS NULL
 """
+# Each batch of the sequencer begins where the one before it ended, and together they are all numbers.
+_BATCHES: Final = """
+WITH batch AS (SELECT first, past, lag(past, 1, least(first, $1)) OVER (ORDER BY first) AS expected
+                 FROM ledger.numbering WHERE past > $1 AND first <= $2)
+SELECT expected, first FROM batch WHERE first <> expected
+UNION ALL
+SELECT * FROM (SELECT coalesce(max(past), $1) AS past, $2 + 1 FROM batch) AS last WHERE past <= $2
+"""
+# What was numbered so long ago that a Router which runs would have put it into the tree.
+_SETTLED: Final = f"""
+SELECT coalesce((SELECT past FROM ledger.numbering WHERE numbered_at < now() - interval '{IN_TREE_SECONDS} s'
+                  ORDER BY first DESC LIMIT 1), 0)
+"""  # noqa: S608  a number of our own
 _MAX_RUNNING: Final = 100_000
 _WRONG: Final = (
     "does not follow the one before it",
@@ -62,18 +77,24 @@ Progress = Callable[[int, int], None]
 
 
 class SequenceCheck:
-    """Of a range of numbers, some thousand at a time: a row is read once for its number, the figures and the tree."""
+    """Of a range of numbers, some thousand at a time: a row is read once for its number, the figures and the tree.
+
+    `numbers` counts those whose rows were read, `unproven` those that should be in the tree and are under no head.
+    """
 
     def __init__(self, connection: Connection, first: int, last: int) -> None:
         self._connection = connection
         self._first, self._last = first, last
         self._chains = NumberedChains()
         self._tree: TreeCheck | None = None
+        self.numbers = self.in_tree = self.heads = self.unproven = 0
 
     async def problems(self, tell: Progress) -> AsyncGenerator[Problem, None]:
         figures, cache = await FiguresCheck.begun(self._connection), LeafCache()
         begin = self._first - self._first % NUMBERS_IN_TILE
         past = (self._last // NUMBERS_IN_TILE + 1) * NUMBERS_IN_TILE
+        async for problem in self._without_witness():
+            yield problem
         try:
             self._tree = await TreeCheck.begun(self._connection, begin)
         except TreeBroken as broken:
@@ -81,6 +102,7 @@ class SequenceCheck:
         while begin < past:
             end = min(begin + AT_ONCE, past)
             rows = await store.rows_between(self._connection, begin, end, cache)
+            self._count(rows, begin)
             for judge in (self._numbers, figures.problems, self._in_tree):
                 async for problem in judge(rows, begin, end):
                     yield problem
@@ -90,6 +112,22 @@ class SequenceCheck:
             yield problem
         async for problem in figures.sums(self._first, self._last):
             yield problem
+
+    async def _without_witness(self) -> AsyncGenerator[Problem, None]:
+        """Numbers of which no batch of the sequencer is there, and tiles of which no head is."""
+        for first, past in await self._connection.fetch(_BATCHES, self._first, self._last):
+            yield f"numbers {first} to {past - 1}", "are of no batch of the sequencer"
+        newest, tiles = await store.newest_head(self._connection), await store.leaves_in_tiles(self._connection)
+        size = 0 if newest is None else newest.size
+        if size < tiles:
+            yield "the tree", f"has tiles over {tiles} events, and heads over the first {size} alone"
+        settled = await self._connection.fetchval(_SETTLED)
+        self.unproven = max(0, min(settled, self._last + 1) - max(size, self._first))
+
+    def _count(self, rows: NumberedRows, begin: int) -> None:
+        first, last = max(begin, self._first), self._last
+        self.numbers += sum(events for number, _, events, _ in rows.openings if first <= number <= last)
+        self.numbers += sum(first <= row[0] <= last for row in rows.events)
 
     async def _behind(self, rows: NumberedRows, end: int) -> int:
         """Where to go on: behind a gap, which may be as wide as numbers are."""
@@ -122,6 +160,8 @@ class SequenceCheck:
         try:
             async for problem in tree.problems(rows, first, past):
                 yield problem
+            self.heads = tree.heads
+            self.in_tree += max(0, min(past, tree.size, self._last + 1) - max(first, self._first))
         except TreeBroken as broken:
             self._tree = None
             yield "the tree", str(broken)

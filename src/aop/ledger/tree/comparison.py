@@ -1,5 +1,7 @@
 """Heads that somebody kept, compared with the tree as it is now."""
 
+from collections.abc import Sequence
+
 from aop.contracts.ledger_tree import LedgerConsistency
 from aop.ledger.tree import proofs
 from aop.ledger.tree.check import tree_problems
@@ -28,13 +30,13 @@ async def compared(connection: Connection, old: HeadRow, new: HeadRow | None) ->
     return LedgerConsistency(old=head_document(old), new=head_document(new), path=tuple(each.hex() for each in path))
 
 
-async def kept_head(connection: Connection, kept: HeadRow | None, *, from_rows: bool) -> HeadRow | None:
-    """The newest head, if the tree still has the kept one."""
+async def continued(connection: Connection, heads: Sequence[HeadRow], *, from_rows: bool) -> HeadRow | None:
+    """The newest head, if the tree still has all these."""
     newest = await newest_head(connection)
-    if kept is not None:
-        if newest is None or newest.size < kept.size:
+    for head in heads:
+        if newest is None or newest.size < head.size:
             raise HistoryChanged("the Ledger has fewer events than the head")
-        await _require_root(connection, kept)
+        await _require_root(connection, head)
     if newest is not None:
         await _require_root(connection, newest)
         if from_rows:

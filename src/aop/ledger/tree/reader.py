@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
 
 from aop.base.ids import hex_part
-from aop.contracts.ledger_tree import InvocationProof, LeafProof, LedgerHead, LedgerProof
+from aop.contracts.ledger_tree import InvocationProof, LeafProof, LedgerHead, LedgerProof, LedgerProofPage
 from aop.ledger.archived import require_not_archived, require_trace_not_archived
 from aop.ledger.tree import proofs, store
 from aop.ledger.tree.hashing import leaf_hash
@@ -20,6 +20,20 @@ from aop.store.database import Connection, Database
 
 MAX_LEAVES: Final = 3_000
 """How many a proof may have: an answer of some megabytes."""
+MAX_INVOCATIONS_IN_PAGE: Final = 10
+"""A Card may have a megabyte, and the Gateway adds that of each."""
+
+
+class ProofPosition(NamedTuple):
+    """Where a page begins: under which head, and with which event of which Invocation, named by its first number."""
+
+    size: int
+    number: int
+    sequence: int
+
+
+class PartUnknown(Exception):
+    """No page of this proof begins there."""
 
 
 class NotInTree(Exception):
@@ -56,6 +70,35 @@ class TreeReader:
     async def of_trace(self, workspace_id: str, trace_id: str) -> LedgerProof | None:
         return await self._proof(store.OF_TRACE, require_trace_not_archived, trace_id, workspace_id)
 
+    async def page(
+        self, workspace_id: str, of: Literal["invocation", "trace"], name: str, begin: ProofPosition | None
+    ) -> tuple[LedgerProofPage, ProofPosition | None] | None:
+        """A part of a proof of any size, with where the next one begins. All parts are under the head of the first."""
+        found: str | None = hex_part(name, "inv") if of == "invocation" else name
+        if found is None:
+            return None
+        statement = store.OF_INVOCATION if of == "invocation" else store.OF_TRACE
+        async with self._database.transaction(isolation="repeatable_read", readonly=True) as connection:
+            head = await _head_of(connection, begin)
+            limit = MAX_INVOCATIONS_IN_PAGE + 1
+            openings = await store.openings_from(
+                connection, statement, found, workspace_id, 0 if begin is None else begin.number, limit
+            )
+            if begin is None:
+                if not await connection.fetch(statement, found, workspace_id, 1):
+                    require_here = require_not_archived if of == "invocation" else require_trace_not_archived
+                    await require_here(connection, found, workspace_id)
+                    return None
+                if await store.has_unproven(connection, statement, found, workspace_id, head.size):
+                    raise NotInTree("an Invocation runs, or is not under a head")
+            elif not openings or openings[0][0] != begin.number:
+                raise PartUnknown
+            chains, following = await _part(connection, openings, begin, head.size)
+            numbers = [number for chain in chains for number in chain.numbers]
+            paths = await proofs.inclusion(Nodes(connection, head.size), numbers, head.size)
+        proof = await _document(head, chains, paths)
+        return LedgerProofPage(head=proof.head, invocations=proof.invocations), following
+
     async def _proof(
         self,
         of: str,
@@ -79,6 +122,40 @@ class TreeReader:
 
 def head_document(head: HeadRow) -> LedgerHead:
     return LedgerHead(size=head.size, root=head.root.hex())
+
+
+async def _head_of(connection: Connection, begin: ProofPosition | None) -> HeadRow:
+    if begin is None:
+        newest = await store.newest_head(connection)
+        if newest is None:
+            raise NotInTree("there is no head yet")
+        return newest
+    head = await store.head_of(connection, begin.size)
+    if head is None:
+        raise PartUnknown
+    return head
+
+
+async def _part(
+    connection: Connection, openings: Sequence[tuple[int, Sequence[Any]]], begin: ProofPosition | None, size: int
+) -> tuple[Sequence[_Chain], ProofPosition | None]:
+    """As many events as one answer has room for, and where the rest begins."""
+    chains, room, sequence = list[_Chain](), MAX_LEAVES, 0 if begin is None else begin.sequence
+    for first, opening in openings[:MAX_INVOCATIONS_IN_PAGE]:
+        made = InvocationLeaves(opening)
+        opened = [*enumerate(made.of_opening(), first)]
+        events = await store.events_from(connection, opening, max(sequence, len(opened)), room + 1)
+        part = [*opened[sequence:], *((number, made.of_event(columns)) for number, columns in events)]
+        if not part or part[-1][0] >= size:
+            raise PartUnknown
+        chains.append(_Chain([leaf for _, leaf in part[:room]], [number for number, _ in part[:room]]))
+        if len(part) > room:
+            return chains, ProofPosition(size, first, sequence + room)
+        room, sequence = room - len(part), 0
+        if room == 0:
+            break
+    rest = openings[len(chains) :]
+    return chains, ProofPosition(size, rest[0][0], 0) if rest else None
 
 
 async def _chains(connection: Connection, openings: Sequence[Any], head: HeadRow) -> Sequence[_Chain]:

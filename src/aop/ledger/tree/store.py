@@ -14,6 +14,7 @@ from aop.store.rows import Row, to_row_or_none, to_rows
 TILE: Final = 256
 """How many leaves, or tiles below it, a tile stands for."""
 MAX_OPENING_EVENTS: Final = 3
+_ALL: Final = 2**62
 _OPENING = ", ".join(f"invocation.{name}" for name in OPENING_COLUMNS)
 _EVENT = ", ".join(f"event.{name}" for name in EVENT_COLUMNS)
 _OPENINGS = (
@@ -41,6 +42,26 @@ OF_TRACE: Final = (
     f"SELECT {_OPENING} FROM ledger.invocation"  # noqa: S608
     " WHERE trace_id = $1 AND workspace_id = $2 AND position > 0 LIMIT $3"
 )
+_NUMBERED_OPENINGS = (
+    f"SELECT number.number, {_OPENING} FROM ledger.invocation"  # noqa: S608
+    " JOIN ledger.number USING (invocation_id, root_task_id) WHERE number.sequence = 0 AND number.number >= $1"
+)
+_PAGE_OF_INVOCATION = f"{_NUMBERED_OPENINGS} AND invocation_id = $2 AND invocation.workspace_id = $3 LIMIT $4"
+_PAGE_OF_TRACE = (
+    f"{_NUMBERED_OPENINGS} AND invocation.trace_id = $2 AND invocation.workspace_id = $3 AND invocation.position > 0"
+    " ORDER BY number.number LIMIT $4"
+)
+# Of openings those whose terminal is not under a head yet.
+_UNPROVEN = (
+    "SELECT EXISTS (SELECT FROM ({}) AS opened WHERE (SELECT true FROM ledger.number AS ended"
+    " WHERE ended.invocation_id = opened.invocation_id AND ended.is_terminal AND ended.number < $4 LIMIT 1) IS NULL)"
+)
+_PART_OF_INVOCATION = (
+    f"SELECT number.number, {_EVENT} FROM ledger.event"  # noqa: S608
+    " JOIN ledger.number USING (invocation_id, root_task_id, sequence)"
+    " WHERE event.invocation_id = $1 AND event.root_task_id = $2 AND event.sequence >= $3"
+    " ORDER BY event.sequence LIMIT $4"
+)
 _OF_INVOCATIONS = (
     f"SELECT event.invocation_id, {_EVENT} FROM ledger.event"  # noqa: S608
     " WHERE invocation_id = ANY($1) AND root_task_id = ANY($2) ORDER BY invocation_id, sequence LIMIT $3"
@@ -56,6 +77,12 @@ _TILES = (
     " JOIN ledger.tree_tile USING (level, tile)"
 )
 _HEAD = "SELECT size, root FROM ledger.tree_head"
+# The head behind the range too: the one before that may be in it.
+_LOST_HEADS = (
+    "SELECT one.size, one.before FROM ledger.tree_head AS one WHERE one.size > $1 AND one.size <= coalesce("
+    "(SELECT min(size) FROM ledger.tree_head WHERE size > $2), $2) AND one.before > 0"
+    " AND (SELECT true FROM ledger.tree_head AS last WHERE last.size = one.before) IS NULL ORDER BY one.size"
+)
 
 
 class TreeBroken(Exception):
@@ -115,6 +142,13 @@ class NumberedRows:
             found[number] = of_invocation.hash_of_event(columns)
         return found
 
+    def names(self) -> dict[int, str]:
+        """The Invocations, by number of their events."""
+        found = {number: f"inv_{each.columns[0].hex}" for number, _, _, each, _ in self.events}
+        for first, _, events, each in self.openings:
+            found |= dict.fromkeys(range(first, first + events), f"inv_{each.columns[0].hex}")
+        return found
+
 
 async def leaf_hashes(connection: Connection, first: int, past: int, cache: LeafCache | None = None) -> Sequence[bytes]:
     """Of all leaves in a range of numbers, made from their rows; of rows that were detached, as the tree has them."""
@@ -166,6 +200,28 @@ async def events_of(
     return [tuple(row) for row in await connection.fetch(_OF_INVOCATIONS, invocations, root_tasks, limit)]
 
 
+async def openings_from(
+    connection: Connection, of: str, name: str, workspace_id: str, number: int, limit: int
+) -> Sequence[tuple[int, Sequence[Any]]]:
+    """Of OF_INVOCATION or OF_TRACE those that were numbered from there on, each with its number, by this number."""
+    page = _PAGE_OF_TRACE if of == OF_TRACE else _PAGE_OF_INVOCATION
+    return [(first, columns) for first, *columns in await connection.fetch(page, number, name, workspace_id, limit)]
+
+
+async def has_unproven(connection: Connection, of: str, name: str, workspace_id: str, size: int) -> bool:
+    """Whether one of them runs, or has an event that a head of this size is not over."""
+    found: bool = await connection.fetchval(_UNPROVEN.format(of), name, workspace_id, _ALL, size)
+    return found
+
+
+async def events_from(
+    connection: Connection, opening: Sequence[Any], sequence: int, limit: int
+) -> Sequence[tuple[int, Sequence[Any]]]:
+    """Of one Invocation from a sequence on, each with its number."""
+    rows = await connection.fetch(_PART_OF_INVOCATION, opening[0], opening[1], sequence, limit)
+    return [(number, columns) for number, *columns in rows]
+
+
 async def numbers_of(connection: Connection, invocations: Sequence[UUID]) -> Mapping[tuple[UUID, int], int]:
     """By Invocation and sequence of the row."""
     rows = await connection.fetch(
@@ -186,6 +242,17 @@ async def heads_between(connection: Connection, behind: int, last: int) -> Seque
     return to_rows(
         HeadRow, await connection.fetch(f"{_HEAD} WHERE size > $1 AND size <= $2 ORDER BY size", behind, last)
     )
+
+
+async def lost_heads(connection: Connection, behind: int, last: int) -> Sequence[tuple[int, int]]:
+    """Heads that another one names as the one before it and that are not there: the size of that one, and theirs."""
+    return [(row[0], row[1]) for row in await connection.fetch(_LOST_HEADS, behind, last)]
+
+
+async def leaves_in_tiles(connection: Connection) -> int:
+    """How many leaves the tiles of level 0 stand for."""
+    tiles: int = await connection.fetchval("SELECT coalesce(max(tile) + 1, 0) FROM ledger.tree_tile WHERE level = 0")
+    return tiles * TILE
 
 
 async def tiles_of(connection: Connection, places: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], TileRow]:
