@@ -11,7 +11,7 @@ from aop.net.http import (
     Target,
     TransferBroken,
 )
-from tests.net.http_wire import OK, answering, ask, http_client, read_request, scripted_peer, soon
+from tests.net.http_wire import OK, answering, ask, http_client, read_request, scripted_peer, soon, streamed
 from tests.support.waiting import promptly
 
 
@@ -35,6 +35,46 @@ async def test_a_connection_is_not_used_again_when_the_answer_spoils_it(answer: 
         assert await ask(client, peer.target) == b"ok"
         assert await ask(client, peer.target) == b"ok"
         assert peer.connections == 2
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
+BODILESS = b"HTTP/1.1 204 OK\r\n\r\n"
+NOT_MODIFIED = b"HTTP/1.1 304 OK\r\ncontent-length: 2\r\n\r\n"
+
+
+@pytest.mark.rows("SOUND-01")
+@pytest.mark.parametrize("answer", [OK, CHUNKED, INTERIM + OK, BODILESS, NOT_MODIFIED])
+@pytest.mark.parametrize("more", [OK, OK[:1], OK[:-1], CHUNKED, INTERIM, b"x: y\r\n\r\n", b"ok", b"0"])
+async def test_whatever_comes_with_an_answer_and_is_no_part_of_it_spoils_the_connection(
+    answer: bytes, more: bytes
+) -> None:
+    async with scripted_peer(answering(answer + more)) as peer, http_client() as client:
+        for stream in (False, True):
+            got = b"".join(await streamed(client, peer.target)) if stream else await ask(client, peer.target)
+            assert got == (b"" if answer in {BODILESS, NOT_MODIFIED} else b"ok")
+        assert peer.connections == 2
+
+
+@pytest.mark.rows("SOUND-01")
+@pytest.mark.parametrize("more", [OK, OK[:1], INTERIM, b"\r\n"])
+async def test_bytes_that_the_loop_has_not_read_yet_are_seen_before_writing(more: bytes) -> None:
+    async with http_client() as client:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            target = Target("http", "a.test", listener.getsockname()[1], "127.0.0.1")
+            first = asyncio.create_task(ask(client, target))
+            accepted = await asyncio.to_thread(lambda: listener.accept()[0])
+            await asyncio.to_thread(accepted.recv, 4096)
+            accepted.send(OK)
+            assert await first == b"ok"
+            accepted.send(more)  # no await between this and the next request
+            second = asyncio.create_task(ask(client, target))
+            again = await asyncio.to_thread(lambda: listener.accept()[0])
+            await asyncio.to_thread(again.recv, 4096)
+            again.send(OK)
+            assert await second == b"ok"
+            for connection in (accepted, again):
+                connection.close()
 
 
 async def test_a_connection_on_which_bytes_arrive_while_idle_is_dropped() -> None:

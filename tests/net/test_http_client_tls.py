@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import uvloop
 
-from aop.net.http import ConnectFailed, HttpClient, HttpTimeout, Target, TransferBroken, certified_context
+from aop.net.authorities import certified_context
+from aop.net.http import ConnectFailed, HttpClient, HttpTimeout, Target, TransferBroken
 from tests.net.http_wire import OK, answering, read_request, scripted_peer
 from tests.support.authority import Authority
 

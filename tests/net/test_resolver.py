@@ -137,15 +137,23 @@ async def test_when_every_thread_hangs_a_new_look_up_fails_at_once_and_recovers_
     assert await resolver.addresses("other.example", soon()) == ("10.0.0.1",)
 
 
-async def test_no_more_look_ups_run_or_wait_than_the_bounds_say(hanging: NameServer) -> None:
-    resolver = Resolver(hanging, Bounds(threads=2, waiting=3))
-    callers = [asyncio.create_task(resolver.addresses(f"host-{number}.example", soon())) for number in range(9)]
-    await until(lambda: len(hanging.queries) == 2)
-    await until(lambda: sum(caller.done() for caller in callers) == 4)
-    assert len(hanging.queries) == 2
+@pytest.mark.parametrize(
+    ("bounds", "threads", "waiting"),
+    [(Bounds(lookup_seconds=60, threads=2, waiting=3), 2, 3), (Bounds(lookup_seconds=60), 16, 256)],
+    ids=["named", "of a unit"],
+)
+async def test_no_more_look_ups_run_or_wait_than_the_bounds_say(
+    hanging: NameServer, bounds: Bounds, threads: int, waiting: int
+) -> None:
+    resolver, names = Resolver(hanging, bounds), [f"host-{number}.example" for number in range(threads + waiting + 4)]
+    callers = [asyncio.create_task(resolver.addresses(name, soon(60))) for name in names]
+    await until(lambda: len(hanging.queries) >= threads)
+    await until(lambda: len(hanging.queries) > threads or sum(caller.done() for caller in callers) == 4)
+    assert len(hanging.queries) == threads
     hanging.gate.set()
     results = await asyncio.gather(*callers, return_exceptions=True)
-    assert [isinstance(result, NameNotResolved) for result in results] == [False] * 5 + [True] * 4
+    refused = [isinstance(result, NameNotResolved) for result in results]
+    assert refused == [False] * (threads + waiting) + [True] * 4
 
 
 async def test_an_answer_that_comes_after_the_look_up_gave_up_is_not_used(hanging: NameServer) -> None:

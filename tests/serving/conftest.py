@@ -39,6 +39,8 @@ class Workbench:
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     slots: Slots = field(default_factory=lambda: Slots(2))
     silence: float = 8.0
+    breaks: Exception = field(default_factory=lambda: StoreUnavailable("ConnectionRefusedError"))
+    """What ends a stream in its middle."""
     workers: SchemaWorkers = field(default_factory=SchemaWorkers)
 
     async def unit(self) -> Unit:
@@ -59,6 +61,7 @@ class Workbench:
             Route("POST", "/echo-long", self.echo_long, v3),
             Route("GET", "/hold", self.hold, v3, slots=self.slots),
             Route("GET", "/stream", self.stream, v3, slots=self.slots),
+            Route("GET", "/broken", self.broken, v3, slots=self.slots),
             Route("GET", "/fault", self.fault, v3),
             Route("GET", "/store", self.store, v3),
             Route("GET", "/refused", self.refused, v3),
@@ -89,6 +92,13 @@ class Workbench:
             yield b"data: 1\n\n"
         finally:
             self.closed.set()
+
+    async def broken(self, request: Request) -> RouteAnswer:
+        return EventStream(self._broken_events())
+
+    async def _broken_events(self) -> AsyncGenerator[bytes, None]:
+        yield b"data: 0\n\n"
+        raise self.breaks
 
     async def fault(self, request: Request) -> Response:
         raise KeyError("canary-payload")

@@ -5,10 +5,12 @@ import json
 
 import pytest
 
+from aop.contracts.errors import DependencyFailed
+from aop.store.problems import StoreUnavailable
 from tests.serving.conftest import Workbench
 from tests.support.errors import require_error
 from tests.support.units import RunningUnit
-from tests.support.waiting import promptly
+from tests.support.waiting import patience, promptly
 
 
 async def opened(unit: RunningUnit, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -115,6 +117,49 @@ async def test_a_stream_is_sent_piece_by_piece_and_ends_with_its_source(unit: Ru
     assert b"data: 1\n\n" in await reader.readuntil(b"0\r\n\r\n")
     await bench.closed.wait()
     writer.close()
+
+
+async def broken_stream(unit: RunningUnit) -> bytes:
+    """Whole or not, everything that the caller gets."""
+    reader, writer = await opened(unit, "/broken")
+    async with patience():
+        received = await reader.read()
+    writer.close()
+    return received
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "reason"),
+    [
+        (StoreUnavailable("ConnectionRefusedError"), "DEPENDENCY_ERROR", "store_unavailable"),
+        (DependencyFailed("the Router is away"), "DEPENDENCY_ERROR", None),
+    ],
+)
+async def test_a_dependency_that_goes_away_under_a_stream_is_logged_as_for_any_answer(
+    unit: RunningUnit,
+    bench: Workbench,
+    caplog: pytest.LogCaptureFixture,
+    fault: Exception,
+    code: str,
+    reason: str | None,
+) -> None:
+    bench.breaks = fault
+    received = await broken_stream(unit)
+    assert b"data: 0\n\n" in received
+    assert not received.endswith(b"0\r\n\r\n"), "nobody may take it for whole"
+    (record,) = records(bench)
+    assert (record["level"], record["status"], record.get("code"), record.get("reason")) == ("info", 200, code, reason)
+    assert record["cause"] == str(fault)
+    assert caplog.records == []
+
+
+async def test_an_unforeseen_fault_under_a_stream_is_logged_as_an_error(unit: RunningUnit, bench: Workbench) -> None:
+    bench.breaks = KeyError("canary-payload")
+    received = await broken_stream(unit)
+    assert not received.endswith(b"0\r\n\r\n")
+    (record,) = records(bench)
+    assert (record["level"], record["code"]) == ("error", "INTERNAL_ERROR")
+    assert "canary" not in str(record)
 
 
 async def test_silence_is_broken_by_comments(unit: RunningUnit, bench: Workbench) -> None:

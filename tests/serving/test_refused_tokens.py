@@ -47,6 +47,13 @@ async def unit(log: io.BytesIO) -> AsyncIterator[RunningUnit]:
         yield started
 
 
+def test_an_entry_that_names_two_tokens_is_refused() -> None:
+    """The operator would read one, and the unit would accept the other."""
+    twice = principals("router", VALID).replace('{"id"', f'{{"tokenSha256":"{"0" * 64}","id"', 1)
+    with pytest.raises(ValueError, match="must be a JSON array"):
+        ServicePrincipals.parse(twice)
+
+
 async def test_a_refused_token_is_in_no_record(unit: RunningUnit, log: io.BytesIO) -> None:
     assert (await unit.get("/internal", token=VALID)).status == 204
     require_error(await unit.get("/internal", token=MISTYPED), 403, "FORBIDDEN", "4")

@@ -46,7 +46,8 @@ async def two_workers(folder: Path) -> AsyncIterator[asyncio.Task[None]]:
     """The second one takes until it may go on to be built."""
     plan = WorkersPlan(2, (sys.executable, "-c", WORKER, str(folder)), {"PATH": os.defpath})
     with listening_socket("127.0.0.1", 0) as listener:
-        running = asyncio.create_task(Parent(plan, [listener], [], UnitLog("router", out=io.BytesIO()), {}).run(0))
+        parent = Parent(plan, [listener], [], UnitLog("router", out=io.BytesIO()), {})
+        running = asyncio.create_task(parent.run(asyncio.Event(), 0))
         try:
             await exists(folder / "built")
             yield running

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.request import Request, urlopen
 
+import msgspec
+
 from aop.local.ports import any_free_port
 from aop.local.state import DatabaseUrls
 from tests.support.settings import control_plane_environment, router_environment
@@ -57,6 +59,11 @@ async def run_to_end(unit: str, settings: dict[str, str], *options: str) -> Ende
     async with patience():
         _, said = await process.communicate()
     return Ended(process.returncode or 0, said.decode())
+
+
+def wrong_login(stores: DatabaseUrls) -> DatabaseUrls:
+    """A database that is there, and refuses these."""
+    return DatabaseUrls(*(url.replace(":test-password@", ":another@") for url in msgspec.structs.astuple(stores)))
 
 
 @asynccontextmanager

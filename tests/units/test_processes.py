@@ -14,7 +14,7 @@ from aop.store.migrations import migrate
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import OIDC
 from tests.support.waiting import patience, promptly
-from tests.units.processes import UNITS, environment, run_to_end, served, status_of
+from tests.units.processes import UNITS, environment, run_to_end, served, status_of, wrong_login
 
 
 @pytest.mark.rows("OPS-03")
@@ -34,12 +34,15 @@ async def test_a_bad_value_is_named_but_not_shown(unit: str) -> None:
     assert (ended.code, "PLATFORM_LOG_LEVEL" in ended.said, "canary" in ended.said) == (78, True, False)
 
 
+@pytest.mark.rows("SOUND-14")
 @pytest.mark.parametrize("unit", UNITS)
-async def test_a_dead_database_ends_the_start_with_one_clear_message(unit: str) -> None:
-    ended = await run_to_end(unit, environment(unit, None))
+async def test_a_database_that_refuses_the_login_ends_the_start_with_one_clear_message(
+    unit: str, stores: DatabaseUrls
+) -> None:
+    ended = await run_to_end(unit, environment(unit, wrong_login(stores)))
     assert ended.code == 1
     assert ended.said.splitlines() == [
-        f"aop {unit}: {UNITS[unit][0]}: the database cannot be reached (ConnectionRefusedError)"
+        f"aop {unit}: {UNITS[unit][0]}: the database cannot be reached (InvalidPasswordError)"
     ]
 
 

@@ -185,6 +185,36 @@ async def test_each_worker_answers_for_all_of_them(around: Around) -> None:
         assert 'aop_invocations_total{code="",outcome="succeeded",reason="",unit="router"} 8.0' in lines
 
 
+@pytest.mark.rows("SOUND-06")
+async def test_a_frozen_worker_is_replaced_and_every_invocation_ends(around: Around) -> None:
+    go_on, whole = asyncio.Event(), a_whole_stream(2)
+    around.agent.usual = (streamed(*whole[:2], go_on, *whole[2:]),)
+    async with around.router(3) as router, AsyncExitStack() as opened:
+        callers = [await opened.enter_async_context(router.streaming()) for _ in range(12)]
+        writers = await around.writers([caller.invocation_id for caller in callers])
+        frozen = writers[callers[0].invocation_id]
+        number = int(frozen.rpartition(".")[2])
+        pid = next(pid for pid in children(router.process.pid) if is_worker(pid, number))
+        os.kill(pid, signal.SIGSTOP)
+        go_on.set()
+        for caller in callers:
+            if writers[caller.invocation_id] != frozen:
+                assert (await caller.whole())["type"] == "completed"
+
+        async def is_replaced() -> bool:
+            return not is_alive(pid) and await is_ready(router)
+
+        await becomes_true(is_replaced)
+        async with router.streaming() as later:
+            assert (await later.whole())["type"] == "completed"
+        expected = {one: FAILED if writer == frozen else ENDED for one, writer in writers.items()}
+        assert await router.outcomes() == {**expected, later.invocation_id: ENDED}
+        router.process.send_signal(signal.SIGTERM)
+        async with patience():
+            _, said = await router.process.communicate()
+        assert f"worker {number} ended (it answered nothing for 10 s)" in said.decode()
+
+
 async def test_a_worker_that_keeps_crashing_ends_the_unit(around: Around) -> None:
     async with around.router(2) as router, patience():
         killed = set[int]()

@@ -11,9 +11,10 @@ import pytest
 
 from aop.control_plane.gateway.tokens import issue_token
 from aop.local.state import DatabaseUrls
+from aop.serving.worker_link import SILENT_TURNS
 from tests.support.processes import children, is_alive
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true, patience
-from tests.units.processes import UNITS, environment, run_to_end, served, status_of
+from tests.units.processes import UNITS, environment, run_to_end, served, status_of, wrong_login
 
 _ESTABLISHED = "01"
 
@@ -41,10 +42,10 @@ async def test_workers_of_a_control_plane_serve_and_a_killed_one_comes_back(stor
 
 @pytest.mark.parametrize("unit", UNITS)
 async def test_what_stops_every_worker_is_said_once(unit: str, stores: DatabaseUrls) -> None:
-    dead = await run_to_end(unit, environment(unit, None), "--workers", "3")
-    assert dead.code == 1
-    assert dead.said.splitlines() == [
-        f"aop {unit}: {UNITS[unit][0]}: the database cannot be reached (ConnectionRefusedError)"
+    refused = await run_to_end(unit, environment(unit, wrong_login(stores)), "--workers", "3")
+    assert refused.code == 1
+    assert refused.said.splitlines() == [
+        f"aop {unit}: {UNITS[unit][0]}: the database cannot be reached (InvalidPasswordError)"
     ]
     with closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", 0))
@@ -86,6 +87,18 @@ async def test_a_stuck_worker_holds_nobody_up_and_gets_its_connections_later(sto
                     break
             else:
                 pytest.fail("the connections stay uneven")
+
+
+@pytest.mark.long
+@pytest.mark.rows("SOUND-06")
+async def test_no_worker_is_replaced_because_its_parent_stood_still(stores: DatabaseUrls) -> None:
+    async with served("control-plane", environment("control-plane", stores), "--workers", "2") as (process, _):
+        before = children(process.pid)
+        process.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(SILENT_TURNS + 2)
+        process.send_signal(signal.SIGCONT)
+        await asyncio.sleep(3)
+        assert children(process.pid) == before
 
 
 async def _live_connection(settings: dict[str, str]) -> socket.socket:

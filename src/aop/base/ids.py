@@ -67,6 +67,15 @@ def new_random_id(prefix: str) -> str:
     return f"{prefix}_{os.urandom(16).hex()}"
 
 
+def new_request_id() -> str:
+    """Of a JSON-RPC request. Nobody guesses 96 random bits, so an answer that bears them was made for this request.
+
+    Every event of a stream repeats them, therefore they are not more.
+    """
+    with _lock:
+        return _random_bytes(12).hex()
+
+
 def new_trace_id() -> str:
     while True:
         with _lock:

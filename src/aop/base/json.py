@@ -13,9 +13,11 @@ from array import array
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from itertools import accumulate
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import msgspec
+
+T = TypeVar("T")
 
 REQUEST_DEPTH = 64
 AGENT_DEPTH = 96
@@ -73,6 +75,15 @@ def parse(body: bytes, max_depth: int = REQUEST_DEPTH) -> object:
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass  # Why, and whether at all, is for the slow reading to say.
     return parse_slowly(body, max_depth)
+
+
+def decode(body: bytes, kind: type[T], max_depth: int = REQUEST_DEPTH) -> T:
+    """A document of this kind. Raises msgspec.DecodeError also for a text that is not strict."""
+    try:
+        parse(body, max_depth)
+    except JsonRefused as refused:
+        raise msgspec.DecodeError(f"{refused.rule} at /{'/'.join(map(str, refused.pointer))}") from None
+    return msgspec.json.decode(body, type=kind)
 
 
 def compact(raw: bytes) -> bytes:

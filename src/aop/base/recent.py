@@ -1,5 +1,6 @@
-"""Values by key, the most recently used ones, as many as fit into a fixed amount of memory."""
+"""Values by key, those used last, as many as two limits allow: a number of them, and an amount of memory."""
 
+import sys
 from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
@@ -11,8 +12,9 @@ V = TypeVar("V")
 class RecentlyUsed(Generic[K, V]):
     """`keep` says what a value weighs; one that is too heavy alone is not kept."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int = sys.maxsize, *, max_items: int = sys.maxsize) -> None:
         self._max_bytes = max_bytes
+        self._max_items = max_items
         self._bytes = 0
         self._kept: OrderedDict[K, tuple[V, int]] = OrderedDict()
 
@@ -23,11 +25,17 @@ class RecentlyUsed(Generic[K, V]):
         self._kept.move_to_end(key)
         return found[0]
 
-    def keep(self, key: K, value: V, weight: int) -> None:
-        if key in self._kept or weight > self._max_bytes:
+    def keep(self, key: K, value: V, weight: int = 0) -> None:
+        """In the place of another value with this key."""
+        self.forget(key)
+        if weight > self._max_bytes:
             return
         self._kept[key] = (value, weight)
         self._bytes += weight
-        while self._bytes > self._max_bytes:
+        while self._bytes > self._max_bytes or len(self._kept) > self._max_items:
             _, (_, freed) = self._kept.popitem(last=False)
             self._bytes -= freed
+
+    def forget(self, key: K) -> None:
+        _, freed = self._kept.pop(key, (None, 0))
+        self._bytes -= freed

@@ -15,8 +15,12 @@ class ListenAddress:
     port: int
 
     @property
+    def text(self) -> str:
+        return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+    @property
     def origin(self) -> str:
-        return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        return f"http://{self.text}"
 
 
 def listen_address(text: str) -> ListenAddress:

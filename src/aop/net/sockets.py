@@ -1,4 +1,4 @@
-"""Stream sockets: TCP with the options that make a dead or stalled peer visible within seconds, and unix sockets."""
+"""Stream sockets: TCP with the options that make a dead peer visible within seconds, and unix sockets."""
 
 import errno
 import os
@@ -29,7 +29,6 @@ _TCP_OPTIONS: Final = (
     ("TCP_KEEPIDLE", KEEPALIVE_IDLE_SECONDS),
     ("TCP_KEEPINTVL", KEEPALIVE_INTERVAL_SECONDS),
     ("TCP_KEEPCNT", KEEPALIVE_PROBES),
-    ("TCP_USER_TIMEOUT", PEER_SILENCE_SECONDS * 1000),
 )
 
 _TELLS_SILENCE: Final = sys.platform == "linux"
@@ -61,23 +60,17 @@ def stream_socket(address: str) -> socket.socket:
     return sock
 
 
-def tolerate_silence(sock: socket.socket, seconds: float) -> None:
-    """How long bytes may wait for the peer before the kernel gives the connection up."""
-    if _TELLS_SILENCE:
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
+def unanswered(sock: socket.socket) -> tuple[int, float]:
+    """How often the peer's machine was asked in vain, and for how long it has acknowledged nothing, in seconds.
 
-
-def is_silent(sock: socket.socket) -> bool:
-    """Whether the peer's machine has acknowledged nothing for as long as a dead one, though it was sent something.
-
-    A peer that only reads slowly acknowledges every probe of its closed window.
+    A peer that only rests acknowledges every probe of its closed window.
     """
     if not _TELLS_SILENCE:
-        return False
+        return 0, 0.0
     retransmits, probes, quiet_ms = _TCP_INFO.unpack(
         sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
     )
-    return bool(retransmits or probes) and quiet_ms >= PEER_SILENCE_SECONDS * 1000
+    return max(retransmits, probes), quiet_ms / 1000
 
 
 def dialing_socket(address: str) -> socket.socket:

@@ -5,12 +5,12 @@
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from aop.base.clock import now_text
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.errors import ErrorCode, InvalidRequest, NotFound, Overloaded, Reason, Refusal, Violation
-from aop.net.asgi import Receive, Scope, Send
+from aop.net.asgi import AnswerBroken, Receive, Scope, Send
 from aop.serving.admission import Slots
 from aop.serving.any_server import DISCONNECTED, on_any_server
 from aop.serving.cors import CrossOrigin
@@ -37,7 +37,9 @@ class Application:
         cross_origin: CrossOrigin | None = None,
         tracing: Tracing | None = None,
         workers: SchemaWorkers | None = None,
+        note_failure: Callable[[Reason], None] = lambda _: None,
     ) -> None:
+        """`note_failure` is called with the reason of each error that has one."""
         self.routes = tuple(routes)
         self._table = RouteTable(routes)
         self._log = log
@@ -45,6 +47,7 @@ class Application:
         self._cross_origin = cross_origin or CrossOrigin()
         self._tracing = tracing
         self._workers = workers
+        self._note_failure = note_failure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if DISCONNECTED not in scope:
@@ -62,8 +65,12 @@ class Application:
             try:
                 await answer.deliver(request, self._cross_origin.grant(request), send)
             except Exception as fault:
-                exchange.cause, exchange.level = safe_cause(fault), Level.ERROR
-                raise
+                # Only its end can tell the caller. What says so to the log is an answer that is never sent.
+                said = exchange.failed(fault)
+                exchange.code, exchange.reason = said.code, said.reason
+                if exchange.level is Level.ERROR:
+                    raise
+                raise AnswerBroken from fault
         finally:
             if exchange.slots is not None:
                 exchange.slots.give_back()
@@ -81,6 +88,8 @@ class Application:
             request.phases.end(code)
         error = _NO_ERROR if code is None else (code.value, exchange.reason or "")
         self._metrics.answered(template or "unknown", method, exchange.status, error, seconds)
+        if exchange.reason:
+            self._note_failure(exchange.reason)
         if exchange.unadmitted:
             self._metrics.refused(template or "unknown")
         if self._tracing is not None:

@@ -19,9 +19,11 @@ from aop.telemetry.tracing import Tracing
 _EXTRA = "opentelemetry"
 
 
-def unit_loops(log: UnitLog, metrics: UnitMetrics) -> Loops:
+def unit_loops(log: UnitLog, metrics: UnitMetrics | None = None) -> Loops:
+    """Without metrics for a process that has none, such as the parent of workers."""
+
     def report_of(name: str) -> Report:
-        count = metrics.loop_faults(name)
+        count = metrics.loop_faults(name) if metrics is not None else lambda: None
 
         def report(fault: BaseException) -> None:
             count()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from aop.base import json as strict_json
 from aop.base.ids import is_safe_identifier
 from aop.contracts.errors import Forbidden, Unauthenticated
 from aop.serving.request import Request
@@ -39,7 +40,7 @@ class ServicePrincipals:
     @classmethod
     def parse(cls, text: str) -> "ServicePrincipals":
         try:
-            entries = msgspec.json.decode(text, type=list[_Entry])
+            entries = strict_json.decode(text.encode(), list[_Entry])
         except msgspec.DecodeError:
             raise ValueError("must be a JSON array of {id, tokenSha256}") from None
         if not entries:

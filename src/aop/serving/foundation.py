@@ -11,8 +11,10 @@ from aop.serving.health import Check
 from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import UnitLog
 from aop.serving.unit_settings import UnitSettings
+from aop.serving.write_check import WriteCheck
 from aop.store.database import Database
 from aop.store.store_check import require_store, require_version
+from aop.store.writable import LeaderWatch
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Stores:
 @dataclass(frozen=True, kw_only=True)
 class Foundation(Observed):
     database: Database
+    writes: WriteCheck
 
     def store_check(self, owner: str) -> Check:
         """What readiness asks: whether the owner's part of the database is as this version expects it."""
@@ -57,4 +60,9 @@ async def open_foundation(
         for owner in stores.owners:
             await require_version(connection, owner)
     log, metrics = UnitLog(name, settings.log_level), UnitMetrics(name)
-    return Foundation(log, metrics, unit_loops(log, metrics), Resolver(lookup), instance, database=database)
+    loops = unit_loops(log, metrics)
+    seconds = settings.database_statement_timeout_ms / 1000
+    watch = LeaderWatch(stores.database_url.reveal(), timeout=seconds, command_timeout=seconds)
+    if watch.is_needed:
+        loops.start("leader watch", watch.turn, needed=False)
+    return Foundation(log, metrics, loops, Resolver(lookup), instance, database=database, writes=WriteCheck(database))

@@ -17,7 +17,7 @@ from aop.net.worker_sockets import leave_worker_paths
 from aop.serving.connection_counts import ConnectionCounts
 from aop.serving.request_log import Level, UnitLog
 from aop.serving.worker_group import ASK_ALL, BUILT, WORKER, ToAll, WorkerPlace, encode, to_all
-from aop.serving.worker_link import LinkLost, WorkerLink
+from aop.serving.worker_link import SILENT_TURNS, LinkLost, WorkerLink
 
 MAX_RESTARTS: Final = 5
 """Of one worker within a minute."""
@@ -57,6 +57,7 @@ class _Worker:
     link: WorkerLink | None = None
     restarts: deque[float] = field(default_factory=deque)
     last: dict[str, bytes] = field(default_factory=dict)
+    silent: bool = False
 
     def delay(self, now: float) -> float | None:
         """How long to wait before the next start; None when there were too many."""
@@ -89,14 +90,11 @@ class Parent:
         self._started = False
         self._connections = ConnectionCounts.opened(plan.count)
 
-    async def run(self, stop_seconds: float) -> None:
-        """Until SIGTERM or SIGINT; WorkersEnded when a worker cannot be kept running.
+    async def run(self, stop: asyncio.Event, stop_seconds: float) -> None:
+        """Until `stop` is set; WorkersEnded when a worker cannot be kept running.
 
         `stop_seconds` is what a worker may take to end.
         """
-        stop = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
         told, keepers = asyncio.create_task(stop.wait()), set[asyncio.Task[None]]()
         try:
             # One first: what refuses the unit as a whole is then said once.
@@ -121,7 +119,8 @@ class Parent:
             code = await self._run_once(worker)
             if self._stopping:
                 return
-            ended = f"worker {worker.share.number} ended ({_described(code)})"
+            why = f"it answered nothing for {SILENT_TURNS} s" if worker.silent else _described(code)
+            ended = f"worker {worker.share.number} ended ({why})"
             if code == os.EX_CONFIG or not self._started:
                 raise WorkersEnded(code if code > 0 else 1, "" if code > 0 else ended)
             delay = worker.delay(time.monotonic())
@@ -150,15 +149,17 @@ class Parent:
         async def answer(question: str, body: bytes) -> bytes | None:
             return await self._answer(worker, question, body)
 
-        worker.link = await WorkerLink.on(ours, answer)
-        reading = asyncio.create_task(worker.link.run())
+        process, worker.silent = worker.process, False
+        link = worker.link = await WorkerLink.on(ours, answer)
+        beside = {asyncio.create_task(one) for one in (link.run(), _end_frozen(worker, link, process))}
         try:
-            code = await worker.process.wait()
+            code = await process.wait()
         finally:
             worker.link = worker.process = None
             self._connections.end(worker.share.number)
-            reading.cancel()
-            await asyncio.wait({reading})
+            for task in beside:
+                task.cancel()
+            await asyncio.wait(beside)
         for question, last in worker.last.items():
             self._ended[question] = self._kept[question](self._ended.get(question), last)
         worker.last.clear()
@@ -208,6 +209,14 @@ class Parent:
         for keeper in keepers:
             keeper.cancel()  # one that waits before a restart
         await asyncio.gather(*keepers, return_exceptions=True)
+
+
+async def _end_frozen(worker: _Worker, link: WorkerLink, process: asyncio.subprocess.Process) -> None:
+    """By force: a stopped process takes no other signal."""
+    await link.silence()
+    worker.silent = True
+    with suppress(ProcessLookupError):
+        process.kill()
 
 
 async def _all_built(workers: Sequence[_Worker]) -> None:

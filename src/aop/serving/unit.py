@@ -4,7 +4,6 @@ import asyncio
 import gc
 import logging
 import resource
-import signal
 import socket
 import time
 from collections import Counter
@@ -32,6 +31,7 @@ from aop.serving.metrics import UnitMetrics
 from aop.serving.request_log import Level, RuntimeRecords, UnitLog
 from aop.serving.response import TRACE_HEADER, error_answer
 from aop.serving.unit_settings import MAX_CONNECTIONS, CannotStart, Descriptors, Serving
+from aop.serving.waiting import once_store_answers, stop_event
 
 _SPARE_DESCRIPTORS = 128
 """Listener, log, store notifications, and connections that are just being refused or closed."""
@@ -71,22 +71,25 @@ class Unit:
 async def serve(
     serving: Serving,
     build: Callable[[], Awaitable[Unit]],
+    log: UnitLog,
     handed: Sequence[socket.socket] = (),
     neighbours: Neighbours | None = None,
     by_worker: Sequence[WorkerSocket] = (),
+    stop: asyncio.Event | None = None,
 ) -> None:
     """Builds the unit, serves until SIGTERM or SIGINT, drains, and returns when nothing of it is left.
+
+    While the store is away it waits instead of building. Whoever has a `stop_event` already gives it as `stop`.
 
     `handed` are sockets that already listen, from whoever started this process; `neighbours` accept from them too, and
     each of them has one of `by_worker`.
     """
     max_connections = require_descriptors(serving.use, serving.max_connections)
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    stop = stop or stop_event()
     with unit_listeners(serving, handed) as listeners:
-        unit = await build()
+        unit = await once_store_answers(build, listeners, stop, log)
+        if unit is None:
+            return
         logging.basicConfig(handlers=[RuntimeRecords(unit.log)], level=logging.WARNING, force=True)
         try:
             server = _server(unit, max_connections, neighbours or NoNeighbours())

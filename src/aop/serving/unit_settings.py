@@ -3,10 +3,12 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from aop.base import settings as read
 from aop.base.share import WorkerShare
 from aop.net.address_settings import ListenAddress
+from aop.net.authorities import CA_FILE, ca_file
 from aop.net.policy import AllowList
 from aop.net.worker_sockets import is_of_worker
 from aop.store.database import STATEMENT_MILLIS
@@ -69,6 +71,7 @@ class UnitSettings:
     invocation_request_max_bytes: int
     sse_frame_max_bytes: int
     allowed_private_hosts: AllowList
+    ca_file: Path | None
     database_pool_size: int
     database_statement_timeout_ms: int
     max_connections: int | None
@@ -103,6 +106,7 @@ def read_unit_settings(reader: read.SettingsReader) -> UnitSettings:
         allowed_private_hosts=reader.optional(
             "PLATFORM_ENDPOINT_ALLOWED_PRIVATE_HOSTS_JSON", _allow_list, AllowList.parse([])
         ),
+        ca_file=reader.optional(CA_FILE, ca_file, None),
         database_pool_size=reader.optional("PLATFORM_DATABASE_POOL_SIZE", read.integer(1, 200), 20),
         database_statement_timeout_ms=reader.optional(
             "PLATFORM_DATABASE_STATEMENT_TIMEOUT_MS", read.integer(100, 60_000), STATEMENT_MILLIS

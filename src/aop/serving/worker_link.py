@@ -12,6 +12,10 @@ Answer = Callable[[str, bytes], Awaitable[bytes | None]]
 """Of a question and its body. None says that there is no answer, for one because the unit is not built yet."""
 
 _HEAD_BYTES = 4
+_ALIVE = "alive"
+"""A question that has no answer. That there is none is said at once."""
+SILENT_TURNS = 10
+"""A process that says nothing for so many seconds is frozen."""
 
 
 class LinkLost(Exception):
@@ -40,6 +44,7 @@ class WorkerLink:
         self._numbers = count()
         self._waiting: dict[int, asyncio.Future[bytes | None]] = {}
         self._answering: set[asyncio.Task[None]] = set()
+        self._heard = 0
 
     @classmethod
     async def on(cls, sock: socket.socket, answer: Answer) -> "WorkerLink":
@@ -61,6 +66,19 @@ class WorkerLink:
         if found is None:
             raise LinkLost
         return found
+
+    async def silence(self, turn_seconds: float = 1.0) -> None:
+        """Until the other end has said nothing for some turns, though it was asked in each; before its first word it
+        is not asked for one.
+
+        Turns of this loop are counted: while the machine or this process stands still, nobody is silent.
+        """
+        turns = 0
+        while turns < SILENT_TURNS:
+            heard = self._heard
+            self._send(_Message(next(self._numbers), _ALIVE, None))
+            await asyncio.sleep(turn_seconds)
+            turns = turns + 1 if self._heard == heard and heard else 0
 
     async def run(self) -> None:
         """Until the other end is closed."""
@@ -84,6 +102,7 @@ class WorkerLink:
             await self._writer.wait_closed()
 
     def _take(self, message: _Message) -> None:
+        self._heard += 1
         if message.question is not None:
             task = asyncio.create_task(self._answered(message.number, message.question, message.body or b""))
             self._answering.add(task)

@@ -18,7 +18,6 @@ from aop.net.http.message import (
     with_body,
     with_headers,
 )
-from aop.net.http.pool import certified_context
 
 __all__ = [
     "Answer",
@@ -35,7 +34,6 @@ __all__ = [
     "TakePiece",
     "Target",
     "TransferBroken",
-    "certified_context",
     "completed",
     "is_untrusted",
     "request_head",

@@ -53,6 +53,12 @@ class StreamedAnswer(HeaderLookup):
         connection = self._connection
         return connection.reader.take() if connection is not None and connection.reader.complete else None
 
+    def close(self) -> None:
+        """Leaves the answer, and closes the connection whatever came on it."""
+        if self._connection is not None:
+            self._connection.abort()
+            self.leave()
+
     def leave(self) -> None:
         """Before the end of the answer this closes the connection."""
         connection, self._connection = self._connection, None
@@ -161,15 +167,18 @@ class HttpClient:
         request = request_bytes(target, method, path, headers, body)
         return AnswerStream(partial(self.open, target, method, request, deadline, max_body), deadline)
 
-    async def open(self, target: Target, method: str, request: bytes, deadline: float, max_body: int) -> StreamedAnswer:
-        """Sends these bytes, and gives the answer once its head is read. Whoever opens it leaves it."""
+    async def open(
+        self, target: Target, method: str, request: bytes, deadline: float, max_body: int, *, whole: bool = False
+    ) -> StreamedAnswer:
+        """Sends these bytes, and gives the answer once its head is read, or the whole of it. Whoever opens it leaves
+        it, and until then no other request goes over its connection."""
         pool = self._pool
         connection = pool.idle(target, deadline) or await pool.new(target, deadline)
         try:
             reader = connection.reader
             reader.begin(method, max_body)
-            connection.start(request, deadline, streamed=True)
-            while not reader.has_head:
+            connection.start(request, deadline, streamed=not whole)
+            while not (reader.complete if whole else reader.has_head):
                 await connection.progress()
         except BaseException:
             pool.release(connection)

@@ -2,6 +2,7 @@
 
 import asyncio
 import select
+import socket
 import ssl
 from collections.abc import Callable
 from typing import Final, cast
@@ -55,6 +56,13 @@ class Connection(asyncio.Protocol):
         self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
+
+    @property
+    def sock(self) -> socket.socket | None:
+        """None while it waits for nothing."""
+        transport = self._transport
+        is_waiting = transport is not None and self._busy and not transport.is_closing()
+        return cast("asyncio.Transport", transport).get_extra_info("socket") if is_waiting else None
 
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()

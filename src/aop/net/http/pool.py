@@ -5,26 +5,15 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-
-import certifi
 
 from aop.base.share import WorkerShare
+from aop.net.authorities import certified_context
 from aop.net.http.connection import READ_BUFFER_BYTES, Connection
 from aop.net.http.in_pieces import InPieces
 from aop.net.http.message import ConnectFailed, ConnectPhase, HttpTimeout, Target, TransferBroken
+from aop.net.silence import SilenceWatch
 from aop.net.sockets import connected_to_path, dialing_socket, is_path
 from aop.net.worker_sockets import NearestWorkers
-
-
-def certified_context(authorities: Path | None = None) -> ssl.SSLContext:
-    """Verifies chain and name against the certifi roots, or against the authorities of a PEM file alone.
-
-    OSError when the file cannot be read or holds no certificate.
-    """
-    context = ssl.create_default_context(cafile=str(authorities or certifi.where()))
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 class Dialer:
@@ -90,6 +79,7 @@ class Pool:
         self._sweep_timer: asyncio.TimerHandle | None = None
         self._all_lost: asyncio.Future[None] | None = None
         self._closed = False
+        self._silence = SilenceWatch(lambda: self._open or None)
 
     def idle(self, target: Target, deadline: float) -> Connection | None:
         """The most recently used connection that is still clean; a stale one is closed, never used."""
@@ -115,6 +105,7 @@ class Pool:
             connection.abort()
             raise ConnectFailed("connect", "closed before the request")
         self._open.add(connection)
+        self._silence.begin()
         return connection
 
     def release(self, connection: Connection) -> None:

@@ -1,6 +1,7 @@
 """One server connection: one request at a time, each with its deadlines, then closed or kept for the next."""
 
 import asyncio
+import socket
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol, cast
@@ -142,13 +143,19 @@ class ServerConnection(asyncio.Protocol):
                 self._written += len(part)
                 self._transport.write(part)
             if not self.writable:
-                self._watch_pace()
+                self.watch_pace()
 
     def write_comment(self, comment: bytes) -> None:
         """Not watched: only what comes after it counts."""
         if self._transport is not None:
             self._written += len(comment)
             self._transport.write(comment)
+
+    def watch_pace(self) -> None:
+        """Something waits that is no comment."""
+        if self._pace is None:
+            self._pace = Pace(self._server.limits, self._taken, self._cut)
+        self._pace.wait()
 
     def resume_reading(self) -> None:
         if self._paused and self._transport is not None:
@@ -185,6 +192,11 @@ class ServerConnection(asyncio.Protocol):
     # What the server calls.
 
     @property
+    def sock(self) -> socket.socket | None:
+        transport = self._transport
+        return None if transport is None or transport.is_closing() else transport.get_extra_info("socket")
+
+    @property
     def is_new(self) -> bool:
         """Whether no request was answered on it yet."""
         return not self._kept_alive
@@ -204,12 +216,6 @@ class ServerConnection(asyncio.Protocol):
         self._closing.due = None
         exchange = self._exchange = Exchange(self, reader)
         self._server.run(exchange, exchange.scope(self._client, self._server_name))
-
-    def _watch_pace(self) -> None:
-        if self._pace is None:
-            sock = cast("asyncio.Transport", self._transport).get_extra_info("socket")
-            self._pace = Pace(self._server.limits, sock, self._taken, (self._cut, self.abort))
-        self._pace.wait()
 
     def _taken(self) -> int:
         return self._written - (0 if self._transport is None else self._transport.get_write_buffer_size())

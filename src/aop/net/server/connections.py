@@ -3,13 +3,14 @@
 import asyncio
 import socket
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Final, cast
 
 from aop.net.server.connection import ServerConnection
 from aop.net.server.limits import ConnectionEvent, Note, ServerLimits
 from aop.net.server.neighbours import Recalled
+from aop.net.silence import SilenceWatch
 
 _MAX_REFUSED: Final = 32
 """Refused connections that are still being answered; the ones beyond are answered and closed in one step."""
@@ -85,6 +86,7 @@ class Connections:
         self._leaving: set[ServerConnection] = set()
         self._refused: set[RefusedConnection] = set()
         self._joining: set[asyncio.Task[None]] = set()
+        self._silence = SilenceWatch(self._busy)
 
     def __len__(self) -> int:
         return len(self._open)
@@ -100,6 +102,7 @@ class Connections:
         connection = self._make()
         connection.recalled = recalled
         self._open.add(connection)
+        self._silence.begin()
         self._changed()
         self._join(sock, connection, lambda: self.closed(connection))
 
@@ -122,6 +125,10 @@ class Connections:
             await asyncio.wait(self._joining)
         for refused in tuple(self._refused):
             refused.abort()
+
+    def _busy(self) -> Iterable[ServerConnection] | None:
+        """An idle one is closed soon anyway; the kernel then delivers what it still has of the answer."""
+        return self._open.difference(self.idle) if self._open else None
 
     def _give_way(self) -> bool:
         if not self.idle:

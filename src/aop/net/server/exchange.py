@@ -34,6 +34,8 @@ class PeerConnection(Protocol):
 
     def write_comment(self, comment: bytes) -> None: ...
 
+    def watch_pace(self) -> None: ...
+
     def resume_reading(self) -> None: ...
 
     def may_stay_open(self) -> bool: ...
@@ -124,7 +126,8 @@ class Exchange:
 
     async def _send_body(self, body: bytes, *, more: bool) -> None:
         encoder = self._encoder
-        if not self._connection.writable:  # after a part that was written past this
+        if not self._connection.writable:  # after a part that was written past this, or a comment
+            self._connection.watch_pace()
             await self._drained()
         parts = encoder.body(body, more=more, keep_alive=self._may_keep_alive())
         if len(body) > self._connection.max_write_bytes:

@@ -1,14 +1,11 @@
 """The clocks of a connection: when it is closed because the next step did not come, and how fast its peer must read."""
 
 import asyncio
-import socket
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 
 from aop.net.server.limits import ServerLimits
-from aop.net.sockets import PEER_SILENCE_SECONDS, is_silent, tolerate_silence
 
 End = Callable[[], None]
 
@@ -66,36 +63,25 @@ class Pace:
     What the kernel's send buffer took counts as taken; it is small, see `aop.net.sockets`. A pause shorter than one
     sample is no interruption: between two pieces of one answer nothing waits for an instant. Samples are counted,
     not seconds, so that a loop that was held up does not make its peers look slow.
-
-    While it watches, the kernel is told to wait longer: a peer that reads steadily but not fast opens its window only
-    now and then, which the kernel cannot tell from a machine that is gone. Whether it is gone, a sample looks itself.
     """
 
     __slots__ = (
         "_cut",
         "_empty_since",
         "_loop",
-        "_lost",
         "_min_bytes",
         "_seconds",
-        "_slow_seconds",
-        "_sock",
         "_taken",
         "_taken_by",
         "_timer",
     )
 
-    def __init__(
-        self, limits: ServerLimits, sock: socket.socket, taken: Callable[[], int], ends: tuple[End, End]
-    ) -> None:
-        """`ends`: what to do with a slow peer, and with one that is gone."""
+    def __init__(self, limits: ServerLimits, taken: Callable[[], int], cut: End) -> None:
         self._loop = asyncio.get_running_loop()
         self._min_bytes = limits.slow_bytes
-        self._slow_seconds = limits.slow_seconds
         self._seconds = limits.slow_seconds / _SAMPLES
-        self._sock = sock
         self._taken = taken
-        self._cut, self._lost = ends
+        self._cut = cut
         self._taken_by: deque[int] = deque(maxlen=_SAMPLES)
         self._empty_since: float | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -107,7 +93,6 @@ class Pace:
             self._taken_by.clear()
         self._empty_since = None
         if self._timer is None:
-            self._tolerate(self._slow_seconds + PEER_SILENCE_SECONDS)
             self._taken_by.append(self._taken())
             self._timer = self._loop.call_later(self._seconds, self._sample)
 
@@ -125,25 +110,14 @@ class Pace:
         self._timer = None
         if self._empty_since is not None and self._loop.time() - self._empty_since > self._seconds:
             self._taken_by.clear()
-            self._tolerate(PEER_SILENCE_SECONDS)
-            return
-        if self._is_silent():
-            self._lost()
             return
         taken = self._taken()
         # Compared with the sample of one whole window ago; before that the window is not full, and nobody is judged.
         slow = len(self._taken_by) == _SAMPLES and taken - self._taken_by[0] < self._min_bytes
-        if slow and self._empty_since is None:
+        # After a rest it may have had no time for all of that yet.
+        catches_up = slow and taken - self._taken_by[-1] >= self._min_bytes / _SAMPLES
+        if slow and not catches_up and self._empty_since is None:
             self._cut()
             return
         self._taken_by.append(taken)
         self._timer = self._loop.call_later(self._seconds, self._sample)
-
-    def _tolerate(self, seconds: float) -> None:
-        with suppress(OSError):  # closed already
-            tolerate_silence(self._sock, seconds)
-
-    def _is_silent(self) -> bool:
-        with suppress(OSError):
-            return is_silent(self._sock)
-        return False
