@@ -56,7 +56,9 @@ class ServedAgent:
     path: str = PATH
 
     async def post(self, body: object, **options: Any) -> Answer:
-        request = self.router.request(body, capability=options.pop("skill", self.skill))
+        draft = self.router.draft(body, capability=options.pop("skill", self.skill))
+        draft.claims |= options.pop("claims", {})
+        request = draft.signed()
         headers = [line for line in request.headers if line[0] != b"content-type"]
         headers.append((b"content-type", options.pop("content_type", b"application/json")))
         return await ask(self.client, self.port, "POST", options.pop("path", self.path), headers, request.body)

@@ -11,6 +11,9 @@ from aop.net.origin import Endpoint, InvalidEndpoint
 from tests.support.foreign_agent import NEW, OLD, ForeignAgent, Json, card_0_3, card_1_0, foreign_agent
 
 CARD = "/.well-known/agent-card.json"
+BOTH = [
+    {"url": "http://localhost:9999/", "protocolBinding": "JSONRPC", "protocolVersion": one} for one in ("0.3", "1.0")
+]
 
 
 @pytest.mark.rows("FOR-06")
@@ -42,22 +45,26 @@ async def test_the_card_of_the_origin_counts_for_a_path_only_when_it_names_that_
 
 @pytest.mark.rows("FOR-07")
 @pytest.mark.parametrize(
-    ("card", "methods", "speaks"),
+    ("card", "methods", "speaks", "called_in"),
     [
-        (card_0_3(), OLD, {"0.3"}),
-        (card_1_0(), NEW, {"1.0"}),
-        (card_1_0(), (*OLD, *NEW), {"0.3", "1.0"}),
-        (card_0_3(), NEW, {"1.0"}),  # an SDK of 1.0 writes such a card when its author names no version
-        (card_1_0(), OLD, {"0.3"}),
+        (card_0_3(), OLD, {"0.3"}, "0.3"),
+        (card_1_0(), NEW, {"1.0"}, "1.0"),
+        (card_1_0(), (*OLD, *NEW), {"0.3", "1.0"}, "1.0"),  # as fasta2a 2.1, which speaks no 0.3
+        (card_0_3(), (*OLD, *NEW), {"0.3", "1.0"}, "0.3"),
+        (card_0_3(supportedInterfaces=BOTH), (*OLD, *NEW), {"0.3", "1.0"}, "0.3"),
+        (card_0_3(supportedInterfaces=BOTH), NEW, {"1.0"}, "1.0"),
+        (card_0_3(), NEW, {"1.0"}, "1.0"),  # an SDK of 1.0 writes such a card when its author names no version
+        (card_1_0(), OLD, {"0.3"}, "0.3"),
     ],
 )
-async def test_the_versions_are_those_that_the_agent_answers(
-    card: Json, methods: tuple[str, ...], speaks: set[str]
+async def test_the_versions_are_those_that_the_agent_answers_and_the_card_decides_between_them(
+    card: Json, methods: tuple[str, ...], speaks: set[str], called_in: str
 ) -> None:
     with foreign_agent(ForeignAgent(methods)) as agent:
         agent.show(card)
         found = await find_agent(agent.origin)
     assert found.speaks == {A2AVersion(one) for one in speaks}
+    assert found.called_in == called_in
     assert not found.checks_callers
     assert [request["method"] for _, request in agent.seen] == ["tasks/get", "GetTask"]
     assert {request["authorization"] for _, request in agent.seen} == {None}

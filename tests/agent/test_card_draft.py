@@ -34,6 +34,13 @@ def require_valid(card: Json) -> None:
     assert list(card_violations(raw, card)) == []
 
 
+@pytest.mark.parametrize("mode", ["text", "text/plain"])
+def test_the_mode_text_is_text_that_the_platform_sends(mode: str) -> None:
+    draft = drafted(card_1_0(defaultInputModes=[mode]))
+    assert draft.card["skills"][0]["inputSchema"]["type"] == "string"
+    assert "/skills/0/inputSchema" not in pointers(draft)
+
+
 @pytest.mark.rows("FOR-06")
 @pytest.mark.parametrize("card", [card_0_3(), card_1_0()])
 def test_both_forms_give_the_same_card_and_the_same_open_points(card: Json) -> None:
@@ -50,7 +57,7 @@ def test_both_forms_give_the_same_card_and_the_same_open_points(card: Json) -> N
                 "minLength": 1,
                 "examples": ["hi", "hello world"],
             },
-            "outputSchema": {},
+            "outputSchema": {"description": "Any result of the Agent."},
             "requiredPermissions": [],
         }
     ]

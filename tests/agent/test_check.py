@@ -48,7 +48,7 @@ def app_of(answers: Answers) -> ASGIApp:
 
 @asynccontextmanager
 async def failed_rows(
-    folder: Path, app: ASGIApp, *, behind_guard: bool = True, skill: dict[str, Any] = SKILL
+    folder: Path, app: ASGIApp, *, behind_guard: bool = True, skill: dict[str, Any] = SKILL, result: type = dict
 ) -> AsyncIterator[dict[str, str]]:
     card = a_card(skills=[skill], limits={**a_card()["limits"], "streaming": False})
     read_card = msgspec.json.decode(json.dumps(card), type=AgentCard)
@@ -57,7 +57,7 @@ async def failed_rows(
     router = SignedRouter.new(origin)
     settings = AgentSettings.from_environment(router.environment(folder))
     server = HttpServer(guarded(app, settings) if behind_guard else app)
-    subject = Subject(Endpoint.parse(origin), read_card, {}, lambda _, value: isinstance(value, dict))
+    subject = Subject(Endpoint.parse(origin), read_card, {}, lambda _, value: isinstance(value, result))
     try:
         await server.start([listener])
         findings = [finding async for finding in AgentCheck(subject, router).results()]
@@ -80,6 +80,16 @@ async def test_a_skill_that_takes_a_text_is_tried_with_a_text_part(tmp_path: Pat
     skill = a_skill("echo", inputSchema={"type": "string", "examples": ["hi"]}, outputSchema={"type": "object"})
     async with failed_rows(tmp_path, app_of(reads_text), skill=skill) as failed:
         assert failed == {}
+
+
+@pytest.mark.rows("SOUND-10")
+@pytest.mark.parametrize(("result", "is_found"), [(str, True), (list, True), (dict, False)])
+async def test_several_texts_are_tried_as_one_string_and_as_an_array(
+    tmp_path: Path, result: type, is_found: bool
+) -> None:
+    said = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "a"}] * 2}
+    async with failed_rows(tmp_path, app_of(changed("message/send", {"result": said})), result=result) as failed:
+        assert ("echo: message/send gives a result" not in failed) is is_found
 
 
 async def test_an_agent_without_guard_fails_every_rejection(tmp_path: Path) -> None:

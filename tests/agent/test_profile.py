@@ -8,7 +8,8 @@ import pytest
 
 from aop.agent import profile
 from aop.agent.profile import ProfileBroken, RpcRefused, StreamJudge
-from aop.contracts.a2a import TaskState
+from aop.contracts.a2a import Task, TaskState
+from aop.contracts.documents import compiled
 from tests.support.vectors import each
 
 _CODES = {TaskState.FAILED: "AGENT_EXECUTION_FAILED", TaskState.REJECTED: "AGENT_EXECUTION_FAILED"}
@@ -54,14 +55,19 @@ def test_the_answer_to_message_send_gives_its_value_or_is_broken(case: dict[str,
     if answer["status"] != 200 or answer["contentType"] != "application/json" or len(case["exchanges"]) > 1:
         return
     body = answer["text"] if "text" in answer else json.dumps(answer["body"])
+    accepts = compiled(case.get("outputSchema", {}), formats=False).is_valid
     try:
         found = profile.message_or_task(profile.rpc_result(body.encode(), "1"))
+        is_completed = not isinstance(found, Task) or found.status.state is TaskState.COMPLETED
+        value = profile.result_value(found, accepts) if is_completed else None
     except (ProfileBroken, RpcRefused) as problem:
         wanted = "AGENT_EXECUTION_FAILED" if isinstance(problem, RpcRefused) else "A2A_PROTOCOL_ERROR"
         assert case["outcome"]["code"] == wanted
         return
     if case["outcome"]["status"] == "succeeded":
-        assert profile.result_value(found) == case["outcome"]["result"]
+        assert value == case["outcome"]["result"]
+    elif case["outcome"].get("reason") == "output_schema":
+        assert not accepts(value)
 
 
 @each("tasks")

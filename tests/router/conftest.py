@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from ssl import SSLContext
 from typing import Any
 
 import asyncpg
@@ -55,13 +56,13 @@ Lone = Callable[..., AbstractAsyncContextManager[LoneRouter]]
 
 @pytest.fixture
 def lone(stores: DatabaseUrls) -> Lone:
-    """`async with lone(setting="value", card={...}, watched=False) as router:`"""
+    """`async with lone(setting="value", card={...}, watched=False, tls=context) as router:`"""
 
     @asynccontextmanager
     async def start(
-        *, card: dict[str, Any] | None = None, watched: bool = True, **settings: str
+        *, card: dict[str, Any] | None = None, watched: bool = True, tls: SSLContext | None = None, **settings: str
     ) -> AsyncIterator[LoneRouter]:
-        async with scripted_agent() as agent, scripted_control_plane(agent_card(agent, **(card or {}))) as plane:
+        async with scripted_agent(tls=tls) as agent, scripted_control_plane(agent_card(agent, **(card or {}))) as plane:
             plane.watched = watched
             environment = router_environment(
                 PLATFORM_ROUTER_DATABASE_URL=stores.router,

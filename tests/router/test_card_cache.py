@@ -1,4 +1,4 @@
-"""The Router's memory of Cards: the oldest gives way, by number and by bytes."""
+"""The Router's memory of Cards: the one that was used longest ago gives way, by number and by bytes."""
 
 import json
 
@@ -27,6 +27,15 @@ def test_one_card_more_than_are_kept_makes_the_first_give_way() -> None:
     assert cache.get("rel-0", card.digest) is None
     assert cache.get("rel-1", card.digest) is card
     assert cache.get(f"rel-{MAX_CARDS}", card.digest) is card
+
+
+def test_the_card_that_is_used_most_does_not_give_way() -> None:
+    cards = [card_of(number, 50_000) for number in range(20)]
+    cache = CardCache(3 * cards[0].kept_bytes)
+    for number, card in enumerate(cards):
+        cache.put(f"rel-{number}", card)
+        assert cache.get("rel-0", cards[0].digest) is cards[0]
+    assert kept(cache, cards) == [number in {0, 18, 19} for number in range(20)]
 
 
 def test_the_limit_in_bytes_counts_what_schemas_take() -> None:

@@ -1,6 +1,7 @@
 """`POST /internal/v1/invocations` as the Control Plane sends it: what is refused, and what an accepted answer bears."""
 
 import asyncio
+import json
 from typing import Any
 
 import asyncpg
@@ -13,6 +14,7 @@ from tests.router.conftest import Lone, LoneRouter
 from tests.support.agent import a_message, data, rpc_error
 from tests.support.errors import require_error
 from tests.support.peers import after, hold
+from tests.support.streaming_agent import message, streamed
 from tests.support.vectors import cases
 
 ID_HEADERS = ("x-platform-invocation-id", "x-platform-root-task-id")
@@ -91,8 +93,8 @@ async def test_a_full_router_answers_under_the_trace_it_was_given(lone: Lone) ->
 
 
 async def test_the_setting_bounds_an_answer_when_the_card_allows_more(lone: Lone) -> None:
-    async with lone(PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES="150") as router:
-        router.agent.script(a_message(data("x" * 150)))
+    async with lone(PLATFORM_ROUTER_AGENT_RESPONSE_LIMIT_BYTES="180") as router:
+        router.agent.script(a_message(data("x" * 180)))
         require_error(await router.dispatch(), 502, "AGENT_RESPONSE_TOO_LARGE", "4", "body_size")
         router.agent.script(a_message(data(1)))
         assert (await router.dispatch()).status == 200
@@ -123,3 +125,17 @@ async def test_a_call_whose_server_stops_at_once_still_has_its_terminal(router: 
     rows = await connection.fetch("SELECT type, error_code, reason FROM ledger.event")
     await connection.close()
     assert [tuple(row) for row in rows] == [("failed", "DEPENDENCY_ERROR", "router_restarted")]
+
+
+async def test_the_log_of_a_failed_stream_has_its_code_and_reason_and_that_of_another_stream_none(
+    lone: Lone, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """The status of a stream is 200 before anybody knows how it ends."""
+    async with lone() as router:
+        for behaviour in (streamed(message(1)), rpc_error(1)):
+            router.agent.script(behaviour)
+            reply = await router.dispatch(stream=True, headers=[(b"accept", b"text/event-stream")])
+            assert reply.status == 200
+    lines = [line for line in capfdbinary.readouterr().err.splitlines() if b'"invocationId"' in line]
+    logged = [(record["status"], record.get("code"), record.get("reason")) for record in map(json.loads, lines)]
+    assert logged == [(200, None, None), (200, "AGENT_EXECUTION_FAILED", "rpc_error")]

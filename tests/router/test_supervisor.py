@@ -52,3 +52,32 @@ async def test_a_child_ends_with_its_parent_though_it_begins_after_the_parents_e
         supervisor.ended(invocation, Outcome(CANCELED))
     assert (len(supervisor), supervisor.parents_elsewhere()) == (0, [])
     await supervisor.stop_all()
+
+
+class CountingId(str):
+    """An invocationId that counts how often anything is compared with it."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        CountingId.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+async def test_a_root_call_is_compared_with_no_call_that_ended_before_and_a_child_with_its_parent_alone() -> None:
+    supervisor = InvocationSupervisor()
+    ended = [running(CountingId(f"inv_{number}")) for number in range(2000)]
+    for invocation in ended:
+        supervisor.enter(invocation)
+        supervisor.ended(invocation, Outcome(CANCELED))
+    CountingId.compared = 0
+    root, forgotten, late = running("root"), running("early", "inv_0"), running("late", "inv_1999")
+    supervisor.enter(root)
+    assert CountingId.compared == 0
+    supervisor.enter(forgotten)
+    supervisor.enter(late)
+    assert [one.stop_reason for one in (root, forgotten, late)] == [None, None, StopReason.PARENT_ENDED]
+    assert CountingId.compared < 10

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from aop.base.clock import utc_now
-from aop.cards.checks import SchemaChecks
+from aop.cards.checks import ANYTHING, SchemaChecks
 from aop.cards.workers import SchemaWorkers
 from aop.contracts.documents import document
 from aop.contracts.identity import Caller, CallerType, InvocationContext, Lineage, Pin
@@ -19,7 +19,7 @@ from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
 from aop.net.policy import AllowList, NetworkPolicy, Resolver
 from aop.router.a2a import requests
-from aop.router.a2a.agent import AgentConversation, Agents, AnswerLimits
+from aop.router.a2a.agent import TASK, AgentConversation, Agents, AnswerLimits
 from aop.router.a2a.credential import Credentials, Issuer
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.sending import send_and_follow
@@ -61,17 +61,20 @@ class Conversing:
     def conversation(self) -> AgentConversation:
         return AgentConversation(self._agents, self._endpoint, CONTEXT, LIMITS.answer)
 
-    async def outcome(self, *behaviours: Behaviour) -> Outcome:
+    async def outcome(self, *behaviours: Behaviour, schema: bytes = ANYTHING) -> Outcome:
         self.agent.script(*behaviours)
         known = TrackedTask(CONTEXT.lineage.invocation)
         deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         try:
-            value = await send_and_follow(self.conversation(), b"{}", b"delegation", known, deadline)
+            values = await send_and_follow(self.conversation(), b"{}", b"delegation", known, deadline)
         except AgentCanceled:
             return {"status": "canceled", "code": "CANCELED"}
         except AgentFault as fault:
             return {"status": "failed", **code_and_reason(fault)}
-        return {"status": "succeeded", "result": json.loads(value)}
+        for value in values:
+            if await CHECKS.conforms(schema, value):
+                return {"status": "succeeded", "result": json.loads(value)}
+        return {"status": "failed", "code": "A2A_PROTOCOL_ERROR", "reason": "output_schema"}
 
 
 @pytest_asyncio.fixture
@@ -83,10 +86,12 @@ async def conversing() -> AsyncIterator[Conversing]:
         await client.close()
 
 
-def replying(answer: dict[str, Any]) -> Behaviour:
-    body = json.dumps(answer["body"]).encode() if "body" in answer else answer.get("text", "").encode()
+def replying(answer: dict[str, Any], number: int = 1) -> Behaviour:
+    """The answer to the request with this number, which stands for its id in the vectors."""
+    text = json.dumps(answer["body"]).encode() if "body" in answer else answer.get("text", "").encode()
 
     async def behave(request: Received) -> None:
+        body = text.replace(b'"%d"' % number, json.dumps(request.json["id"]).encode())
         kind = answer.get("contentType")
         lines = [f"content-type: {kind}".encode()] if kind else [b"x-none: 1"]
         await request.answer(body, answer.get("status", 200), *lines)
@@ -99,7 +104,9 @@ def replying(answer: dict[str, Any]) -> Behaviour:
 @pytest.mark.rows("INV-14", "INV-15", "INV-17", "INV-18", "INV-19", "INV-20", "INV-21")
 @each("a2a-send")
 async def test_an_exchange_ends_as_its_vector_says(conversing: Conversing, case: dict[str, Any]) -> None:
-    outcome = await conversing.outcome(*(replying(exchange["answer"]) for exchange in case["exchanges"]))
+    schema = json.dumps(case.get("outputSchema", {})).encode()
+    answers = (replying(one["answer"], number) for number, one in enumerate(case["exchanges"], 1))
+    outcome = await conversing.outcome(*answers, schema=schema)
     assert outcome == case["outcome"]
     assert [method_of(request) for request in conversing.agent.received] == [
         exchange["method"] for exchange in case["exchanges"]
@@ -121,7 +128,7 @@ async def test_a_response_is_read_as_its_vector_says(conversing: Conversing, cas
 @each("tasks")
 async def test_a_task_exchange_ends_as_its_vector_says(conversing: Conversing, case: dict[str, Any]) -> None:
     asked = case["request"]
-    answer = replying({"contentType": "application/json", "body": case["answer"]})
+    answer = replying({"contentType": "application/json", "body": case["answer"]}, 2)
     working = replying(
         {
             "contentType": "application/json",
@@ -136,17 +143,17 @@ async def test_a_task_exchange_ends_as_its_vector_says(conversing: Conversing, c
         conversing.agent.script(working)
         conversing.agent.on_cancel = answer
         conversation = conversing.conversation()
-        sent = requests.send(conversation.next_id(), CONTEXT.lineage.invocation, b"{}")
-        await conversation.ask(sent, asyncio.get_running_loop().time() + PATIENCE_SECONDS)
+        request_id, sent = conversation.message(requests.send, b"{}")
+        await conversation.ask(sent, request_id, TASK, asyncio.get_running_loop().time() + PATIENCE_SECONDS)
         await conversation.cancel("task-7")
-        assert [request.json for request in conversing.agent.received[1:]] == [asked]
+        assert [request.json | {"id": "2"} for request in conversing.agent.received[1:]] == [asked]
         return
-    last = replying({"contentType": "application/json", "body": case["answer"] | {"id": "3"}})
+    last = replying({"contentType": "application/json", "body": case["answer"] | {"id": "3"}}, 3)
     ended = case["outcome"]["status"] != "running"
     outcome = await conversing.outcome(working, answer, *([] if ended else [last, hang_up]))
     if ended:
         assert outcome == case["outcome"]
-        assert [request.json for request in conversing.agent.received[1:]] == [asked]
+        assert [request.json | {"id": "2"} for request in conversing.agent.received[1:]] == [asked]
     else:
         assert outcome["code"] == "AGENT_UNAVAILABLE"
         assert len(conversing.agent.received) == 4

@@ -22,6 +22,8 @@ class ProtoPart(ProtoObject, frozen=True, omit_defaults=True):
     url: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     filename: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     media_type: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    kind: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    """Parts of A2A 0.3 have it, and those of 1.0 have not."""
 
 
 class ProtoMessage(ProtoObject, frozen=True):

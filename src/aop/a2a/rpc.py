@@ -164,6 +164,7 @@ def read_request(body: bytes) -> RpcRequest:
 def read_envelope(body: bytes) -> RpcRequest:
     """By its types alone. For a reader that passes values on to somebody who reads them strictly."""
     try:
+        body.decode()  # all of it, because most members are read later or never
         return _decode_request(body)
     except msgspec.ValidationError as problem:
         raise _malformed(body, problem) from None

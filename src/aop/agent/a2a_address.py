@@ -77,6 +77,11 @@ class FoundAgent:
     speaks: frozenset[A2AVersion]
     checks_callers: bool | None
 
+    @property
+    def called_in(self) -> A2AVersion | None:
+        """The version to call it in: what the card declares, if the Agent answers that; of two versions the older."""
+        return min(self.card.declared & self.speaks or self.speaks, default=None)
+
 
 async def find_agent(
     url: str, *, endpoint: Endpoint | None = None, seconds: float = SECONDS, tls: ssl.SSLContext | None = None

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from aop.a2a.rpc import MODES
+from aop.base import json as strict_json
 from aop.contracts.card import AGENT_ID_EXTENSION, AgentCard, AgentIdExtension, AgentIdParams
 from aop.net.origin import Endpoint
 
@@ -17,7 +18,7 @@ def load_card(module_file: str) -> AgentCard:
     """The card.json inside the package of that module, as in a wheel, or beside the package, as in a checkout."""
     package = Path(module_file).parent
     path = next((place for place in (package, package.parent) if (place / "card.json").is_file()), package.parent)
-    return msgspec.json.decode((path / "card.json").read_bytes(), type=AgentCard)
+    return strict_json.decode((path / "card.json").read_bytes(), AgentCard)
 
 
 def public_card(card: AgentCard, origin: str) -> dict[str, Any]:

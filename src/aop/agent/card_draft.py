@@ -128,7 +128,8 @@ def _skills(found: A2ACard, name: str, points: list[OpenPoint], changed: dict[st
 
 
 def _skill(skill: A2ASkill, skill_id: str, pointer: str, points: list[OpenPoint]) -> dict[str, Any]:
-    takes_text = not skill.input_modes or any(mode.startswith("text/") for mode in skill.input_modes)
+    # Some frameworks write `text` for text/plain.
+    takes_text = not skill.input_modes or any(mode == "text" or mode.startswith("text/") for mode in skill.input_modes)
     takes_json = "application/json" in skill.input_modes
     if takes_json:
         only = "it also takes JSON; for objects write their schema" if takes_text else "write the members it needs"
@@ -141,7 +142,7 @@ def _skill(skill: A2ASkill, skill_id: str, pointer: str, points: list[OpenPoint]
         "name": _cut(skill.name, 120) or skill_id,
         "description": _cut(skill.description, 2000) or _cut(skill.name, 120) or skill_id,
         "inputSchema": _object_schema(skill) if takes_json and not takes_text else _text_schema(skill),
-        "outputSchema": {},
+        "outputSchema": {"description": "Any result of the Agent."},
         "requiredPermissions": [],
     }
 

@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -170,7 +171,7 @@ class AgentCheck:
             found = profile.message_or_task(await self._exchange.call("message/send", params, skill.id))
             if isinstance(found, Task):
                 found = await self._followed(found, skill.id)
-            self._require_conform(skill, profile.result_value(found))
+            self._require_conform(skill, profile.result_value(found, partial(self._conforms, skill)))
             if isinstance(found, Task):
                 await self._refusal("tasks/cancel", {"id": found.id}, NOT_CANCELABLE, UNKNOWN_TASK)()
 
@@ -205,6 +206,8 @@ class AgentCheck:
         return found
 
     def _require_conform(self, skill: Skill, value: Any) -> None:
+        require(self._conforms(skill, value), "the value breaks the outputSchema")
+
+    def _conforms(self, skill: Skill, value: Any) -> bool:
         conforms = self._subject.conforms
-        if conforms is not None and not conforms(bytes(skill.output_schema), value):
-            raise CheckFailed("the value breaks the outputSchema")
+        return conforms is None or conforms(bytes(skill.output_schema), value)

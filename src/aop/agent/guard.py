@@ -1,7 +1,7 @@
 """The guard: plain ASGI middleware that lets only authentic Router requests reach an Agent, whatever its framework."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextvars import ContextVar
 from typing import Final
 
@@ -70,7 +70,7 @@ class Guard:
         *,
         max_body: int = DEFAULT_MAX_BODY,
         body_seconds: float = BODY_SECONDS,
-        open_paths: frozenset[str] = OPEN_PATHS,
+        open_paths: Set[str] = OPEN_PATHS,
     ) -> None:
         self._app = app
         self._verifier = verifier

@@ -1,6 +1,6 @@
 """The A2A profile as a judge of an Agent's answers: what they may look like and which values they give."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -11,10 +11,12 @@ from aop.contracts.a2a import (
     ArtifactUpdate,
     Message,
     Part,
+    PartKind,
     RpcResponse,
     StatusUpdate,
     Task,
     TaskState,
+    last_message,
 )
 
 T = TypeVar("T")
@@ -72,14 +74,24 @@ def task(result: msgspec.Raw) -> Task:
     raise ProfileBroken("the result is no task")
 
 
-def result_value(found: Message | Task) -> Any:
-    """What the platform gives its caller: the value of a Message or of a completed Task."""
-    if isinstance(found, Message):
-        return _value(found.parts)
-    parts = [part for artifact in _artifacts(found) for part in artifact.parts]
-    if not parts and isinstance(found.status.message, msgspec.Raw):
-        parts = list(_status_message(found.status.message).parts)
+def result_value(found: Message | Task, accepts: Callable[[Any], bool] = lambda _: True) -> Any:
+    """What the platform gives its caller: the value of a Message or of a completed Task.
+
+    Several texts are one string when the outputSchema `accepts` it, and else an array, as other parts are.
+    """
+    parts: Sequence[Part] = found.parts if isinstance(found, Message) else _parts_of(found)
+    if len(parts) > 1 and all(part.kind is PartKind.TEXT for part in parts):
+        text = "".join(map(_part_value, parts))
+        if accepts(text):
+            return text
     return _value(parts) if parts else None
+
+
+def _parts_of(found: Task) -> Sequence[Part]:
+    """Of the artifacts; without any, of the last Message."""
+    parts = [part for artifact in _artifacts(found) for part in artifact.parts]
+    message = None if parts else _last_message(found)
+    return parts if message is None else message.parts
 
 
 class StreamJudge:
@@ -93,6 +105,7 @@ class StreamJudge:
         self._messages = False
         self._closed: dict[str, bool] = {}
         self._chunks = 0
+        self._working: list[msgspec.Raw] = []
 
     def read(self, result: msgspec.Raw) -> list[Any]:
         """The chunks that the event gives; nothing after the terminal counts."""
@@ -147,12 +160,24 @@ class StreamJudge:
         if state is TaskState.UNKNOWN:
             raise ProfileBroken("the state unknown is not one the platform can go on from")
         self.ended = state not in RUNNING
+        if state is TaskState.WORKING and found.status.said is not None:
+            self._working.append(found.status.said)
         if state is not TaskState.COMPLETED:
             return
         left = [one for one in _artifacts(found) if one.artifact_id not in self._closed and one.parts]
         yield from (_value(artifact.parts) for artifact in left)
-        if not self._chunks and not left and isinstance(found.status.message, msgspec.Raw):
-            yield _value(_status_message(found.status.message).parts)
+        if not self._chunks and not left:
+            yield from self._said(found)
+
+    def _said(self, found: Task | StatusUpdate) -> Iterator[Any]:
+        """The chunks of a stream without any: the last Message, else the texts of the status messages before."""
+        message = _last_message(found)
+        if message is not None:
+            yield _value(message.parts)
+            return
+        for said in self._working:
+            parts = _status_message(said).parts
+            yield from (_part_value(part) for part in parts if part.kind is PartKind.TEXT)
 
 
 def _read(result: msgspec.Raw, kinds: Sequence[str]) -> Message | Task | StatusUpdate | ArtifactUpdate:
@@ -165,6 +190,17 @@ def _read(result: msgspec.Raw, kinds: Sequence[str]) -> Message | Task | StatusU
     for artifact in _artifacts(found):
         _require_parts(artifact.parts)
     return found
+
+
+def _last_message(found: Task | StatusUpdate) -> Message | None:
+    """That of the status, else the Agent's last one in the history."""
+    said = found.status.said
+    if said is None and isinstance(found, Task) and found.history is not msgspec.UNSET:
+        try:
+            said = last_message(found.history, "agent")
+        except msgspec.DecodeError as problem:
+            raise ProfileBroken(f"the history is no list of messages: {problem}") from None
+    return None if said is None else _status_message(said)
 
 
 def _status_message(raw: msgspec.Raw) -> Message:

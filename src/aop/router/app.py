@@ -17,6 +17,7 @@ from aop.ledger.reader import LedgerReader
 from aop.ledger.sequence.feed import FeedReader
 from aop.ledger.sequence.sequencer import MAX_STATEMENT_SECONDS, Sequencer
 from aop.ledger.tree.reader import TreeReader
+from aop.net.authorities import beside_public
 from aop.net.http import HttpClient
 from aop.net.peer import Peer
 from aop.net.policy import Lookup, NetworkPolicy, system_lookup
@@ -100,9 +101,10 @@ async def build(settings: RouterSettings, environment: RouterEnvironment | None 
         journal, fence = await open_journal(settings, environment.clock, log, counts)
         opened.push_async_callback(journal.close)
         connect_seconds = settings.connect_timeout_ms / 1000
-        agent_client = HttpClient(idle_seconds=_AGENT_IDLE_SECONDS, connect_seconds=connect_seconds)
+        tls = beside_public(settings.unit.ca_file)
+        agent_client = HttpClient(idle_seconds=_AGENT_IDLE_SECONDS, connect_seconds=connect_seconds, tls=tls)
         share = environment.group.share
-        peer_client = HttpClient(idle_seconds=_PEER_IDLE_SECONDS, connect_seconds=connect_seconds, share=share)
+        peer_client = HttpClient(idle_seconds=_PEER_IDLE_SECONDS, connect_seconds=connect_seconds, tls=tls, share=share)
         for client in (agent_client, peer_client):
             opened.push_async_callback(client.close)
         opened.push_async_callback(loops.close)
@@ -159,7 +161,7 @@ def _assemble(parts: _Parts, fence: Fence, opened: AsyncExitStack) -> Unit:
         *_invocation_routes(parts, topology, cards, ledger, (roots, children)),
     ]
     return Unit(
-        Application(routes, log, metrics, tracing=tracing, workers=parts.workers),
+        Application(routes, log, metrics, tracing=tracing, workers=parts.workers, note_failure=foundation.writes.note),
         readiness,
         ((roots,), (children,)),
         log,
@@ -184,6 +186,7 @@ def _checks(parts: _Parts, topology: Topology, epochs: EpochWatch, months: Month
 
     return {
         STORE: store,
+        "writes": parts.foundation.writes.check,
         "epoch": epochs.check,
         "ledger_settled": parts.journal.require_settled,
         "topology": topology_live,

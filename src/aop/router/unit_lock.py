@@ -1,15 +1,15 @@
 """What a unit of the Router holds while it runs, whether it is one process or has workers."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from aop.base.clock import utc_now
 from aop.base.share import WorkerShare
 from aop.ledger.epochs import close_left
-from aop.ledger.router_lock import RouterLock, RouterRuns
+from aop.ledger.router_lock import PING_SECONDS, RouterLock, RouterRuns
 from aop.router.invocation.recording import ledger_connect, report_closed
 from aop.router.settings import ROUTER_ID, RouterSettings
+from aop.serving.background import unit_loops
 from aop.serving.request_log import UnitLog
 from aop.serving.unit import MustEnd
 from aop.store.database import translated_failures
@@ -32,7 +32,9 @@ async def holding_router(settings: RouterSettings, workers: int | None, log: Uni
         await lock.take()
     except RouterRuns:
         raise MustEnd(_RUNS) from None
-    keeper = asyncio.create_task(lock.keep(), name="lock of the Router id")
+    loops = unit_loops(log)
+    # A session that says nothing for some seconds is ended by the server, so the pause after a fault is short.
+    loops.start("router id", lock.turn, max_pause_seconds=PING_SECONDS)
     try:
         connection = await connected()
         try:
@@ -44,6 +46,5 @@ async def holding_router(settings: RouterSettings, workers: int | None, log: Uni
         report_closed(log, closing)
         yield
     finally:
-        keeper.cancel()
-        await asyncio.wait({keeper})
+        await loops.close()
         lock.release()

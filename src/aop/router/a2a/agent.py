@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from aop.base import json
+from aop.base.ids import new_request_id
 from aop.cards.checks import IN_LOOP_BYTES, SchemaChecks
 from aop.contracts.errors import ErrorCode, Reason
 from aop.contracts.identity import InvocationContext
@@ -32,6 +33,7 @@ from aop.router.a2a.skill_requests import JSON_ANSWER, STREAM_ANSWER, RequestsOf
 CANCEL_SECONDS = 1.0
 _FRESH_SECONDS = 2.0
 _CANCEL_ANSWER_BYTES = 64 * 1024
+TASK = frozenset({"task"})
 
 WriteMessage = Callable[[str, str, bytes], bytes]
 """Of request id, message id and content: `requests.send` or `requests.stream`."""
@@ -69,6 +71,7 @@ class StreamReading(Protocol):
 
 
 class _Prepared(NamedTuple):
+    request_id: str
     body: bytes
     request: bytes
     fresh_until: float
@@ -93,7 +96,6 @@ class AgentConversation:
         self.max_event = min(agents.limits.event, self._max_answer)
         self._target: Target | None = None
         self._trace_headers = trace_headers
-        self._last_id = 0
         self._prepared: _Prepared | None = None
         self._delegation: bytes | None = None
 
@@ -101,9 +103,10 @@ class AgentConversation:
         """Makes the first request, which will soon be sent, while there is nothing else to do. It is used once, while
         it is fresh; otherwise it is made again. What fails here fails then too, and is told there."""
         try:
-            body = write("1", self._lineage.invocation, content)
+            request_id = new_request_id()
+            body = write(request_id, self._lineage.invocation, content)
             request = self._written(body, _ACCEPTED[write], self.delegation(expires_at))
-            self._prepared = _Prepared(body, request, time.monotonic() + _FRESH_SECONDS)
+            self._prepared = _Prepared(request_id, body, request, time.monotonic() + _FRESH_SECONDS)
         except Exception:  # noqa: BLE001
             self._prepared = None
 
@@ -113,26 +116,39 @@ class AgentConversation:
             self._delegation = self._skill.delegation(self._lineage, expires_at)
         return self._delegation
 
-    def next_id(self) -> str:
-        self._last_id += 1
-        return str(self._last_id)
-
     def message(self, write: WriteMessage, content: bytes) -> tuple[str, bytes]:
         """The first request, and its id. If one was prepared, it is of this content, and is this one."""
-        request_id, prepared = self.next_id(), self._prepared
-        return request_id, write(request_id, self._lineage.invocation, content) if prepared is None else prepared.body
+        if (prepared := self._prepared) is not None:
+            return prepared.request_id, prepared.body
+        request_id = new_request_id()
+        return request_id, write(request_id, self._lineage.invocation, content)
 
-    async def ask(self, body: bytes, deadline: float, *, delegation: bytes | None = None) -> bytes:
-        """The body of a 200 JSON answer; AgentFault otherwise, TimeoutError at the deadline."""
+    async def ask(
+        self, body: bytes, request_id: str, allowed: frozenset[str], deadline: float, delegation: bytes | None = None
+    ) -> Result:
+        """The result in a 200 JSON answer; AgentFault otherwise, TimeoutError at the deadline."""
         target = self._known_target() or await self._judged(deadline)
         request = self._request(body, JSON_ANSWER, delegation)
+        return await self._result(target, request, request_id, allowed, deadline, self._max_answer)
+
+    async def _result(
+        self, target: Target, request: bytes, request_id: str, allowed: frozenset[str], deadline: float, max_body: int
+    ) -> Result:
+        answer: StreamedAnswer | None = None
         try:
-            answer = await self._agents.client.exchange(target, "POST", request, deadline, self._max_answer)
+            answer = await self._agents.client.open(target, "POST", request, deadline, max_body, whole=True)
+            require_json(answer)
+            return await self.read(answer.rest() or b"", request_id, allowed)
         except TimeoutError:
             raise
         except HttpError as failure:
             raise http_fault(failure) from None
-        return require_json(answer)
+        except AgentFault as fault:
+            _close_after(fault, answer)
+            raise
+        finally:
+            if answer is not None:
+                answer.leave()
 
     async def read(self, answer: bytes, request_id: str, allowed: frozenset[str]) -> Result:
         """A long answer is checked for strict JSON in a worker process, so that the event loop stays free."""
@@ -162,6 +178,9 @@ class AgentConversation:
             raise
         except HttpError as failure:
             raise http_fault(failure) from None
+        except AgentFault as fault:
+            _close_after(fault, answer)
+            raise
         finally:
             if answer is not None:
                 answer.leave()
@@ -171,15 +190,10 @@ class AgentConversation:
         """One attempt. Its result is ignored."""
         if self._target is None:
             return
-        body = requests.cancel_task(self.next_id(), task_id)
-        with suppress(HttpError):
-            await self._agents.client.exchange(
-                self._target,
-                "POST",
-                self._written(body, JSON_ANSWER, None),
-                asyncio.get_running_loop().time() + CANCEL_SECONDS,
-                _CANCEL_ANSWER_BYTES,
-            )
+        request_id, deadline = new_request_id(), asyncio.get_running_loop().time() + CANCEL_SECONDS
+        request = self._written(requests.cancel_task(request_id, task_id), JSON_ANSWER, None)
+        with suppress(AgentFault, TimeoutError):
+            await self._result(self._target, request, request_id, TASK, deadline, _CANCEL_ANSWER_BYTES)
 
     def _request(self, body: bytes, accept: bytes, delegation: bytes | None) -> bytes:
         prepared, self._prepared = self._prepared, None
@@ -226,3 +240,9 @@ class AgentConversation:
 def _target(endpoint: Endpoint, address: str) -> Target:
     """One object for each, because a pool finds its connections faster by the same one."""
     return Target(endpoint.scheme, endpoint.host, endpoint.port, address)
+
+
+def _close_after(fault: AgentFault, answer: StreamedAnswer | None) -> None:
+    # What answers another request may be the first of two answers: the second one would meet the next request.
+    if answer is not None and fault.code is ErrorCode.A2A_PROTOCOL_ERROR:
+        answer.close()

@@ -1,7 +1,7 @@
 """What an Agent's answer must be before its body counts, and which fault it is when it is not."""
 
 from aop.contracts.errors import ErrorCode, Reason
-from aop.net.http import Answer, AnswerTooLarge, ConnectFailed, HttpError
+from aop.net.http import AnswerTooLarge, ConnectFailed, HttpError, StreamedAnswer
 from aop.router.a2a.answers import protocol_error
 from aop.router.a2a.outcome import AgentFault
 
@@ -55,12 +55,11 @@ def require_plain(encodings: list[bytes]) -> None:
         raise protocol_error(Reason.MEDIA_TYPE)
 
 
-def require_json(answer: Answer) -> bytes:
+def require_json(answer: StreamedAnswer) -> None:
     require_ok(answer.status)
     named = dict(answer.headers)
     has_plain_type = named.get(b"content-type") == b"application/json" and b"content-encoding" not in named
     if has_plain_type and len(named) == len(answer.headers):  # no name came twice, as nearly always
-        return answer.body
+        return
     require_plain(answer.headers_named(b"content-encoding"))
     require_media_type(answer.headers_named(b"content-type"), b"application/json")
-    return answer.body

@@ -3,17 +3,17 @@
 import asyncio
 from collections.abc import Iterator
 
+from aop.base.ids import new_request_id
 from aop.contracts.a2a import Message, Task, TaskState
 from aop.contracts.errors import ErrorCode, Reason
 from aop.router.a2a import requests
-from aop.router.a2a.agent import AgentConversation
+from aop.router.a2a.agent import TASK, AgentConversation
 from aop.router.a2a.answers import protocol_error
 from aop.router.a2a.outcome import AgentCanceled, AgentFault
 from aop.router.a2a.tracked_task import TrackedTask
-from aop.router.a2a.values import value_of_message, value_of_task
+from aop.router.a2a.values import Values, values_of, values_of_task
 
 _ANSWERS = frozenset({"message", "task"})
-_TASK = frozenset({"task"})
 _FIRST_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
 _LATER_PAUSE = 1.0
 _RUNNING = frozenset({TaskState.SUBMITTED, TaskState.WORKING})
@@ -24,19 +24,18 @@ _ASKING = {TaskState.INPUT_REQUIRED: Reason.INPUT_REQUIRED, TaskState.AUTH_REQUI
 
 async def send_and_follow(
     conversation: AgentConversation, message: bytes, delegation: bytes, task: TrackedTask, deadline: float
-) -> bytes:
-    """The value of the Agent's answer, once there is one. `task` learns of the Task as soon as it is named."""
+) -> Values:
+    """What the Agent's answer may stand for, once there is one. `task` learns of the Task as soon as it is named."""
     request_id, body = conversation.message(requests.send, message)
-    answer = await conversation.ask(body, deadline, delegation=delegation)
-    result = await conversation.read(answer, request_id, _ANSWERS)
+    result = await conversation.ask(body, request_id, _ANSWERS, deadline, delegation)
     if isinstance(result, Message):
-        return value_of_message(result)
+        return values_of(result.parts, Reason.MESSAGE_SHAPE)
     for pause in _pauses():
         if not isinstance(result, Task):
             raise protocol_error(Reason.MESSAGE_SHAPE)
         task.see(result.id)
         if not is_running(result.status.state, task):
-            return value_of_task(result)
+            return values_of_task(result)
         await asyncio.sleep(pause)
         result = await _probe(conversation, task, deadline)
     raise AssertionError("the pauses never end")
@@ -59,9 +58,9 @@ def is_running(state: TaskState, task: TrackedTask) -> bool:
 
 
 async def _probe(conversation: AgentConversation, task: TrackedTask, deadline: float) -> Task:
-    request_id = conversation.next_id()
-    answer = await conversation.ask(requests.get_task(request_id, task.task_id or ""), deadline)
-    result = await conversation.read(answer, request_id, _TASK)
+    request_id = new_request_id()
+    body = requests.get_task(request_id, task.task_id or "")
+    result = await conversation.ask(body, request_id, TASK, deadline)
     if not isinstance(result, Task):
         raise protocol_error(Reason.TASK_SHAPE)
     return result

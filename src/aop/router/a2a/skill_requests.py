@@ -1,8 +1,8 @@
 """Requests to one Agent for one Skill, as bytes: what all of them have in common is checked and written once."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 
+from aop.base.recent import RecentlyUsed
 from aop.contracts.credential import CONTEXT_HEADERS
 from aop.contracts.identity import InvocationContext, Lineage, Pin
 from aop.net.http import Headers, Target, request_head
@@ -69,16 +69,14 @@ class RequestsOfSkills:
 
     def __init__(self, credentials: Credentials) -> None:
         self._credentials = credentials
-        self._kept: OrderedDict[tuple[Pin, str], SkillRequests] = OrderedDict()
+        self._kept: RecentlyUsed[tuple[Pin, str], SkillRequests] = RecentlyUsed(max_items=_MAX_KEPT)
 
     def of(self, context: InvocationContext, endpoint: Endpoint) -> SkillRequests:
         """The endpoint is that of the Card whose digest the pin has."""
         key = context.pin, context.capability
-        found = self._kept.get(key)
+        found = self._kept.find(key)
         if found is not None and (found.endpoint is endpoint or found.endpoint == endpoint):
-            self._kept.move_to_end(key)
             return found
-        made = self._kept[key] = SkillRequests(self._credentials, endpoint, *key)
-        if len(self._kept) > _MAX_KEPT:
-            self._kept.popitem(last=False)
+        made = SkillRequests(self._credentials, endpoint, *key)
+        self._kept.keep(key, made)
         return made

@@ -14,6 +14,7 @@ from aop.ledger.model import CANCELED, LOST, ROUTER_ENDED, SUCCEEDED, TIMED_OUT,
 from aop.router.a2a.outcome import AgentCanceled, AgentFault, Outcome, failed
 from aop.router.a2a.sending import send_and_follow
 from aop.router.a2a.streaming import stream_chunks
+from aop.router.a2a.values import Values
 from aop.router.invocation.running import TERMINAL_OF, RunningInvocation, StopReason
 from aop.router.invocation.supervisor import InvocationSupervisor
 from aop.router.metrics import RouterMetrics
@@ -128,9 +129,8 @@ class Execution:
         value: bytes | None = None
         message, task, deadline = running.content, running.task, running.deadline
         if running.stream is None:
-            value = await send_and_follow(conversation, message, delegation, task, deadline)
-            if not await self._checks.conforms(output, value):
-                raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR, Reason.OUTPUT_SCHEMA)
+            values = await send_and_follow(conversation, message, delegation, task, deadline)
+            value = await self._conforming(output, values)
         else:
             prepared = await self._checks.prepared(output)
             chunks = CheckedChunks(running.stream, self._checks, output, prepared, self._metrics)
@@ -139,6 +139,12 @@ class Execution:
         # An answer that came after the deadline is too late, whatever it says.
         late = asyncio.get_running_loop().time() >= running.deadline
         return Outcome(TIMED_OUT) if late else Outcome(SUCCEEDED, value)
+
+    async def _conforming(self, output: bytes, values: Values) -> bytes:
+        for value in values:
+            if await self._checks.conforms(output, value):
+                return value
+        raise AgentFault(ErrorCode.A2A_PROTOCOL_ERROR, Reason.OUTPUT_SCHEMA)
 
     async def recorded(self, running: RunningInvocation, outcome: Outcome) -> Outcome:
         """What the caller may learn: the outcome if its terminal is durable, else LOST."""

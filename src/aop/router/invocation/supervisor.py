@@ -1,10 +1,10 @@
 """Owns the tasks of running Invocations: tracked, found by parent, stopped together, awaited before the Router ends."""
 
 import asyncio
-from collections import deque
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
+from aop.base.recent import RecentlyUsed
 from aop.ledger.model import ENDS_CHILDREN
 from aop.router.a2a.outcome import Outcome
 from aop.router.invocation.running import RunningInvocation, StopReason
@@ -19,7 +19,7 @@ class InvocationSupervisor:
         self._tasks: set[asyncio.Task[object]] = set()
         self._stopping = False
         # A child may have been accepted before its parent ended and get here after: the last ended ones are kept.
-        self._ended_with_children: deque[str] = deque(maxlen=_REMEMBERED)
+        self._ended_with_children: RecentlyUsed[str, bool] = RecentlyUsed(max_items=_REMEMBERED)
 
     def __len__(self) -> int:
         return len(self._running)
@@ -43,8 +43,8 @@ class InvocationSupervisor:
         self._running[lineage.invocation] = running
         if lineage.parent is not None:
             self._children.setdefault(lineage.parent, set()).add(lineage.invocation)
-        if lineage.parent in self._ended_with_children:
-            running.stop(StopReason.PARENT_ENDED)
+            if self._ended_with_children.find(lineage.parent):
+                running.stop(StopReason.PARENT_ENDED)
         if self._stopping:  # accepted just before the end: what still runs then could not be awaited
             running.stop(StopReason.SHUTDOWN)
 
@@ -58,7 +58,7 @@ class InvocationSupervisor:
             if not siblings:
                 del self._children[lineage.parent]
         if outcome.terminal in ENDS_CHILDREN:
-            self._ended_with_children.append(lineage.invocation)
+            self._ended_with_children.keep(lineage.invocation, value=True)
             self.stop_children(lineage.invocation)
 
     def parents_elsewhere(self) -> Sequence[str]:

@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from aop.base import json
+from aop.base.recent import RecentlyUsed
 from aop.base.settings import Secret
 from aop.contracts.documents import document
 from aop.contracts.errors import DependencyFailed, ErrorCode, Reason, Relayed, code_entries, fits
@@ -47,25 +48,17 @@ class CardCache:
     """Cards by Release and digest; a change of the Release drops its Card. Its limits are in number and in bytes."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._cards: dict[str, TargetCard] = {}
-        self._kept_bytes = 0
+        self._cards: RecentlyUsed[str, TargetCard] = RecentlyUsed(max_bytes, max_items=_MAX_CARDS)
 
     def get(self, release_id: str, digest: str) -> TargetCard | None:
-        card = self._cards.get(release_id)
+        card = self._cards.find(release_id)
         return card if card is not None and card.digest == digest else None
 
     def put(self, release_id: str, card: TargetCard) -> None:
-        self.forget(release_id)
-        self._cards[release_id] = card
-        self._kept_bytes += card.kept_bytes
-        while len(self._cards) > _MAX_CARDS or self._kept_bytes > self._max_bytes:
-            self.forget(next(iter(self._cards)))
+        self._cards.keep(release_id, card, card.kept_bytes)
 
     def forget(self, release_id: str) -> None:
-        card = self._cards.pop(release_id, None)
-        if card is not None:
-            self._kept_bytes -= card.kept_bytes
+        self._cards.forget(release_id)
 
 
 class Resolution:
