@@ -60,9 +60,9 @@ async def served_front(folder: Path, url: str, speaks: str = "a2a-0.3", **member
     seed, audience = members.pop("seed", None), f"http://127.0.0.1:{port}"
     router = SignedRouter.new(audience, seed, agent_id=AGENT, agent_version=VERSION)
     card = card_of(router.audience, **members.pop("limits", {}))
-    of_front = members.pop("front", {})
+    of_front, environment = members.pop("front", {}), members.pop("environment", {})
     settings = settings_of(folder, router, [{"card": card, "url": url, "speaks": speaks, **members}], **of_front)
-    unit = await build(resolve(settings, folder, {}))
+    unit = await build(resolve(settings, folder, environment))
     server = HttpServer(unit.application)
     client = HttpClient(idle_seconds=5, connect_seconds=PATIENCE_SECONDS)
     try:

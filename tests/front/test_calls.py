@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from aop.local.ports import any_free_port
 from tests.agent.agents import ask, require_rejection
 from tests.agent.served import message, message_of
 from tests.front import proto
@@ -15,7 +16,8 @@ from tests.front.played import before
 from tests.front.served import SKILL, ServedFront, served_front
 from tests.support import streaming_agent as old
 from tests.support.agent import a_message, a_task, data, rpc_error
-from tests.support.peers import Received, hold
+from tests.support.doubled_answers import echoed
+from tests.support.peers import Received, hold, listening
 from tests.support.waiting import PATIENCE_SECONDS, becomes_true
 
 TEXT = message_of([{"kind": "text", "text": "how are you?"}])
@@ -105,6 +107,24 @@ async def test_a_json_rpc_error_keeps_its_code_in_both_modes(tmp_path: Path, spe
     async with before(tmp_path, rpc_error(-32009), speaks) as (front, _):
         assert await front.code("message/send", TEXT) == -32009
         assert await front.code("message/stream", TEXT) == -32009
+
+
+async def test_an_agent_that_was_restarted_is_called_again_at_once(tmp_path: Path) -> None:
+    """No connection to the one before is used, and while nobody listens a call is a 502."""
+
+    async def answer(received: Received) -> None:
+        await received.send(echoed(received))
+
+    port, statuses = any_free_port(), list[int]()
+    async with served_front(tmp_path, f"http://127.0.0.1:{port}/", limits={"streaming": False}) as front:
+        for _ in range(10):
+            async with listening(answer, port=port):
+                await front.result("message/send", TEXT)
+                await asyncio.gather(*(front.result("message/send", TEXT) for _ in range(4)))
+            statuses.append(
+                (await front.post({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": TEXT})).status
+            )
+    assert statuses == [502] * 10
 
 
 async def test_a_dead_agent_is_a_502_and_a_full_front_a_503(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from aop.front.artifacts import StreamedArtifacts
 from aop.front.dialect import Dialect, SameDialect
 from aop.front.proto_dialect import ProtoDialect
 from aop.front.repetition import RepeatedEvents
@@ -48,11 +49,11 @@ def _response(result: object) -> bytes:
     ids=["A2A 1.0", "A2A 0.3"],
 )
 def test_what_is_written_equals_what_is_read(dialect: Dialect, events: list[bytes]) -> None:
-    repetition, repeated = RepeatedEvents(), 0
+    repetition, repeated = RepeatedEvents(StreamedArtifacts("1", lambda: None)), 0
     for text in events:
         read, found = dialect.read(text, "1"), repetition.repeated(text)
         if found is None:
-            repetition.learn(text, read)
+            repetition.passed_on(text, read)
         else:
             repeated += 1
             assert json.loads(found.text) == json.loads(read.text)
@@ -62,9 +63,9 @@ def test_what_is_written_equals_what_is_read(dialect: Dialect, events: list[byte
 
 @pytest.mark.parametrize("forged", FORGED)
 def test_a_text_that_could_end_its_string_is_read(forged: str) -> None:
-    dialect, repetition = ProtoDialect(), RepeatedEvents()
+    dialect, repetition = ProtoDialect(), RepeatedEvents(StreamedArtifacts("1", lambda: None))
     (first,) = new_events(["one"])
-    repetition.learn(first, dialect.read(first, "1"))
+    repetition.passed_on(first, dialect.read(first, "1"))
     assert repetition.repeated(first.replace(b"one", forged.encode())) is None
     assert repetition.repeated(first.replace(b'"one"', b'"one"x')) is None
     assert repetition.repeated(first.replace(b'"one"', b"17")) is None

@@ -9,6 +9,7 @@ from tests.agent.served import message, message_of
 from tests.front.played import before, plain
 from tests.front.served import SKILL
 from tests.support.agent import data, text
+from tests.support.doubled_answers import Doubling, http_answer
 from tests.support.peers import Received
 
 TEXT = message_of([{"kind": "text", "text": "how are you?"}])
@@ -42,3 +43,16 @@ async def test_a_plain_http_service_is_called_by_route(tmp_path: Path) -> None:
     assert [state["status"] for state in states] == [{"state": "failed"}] * 5
     assert "canary" not in json.dumps(states)
     assert moved.status == 502
+
+
+@pytest.mark.rows("SOUND-01")
+async def test_an_answer_that_a_service_sends_twice_reaches_no_other_workspace(tmp_path: Path) -> None:
+    """Its answers have no ids, so a copy that comes after the next request cannot be told from that one's answer."""
+    service = Doubling(lambda received: http_answer(received.body))
+    routes = [{"skill": SKILL, "path": "/ask"}]
+    async with before(tmp_path, service, "http", routes=routes, limits={"streaming": False}) as (front, _):
+        for number, workspace in enumerate(["ws-1", "ws-2", "ws-3"]):
+            claims = {"workspaceId": workspace}
+            found = await front.result("message/send", message({"n": number}), claims=claims)
+            assert found["artifacts"][0]["parts"] == [data({"n": number})]
+    assert len(set(service.connections)) == len(service.received) == 3

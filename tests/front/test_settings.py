@@ -167,3 +167,16 @@ async def test_mutual_tls_with_an_authority_of_its_own(tmp_path: Path) -> None:
             async with served_front(tmp_path, f"https://localhost:{port}/", **members) as front:
                 assert (await front.post(BODY)).status == status
     assert len(agent.received) == 1
+
+
+async def test_the_environment_adds_a_private_authority_to_the_public_ones(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    agent = PlayedAgent(a_task("completed"))
+    async with listening(agent.meet, tls=authority.server_context("localhost")) as port:
+        for private, status in ((str(authority.roots), 200), (None, 502)):
+            environment = {} if private is None else {"PLATFORM_CA_FILE": private}
+            async with served_front(tmp_path, f"https://localhost:{port}/", environment=environment) as front:
+                assert (await front.post(BODY)).status == status
+    wrong = settings_of(tmp_path, ROUTER, [behind()])
+    with pytest.raises(SettingsRefused, match="PLATFORM_CA_FILE must be a readable file of PEM certificates"):
+        resolve(wrong, tmp_path, {"PLATFORM_CA_FILE": "/nowhere.pem"})

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from aop.a2a.rpc import RequestId
+from aop.base.ids import new_request_id
 from aop.contracts.card import AgentCard
-from aop.front.dialect import Dialect
+from aop.front.dialect import Dialect, with_id_of_caller
 from aop.front.faults import UpstreamFault
 from aop.front.limits import FrontMemory
 from aop.front.reading import Seen
@@ -18,6 +19,7 @@ from aop.front.running import RunningCall, RunningCalls
 from aop.front.upstream import JSON, Upstream, UpstreamRequest
 from aop.net.http import Headers
 from aop.serving.held import HeldBytes
+from aop.serving.request_log import Level, UnitLog
 
 CANCEL_SECONDS: Final = 5.0
 CANCEL_ANSWER_BYTES: Final = 1024 * 1024
@@ -41,6 +43,7 @@ class FrontedAgent:
     changed_skill_ids: InitVar[Mapping[str, str]] = MappingProxyType({})
     running: RunningCalls = field(default_factory=RunningCalls)
     _background: set[asyncio.Task[None]] = field(default_factory=set)
+    _has_noted_append: bool = False
 
     def __post_init__(self, changed_skill_ids: Mapping[str, str]) -> None:
         self._skill_ids = {skill.id: changed_skill_ids.get(skill.id, skill.id) for skill in self.card.skills}
@@ -60,19 +63,30 @@ class FrontedAgent:
         """What the Agent calls this Skill of the Card; None for a Skill that the Card has not."""
         return self._skill_ids.get(skill_id)
 
+    def begun_by_append(self) -> None:
+        """Says once in the log that this Agent appends to artifacts that it has not begun: they begin so."""
+        if not self._has_noted_append:
+            self._has_noted_append = True
+            UnitLog("front").event("agent.begun_by_append", level=Level.WARNING, cause=self.card.agent_id)
+
     async def cancel(
         self, dialect: Dialect, call: RunningCall, request_id: RequestId, headers: Headers, held: HeldBytes
     ) -> Seen:
         """Sends the one cancel of this call; UpstreamFault when it has no answer."""
         call.cancel_sent = True
+        own_id = new_request_id()
         request = UpstreamRequest(
-            dialect.cancel_task(request_id, call.task_id or ""),
+            dialect.cancel_task(own_id, call.task_id or ""),
             JSON,
             asyncio.get_running_loop().time() + CANCEL_SECONDS,
             CANCEL_ANSWER_BYTES,
             headers,
         )
-        return dialect.read_task(await self.upstream.json(request, held), request_id)
+
+        def read(text: bytes) -> Seen:
+            return dialect.read_task(with_id_of_caller(text, own_id, request_id), request_id)
+
+        return await self.upstream.json(request, held, read)
 
     def end(self, call: RunningCall, headers: Headers) -> None:
         """The call is over for its caller. What the Agent may still do is canceled, unless it has been."""

@@ -7,8 +7,9 @@ from typing import Final
 import msgspec
 
 from aop.a2a.rpc import RequestId, success
+from aop.contracts.a2a import TaskState, last_message
 from aop.front.faults import UpstreamTooLarge
-from aop.front.reading import Kind, SeenArtifact, SeenResult, SeenStatus
+from aop.front.reading import NOT_READ, Kind, SeenArtifact, SeenResult, SeenStatus, read_message, read_part
 
 _ARTIFACT_BYTES: Final = 32
 """What an artifact without parts takes in the answer, beside its id."""
@@ -39,6 +40,11 @@ class Assembly:
         self._max_bytes = max_bytes
         self._artifacts: dict[str, _Parts] = {}
         self._said = _Parts()
+        self._working: _Parts | None = _Parts()
+        """Texts of status messages; None when they are more than the answer may be."""
+        self._unreadable: msgspec.Raw | None = None
+        """A status message that is none: the Router judges it if nothing else is the result."""
+        self.begun_by_append = False
         self._message: SeenResult | None = None
         self._task: SeenResult | None = None
         self._size = 0
@@ -47,7 +53,8 @@ class Assembly:
     @property
     def held(self) -> int:
         """An upper bound of the memory that it takes."""
-        return self._size + _OBJECT_BYTES * self._count
+        working = self._working or _Parts()
+        return self._size + working.size + _OBJECT_BYTES * (self._count + len(working.texts))
 
     def take(self, result: SeenResult) -> None:
         if result.kind == Kind.MESSAGE:
@@ -63,18 +70,54 @@ class Assembly:
                 id=result.task or msgspec.UNSET,
                 context_id=result.context_id,
                 status=_copied(result.status),
+                history=_last_of_agent(result.history),
             )
+            if result.status.state == TaskState.WORKING and not self._artifacts:
+                self._hear(result.status)
 
     def answer(self, request_id: RequestId) -> bytes | None:
         """The response to message/send; None when the Agent said nothing that could be one."""
         if self._task is not None:
             artifacts = tuple(SeenArtifact(name, parts.raw()) for name, parts in self._artifacts.items())
             whole = msgspec.structs.replace(self._task, artifacts=artifacts or msgspec.UNSET)
+            if not any(parts.texts for parts in self._artifacts.values()):
+                whole = self._with_message(whole)
         elif self._message is not None and not self._artifacts:
             whole = msgspec.structs.replace(self._message, parts=self._said.raw())
         else:
             return None
         return success(request_id, msgspec.json.encode(whole))
+
+    def _with_message(self, task: SeenResult) -> SeenResult:
+        """Without an artifact the result is what the Agent said: the Messages, the last one of the Task, or the texts
+        of all that came while it worked."""
+        status = task.status
+        if status is msgspec.UNSET or status.state != TaskState.COMPLETED:
+            return task
+        parts = self._said
+        if not parts.texts:
+            if status.said is not None or task.history is not msgspec.UNSET:
+                return task
+            if self._unreadable is not None:
+                return msgspec.structs.replace(task, status=SeenStatus(status.state, self._unreadable))
+            if self._working is None:
+                raise UpstreamTooLarge("the result is larger than the Card allows")
+            parts = self._working
+        if not parts.texts:
+            return task
+        said = SeenResult(kind=Kind.MESSAGE, message_id=task.id, role="agent", parts=parts.raw())
+        return msgspec.structs.replace(task, status=SeenStatus(status.state, msgspec.Raw(msgspec.json.encode(said))))
+
+    def _hear(self, status: SeenStatus) -> None:
+        """Keeps the texts of a status message as long as there is no artifact, and no more than the answer may be."""
+        if status.said is None or self._working is None:
+            return
+        try:
+            self._working.add(part for part in read_message(status.said).parts if read_part(part).kind == "text")
+        except NOT_READ:
+            self._unreadable = self._unreadable or _copied(status).said
+        if self._size + self._working.size > self._max_bytes:
+            self._working = None
 
     def _put(self, artifact: SeenArtifact, *, append: bool) -> None:
         name = artifact.artifact_id
@@ -84,6 +127,8 @@ class Assembly:
             self._count -= len(kept.texts)
             kept = self._artifacts[name] = _Parts()
         elif kept is None:
+            self.begun_by_append = self.begun_by_append or append
+            self._working = _Parts()
             kept = self._artifacts[name] = _Parts()
             self._size += len(name) + _ARTIFACT_BYTES
             self._count += 1
@@ -96,6 +141,17 @@ class Assembly:
         self._count += len(parts)
         if self._size > self._max_bytes:
             raise UpstreamTooLarge("the result is larger than the Card allows")
+
+
+def _last_of_agent(history: msgspec.Raw | msgspec.UnsetType) -> msgspec.Raw | msgspec.UnsetType:
+    """All of a history that may become the result; one that is none is left to the Router."""
+    if history is msgspec.UNSET:
+        return history
+    try:
+        last = last_message(history, "agent")
+    except NOT_READ:
+        return msgspec.Raw(bytes(history))
+    return msgspec.UNSET if last is None else msgspec.Raw(b"[%b]" % bytes(last))
 
 
 def _copied(status: SeenStatus) -> SeenStatus:

@@ -3,19 +3,31 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing, suppress
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from aop.a2a.rpc import RequestId
+from aop.base.ids import new_request_id
 from aop.front.agent import FrontedAgent
+from aop.front.artifacts import StreamedArtifacts
 from aop.front.assembly import Assembly
-from aop.front.dialect import Dialect, Question
+from aop.front.dialect import Dialect, Question, with_id_of_caller
 from aop.front.faults import UpstreamTooLarge, UpstreamUnreadable, fault_of
 from aop.front.reading import Kind, Seen
 from aop.front.repetition import RepeatedEvents
 from aop.front.running import RunningCall
-from aop.front.upstream import EVENTS, JSON, UpstreamRequest, media_type_of, require_media_type, require_ok, whole_body
+from aop.front.upstream import (
+    EVENTS,
+    JSON,
+    UpstreamRequest,
+    close_after,
+    media_type_of,
+    require_media_type,
+    require_ok,
+    whole_body,
+)
 from aop.net.http import Headers, HttpError, StreamedAnswer
 from aop.net.sse import EventParser, EventTooLarge
 from aop.serving.held import HeldBytes
@@ -57,19 +69,22 @@ class Conversation(msgspec.Struct, eq=False):
         AnsweredPlainly when there is none.
         """
         max_bytes = self.agent.card.limits.max_output_bytes
-        body = self.dialect.send(self.request_id, self.question, streamed=True)
+        own_id = new_request_id()
+        body = self.dialect.send(own_id, self.question, streamed=True)
         request = self._request(body, EVENTS, max_bytes * (_FOLLOWED_SIZE if collected else 1))
         answer = await self.agent.upstream.open(request)
         finishing = False
         try:
-            await self._require_stream(answer)
-            pending, parser, repetition = 0, EventParser(max_bytes), None if collected else RepeatedEvents()
+            await self._require_stream(answer, own_id)
+            artifacts = StreamedArtifacts(self.request_id, self.agent.begun_by_append)
+            pending, parser = 0, EventParser(max_bytes)
+            repetition = None if collected else RepeatedEvents(artifacts)
             async for piece in answer:
                 pending += len(piece)
-                self.held.keep(pending)
+                self.held.keep(pending + artifacts.held)
                 batch: list[Seen] = []
                 try:
-                    self._read_into(batch, parser.feed(piece), repetition)
+                    self._read_into(batch, own_id, parser.feed(piece), repetition)
                 except EventTooLarge:
                     if batch:
                         yield batch
@@ -78,7 +93,7 @@ class Conversation(msgspec.Struct, eq=False):
                     continue
                 pending = len(piece)
                 if batch[-1].is_last:
-                    if answer.rest() is None:
+                    if not close_after(batch[-1], answer) and answer.rest() is None:
                         finishing = True
                         self.agent.continue_with(_finish(answer), otherwise=answer.leave)
                     yield batch
@@ -90,27 +105,33 @@ class Conversation(msgspec.Struct, eq=False):
             if not finishing:
                 answer.leave()
 
-    async def _require_stream(self, answer: StreamedAnswer) -> None:
+    async def _require_stream(self, answer: StreamedAnswer, own_id: str) -> None:
         require_ok(answer)
         if media_type_of(answer) == JSON:
-            raise AnsweredPlainly(self._read(await whole_body(answer, self.held)))
+            seen = self._read(await whole_body(answer, self.held), own_id)
+            close_after(seen, answer)
+            raise AnsweredPlainly(seen)
         require_media_type(answer, EVENTS)
 
-    def _read_into(self, batch: list[Seen], texts: Iterable[bytes], repetition: RepeatedEvents | None) -> None:
+    def _read_into(
+        self, batch: list[Seen], own_id: str, texts: Iterable[bytes], repetition: RepeatedEvents | None
+    ) -> None:
         for text in texts:
             seen = None if repetition is None else repetition.repeated(text)
             if seen is None:
-                seen = self._read(text)
-                if repetition is not None:
-                    repetition.learn(text, seen)
+                read = self._read(text, own_id)
+                seen = read if repetition is None else repetition.passed_on(text, read)
+            if seen is None:
+                continue
             batch.append(seen)
             if seen.is_last:
                 return
 
     async def answer(self) -> bytes:
         """The response to message/send, once the Agent has come to an end."""
-        seen = await self._ask(self.dialect.send(self.request_id, self.question, streamed=False))
-        return seen.text if self._ends(seen) else await self._followed()
+        own_id = new_request_id()
+        seen = await self._ask(self.dialect.send(own_id, self.question, streamed=False), own_id)
+        return seen.text if self._ends(seen) else (await self._followed()).text
 
     async def assembled(self, kept: HeldBytes) -> bytes:
         """The same of an Agent that streams. `kept`: what the answer is made of."""
@@ -126,22 +147,30 @@ class Conversation(msgspec.Struct, eq=False):
                         assembly.take(seen.result)
                     kept.keep(assembly.held)
         except AnsweredPlainly as plain:
-            return plain.seen.text if self._ends(plain.seen) else await self._followed()
+            return plain.seen.text if self._ends(plain.seen) else (await self._followed()).text
+        if assembly.begun_by_append:
+            self.agent.begun_by_append()
         if seen is not None and not seen.is_last and self.call.task_id is not None:
-            return seen.text if self._ends(seen) else await self._followed()
+            if self._ends(seen):
+                return seen.text
+            seen = await self._followed()
+            if seen.result is None:
+                return seen.text
+            assembly.take(seen.result)
         made = assembly.answer(self.request_id)
         if made is None:
             raise UpstreamUnreadable("the stream ended with nothing in it")
         return made
 
-    async def _followed(self) -> bytes:
+    async def _followed(self) -> Seen:
         """What the Agent says once the Task does not go on by itself."""
         for pause in _pauses():
             await asyncio.sleep(pause)
-            body = self.dialect.get_task(self.request_id, self.call.task_id or "")
-            seen = await self._ask(body, about_task=True)
+            own_id = new_request_id()
+            body = self.dialect.get_task(own_id, self.call.task_id or "")
+            seen = await self._ask(body, own_id, about_task=True)
             if self._ends(seen):
-                return seen.text
+                return seen
         raise AssertionError("the pauses never end")
 
     def _ends(self, seen: Seen) -> bool:
@@ -150,14 +179,15 @@ class Conversation(msgspec.Struct, eq=False):
         _require_same_task(seen)
         return seen.result.kind == Kind.MESSAGE or seen.is_last
 
-    async def _ask(self, body: bytes, *, about_task: bool = False) -> Seen:
+    async def _ask(self, body: bytes, own_id: str, *, about_task: bool = False) -> Seen:
         self.held.keep(0)
         request = self._request(body, JSON, self.agent.card.limits.max_output_bytes)
-        return self._read(await self.agent.upstream.json(request, self.held), about_task=about_task)
+        read = partial(self._read, own_id=own_id, about_task=about_task)
+        return await self.agent.upstream.json(request, self.held, read)
 
-    def _read(self, text: bytes, *, about_task: bool = False) -> Seen:
+    def _read(self, text: bytes, own_id: str, *, about_task: bool = False) -> Seen:
         read = self.dialect.read_task if about_task else self.dialect.read
-        seen = read(text, self.request_id)
+        seen = read(with_id_of_caller(text, own_id, self.request_id), self.request_id)
         if seen.result is not None:
             seen.is_foreign = not self.call.see(seen.result)
         elif seen.refuses:

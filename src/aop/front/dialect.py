@@ -1,11 +1,12 @@
 """A2A as the Agent behind the front speaks it: how requests are written and responses are read, for each version."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from aop.a2a.rpc import MODES, DataPart, FilePart, RequestId, TextPart
+from aop.base import json as strict_json
 from aop.front.reading import Seen, SeenResult
 from aop.net.http import Headers
 
@@ -42,6 +43,28 @@ def rpc(request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
 
 
+_encode: Final = msgspec.json.Encoder().encode
+_decode: Final = msgspec.json.Decoder().decode
+_TO_ANOTHER: Final = b'{"jsonrpc":"2.0","id":null}'
+_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def with_id_of_caller(text: bytes, own_id: str, request_id: RequestId) -> bytes:
+    """A response to the front's own request as the response to its caller's. Of a response to another request nothing
+    is passed on. What is no response stays as it is, so that the Router says what is wrong with it."""
+    own = b'"%b"' % own_id.encode("ascii")
+    if text.count(own) == 1:
+        return text.replace(own, _encode(request_id))
+    try:
+        members = _members(text)
+        if _decode(members["id"]) != own_id:
+            return _TO_ANOTHER
+        strict_json.parse(text, strict_json.AGENT_DEPTH)  # a repeated member would be lost
+    except (msgspec.DecodeError, strict_json.JsonRefused, UnicodeError, RecursionError, KeyError):
+        return text
+    return _encode(members | {"id": request_id})
+
+
 class _Response(msgspec.Struct, frozen=True, gc=False):
     id: str | int | float | None
     result: SeenResult | msgspec.UnsetType = msgspec.UNSET
@@ -74,7 +97,7 @@ class SameDialect:
         return rpc(request_id, method, {"message": message, "configuration": configuration})
 
     def get_task(self, request_id: RequestId, task_id: str) -> bytes:
-        return rpc(request_id, "tasks/get", {"id": task_id, "historyLength": 0})
+        return rpc(request_id, "tasks/get", {"id": task_id, "historyLength": 1})
 
     def cancel_task(self, request_id: RequestId, task_id: str) -> bytes:
         return rpc(request_id, "tasks/cancel", {"id": task_id})
@@ -84,7 +107,9 @@ class SameDialect:
             response = _read(text)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return Seen(text)
-        if response.id != request_id or response.result is msgspec.UNSET:
+        if response.id != request_id:
+            return Seen(text)
+        if response.result is msgspec.UNSET:
             return Seen(text, refuses=response.error is not msgspec.UNSET)
         return Seen.of(text, response.result)
 

@@ -1,7 +1,7 @@
 """A2A 1.0 over JSON-RPC: the JSON form of its protocol buffers, translated to and from A2A 0.3.
 
-Values of parts keep their bytes: only the members around them are written anew. A response that is not one of A2A 1.0
-is passed on as it is; the Router finds that it is none of A2A 0.3 either.
+Values of parts keep their bytes: only the members around them are written anew. A result that is not one of A2A 1.0 is
+passed on as an empty object, which the Router refuses: as it is, it could be one of A2A 0.3.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,8 +13,9 @@ from aop.a2a.proto import AGENT, STATE_PREFIX, USER, ProtoMessage, ProtoObject, 
 from aop.a2a.rpc import MODES, DataPart, FilePart, RequestId, TextPart
 from aop.a2a.versions import VERSION_HEADER, A2AVersion
 from aop.base import json as strict_json
+from aop.contracts.a2a import last_message
 from aop.front.dialect import Question, rpc
-from aop.front.reading import RUNNING, Kind, Seen, SeenArtifact, SeenResult, SeenStatus
+from aop.front.reading import NOT_READ, RUNNING, Kind, Seen, SeenArtifact, SeenResult, SeenStatus
 from aop.net.http import Headers
 
 _UNKNOWN: Final = "unknown"
@@ -24,7 +25,7 @@ _ROLES: Final = {USER: "user", AGENT: "agent"}
 
 class _Status(ProtoObject, frozen=True):
     state: str = ""
-    message: ProtoMessage | None = None
+    message: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Artifact(ProtoObject, frozen=True):
@@ -37,6 +38,7 @@ class _Task(ProtoObject, frozen=True):
     status: _Status
     context_id: str = ""
     artifacts: tuple[_Artifact, ...] = ()
+    history: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 class _StatusUpdate(ProtoObject, frozen=True):
@@ -68,6 +70,11 @@ class _Response(msgspec.Struct, frozen=True, gc=False):
     error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
+class _AnyResponse(msgspec.Struct, frozen=True, gc=False):
+    id: str | int | float | None
+    result: msgspec.Raw
+
+
 class _TaskResponse(msgspec.Struct, frozen=True, gc=False):
     id: str | int | float | None
     result: _Task | msgspec.UnsetType = msgspec.UNSET
@@ -84,6 +91,8 @@ class _Said(msgspec.Struct, frozen=True, gc=False):
 
 _read_payload = msgspec.json.Decoder(_Response).decode
 _read_task = msgspec.json.Decoder(_TaskResponse).decode
+_read_any = msgspec.json.Decoder(_AnyResponse).decode
+_read_message = msgspec.json.Decoder(ProtoMessage).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -109,7 +118,7 @@ class ProtoDialect:
         return rpc(request_id, "SendStreamingMessage" if streamed else "SendMessage", params)
 
     def get_task(self, request_id: RequestId, task_id: str) -> bytes:
-        return rpc(request_id, "GetTask", {"id": task_id, "historyLength": 0, **self._tenant})
+        return rpc(request_id, "GetTask", {"id": task_id, "historyLength": 1, **self._tenant})
 
     def cancel_task(self, request_id: RequestId, task_id: str) -> bytes:
         return rpc(request_id, "CancelTask", {"id": task_id, **self._tenant})
@@ -126,13 +135,25 @@ def _translated(
 ) -> Seen:
     try:
         response = decode(text)
-        if response.id != request_id or response.result is msgspec.UNSET:
+        if response.id != request_id:
+            return Seen(text)
+        if response.result is msgspec.UNSET:
             return Seen(text, refuses=response.error is not msgspec.UNSET)
         strict_json.parse(text, strict_json.AGENT_DEPTH)  # a repeated member would be lost in translation
         result = translate(response.result)
         return Seen.of(_encode(_Said(response.id, result)), result)
-    except (msgspec.DecodeError, strict_json.JsonRefused, UnicodeError, RecursionError, KeyError):
+    except strict_json.JsonRefused:
         return Seen(text)
+    except (*NOT_READ, KeyError):
+        return Seen(_refused(text))
+
+
+def _refused(text: bytes) -> bytes:
+    """As the Router refuses it, whatever it is."""
+    try:
+        return _encode({"jsonrpc": "2.0", "id": _read_any(text).id, "result": {}})
+    except NOT_READ:
+        return text
 
 
 def _payload(payload: _Payload) -> SeenResult:
@@ -154,7 +175,19 @@ def _task(task: _Task) -> SeenResult:
         context_id=_context(task.context_id, task.id),
         status=_status(task.status),
         artifacts=tuple(map(_artifact, task.artifacts)) if task.artifacts else msgspec.UNSET,
+        history=_history(task.history),
     )
+
+
+def _history(history: msgspec.Raw | msgspec.UnsetType) -> msgspec.Raw | msgspec.UnsetType:
+    """Only that Message of it which may become the result; one that is none is left to the Router."""
+    if history is msgspec.UNSET:
+        return history
+    try:
+        last = last_message(history, AGENT)
+    except msgspec.DecodeError:
+        return history
+    return msgspec.UNSET if last is None else msgspec.Raw(b"[%b]" % bytes(_said(last)))
 
 
 def _message(message: ProtoMessage) -> SeenResult:
@@ -162,7 +195,7 @@ def _message(message: ProtoMessage) -> SeenResult:
     return SeenResult(
         kind=Kind.MESSAGE,
         message_id=message.message_id,
-        role=_ROLES.get(message.role, message.role),
+        role=_ROLES.get(message.role, _UNKNOWN),
         parts=tuple(map(_part, message.parts)),
         task_id=task_id,
         context_id=message.context_id or task_id,
@@ -202,9 +235,18 @@ def _status(status: _Status) -> SeenStatus:
         if status.state.startswith(STATE_PREFIX)
         else _UNKNOWN
     )
-    message = status.message
-    said = msgspec.UNSET if message is None else msgspec.Raw(_encode(_message(message)))
+    said = status.message if status.message is msgspec.UNSET else _said(status.message)
     return SeenStatus(_UNKNOWN if state == "unspecified" else state, said)
+
+
+def _said(message: msgspec.Raw) -> msgspec.Raw:
+    """The Router judges it only where it is the result: one that cannot be read is an empty object."""
+    if bytes(message).strip() == b"null":
+        return message
+    try:
+        return msgspec.Raw(_encode(_message(_read_message(message))))
+    except (msgspec.DecodeError, KeyError):
+        return msgspec.Raw(b"{}")
 
 
 def _artifact(artifact: _Artifact) -> SeenArtifact:
@@ -212,14 +254,17 @@ def _artifact(artifact: _Artifact) -> SeenArtifact:
 
 
 def _part(part: ProtoPart) -> msgspec.Raw:
-    if part.text is not msgspec.UNSET:
-        return msgspec.Raw(b'{"kind":"text","text":%b}' % bytes(part.text))
-    if part.data is not msgspec.UNSET:
-        return msgspec.Raw(b'{"kind":"data","data":%b}' % bytes(part.data))
+    """KeyError unless it has exactly one content, and no `kind`. A null counts only where there is no other content."""
+    given = [one for one in (part.text, part.data, part.raw, part.url) if one is not msgspec.UNSET]
+    found = [one for one in given if bytes(one).strip() != b"null"] or given
+    if len(found) != 1 or part.kind is not msgspec.UNSET:
+        raise KeyError("a part of no kind, of two, or of A2A 0.3")
+    if found[0] is part.text:
+        return msgspec.Raw(b'{"kind":"text","text":%b}' % bytes(found[0]))
+    if found[0] is part.data:
+        return msgspec.Raw(b'{"kind":"data","data":%b}' % bytes(found[0]))
     values = (part.raw, part.url, part.filename, part.media_type)
     file = {name: value for name, value in zip(_FILE, values, strict=True) if value is not msgspec.UNSET}
-    if not file.keys() & {"bytes", "uri"}:
-        raise KeyError("a part of no kind")
     return msgspec.Raw(_encode({"kind": "file", "file": file}))
 
 

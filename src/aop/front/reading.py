@@ -22,6 +22,21 @@ class _Seen(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=
     """Objects of A2A 0.3 as far as the front reads them; everything else in them is the Router's to judge."""
 
 
+class SeenPart(msgspec.Struct, frozen=True, gc=False):
+    kind: str = ""
+    text: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class SeenMessage(msgspec.Struct, frozen=True, gc=False):
+    parts: tuple[msgspec.Raw, ...]
+
+
+NOT_READ: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What a reading of bytes that nobody has judged may raise."""
+read_part: Final = msgspec.json.Decoder(SeenPart).decode
+read_message: Final = msgspec.json.Decoder(SeenMessage).decode
+
+
 class SeenArtifact(_Seen, frozen=True):
     artifact_id: str
     parts: tuple[msgspec.Raw, ...] = ()
@@ -30,6 +45,12 @@ class SeenArtifact(_Seen, frozen=True):
 class SeenStatus(_Seen, frozen=True):
     state: str
     message: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def said(self) -> msgspec.Raw | None:
+        """The message; null is none."""
+        message = self.message
+        return None if message is msgspec.UNSET or bytes(message).strip() == b"null" else message
 
 
 class SeenResult(_Seen, frozen=True):
@@ -42,6 +63,7 @@ class SeenResult(_Seen, frozen=True):
     status: SeenStatus | msgspec.UnsetType = msgspec.UNSET
     artifact: SeenArtifact | msgspec.UnsetType = msgspec.UNSET
     artifacts: tuple[SeenArtifact, ...] | msgspec.UnsetType = msgspec.UNSET
+    history: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     parts: tuple[msgspec.Raw, ...] | msgspec.UnsetType = msgspec.UNSET
     append: bool | msgspec.UnsetType = msgspec.UNSET
     last_chunk: bool | msgspec.UnsetType = msgspec.UNSET

@@ -3,14 +3,14 @@
 import base64
 import ssl
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from aop.base.settings import Secret
 from aop.contracts.front_settings import FrontAuthentication, FrontTls
+from aop.net.authorities import beside_public, certified_context
 from aop.net.headers import require_name
-from aop.net.http import certified_context
 
 MAX_SECRET_BYTES: Final = 8192
 CA_FILE: Final = "SSL_CERT_FILE"
@@ -36,14 +36,18 @@ def secret_headers(found: FrontAuthentication | msgspec.UnsetType, folder: Path)
     return ((_header_name(str(found.header)), Secret(secret)),)
 
 
-def tls_context(found: FrontTls | msgspec.UnsetType, folder: Path, roots: str | None = None) -> ssl.SSLContext | None:
-    """None for the public authorities and no client certificate. `roots` is what the environment names."""
+class Roots(NamedTuple):
+    """Authorities that the environment names: in the place of the public ones, or beside them."""
+
+    alone: str | None = None
+    beside: Path | None = None
+
+
+def tls_context(found: FrontTls | msgspec.UnsetType, folder: Path, roots: Roots) -> ssl.SSLContext | None:
+    """None for the public authorities without a client certificate. The settings come before the environment."""
     if found is msgspec.UNSET:
-        return _trusting(Path(roots)) if roots else None
-    if found.ca_file is not msgspec.UNSET:
-        context = _trusting(folder / found.ca_file)
-    else:
-        context = _trusting(Path(roots) if roots else None)
+        return None if roots == Roots() else _trusting(roots)
+    context = _trusting(roots if found.ca_file is msgspec.UNSET else Roots(str(folder / found.ca_file)))
     try:
         if found.certificate_file is not msgspec.UNSET and found.key_file is not msgspec.UNSET:
             # A password would be asked for on the terminal; an empty one makes such a key an error instead.
@@ -53,11 +57,13 @@ def tls_context(found: FrontTls | msgspec.UnsetType, folder: Path, roots: str | 
     return context
 
 
-def _trusting(authorities: Path | None) -> ssl.SSLContext:
+def _trusting(roots: Roots) -> ssl.SSLContext:
     try:
-        return certified_context(authorities)
+        if roots.alone is None and (context := beside_public(roots.beside)) is not None:
+            return context
+        return certified_context(None if roots.alone is None else Path(roots.alone))
     except OSError as problem:  # ssl.SSLError is one
-        raise SecretNotUsable(f"tls: the CA file {authorities} cannot be used ({type(problem).__name__})") from None
+        raise SecretNotUsable(f"tls: the CA file {roots.alone} cannot be used ({type(problem).__name__})") from None
 
 
 def _secret(found: FrontAuthentication, folder: Path) -> str:

@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,16 +16,19 @@ from aop.base import settings as read
 from aop.base.settings import SettingProblem, SettingsRefused
 from aop.contracts.card import AgentCard
 from aop.contracts.documents import document
-from aop.contracts.front_settings import FrontAgent, FrontLimits, FrontSettings, Speaks
+from aop.contracts.front_settings import FrontAgent, FrontLimits, FrontSettings, Speaks, versions_folder
 from aop.contracts.signing import VerifyKey
 from aop.front.agent import path_of
 from aop.front.limits import DEFAULT_CALLS
-from aop.front.secrets import CA_FILE, SecretHeaders, SecretNotUsable, secret_headers, tls_context
+from aop.front.secrets import CA_FILE, Roots, SecretHeaders, SecretNotUsable, secret_headers, tls_context
 from aop.net import address_settings as addresses
+from aop.net.authorities import CA_FILE as PRIVATE_CA_FILE
+from aop.net.authorities import ca_file
 from aop.net.origin import Endpoint
 from aop.serving.held import DEFAULT_HELD_BYTES
 
-DOCUMENT: Final = "front-settings/1"
+DOCUMENT: Final = "front-settings/2"
+MAX_VERSIONS: Final = 1_000
 MAX_FILE_BYTES: Final = 4 * 1024 * 1024
 PROOFS: Final = ".proofs"
 _ENVIRONMENT: Final = (ISSUER, KEY_ID, PUBLIC_KEY)
@@ -54,11 +57,14 @@ class ReadFrontSettings:
     max_calls: int = DEFAULT_CALLS
     max_request_bytes: int = DEFAULT_MAX_BODY
     max_held_bytes: int = DEFAULT_HELD_BYTES
+    watched: tuple[Path, ...] = ()
+    """The files and folders that can give the front something more to serve."""
 
 
 def read_front_settings(path: Path, environment: Mapping[str, str]) -> ReadFrontSettings:
     """SettingsRefused names every problem at once: pointers into the file, names of variables, no values."""
-    return resolve(_document(path), path.absolute().parent, environment)
+    found = resolve(_document(path), path.absolute().parent, environment)
+    return replace(found, watched=(path.absolute(), *found.watched))
 
 
 def resolve(found: FrontSettings, folder: Path, environment: Mapping[str, str]) -> ReadFrontSettings:
@@ -76,18 +82,21 @@ def resolve(found: FrontSettings, folder: Path, environment: Mapping[str, str]) 
     proofs = folder / (PROOFS if found.challenge_directory is msgspec.UNSET else found.challenge_directory)
     if not proofs.is_dir():
         reader.refuse("/challengeDirectory", f"is not a folder: {proofs}")
-    agents = [_agent(reader, number, one, folder, environment.get(CA_FILE)) for number, one in enumerate(found.agents)]
+    roots = Roots(environment.get(CA_FILE), reader.optional(PRIVATE_CA_FILE, ca_file, None))
+    agents = [_versions(reader, number, one, folder, roots) for number, one in enumerate(found.agents)]
     _require_paths(reader, agents, origin)
     reader.conclude()
+    cards = [folder / one.card for one in found.agents]
     limits = FrontLimits() if found.limits is msgspec.UNSET else found.limits
     return ReadFrontSettings(
         listen,
         trust,
         proofs,
-        tuple(agent for agent in agents if agent is not None),
+        _served(agents, origin),
         limits.max_calls or DEFAULT_CALLS,
         limits.max_request_bytes or DEFAULT_MAX_BODY,
         limits.max_held_bytes or DEFAULT_HELD_BYTES,
+        tuple(path for card in cards for path in (card, versions_folder(card))),
     )
 
 
@@ -100,32 +109,63 @@ def _texts(found: FrontSettings) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text is not msgspec.UNSET}
 
 
-def _agent(
-    reader: read.SettingsReader, number: int, found: FrontAgent, folder: Path, roots: str | None
-) -> AgentBehind | None:
+def _versions(
+    reader: read.SettingsReader, number: int, found: FrontAgent, folder: Path, roots: Roots
+) -> tuple[AgentBehind, ...]:
+    """The version of its Card first, then the others."""
     place = f"/agents/{number}"
     endpoint = reader.required(f"{place}/url", Endpoint.parse)
-    routes = {} if found.routes is msgspec.UNSET else {route.skill: route.path for route in found.routes}
     try:
-        card = read_card_of(folder / found.card)
+        cards = [read_card_of(folder / found.card), *_other_cards(versions_folder(folder / found.card))]
         headers = secret_headers(found.authentication, folder)
-        tls = tls_context(found.tls, folder, roots if found.url.lower().startswith("https:") else None)
+        tls = tls_context(found.tls, folder, roots if found.url.lower().startswith("https:") else Roots())
     except SettingsRefused as refused:
         reader.refuse(f"{place}/card", refused.problems[0].reason)
-        return None
+        return ()
     except SecretNotUsable as problem:
         reader.refuse(place, str(problem))
-        return None
-    skill_ids = {} if found.skill_ids is msgspec.UNSET else {one.skill: one.id for one in found.skill_ids}
-    if not skill_ids.keys() <= {skill.id for skill in card.skills}:
-        reader.refuse(f"{place}/skillIds", "must name Skills of the Card")
-    if found.speaks is Speaks.HTTP and routes.keys() != {skill.id for skill in card.skills}:
-        reader.refuse(f"{place}/routes", "must name exactly the Skills of the Card")
-    if found.speaks is Speaks.HTTP and card.limits.streaming:
-        reader.refuse(f"{place}/card", "declares streaming, which plain HTTP has not")
+        return ()
+    _require_skills(reader, place, found, cards)
     tenant = None if found.tenant is msgspec.UNSET else found.tenant
     forwards = found.delegation == "forward"
-    return AgentBehind(card, endpoint, found.speaks, tenant, routes, skill_ids, forwards, headers, tls)
+    behind = AgentBehind(cards[0], endpoint, found.speaks, tenant, {}, {}, forwards, headers, tls)
+    return tuple(
+        replace(behind, card=card, routes=_routes(found, card), skill_ids=_skill_ids(found, card)) for card in cards
+    )
+
+
+def _other_cards(folder: Path) -> list[AgentCard]:
+    files = sorted(folder.glob("*.json"))
+    if len(files) > MAX_VERSIONS:
+        raise _refused(folder, f"holds more than {MAX_VERSIONS} Cards")
+    return [read_card_of(file) for file in files]
+
+
+def _require_skills(reader: read.SettingsReader, place: str, found: FrontAgent, cards: Sequence[AgentCard]) -> None:
+    skills = {skill.id for card in cards for skill in card.skills}
+    if found.skill_ids is not msgspec.UNSET and not {one.skill for one in found.skill_ids} <= skills:
+        reader.refuse(f"{place}/skillIds", "must name Skills of the Card")
+    if found.speaks is not Speaks.HTTP:
+        return
+    routes = () if found.routes is msgspec.UNSET else found.routes
+    if {route.skill for route in routes} != skills:
+        reader.refuse(f"{place}/routes", "must name exactly the Skills of the Card")
+    if any(card.limits.streaming for card in cards):
+        reader.refuse(f"{place}/card", "declares streaming, which plain HTTP has not")
+
+
+def _routes(found: FrontAgent, card: AgentCard) -> dict[str, str]:
+    listed = () if found.routes is msgspec.UNSET else found.routes
+    return {one.skill: one.path for one in listed if one.skill in _skills(card)}
+
+
+def _skill_ids(found: FrontAgent, card: AgentCard) -> dict[str, str]:
+    listed = () if found.skill_ids is msgspec.UNSET else found.skill_ids
+    return {one.skill: one.id for one in listed if one.skill in _skills(card)}
+
+
+def _skills(card: AgentCard) -> set[str]:
+    return {skill.id for skill in card.skills}
 
 
 def read_card_of(path: Path) -> AgentCard:
@@ -137,18 +177,31 @@ def read_card_of(path: Path) -> AgentCard:
     return msgspec.json.decode(content, type=AgentCard)
 
 
-def _require_paths(reader: read.SettingsReader, agents: Sequence[AgentBehind | None], origin: str) -> None:
+def _require_paths(reader: read.SettingsReader, agents: Sequence[tuple[AgentBehind, ...]], origin: str) -> None:
     """The Router calls an Agent where its Card says, so that must be the path that the front has for it."""
     taken: set[str] = set()
-    for number, agent in enumerate(agents):
-        if agent is None:
+    for number, versions in enumerate(agents):
+        if not versions:
             continue
-        path = path_of(agent.card)
+        path = path_of(versions[0].card)
         if path in taken:
             reader.refuse(f"/agents/{number}/card", "has the agentId and version of another one")
         taken.add(path)
-        if agent.card.protocol.endpoint != origin + path:
+        if versions[0].card.protocol.endpoint != origin + path:
             reader.refuse(f"/agents/{number}/card", f"must have the endpoint {origin}{path}")
+        if any(one.card.agent_id != versions[0].card.agent_id for one in versions):
+            reader.refuse(f"/agents/{number}/card", "has the Card of another Agent among its versions")
+
+
+def _served(agents: Sequence[tuple[AgentBehind, ...]], origin: str) -> tuple[AgentBehind, ...]:
+    """What the settings name comes first. A Card of another origin is of a front that moved: it is not called here."""
+    named = [versions[0] for versions in agents if versions]
+    others = [one for versions in agents for one in versions[1:]]
+    served = {path_of(one.card): one for one in named}
+    for one in others:
+        if one.card.protocol.endpoint == origin + path_of(one.card):
+            served.setdefault(path_of(one.card), one)
+    return tuple(served.values())
 
 
 def _document(path: Path) -> FrontSettings:

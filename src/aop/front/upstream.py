@@ -2,12 +2,15 @@
 
 import asyncio
 import ssl
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import msgspec
 
 from aop.base.settings import Secret
 from aop.front.faults import OK, UpstreamSilent, UpstreamUnavailable, UpstreamUnreadable, fault_of
+from aop.front.reading import Seen
 from aop.net.http import (
     ConnectFailed,
     Headers,
@@ -53,6 +56,8 @@ class UpstreamRequest(msgspec.Struct, gc=False):
     """Those of this request alone."""
     path: str | None = None
     """Below the Agent's address; None for the address itself."""
+    tenant: str = ""
+    """Has connections of its own: where answers have no ids, one that comes twice must not meet somebody else."""
 
     def __repr__(self) -> str:
         return "UpstreamRequest()"
@@ -109,6 +114,8 @@ class Upstream:
             addresses = await self._addresses(request.deadline)
         for address in addresses:
             target, head = self._prepared(address, request.accept, request.path)
+            if request.tenant:
+                target = replace(target, tenant=request.tenant)
             if request.headers:
                 head = with_headers(head, request.headers)
             text = with_body(head, request.body)
@@ -119,17 +126,15 @@ class Upstream:
                     raise fault_of(error) from None
         raise UpstreamUnavailable("no address")
 
-    async def json(self, request: UpstreamRequest, held: HeldBytes) -> bytes:
-        """The body of a JSON answer with status 200."""
+    async def json(self, request: UpstreamRequest, held: HeldBytes, read: Callable[[bytes], Seen]) -> Seen:
+        """What is read in a JSON answer with status 200."""
         answer = await self.open(request)
         try:
             require_ok(answer)
             require_media_type(answer, JSON)
-            body = answer.rest()
-            if body is None:
-                return await whole_body(answer, held)
-            held.add(len(body))
-            return body
+            seen = read(await whole_body(answer, held))
+            close_after(seen, answer)
+            return seen
         finally:
             answer.leave()
 
@@ -165,6 +170,15 @@ class Upstream:
         except TimeoutError:
             raise UpstreamSilent("no address in time") from None
         return addresses
+
+
+def close_after(seen: Seen, answer: StreamedAnswer) -> bool:
+    """Whether the connection is closed, because this is no response to the request: it may be the first of two answers,
+    and the second one would meet the next request."""
+    is_none = seen.result is None and not seen.refuses
+    if is_none:
+        answer.close()
+    return is_none
 
 
 def require_ok(answer: StreamedAnswer) -> None:
