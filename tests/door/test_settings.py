@@ -1,10 +1,14 @@
 """Settings of the door: safe without any, every problem by name and never by value."""
 
+from pathlib import Path
+
 import pytest
 
 from aop.base.settings import SettingsRefused
 from aop.door.app import build
 from aop.door.settings import read_door_settings
+from tests.client.gateway import saying, scripted_gateway
+from tests.support.authority import Authority
 
 CANARY = "canary-value-4711"
 _ORIGINS = (CANARY, "http://127.0.0.1:8081/", "http://127.0.0.1:80", "HTTP://h:81", "ftp://h", "http://u@h:1", "")
@@ -13,6 +17,7 @@ _WRONG = {
     "PLATFORM_DOOR_LISTEN_ADDRESS": ("8083", "127.0.0.1", "127.0.0.1:0", "::1:80", CANARY),
     "PLATFORM_DOOR_ORIGIN": _ORIGINS,
     "PLATFORM_DOOR_GATEWAY_ORIGIN": (*_ORIGINS, "http://127.0.0.1:8083"),
+    "PLATFORM_CA_FILE": (f"/{CANARY}", "/dev/null", "/"),
     "PLATFORM_DOOR_ALLOWED_HOSTS": ("*", "a, b", "http://a", "a/b", "A", "a:80", "a:0", "a,", "u@a"),
     "PLATFORM_DOOR_ALLOWED_ORIGINS": ("*", "null", "http://a,http://b/", "http://a, http://b", CANARY),
     "PLATFORM_DOOR_MAX_IN_FLIGHT_CALLS": ("0", "100001"),
@@ -63,3 +68,18 @@ async def test_a_file_of_certificate_authorities_that_cannot_be_used_is_a_settin
     with pytest.raises(SettingsRefused) as refused:
         await build(read_door_settings({"PLATFORM_DOOR_GATEWAY_ORIGIN": "https://gateway.example"}))
     assert [(one.name, CANARY in one.reason) for one in refused.value.problems] == [("SSL_CERT_FILE", False)]
+
+
+async def test_a_gateway_with_a_private_authority_needs_the_file_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    authority = Authority(tmp_path)
+    async with scripted_gateway(saying({"status": "ok"}), tls=authority.server_context("127.0.0.1")) as gateway:
+        origin = {"PLATFORM_DOOR_GATEWAY_ORIGIN": f"https://127.0.0.1:{gateway.port}"}
+        for more, ready in (({}, False), ({"PLATFORM_CA_FILE": str(authority.roots)}, True)):
+            unit = await build(read_door_settings(origin | more))
+            try:
+                assert await unit.readiness.ready() is ready
+            finally:
+                await unit.close()

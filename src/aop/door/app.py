@@ -8,12 +8,14 @@ from aop.base.settings import Secret, SettingProblem, SettingsRefused
 from aop.client import AuthoritiesNotUsable
 from aop.client.authorities import CA_FILE
 from aop.door.a2a.endpoint import a2a_routes
+from aop.door.bearers import Bearer, Judgements
 from aop.door.faults import GatewayFault
 from aop.door.gateway import Gateway
 from aop.door.mcp.server import mcp_routes
 from aop.door.origins import DoorOrigins
 from aop.door.protocol import DoorParts, DoorRequest, DoorRoute, Speaks
 from aop.door.settings import DoorSettings
+from aop.net.authorities import beside_public
 from aop.net.policy import Resolver
 from aop.serving.admission import Slots
 from aop.serving.application import Application
@@ -24,7 +26,7 @@ from aop.serving.metrics import UnitMetrics
 from aop.serving.request import Request
 from aop.serving.request_log import UnitLog
 from aop.serving.response import Response
-from aop.serving.routing import Call, Route, RouteAnswer
+from aop.serving.routing import Access, Call, Route, RouteAnswer
 from aop.serving.streaming import CancelOnDisconnect
 from aop.serving.unit import Unit
 from aop.serving.worker_group import WorkerGroup
@@ -48,11 +50,18 @@ async def build(
         tracing = start_telemetry(settings.telemetry, Observed(log, metrics, loops, Resolver()), opened)
         readiness = Readiness({"gateway": gateway.check, "loops": loops.check}, log, metrics)
         parts = DoorParts(settings, gateway, log, metrics, loops, opened, group)
+        judgements = Judgements(gateway.judge, settings.max_judged)
+        opened.push_async_callback(judgements.close)
+        access = _access(judgements)
         calls, watches = Slots(settings.max_calls), Slots(settings.max_watches)
         metrics.in_flight(lambda: calls.taken)
         routes = [
             *health_routes(readiness, metrics, group),
-            *(_route(one, gateway, watches if one.watches else calls) for speaks in protocols for one in speaks(parts)),
+            *(
+                _route(one, access, gateway, watches if one.watches else calls)
+                for speaks in protocols
+                for one in speaks(parts)
+            ),
         ]
         origins = DoorOrigins(settings.allowed_origins, hosts=settings.allowed_hosts)
         application = Application(routes, log, metrics, origins, tracing)
@@ -62,25 +71,34 @@ async def build(
 
 def _gateway(settings: DoorSettings) -> Gateway:
     try:
-        return Gateway(settings.gateway_origin, settings.answer_max_bytes)
+        return Gateway(settings.gateway_origin, settings.answer_max_bytes, tls=beside_public(settings.ca_file))
     except AuthoritiesNotUsable:
         raise SettingsRefused([SettingProblem(CA_FILE, "must be a readable file of PEM certificates")]) from None
 
 
-async def _bearer(request: Request) -> None:
-    """Who it belongs to, and whether to anybody, the Gateway says."""
-    request.grant = Secret(bearer_token(request))
+def _access(judgements: Judgements) -> Access:
+    async def judged(request: Request) -> None:
+        """Before a place is taken and before anything of the body is read."""
+        bearer = Bearer(Secret(bearer_token(request)))
+        try:
+            await judgements.require(bearer)
+        except GatewayFault as fault:
+            request.trace_id = fault.trace_id or request.trace_id
+            raise
+        request.grant = bearer
+
+    return judged
 
 
-def _route(route: DoorRoute, gateway: Gateway, slots: Slots) -> Route:
-    return Route(route.method, route.path, _call(route, gateway), access=_bearer, slots=slots, query=None)
+def _route(route: DoorRoute, access: Access, gateway: Gateway, slots: Slots) -> Route:
+    return Route(route.method, route.path, _call(route, gateway), access=access, slots=slots, query=None)
 
 
 def _call(route: DoorRoute, gateway: Gateway) -> Call:
     async def call(http: Request) -> RouteAnswer:
-        token = http.grant
-        assert isinstance(token, Secret)  # noqa: S101  the access rule put it there
-        request = DoorRequest(http, gateway.caller(token, http.path["workspaceId"]))
+        bearer = http.grant
+        assert isinstance(bearer, Bearer)  # noqa: S101  the access rule put it there
+        request = DoorRequest(http, gateway.caller(bearer, http.path["workspaceId"]))
         answer: RouteAnswer = _NOBODY
         try:
             with CancelOnDisconnect(http):

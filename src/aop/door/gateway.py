@@ -5,7 +5,7 @@ Answers are checked as the client checks them. Every failure is a GatewayFault.
 """
 
 import asyncio
-import hashlib
+import ssl
 from collections.abc import Awaitable
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from aop.base.settings import Secret
 from aop.client.answers import trace_of
 from aop.client.call import Call, json_of
 from aop.client.errors import ClientError
@@ -26,6 +25,7 @@ from aop.contracts.health import Health
 from aop.contracts.invocation import InvocationRequest, InvocationResult, StreamEvent
 from aop.contracts.lineage import InvocationDetail
 from aop.contracts.workspace import Installation, InstallationStatus, Workspace
+from aop.door.bearers import Bearer
 from aop.door.faults import GatewayFault, fault_of
 from aop.door.installed import CardMemory, InstalledAgent, Moments
 from aop.net.http import Answer
@@ -43,14 +43,21 @@ _encode: Final = msgspec.json.Encoder().encode
 class Gateway:
     """The one configured Gateway and the connections to it, which all callers share."""
 
-    def __init__(self, origin: str, answer_max_bytes: int, *, ca: Path | None = None) -> None:
-        """`ca` is that of the client: without it, SSL_CERT_FILE or the certifi roots."""
-        self._client = AsyncOperations(origin, max_answer_bytes=answer_max_bytes, ca=ca)
+    def __init__(
+        self, origin: str, answer_max_bytes: int, *, ca: Path | None = None, tls: ssl.SSLContext | None = None
+    ) -> None:
+        """`ca` and `tls` are those of the client: without them, SSL_CERT_FILE or the certifi roots."""
+        self._client = AsyncOperations(origin, max_answer_bytes=answer_max_bytes, ca=ca, tls=tls)
         self._cards = CardMemory()
         self._agents: Moments[InstalledAgent] = Moments()
 
-    def caller(self, token: Secret, workspace_id: str) -> "DoorCaller":
-        return DoorCaller(self._client, token, workspace_id, self._cards, self._agents)
+    def caller(self, bearer: Bearer, workspace_id: str) -> "DoorCaller":
+        return DoorCaller(self._client, bearer, workspace_id, self._cards, self._agents)
+
+    async def judge(self, bearer: Bearer) -> None:
+        """A fault UNAUTHENTICATED unless it stands for somebody. No question costs the Gateway less: it reads nothing
+        but the token."""
+        await _read(self._client.bearing(bearer.token).read_me())
 
     async def check(self) -> None:
         """Raises unless the Gateway says that it is ready."""
@@ -62,20 +69,21 @@ class Gateway:
 
 
 class DoorCaller:
-    """Who asks the door in one request: a bearer that the Gateway has not judged yet, and the Workspace of the path."""
+    """Who asks the door in one request: a bearer, and the Workspace of the path. Whether the one may use the other,
+    nobody has judged yet."""
 
-    __slots__ = ("_agents", "_cards", "_client", "_token", "workspace_id")
+    __slots__ = ("_agents", "_bearer", "_cards", "_client", "workspace_id")
 
     def __init__(
         self,
         client: AsyncOperations,
-        token: Secret,
+        bearer: Bearer,
         workspace_id: str,
         cards: CardMemory,
         agents: Moments[InstalledAgent],
     ) -> None:
         self._client = client
-        self._token = token
+        self._bearer = bearer
         self._cards = cards
         self._agents = agents
         self.workspace_id = workspace_id
@@ -83,17 +91,17 @@ class DoorCaller:
     @property
     def _reading(self) -> AsyncOperations:
         """For everything but Invocations, which are too many for an object of their own each."""
-        return self._client.bearing(self._token)
+        return self._client.bearing(self._bearer.token)
 
     @property
-    def key(self) -> tuple[str, str]:
-        """Names the bearer and the Workspace in memory; it holds the token, so it goes nowhere else."""
-        return self._token.reveal(), self.workspace_id
+    def key(self) -> tuple[bytes, str]:
+        """Names the bearer and the Workspace in memory."""
+        return self.bearer, self.workspace_id
 
     @property
     def bearer(self) -> bytes:
         """Names the bearer to other workers of the door, without its token."""
-        return hashlib.sha256(self._token.reveal().encode()).digest()
+        return self._bearer.digest
 
     async def workspace(self) -> Workspace:
         """A fault for everybody whom the Gateway does not let see it: the cheapest way to have a bearer judged."""
@@ -161,7 +169,7 @@ class DoorCaller:
     ) -> OperationRequest[InvocationResult]:
         """The content is one JSON value already; whether it is strict JSON and fits the Skill, the platform says."""
         body = InvocationRequest(agent_id=agent_id, capability=skill_id, input=content, stream=stream)
-        bearer = (b"authorization", b"Bearer " + self._token.reveal().encode("ascii"))
+        bearer = (b"authorization", b"Bearer " + self._bearer.token.reveal().encode("ascii"))
         call = Call(_result, body=_encode(body), headers=(bearer,), patience=INVOKE_SECONDS)
         # A path value of a route needs no escapes.
         return OperationRequest("POST", f"/v1/workspaces/{self.workspace_id}/invocations", _OK, call)

@@ -1,6 +1,7 @@
 """What is installed in a Workspace, with its Cards, and the two bounded memories that save asking for it again."""
 
 from collections import OrderedDict
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -49,16 +50,16 @@ class Moments(Generic[T]):
 
     def __init__(self, seconds: float = FRESH_SECONDS) -> None:
         self._seconds = seconds
-        self._values: OrderedDict[tuple[str, ...], tuple[T, float]] = OrderedDict()
+        self._values: OrderedDict[Hashable, tuple[T, float]] = OrderedDict()
 
-    def find(self, key: tuple[str, ...], now: float) -> T | None:
+    def find(self, key: Hashable, now: float) -> T | None:
         value, until = self._values.get(key, (None, 0.0))
         return value if now < until else None
 
-    def forget(self, key: tuple[str, ...]) -> None:
+    def forget(self, key: Hashable) -> None:
         self._values.pop(key, None)
 
-    def keep(self, key: tuple[str, ...], value: T, now: float) -> None:
+    def keep(self, key: Hashable, value: T, now: float) -> None:
         self._values.pop(key, None)
         self._values[key] = (value, now + self._seconds)
         while self._values and (len(self._values) > _MAX_REMEMBERED or next(iter(self._values.values()))[1] <= now):

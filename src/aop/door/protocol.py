@@ -4,9 +4,11 @@ A protocol is a package below `aop.door` with a function of the type `Speaks`: i
 its DoorRoutes. `aop.door.app` lists these functions. For every request that comes to one of its routes, the door has
 already done this:
 
-- Host and Origin are allowed, the path is known, its identifiers are well-formed, and a place is free;
-- there is exactly one bearer. Nobody has judged it yet: whatever is told about the Workspace must have come from the
-  Gateway in this request, through `request.caller`;
+- Host and Origin are allowed, and the path is known;
+- there is exactly one bearer, and the Gateway knows it, at this moment or some seconds ago. What it may do nobody has
+  judged yet: whatever is told about the Workspace must have come from the Gateway in this request, through
+  `request.caller`;
+- a place is free, and the identifiers of the path are well-formed. Nothing of the body has been read;
 - a caller who leaves before the answer begins cancels `serve`; one who leaves later cancels the source of an
   EventStream. Both end the Invocation, because leaving `caller.invoke` or `caller.stream` does.
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from aop.base import settings as read
 from aop.base.share import WorkerShare
 from aop.net import address_settings as addresses
+from aop.net.authorities import CA_FILE, ca_file
 from aop.net.origin import Endpoint
 from aop.serving.unit_settings import Descriptors, Serving, Stopping, read_max_connections, read_stopping
 from aop.telemetry.settings import TelemetrySettings, read_telemetry_settings
@@ -17,6 +19,8 @@ ALLOWED_HOSTS = "PLATFORM_DOOR_ALLOWED_HOSTS"
 ALLOWED_ORIGINS = "PLATFORM_DOOR_ALLOWED_ORIGINS"
 MAX_CALLS = "PLATFORM_DOOR_MAX_IN_FLIGHT_CALLS"
 MAX_WATCHES = "PLATFORM_DOOR_MAX_WATCHES"
+MAX_JUDGED = 64
+"""Bearers that the Gateway is asked about at once; a number of the contract, not of an operator."""
 _DEFAULT_ADDRESS = addresses.ListenAddress("127.0.0.1", 8083)
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _ON_LOOPBACK = frozenset({"127.0.0.1", "::1", "0.0.0.0", "::"})  # noqa: S104  such a listener is there, too
@@ -28,6 +32,7 @@ class DoorSettings:
     origin: str
     """The address under which callers know the door, as agent cards show it."""
     gateway_origin: str
+    ca_file: Path | None
     allowed_hosts: frozenset[str]
     allowed_origins: frozenset[str]
     max_calls: int
@@ -38,18 +43,20 @@ class DoorSettings:
     stopping: Stopping
     log_level: str
     telemetry: TelemetrySettings | None
+    max_judged: int = MAX_JUDGED
 
     def for_worker(self, share: WorkerShare) -> "DoorSettings":
         return replace(
             self,
             max_calls=share.of(self.max_calls),
             max_watches=share.of(self.max_watches),
+            max_judged=share.of(self.max_judged),
             max_connections=None if self.max_connections is None else share.of(self.max_connections),
         )
 
     @property
     def serving(self) -> Serving:
-        use = Descriptors(self.max_calls + self.max_watches, 0, f"{MAX_CALLS}, {MAX_WATCHES}")
+        use = Descriptors(self.max_calls + self.max_watches + self.max_judged, 0, f"{MAX_CALLS}, {MAX_WATCHES}")
         return Serving(self.listen_address, LISTEN_ADDRESS, self.stopping, self.max_connections, use)
 
 
@@ -64,6 +71,7 @@ def read_door_settings(environment: Mapping[str, str]) -> DoorSettings:
         listen_address=listen,
         origin=origin,
         gateway_origin=reader.optional(GATEWAY_ORIGIN, addresses.origin, "http://127.0.0.1:8080"),
+        ca_file=reader.optional(CA_FILE, ca_file, None),
         allowed_hosts=frozenset(hosts or [Endpoint.parse(origin).authority, *_own(listen)]),
         allowed_origins=frozenset(origins or [origin]),
         max_calls=reader.optional(MAX_CALLS, slots, 1024),

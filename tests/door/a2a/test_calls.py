@@ -1,5 +1,6 @@
 """What an A2A client gets at the door, in both versions: results, Tasks of the Ledger, refusals, and errors."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -55,6 +56,18 @@ async def test_a_stream_has_the_task_its_chunks_and_one_end(agents: A2AAgents, v
         task_of(first)["id"]
     }
     assert task_of(first)["contextId"] == task_of(first)["id"]
+    assert {task_of(one)["artifact"]["artifactId"] for one in chunks} == {"result"}
+    assert [task_of(one).get("append", False) for one in chunks] == [False, True, True]
+
+
+@pytest.mark.rows("DOOR-01")
+@both_versions
+async def test_the_last_status_of_a_stream_has_the_time_of_its_end(agents: A2AAgents, version: str) -> None:
+    reply = await ask(agents, agents.chat, STREAM[version], params(HELLO, version=version), version=version)
+    first, *_, last = (task_of(one) for one in events_of(reply.body))
+    detail = await agents.door.platform.detail(first["id"])
+    assert first["status"]["timestamp"] < last["status"]["timestamp"]
+    assert detail["events"][-1]["occurredAt"] <= last["status"]["timestamp"]
 
 
 @pytest.mark.rows("DOOR-01")
@@ -91,8 +104,13 @@ async def test_what_failed_is_a_failed_task_with_code_reason_and_trace(
     assert (detail["invocation"]["errorCode"], detail["invocation"]["reason"]) == tuple(facts.values())
     (said,) = ended["status"]["message"]["parts"]
     assert all(word in said["text"] for word in (*facts.values(), detail["invocation"]["traceId"]))
-    read = await ask(agents, agents.chat, GET[version], {"id": detail["invocation"]["invocationId"]}, version=version)
-    assert facts.items() <= read.json["result"]["metadata"].items()
+    assert methods is STREAM or ended["history"] == [ended["status"]["message"]]
+    found = {"id": detail["invocation"]["invocationId"]}
+    read = (await ask(agents, agents.chat, GET[version], found, version=version)).json["result"]
+    assert facts.items() <= read["metadata"].items()
+    assert read["history"] == [read["status"]["message"]]
+    none = (await ask(agents, agents.chat, GET[version], {**found, "historyLength": 0}, version=version)).json
+    assert none["result"]["history"] == []
 
 
 @pytest.mark.parametrize(
@@ -141,6 +159,17 @@ async def test_what_is_not_offered_is_refused_as_the_protocol_says(
     assert await agents.door.platform.recorded() == recorded
 
 
+def no_utf8() -> Iterator[bytes]:
+    """Bytes that are none, in one member after the other."""
+    members = params("hi", contextId="c", other="o", metadata={"skillId": "s"})
+    for method, found in (("message/send", members), ("message/stream", members), ("tasks/get", {"id": "t"})):
+        whole = rpc(method, found)
+        for name in (b"id", b"method", b"contextId", b"messageId", b"skillId", b"text", b"other", b"role"):
+            before, member, after = whole.rpartition(b'"%b": "' % name)
+            if member:
+                yield before + member + b"\xff" + after
+
+
 @pytest.mark.parametrize(
     ("body", "content_type", "status", "code"),
     [
@@ -151,8 +180,16 @@ async def test_what_is_not_offered_is_refused_as_the_protocol_says(
         (rpc("tasks/get", {"id": "inv_1"}, "i" * 257), b"application/json", 200, -32600),
         (rpc("tasks/get", {"id": "inv_1"}, 2**64), b"application/json", 200, -32600),
         (b'{"jsonrpc": "2.0", "id": 1, "params": %b}' % (b"[" * 100_000), b"application/json", 200, -32700),
+        *((body, b"application/json", 200, -32700) for body in no_utf8()),
+        (rpc("tasks/get", {"id": "i" * 1_000_000}), b"application/json", 200, -32001),
+        (rpc("tasks/cancel", {"id": "i" * 1_000_000}), b"application/json", 200, -32001),
+        (rpc("tasks/get", {"id": "inv_1"}, "i" * 1_000_000), b"application/json", 200, -32600),
+        (rpc("tasks/get", {"id": "inv_1"}, 1.5), b"application/json", 200, -32600),
+        (rpc("tasks/get", {"id": "inv_1"}, [1]), b"application/json", 200, -32600),
     ],
+    ids=lambda value: str(value)[:90],
 )
+@pytest.mark.rows("SOUND-04")
 async def test_a_body_that_is_no_request_has_its_code(
     agents: A2AAgents, body: bytes, content_type: bytes, status: int, code: int
 ) -> None:

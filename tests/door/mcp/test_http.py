@@ -13,7 +13,7 @@ from tests.support.callers import asking
 from tests.support.door import OpenDoor, running_door
 from tests.support.loop import SPACE
 from tests.support.peers import hold
-from tests.support.streaming_agent import a_whole_stream, endless, streamed
+from tests.support.streaming_agent import a_whole_stream, endless, piece, status, streamed, task
 from tests.support.units import Headers, Reply
 from tests.support.waiting import becomes_true
 
@@ -30,6 +30,11 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 
 def request(method: str, params: Any = None, number: int | str = 1) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}).encode()
+
+
+def cancellation(number: int | str) -> bytes:
+    params = {"requestId": number}
+    return json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).encode()
 
 
 async def post(door: OpenDoor, body: bytes, *headers: tuple[bytes, bytes], path: str = PATH) -> Reply:
@@ -94,12 +99,37 @@ async def test_a_modern_client_needs_no_handshake(door: OpenDoor) -> None:
         (request("tools/call", {"name": "no\u202esuch"}), 200, -32602),
         (request("tools/list", {"cursor": "!"}), 200, -32602),
         (request("initialize"), 200, -32602),
+        (request("ping", number="i" * 256), 200, None),
+        (request("ping", number="i" * 257), 400, -32600),
+        (request("ping", number="i" * 1_000_000), 400, -32600),
+        (request("ping", number=2**63 - 1), 200, None),
+        (request("ping", number=2**64), 400, -32600),
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', 400, -32600),
+        (b'{"jsonrpc":"2.0","id":[1],"method":"ping"}', 400, -32600),
+        (request("ping", {"_meta": {"progressToken": "t" * 257}}), 200, -32602),
+        (request("ping", {"_meta": {"progressToken": 2**64}}), 200, -32602),
+        (request("ping", {"_meta": {"progressToken": 1.5}}), 200, -32602),
+        (request("ping", {"_meta": {"progressToken": [1]}}), 200, -32602),
+        (cancellation("i" * 257), 400, -32602),
+        (cancellation(2**64), 400, -32602),
+        (b'{"jsonrpc":"2.0","id":"\xff","method":"ping"}', 400, -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping\xff"}', 400, -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\xff"}}', 400, -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"progressToken":"\xc3"}}}', 400, -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"\xed\xa0\x80"}}', 400, -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"other":"\xff"}}', 400, -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"\\ud800"}}', 400, -32700),
     ],
+    ids=lambda value: str(value)[:90],
 )
-async def test_what_can_not_be_served_is_a_json_rpc_error(door: OpenDoor, body: bytes, status: int, code: int) -> None:
-    reply = await post(door, body)
-    assert (reply.status, reply.json["error"]["code"]) == (status, code)
-    assert "\u202e" not in reply.json["error"]["message"]
+@pytest.mark.rows("SOUND-04")
+async def test_what_can_not_be_served_is_a_json_rpc_error(
+    door: OpenDoor, body: bytes, status: int, code: int | None
+) -> None:
+    reply = await post(door, body, (b"mcp-session-id", b"mine"))
+    error = reply.json.get("error", {})
+    assert (reply.status, error.get("code")) == (status, code)
+    assert "\u202e" not in error.get("message", "")
 
 
 @pytest.mark.parametrize(
@@ -149,6 +179,11 @@ async def test_whom_the_gateway_refuses_every_method_refuses_with_the_same_words
         request("tools/call", {"name": name, "arguments": []}),
         request("resources/list"),
         b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+        cancellation(1),
+        b"{",
+        b"[]",
+        request("tools/list", {"cursor": "!"}),
+        request("ping", number="i" * 257),
     ]
     for bearer in bearers:
         wanted = await door.platform.gateway.get(f"/v1/workspaces/{SPACE}", headers=bearer)
@@ -204,7 +239,7 @@ async def test_a_cancellation_ends_the_call_of_its_own_session_alone(door: OpenD
     body = request("tools/call", {"name": await tool_of(door), **meta}, number=7)
     call = asyncio.create_task(post(door, body, (b"mcp-session-id", b"mine")))
     arrived = await door.platform.agent.arrival(method, before + 1)
-    cancel = json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}).encode()
+    cancel = cancellation(7)
     for session in ((), ((b"mcp-session-id", b"yours"),)):
         assert (await post(door, cancel, *session)).status == 202
     await asyncio.sleep(0.1)
@@ -241,6 +276,24 @@ async def test_chunks_come_as_progress_only_where_somebody_asked_for_them(door: 
     only_json = [door.authorization, (b"accept", b"application/json"), (b"content-type", b"application/json")]
     body = request("tools/call", {"name": name, "_meta": {"progressToken": "t"}})
     assert (await door.unit.ask("POST", PATH, body, headers=only_json)).json["result"]["isError"] is False
+
+
+async def test_chunks_of_text_are_one_text_for_who_reads_and_apart_for_programs(door: OpenDoor) -> None:
+    body = request("tools/call", {"name": await tool_of(door), "_meta": {"progressToken": 1}})
+
+    async def ended(*chunks: Any) -> dict[str, Any]:
+        pieces = [piece(one, number, len(chunks)) for number, one in enumerate(chunks)]
+        door.platform.agent.script(streamed(task(), *pieces, status("completed")))
+        found: dict[str, Any] = json.loads((await post(door, body)).body.split(b"data: ")[-1])["result"]
+        return found
+
+    said = await ended("turn ", "1 \u00e9\n", '"in"')
+    assert said["structuredContent"] == {"chunks": ["turn ", "1 \u00e9\n", '"in"']}
+    assert said["content"] == [{"type": "text", "text": 'turn 1 \u00e9\n"in"'}]
+    alone = await ended("all of it")
+    assert (alone["structuredContent"], alone["content"][0]["text"]) == ({"result": "all of it"}, "all of it")
+    mixed = await ended("turn ", {"n": 1})
+    assert json.loads(mixed["content"][0]["text"]) == mixed["structuredContent"] == {"chunks": ["turn ", {"n": 1}]}
 
 
 async def test_a_bearer_is_told_nowhere(door: OpenDoor, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,19 +53,19 @@ class A2ACall:
         message = read_message(self.version, self.rpc.params)
         skill_id = message.skill_id or await self.only_skill()
         view, value = await self.run(message, skill_id)
-        return self._result(self.form.sent(self.form.task(view, value)))
+        return self._result(self.form.sent(self.form.task(view, value, history=message.history_length)))
 
     async def get(self) -> Response:
         """The state that the Ledger has. Artifacts are nowhere but in the answer to the call."""
-        params = read_params(self.rpc.params, TaskParams)
+        params = self._task_params()
         record = await self._record(params.id)
         context_id = await self.open_calls.context_of(params.id, self.agent_id, self.caller)
         view = recorded_view(record, context_id or params.id)
-        return self._result(self.form.task(view, history=params.history_length is not None))
+        return self._result(self.form.task(view, history=params.history_length))
 
     async def cancel(self) -> Response:
         """Ends a call that streams in this door, and says what the Ledger then has."""
-        params = read_params(self.rpc.params, TaskParams)
+        params = self._task_params()
         context_id = await self.open_calls.cancel(params.id, self.agent_id, self.caller)
         if context_id is None:
             raise TaskNotFound
@@ -76,7 +76,7 @@ class A2ACall:
 
     async def resubscribe(self) -> Response:
         """Not offered, because nobody keeps what a stream has told. A Task that does not exist is told as such."""
-        await self._record(read_params(self.rpc.params, TaskParams).id)
+        await self._record(self._task_params().id)
         raise OperationNotSupported
 
     async def only_skill(self) -> str:
@@ -104,9 +104,14 @@ class A2ACall:
         self.request.ran(fault.trace_id, fault.invocation_id)
         return failed_view(fault.invocation_id, message.context_id or fault.invocation_id, fault)
 
-    async def _record(self, invocation_id: str) -> InvocationRecord:
-        if not is_safe_identifier(invocation_id):
+    def _task_params(self) -> TaskParams:
+        """Of a Task whose id may be one: all workers are shown it."""
+        params = read_params(self.rpc.params, TaskParams)
+        if not is_safe_identifier(params.id):
             raise TaskNotFound
+        return params
+
+    async def _record(self, invocation_id: str) -> InvocationRecord:
         try:
             record = (await self.caller.invocation(invocation_id)).invocation
         except GatewayFault as fault:

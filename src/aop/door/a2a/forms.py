@@ -35,8 +35,9 @@ class A2AForm(Protocol):
     def part(self, value: bytes) -> bytes:
         """One value of an Agent."""
 
-    def task(self, view: TaskView, value: bytes | None = None, *, history: bool = False) -> bytes:
-        """A Task, with its artifact if there is one. Its history is empty wherever it is asked for."""
+    def task(self, view: TaskView, value: bytes | None = None, *, history: int | None = None) -> bytes:
+        """A Task, with its artifact if there is one. `history` is the length that the caller asks for; nothing but the
+        message of the status is ever in it."""
 
     def sent(self, task: bytes) -> bytes:
         """The result of a message that was not streamed, and the first event of a stream."""
@@ -59,9 +60,9 @@ class KindForm:
             return b'{"kind":"data","data":%b}' % value
         return b'{"kind":"data","data":{"result":%b}}' % value
 
-    def task(self, view: TaskView, value: bytes | None = None, *, history: bool = False) -> bytes:
+    def task(self, view: TaskView, value: bytes | None = None, *, history: int | None = None) -> bytes:
         task = {"kind": "task", "id": view.id, "contextId": view.context_id, "status": self._status(view)}
-        return _encode(_completed(task, view, self, value, history=history))
+        return _encode(_completed(task, view, self, value, history))
 
     def sent(self, task: bytes) -> bytes:
         return task
@@ -84,9 +85,9 @@ class ProtoForm:
     def part(self, value: bytes) -> bytes:
         return (b'{"text":%b}' if value[0] == _QUOTE else b'{"data":%b}') % value
 
-    def task(self, view: TaskView, value: bytes | None = None, *, history: bool = False) -> bytes:
+    def task(self, view: TaskView, value: bytes | None = None, *, history: int | None = None) -> bytes:
         task = {"id": view.id, "contextId": view.context_id, "status": self._status(view)}
-        return _encode(_completed(task, view, self, value, history=history))
+        return _encode(_completed(task, view, self, value, history))
 
     def sent(self, task: bytes) -> bytes:
         return b'{"task":%b}' % task
@@ -146,12 +147,13 @@ def one_line(value: bytes) -> bytes:
 
 
 def _completed(
-    task: dict[str, Any], view: TaskView, form: A2AForm, value: bytes | None, *, history: bool
+    task: dict[str, Any], view: TaskView, form: A2AForm, value: bytes | None, history: int | None
 ) -> dict[str, Any]:
+    said = [task["status"]["message"]] if "message" in task["status"] else []
     if value is not None:
         task["artifacts"] = [{"artifactId": ARTIFACT, "parts": [msgspec.Raw(form.part(value))]}]
-    if history:
-        task["history"] = []
+    if said or history is not None:
+        task["history"] = [] if history == 0 else said
     task["metadata"] = view.facts
     return task
 

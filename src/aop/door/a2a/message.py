@@ -3,9 +3,9 @@
 The envelope is read by its types alone. Whether the input is strict JSON and fits the Skill, the platform says.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -17,6 +17,7 @@ from aop.a2a.rpc import (
     InvalidParams,
     MessageConfiguration,
     TaskNotFound,
+    TextPart,
     UserMessage,
     read_params,
 )
@@ -25,15 +26,26 @@ from aop.door.a2a.errors import PartNotSupported
 
 MAX_CONTEXT: Final = 256
 """Characters of a context id: every event of an answer repeats it."""
-_QUOTE, _BRACE = b'"', b"{"
+_BRACE: Final = b"{"
 _NULL: Final = b"null"
+_NOTHING: Final = msgspec.Raw(_NULL)
+_MEDIA_TYPE: Final = ("mediaType", "mimeType")
+_JSON: Final = "application/json"
 
 
 class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
     skill_id: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | None = None
 
 
-class _NamedMessage(UserMessage, frozen=True, rename="camel"):
+class _TypedData(DataPart, frozen=True, tag="data"):
+    """A2A 0.3 has no member for the media type of data: clients put it into the metadata."""
+
+    metadata: msgspec.Raw = _NOTHING
+
+
+class _NamedMessage(UserMessage, frozen=True, rename="camel", kw_only=True):
+    kind: Literal["message"] = "message"
+    parts: Annotated[tuple[_TypedData | TextPart | FilePart, ...], msgspec.Meta(min_length=1)]
     metadata: _Metadata | None = None
 
 
@@ -66,6 +78,32 @@ class IncomingMessage:
     input: msgspec.Raw = field(repr=False)
     skill_id: str | None
     context_id: str | None
+    history_length: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What the parts of a message hold. `foreign` is data of a media type that is not ours."""
+
+    texts: list[str] = field(default_factory=list)
+    objects: list[msgspec.Raw] = field(default_factory=list)
+    foreign: list[msgspec.Raw] = field(default_factory=list)
+
+    def add_data(self, data: msgspec.Raw, media_type: object) -> None:
+        named = media_type.partition(";")[0].strip().lower() if isinstance(media_type, str) else ""
+        (self.objects if named in {"", _JSON} else self.foreign).append(data)
+
+    def input(self) -> msgspec.Raw:
+        """Text parts are one string, a line each; a data part is an object. Beside text foreign data is left out:
+        clients send it for servers of their own kind."""
+        objects = self.objects if self.texts else [*self.objects, *self.foreign]
+        if (self.texts and objects) or len(objects) > 1:
+            raise InvalidParams("A message has text parts, or one data part")
+        if self.texts:
+            return msgspec.Raw(msgspec.json.encode("\n".join(self.texts)))
+        if not bytes(objects[0]).startswith(_BRACE):
+            raise InvalidParams("The data of a part must be an object")
+        return objects[0]
 
 
 def read_message(version: A2AVersion, params: msgspec.Raw) -> IncomingMessage:
@@ -75,30 +113,29 @@ def read_message(version: A2AVersion, params: msgspec.Raw) -> IncomingMessage:
 def _read_0_3(raw: msgspec.Raw) -> IncomingMessage:
     params = read_params(raw, _Params)
     message = params.message
-    if params.configuration is not None:
-        params.configuration.require_supported()
+    configuration = params.configuration or MessageConfiguration()
+    configuration.require_supported()
     if message.task_id:
         raise TaskNotFound
-    texts: list[str] = []
-    objects: list[msgspec.Raw] = []
+    content = _Content()
     for part in message.parts:
         if isinstance(part, FilePart):
             raise PartNotSupported
-        if isinstance(part, DataPart):
-            objects.append(part.data)
+        if isinstance(part, TextPart):
+            content.texts.append(part.text)
         else:
-            texts.append(part.text)
-    content = _input(texts, objects)
-    return IncomingMessage(content, _skill(params.message.metadata, params.metadata), message.context_id)
+            metadata = read_params(part.metadata, object)
+            named = metadata if isinstance(metadata, dict) else {}
+            content.add_data(part.data, next((named[name] for name in _MEDIA_TYPE if name in named), None))
+    skill_id = _skill(message.metadata, params.metadata)
+    return IncomingMessage(content.input(), skill_id, message.context_id, configuration.history_length)
 
 
 def _read_1_0(raw: msgspec.Raw) -> IncomingMessage:
     params = read_params(raw, _ProtoParams)
-    message, configuration = params.message, params.configuration
-    if configuration is not None:
-        modes = configuration.accepted_output_modes or None
-        push = configuration.task_push_notification_config
-        MessageConfiguration(accepted_output_modes=modes, push_notification_config=push).require_supported()
+    message, configuration = params.message, params.configuration or _ProtoConfiguration()
+    modes, push = configuration.accepted_output_modes or None, configuration.task_push_notification_config
+    MessageConfiguration(accepted_output_modes=modes, push_notification_config=push).require_supported()
     if not message.message_id:
         raise InvalidParams("The message has no messageId")
     if message.role != USER:
@@ -109,15 +146,14 @@ def _read_1_0(raw: msgspec.Raw) -> IncomingMessage:
         raise TaskNotFound
     if len(message.context_id) > MAX_CONTEXT:
         raise InvalidParams(f"The contextId is longer than {MAX_CONTEXT} characters")
-    texts: list[str] = []
-    objects: list[msgspec.Raw] = []
+    content = _Content()
     for part in message.parts:
-        _sort(part, texts, objects)
-    content = _input(texts, objects)
-    return IncomingMessage(content, _skill(message.metadata, params.metadata), message.context_id or None)
+        _sort(part, content)
+    skill_id = _skill(message.metadata, params.metadata)
+    return IncomingMessage(content.input(), skill_id, message.context_id or None, configuration.history_length)
 
 
-def _sort(part: ProtoPart, texts: list[str], objects: list[msgspec.Raw]) -> None:
+def _sort(part: ProtoPart, content: _Content) -> None:
     """A part of A2A 1.0 has one content; a member that is null counts as absent."""
     contents = {
         name: value
@@ -127,22 +163,12 @@ def _sort(part: ProtoPart, texts: list[str], objects: list[msgspec.Raw]) -> None
     if len(contents) != 1:
         raise InvalidParams("A part has exactly one content")
     if "text" in contents:
-        texts.append(read_params(contents["text"], str))
+        content.texts.append(read_params(contents["text"], str))
     elif "data" in contents:
-        objects.append(contents["data"])
+        media_type = None if part.media_type is msgspec.UNSET else read_params(part.media_type, object)
+        content.add_data(contents["data"], media_type)
     else:
         raise PartNotSupported
-
-
-def _input(texts: Sequence[str], objects: Sequence[msgspec.Raw]) -> msgspec.Raw:
-    """Text parts are one string, a line each; a data part is an object. Nothing of a message is left out silently."""
-    if (texts and objects) or len(objects) > 1:
-        raise InvalidParams("A message has text parts, or one data part")
-    if texts:
-        return msgspec.Raw(msgspec.json.encode("\n".join(texts)))
-    if not bytes(objects[0]).startswith(_BRACE):
-        raise InvalidParams("The data of a part must be an object")
-    return objects[0]
 
 
 def _skill(*places: _Metadata | None) -> str | None:

@@ -86,8 +86,8 @@ class _Stream:
 
     def _terminal(self, event: StreamEvent) -> bytes:
         if event.error is msgspec.UNSET:
-            done = msgspec.structs.replace(self._view, state=TaskState.COMPLETED)
-            return self._writer.status(done)
+            trace_id = self._arriving.trace_id
+            return self._writer.status(view_of(self._view.id, self._context_id, TaskState.COMPLETED, trace_id))
         fault = fault_of(PlatformError.of(event.error))
         self.failure = (fault.code, fault.reason)
         return self._writer.status(failed_view(self._view.id, self._context_id, fault))

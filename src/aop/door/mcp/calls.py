@@ -16,7 +16,7 @@ from aop.door.mcp.messages import Fault, ProtocolFault
 from aop.door.mcp.results import ToolResult, result_of, result_of_chunks
 from aop.door.mcp.schemas import INPUT
 from aop.door.mcp.tools import SkillTool
-from aop.serving.held import HeldMemory
+from aop.serving.held import HeldBytes, HeldMemory
 
 MAX_MESSAGE: Final = 4096
 """Characters of a chunk that a progress message shows. The result holds all of it."""
@@ -61,6 +61,7 @@ class StreamedCall:
 
     def __init__(self, arriving: ArrivingResult, memory: HeldMemory, max_bytes: int) -> None:
         self._arriving = arriving
+        self._memory = memory
         self._held = memory.held()
         self._max_bytes = max_bytes
         self._chunks: list[bytes] = []
@@ -76,6 +77,12 @@ class StreamedCall:
         self._cancelled = True
         if self._reading is not None:
             self._reading.reschedule(0)
+
+    def written(self, text: bytes) -> HeldBytes:
+        """Counts what its client is told before the result, for as long as it is on its way."""
+        written = self._memory.held()
+        written.add(len(text))
+        return written
 
     async def chunks(self) -> AsyncIterator[list[bytes]]:
         """Those that arrived together at a time.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum, IntEnum
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -25,7 +25,9 @@ CAPABILITIES: Final = {"tools": {"listChanged": True}}
 SERVER_INFO_KEY: Final = "io.modelcontextprotocol/serverInfo"
 SUBSCRIPTION_KEY: Final = "io.modelcontextprotocol/subscriptionId"
 
-Id = int | str
+MAX_ID: Final = 256
+"""Characters of an id or a progress token: answers repeat them, a progress token with every chunk."""
+Id = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | Annotated[str, msgspec.Meta(max_length=MAX_ID)]
 _UNSET: Final = msgspec.UNSET
 encode: Final = msgspec.json.Encoder().encode
 
@@ -98,16 +100,21 @@ class McpMessage(msgspec.Struct, frozen=True):
     raw_params: msgspec.Raw = msgspec.field(default=msgspec.Raw(b"{}"), name="params")
 
 
+_NO_REQUEST: Final = (
+    "The body must be one JSON-RPC request or notification; an id is a text of at most 256 characters or an integer of"
+    " at most 64 bits"
+)
 _decode_message: Final = msgspec.json.Decoder(McpMessage).decode
 _decode_params: Final = msgspec.json.Decoder(Params).decode
 
 
 def read_message(body: bytes) -> McpMessage:
     try:
+        body.decode()  # all of it, because most members are read later or never
         return _decode_message(body)
     except msgspec.ValidationError:
-        raise ProtocolFault(Fault.REQUEST, "The body must be one JSON-RPC request or notification") from None
-    except (msgspec.DecodeError, RecursionError):
+        raise ProtocolFault(Fault.REQUEST, _NO_REQUEST) from None
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError):
         raise ProtocolFault(Fault.PARSE, "Parse error") from None
 
 

@@ -22,6 +22,7 @@ REFUSED: Final = frozenset({ErrorCode.UNAUTHENTICATED, ErrorCode.FORBIDDEN, Erro
 _MEMBERS: Final = {Era.HANDSHAKE: b"", Era.MODERN: b',"resultType":"complete"'}
 _META: Final = {Era.HANDSHAKE: b"", Era.MODERN: b',"%b":%b' % (SERVER_INFO_KEY.encode(), encode(SERVER_INFO))}
 _LF, _CR = 0x0A, 0x0D
+_QUOTE: Final = b'"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,11 @@ class ToolResult:
     """`{result}` or `{chunks}` as JSON text of one line."""
     trace_id: str
     invocation_id: str
+    words: bytes | None = None
+    """What the chunks of a stream say together, as a JSON text, when all of them are texts."""
 
     def text(self, era: Era) -> bytes:
-        content = encode(self.structured.decode())
+        content = encode(self.structured.decode()) if self.words is None else self.words
         return (
             b'{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false%b,'
             b'"_meta":{"%b":"%b","%b":"%b"%b}}'
@@ -77,7 +80,9 @@ def result_of_chunks(chunks: Sequence[bytes], trace_id: str, invocation_id: str)
         if len(chunks) == 1
         else b'{"%b":[%b]}' % (CHUNKS.encode(), b",".join(chunks))
     )
-    return ToolResult(structured, trace_id, invocation_id)
+    is_text = chunks and all(chunk.startswith(_QUOTE) for chunk in chunks)
+    words = b'"%b"' % b"".join(chunk[1:-1] for chunk in chunks) if is_text else None
+    return ToolResult(structured, trace_id, invocation_id, words)
 
 
 def problem_of(fault: GatewayFault, trace_id: str | None = None) -> ToolProblem:

@@ -13,6 +13,7 @@ from aop.door.mcp.calls import DoorMemory
 from aop.door.mcp.catalog import Catalogs
 from aop.door.mcp.listing import listed
 from aop.door.mcp.messages import (
+    MAX_ID,
     SUBSCRIPTION_KEY,
     Era,
     Fault,
@@ -106,6 +107,8 @@ class McpServer:
                 handshake.require_modern(request.http, message, params)
             return await self._served(_McpRequest(request, request_id, message.method, params, era))
         except ProtocolFault as fault:
+            # Whoever may not come in learns nothing but that, not even how a request must be written.
+            await request.caller.workspace()
             return Response(fault.status(era, request_id), failure(request_id, fault), (JSON,))
 
     async def get(self, request: DoorRequest) -> RouteAnswer:
@@ -118,17 +121,15 @@ class McpServer:
     async def _served(self, request: _McpRequest) -> RouteAnswer:
         method = self._methods.get((request.era, request.method))
         if method is None:
-            await request.door.caller.workspace()
             raise ProtocolFault(Fault.METHOD, "Method not found")
         return await method(request)
 
     async def _notified(self, request: DoorRequest, message: McpMessage) -> Response:
         """Only a cancellation means anything, and only in the session that the call belongs to."""
         params = read_params(message)
+        await request.caller.workspace()
         if message.method == "notifications/cancelled" and params.request_id is not msgspec.UNSET:
-            await self._running.cancel(request.caller, request.http.single_header(SESSION_HEADER), params.request_id)
-        else:
-            await request.caller.workspace()
+            await self._running.cancel(request.caller, _session(request), params.request_id)
         return Response(202)
 
     async def _initialize(self, request: _McpRequest) -> Response:
@@ -152,7 +153,7 @@ class McpServer:
     async def _call(self, request: _McpRequest) -> RouteAnswer:
         if request.params.name is msgspec.UNSET:
             raise ProtocolFault(Fault.PARAMS, "tools/call must name a tool")
-        session = request.door.http.single_header(SESSION_HEADER) if request.era is Era.HANDSHAKE else None
+        session = _session(request.door) if request.era is Era.HANDSHAKE else None
         return await self._tools.answer(
             ToolRequest(request.door, request.id, request.params.name, request.params, request.era, session)
         )
@@ -185,3 +186,9 @@ class McpServer:
         yield COMMENT
         async for _ in changes(self._catalogs, request.caller, self._ending):
             yield frame(notification(_CHANGED, {}))
+
+
+def _session(request: DoorRequest) -> bytes | None:
+    """Kept for as long as a call runs, and shown to all workers: a longer name than an id may have counts as none."""
+    name = request.http.single_header(SESSION_HEADER)
+    return None if name is None or len(name) > MAX_ID else name

@@ -17,6 +17,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
+from aop.base.loops import Loops, Report
 from aop.door.faults import GatewayFault
 from aop.door.gateway import DoorCaller
 from aop.door.installed import FRESH_SECONDS
@@ -24,9 +25,10 @@ from aop.door.mcp.calls import DoorMemory, StreamedCall, invoked, progress_messa
 from aop.door.mcp.catalog import Catalogs
 from aop.door.mcp.listing import listed
 from aop.door.mcp.messages import INSTRUCTIONS, SERVER_INFO, Era, Params, ProtocolFault
-from aop.door.mcp.results import ToolEnd, ToolProblem, problem_of
+from aop.door.mcp.results import REFUSED, ToolEnd, ToolProblem, problem_of
 from aop.door.mcp.tools import SkillTool
-from aop.door.mcp.watch import changes
+from aop.door.mcp.watch import WATCH_SECONDS, changes
+from aop.serving.request_log import Level, UnitLog, safe_cause
 
 _Context = ServerRequestContext[Any, Any]
 
@@ -36,20 +38,27 @@ _HINTS: Final = {"tools/list": CacheHint(int(FRESH_SECONDS * 1000), "private")}
 async def serve_stdio(caller: DoorCaller, max_bytes: int) -> None:
     """Until the other side closes its end; every call that still runs is then cancelled."""
     tools = StdioTools(caller, max_bytes)
-    watching = asyncio.create_task(tools.watch())
+    loops = Loops(_report_of)
+    loops.start("tools", tools.watch, needed=False)
     try:
         async with stdio_server() as (reading, writing):
             options = tools.server.create_initialization_options(NotificationOptions(tools_changed=True))
             await tools.server.run(reading, writing, options)
     finally:
-        watching.cancel()
-        await asyncio.wait({watching})
+        await loops.close()
+
+
+def _report_of(name: str) -> Report:
+    """On stderr, which the host shows or keeps."""
+    log = UnitLog("mcp")
+    return lambda fault: log.event("loop.fault", level=Level.ERROR, cause=f"{name}: {safe_cause(fault)}")
 
 
 class StdioTools:
-    def __init__(self, caller: DoorCaller, max_bytes: int) -> None:
+    def __init__(self, caller: DoorCaller, max_bytes: int, watch_seconds: float = WATCH_SECONDS) -> None:
         self._caller = caller
         self._max_bytes = max_bytes
+        self._watch_seconds = watch_seconds
         self._catalogs = Catalogs()
         self._memory = DoorMemory()
         self._bus = InMemorySubscriptionBus()
@@ -66,11 +75,17 @@ class StdioTools:
         )
 
     async def watch(self) -> None:
-        """Tells subscribers, and a client of the handshake, that the list has changed."""
-        async for _ in changes(self._catalogs, self._caller, asyncio.Event()):
-            await self._bus.publish(ToolsListChanged())
-            if self._session is not None:
-                await self._session.send_tool_list_changed()
+        """Tells subscribers, and a client of the handshake, that the list has changed. A turn of a loop."""
+        try:
+            async for _ in changes(self._catalogs, self._caller, asyncio.Event(), self._watch_seconds):
+                await self._bus.publish(ToolsListChanged())
+                if self._session is not None:
+                    await self._session.send_tool_list_changed()
+        except GatewayFault as fault:
+            if fault.code not in REFUSED:  # the Gateway is away for a moment
+                await asyncio.sleep(self._watch_seconds)
+                return
+        await asyncio.Event().wait()  # this caller may no longer see the Workspace, and sees no change of it
 
     async def _list(self, context: _Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         self._session = context.session

@@ -74,7 +74,7 @@ class ToolAnswers:
     async def _content(self, request: ToolRequest, tool: SkillTool) -> msgspec.Raw:
         try:
             return skill_input(tool, request.params.arguments)
-        except (GatewayFault, ProtocolFault):
+        except GatewayFault:
             await request.door.caller.workspace()  # what is wrong with the arguments tells that there is such a tool
             raise
 
@@ -135,12 +135,14 @@ async def _frames(
         try:
             number = 0
             async for chunks in call.chunks():
-                yield b"".join(
+                told = b"".join(
                     [
                         b'%b%d,"message":%b}}\n\n' % (head, count, encode(progress_message(chunk)))
                         for count, chunk in enumerate(chunks, number + 1)
                     ]
                 )
+                with call.written(told):
+                    yield told
                 number += len(chunks)
             yield frame(request.message(call.result))
         except GatewayFault as fault:
