@@ -95,6 +95,14 @@ def test_a_damaged_file_is_named_without_its_content(alone: Aop, stack: Stack, t
     assert (done.code, "tokens.json is damaged" in done.err, stack.token in done.err) == (1, True, False)
 
 
+def test_of_two_tokens_for_one_profile_none_is_used(alone: Aop, stack: Stack, tmp_path: Path) -> None:
+    alone("login", "--gateway", stack.run["gateway"], stdin=stack.token)
+    kept = files(tmp_path) / "tokens.json"
+    kept.write_text(kept.read_text().replace("{", '{"default": "another",', 1))
+    done = alone("status")
+    assert (done.code, "tokens.json is damaged" in done.err) == (1, True)
+
+
 def test_without_a_profile_and_a_platform_the_two_ways_in_are_told(alone: Aop) -> None:
     done = alone("search", "--json")
     assert (done.code, done.error["code"]) == (1, "not_configured")

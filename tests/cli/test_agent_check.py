@@ -8,18 +8,19 @@ from typing import Any
 import msgspec
 import pytest
 
+from aop.agent.card import load_card
+from aop.base.settings import Secret
+from aop.cli.destination import Destination
 from aop.cli.output import Output
 from aop.cli.problems import CommandProblem
-from aop.cli.publish_probe import PublishProbe
-from aop.client import EndpointProved
+from aop.cli.publish_probe import ProbeChoices, PublishProbe
 from aop.contracts.card import AgentCard
-from aop.contracts.publication import EndpointBinding
 from aop.local.ports import any_free_port
 from tests.cli.conftest import Aop
 from tests.conformance.test_command import private_text
 from tests.support.cards import a_card, a_skill
-from tests.support.contracts import CONTRACTS
 from tests.support.foreign_agent import NEW, ForeignAgent, Json, card_0_3, card_1_0, foreign_agent
+from tests.support.waiting import PATIENCE_SECONDS
 from tools.agent_env import agent_python
 
 KEY = {"PLATFORM_ROUTER_AGENT_CREDENTIAL_PRIVATE_KEY_BASE64URL": private_text(bytes(32))}
@@ -44,6 +45,20 @@ def answering(request: Json) -> Json:
     elif request["method"] in {"tasks/get", "tasks/cancel"}:
         answer = {"error": {"code": -32001, "message": "no"}}
     return {"jsonrpc": "2.0", "id": request["id"]} | answer
+
+
+def test_a_card_file_with_a_member_twice_is_none(alone: Aop, tmp_path: Path) -> None:
+    """An Agent that is started or checked with it would not be the one that a reader of the file sees."""
+    card = Path(card_file(tmp_path, "http://127.0.0.1:1/"))
+    twice = tmp_path / "project" / "card.json"
+    twice.parent.mkdir()
+    twice.write_text(card.read_text().replace("{", '{"version": "9.9.9",', 1))
+    checked = alone("agent", "check", "http://127.0.0.1:1/", "--card", str(twice))
+    assert (checked.code, "is not an Agent Card" in checked.err) == (1, True), checked
+    started = alone("agent", "run", str(twice.parent))
+    assert (started.code, "is not a usable Agent Card" in started.err) == (1, True), started
+    with pytest.raises(msgspec.DecodeError):
+        load_card(str(twice.parent / "package" / "__main__.py"))
 
 
 def test_a_dead_address_is_one_line(alone: Aop, tmp_path: Path) -> None:
@@ -101,18 +116,23 @@ def test_a_project_is_started_with_a_key_of_the_check_alone_and_stopped(alone: A
 
 
 @pytest.mark.rows("FOR-07")
-def test_an_agent_that_answers_only_later_is_compared_before_its_release(tmp_path: Path) -> None:
+def test_an_agent_that_answers_only_later_is_waited_for_and_compared(tmp_path: Path) -> None:
     port = any_free_port()
     card = msgspec.json.decode(Path(card_file(tmp_path, f"http://127.0.0.1:{port}/")).read_bytes(), type=AgentCard)
-    example = CONTRACTS / "endpoint-binding" / "1" / "examples" / "valid" / "verified.json"
-    binding = msgspec.json.decode(example.read_bytes(), type=EndpointBinding)
+    destination = Destination("http://127.0.0.1:1", Secret(""), "a test")
+
+    def probe(wait_seconds: float) -> PublishProbe:
+        return PublishProbe(Output(), card, ProbeChoices(False, None, wait_seconds), destination)
 
     async def published() -> None:
-        probe = PublishProbe(Output(), card, force=False, report=None)
-        await probe.before_publishing()
-        with foreign_agent(ForeignAgent(NEW), port) as agent:
-            agent.show(card_1_0())
-            await probe.before_release(EndpointProved(binding))
+        with pytest.raises(CommandProblem, match=r"nothing answers at .*; nothing was registered"):
+            await probe(0).before_publishing(own_path=False)
+        waiting = asyncio.create_task(probe(PATIENCE_SECONDS).before_publishing(own_path=False))
+        await asyncio.sleep(0)
+        agent = ForeignAgent(NEW)
+        agent.show(card_1_0())
+        with foreign_agent(agent, port):
+            await waiting
 
     with pytest.raises(CommandProblem, match=r"speaks A2A 1\.0 only"):
         asyncio.run(published())

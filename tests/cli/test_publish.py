@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from aop.local.ports import any_free_port
+from aop.local.ports import DEVELOPMENT_PORTS, any_free_port, is_free
+from aop.net.address_settings import ListenAddress
 from tests.cli.conftest import Aop, Greeter, Stack
 from tests.local.caller import Caller
 from tests.support.foreign_agent import NEW, OLD, ForeignAgent, Json, card_0_3, card_1_0, foreign_agent
@@ -96,11 +97,16 @@ def test_an_address_the_platform_does_not_contact_is_told_with_the_option_that_a
     assert "--allow" in failed.error["recovery"]
 
 
-def test_an_agent_that_is_not_running_is_told_before_the_platform_looks(aop: Aop, greeter: Greeter) -> None:
-    file, _ = greeter.card(**elsewhere(f"http://127.0.0.1:{any_free_port()}/"))
+@pytest.mark.rows("SOUND-11")
+def test_an_agent_that_is_not_running_is_told_before_anything_is_registered(
+    aop: Aop, greeter: Greeter, caller: Caller
+) -> None:
+    port = next(port for port in DEVELOPMENT_PORTS if is_free(ListenAddress("127.0.0.1", port)))
+    file, agent = greeter.card(**elsewhere(f"http://127.0.0.1:{port}/"))
     failed = aop("publish", file, "--wait", "0.3", "--json")
-    assert (failed.code, failed.error["code"]) == (1, "proof_not_served")
+    assert (failed.code, failed.error["code"]) == (3, "agent_silent")
     assert "aop agent run" in failed.error["recovery"]
+    assert caller.get(f"/v1/agents/{agent}").status == 404
 
 
 @pytest.mark.rows("FOR-07")

@@ -126,6 +126,7 @@ def _calls_of_operators(data: tuple[str, str], folder: Path) -> dict[str, list[t
         "ledger consistency": [(EVIL, *data)],
         "ledger prove": [(EVIL, *data)],
         "ledger watch": [(str(folder / EVIL), *data)],
+        "ledger watch-key": [(EVIL, str(folder / EVIL))],
         "ledger export": [("--before", EVIL, "--to", str(folder), *data)],
         "ledger verify": [(EVIL, *data)],
         "ledger detach": [("--before", EVIL, "--from", str(folder), *data)],

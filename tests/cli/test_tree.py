@@ -126,7 +126,7 @@ def test_whoever_installed_the_commands_alone_is_told_what_an_operators_command_
         "router close",
         "ledger check",
         "ledger recount",
-        *("ledger head", "ledger consistency", "ledger prove", "ledger watch"),
+        *("ledger head", "ledger consistency", "ledger prove", "ledger watch", "ledger watch-key"),
         *("ledger export", "ledger verify", "ledger detach"),
     }
     assert set(done.stdout.splitlines()) == needing | {"token create", "token list", "token revoke"}

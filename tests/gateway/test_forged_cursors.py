@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from aop.serving.paging import DEFAULT_LIMIT
 from tests.support.loop import SPACE, Platform, running_platform
 from tests.support.postgres import PostgresForTests
 from tests.support.settings import CONTROL_PLANE_TO_ROUTER
+from tests.support.waiting import becomes_true
 from tools.contract_bundle import surface
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -40,6 +42,9 @@ INVOCATIONS = Listed("invocations", ("workspaceId",), (NOW, "f" * 32))
 SLOWEST = Listed("invocations", ("workspaceId",), (7, "0" * 32), (("order", "slowest"),))
 TRACES = Listed("traces", ("workspaceId",), (NOW, "f" * 32))
 TRACE = Listed("trace", ("workspaceId", "traceId"), (NOW, 0, "0" * 32), limit=None)
+# One call with four events is in the Ledger, and the newest head is over all of them.
+PROOF_OF_INVOCATION = Listed("proof", ("workspaceId", "invocationId"), (4, 0, 0), limit=None)
+PROOF_OF_TRACE = Listed("proof", ("workspaceId", "traceId"), (4, 0, 0), limit=None)
 LISTS = {
     "/v1/agents": Listed("agents", (), (1, 1, MICROS, "acme:agent", "1.0.0")),
     "/v1/agents/{agentId}": Listed("agent-overview", ("agentId",), (NOW, "1.0.0")),
@@ -56,9 +61,13 @@ LISTS = {
     "/v1/workspaces/{workspaceId}/invocations?order=slowest": SLOWEST,
     "/v1/workspaces/{workspaceId}/traces": TRACES,
     "/v1/workspaces/{workspaceId}/traces/{traceId}": TRACE,
+    "/v1/workspaces/{workspaceId}/invocations/{invocationId}/bundle/pages": PROOF_OF_INVOCATION,
+    "/v1/workspaces/{workspaceId}/traces/{traceId}/bundle/pages": PROOF_OF_TRACE,
     "/internal/v1/workspaces/{workspaceId}/invocations": INVOCATIONS,
     "/internal/v1/workspaces/{workspaceId}/traces": TRACES,
     "/internal/v1/workspaces/{workspaceId}/traces/{traceId}": TRACE,
+    "/internal/v1/workspaces/{workspaceId}/invocations/{invocationId}/proof/pages": PROOF_OF_INVOCATION,
+    "/internal/v1/workspaces/{workspaceId}/traces/{traceId}/proof/pages": PROOF_OF_TRACE,
 }
 PATH_VALUES = {"agentId": "acme:agent", "providerId": "provider-of-alice", "workspaceId": SPACE}
 """Besides the public id of the Agent and a Trace, which are new ones in each store."""
@@ -78,11 +87,17 @@ async def platform(postgres: PostgresForTests) -> AsyncIterator[Platform]:
     async with running_platform(urls) as running:
         invoked = await running.invoke()
         assert invoked.status == 200
-        PATH_VALUES["traceId"] = invoked.json["traceId"]
+        PATH_VALUES["traceId"], PATH_VALUES["invocationId"] = invoked.json["traceId"], invoked.json["invocationId"]
+        await becomes_true(partial(is_in_tree, running))
         overview = await running.gateway.get(f"/v1/agents/{running.card['agentId']}", token=running.token)
         PATH_VALUES["publicAgentId"] = overview.json["publicAgentId"]
         yield running
     await postgres.drop(urls.migration.rpartition("/")[2])
+
+
+async def is_in_tree(running: Platform) -> bool:
+    path = f"/v1/workspaces/{SPACE}/invocations/{PATH_VALUES['invocationId']}/bundle"
+    return (await running.gateway.get(path, token=running.token)).status == 200
 
 
 def sealed(listed: Listed, position: object) -> str:

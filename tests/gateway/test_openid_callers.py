@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -17,11 +18,13 @@ from tests.support.errors import require_error
 from tests.support.openid import (
     AUDIENCE,
     ISSUER,
+    RSA,
     SIGNERS,
     STRANGER,
     Issuer,
     a_token,
     gateway_with,
+    rsa_jwk,
     sealed,
     sign_weakly,
     usual_claims,
@@ -164,6 +167,24 @@ async def test_keys_of_any_form_verify_nothing_and_do_no_harm(gateway: RunningUn
         for number in range(8):
             assert (await call(gateway, a_token(algorithm, header={"kid": f"{kty}{number}"}))).status == 401
     assert (await call(gateway, a_token(header={"kid": "bare"}))).status == 401
+
+
+@pytest.mark.rows("AUTH-05")
+async def test_a_key_serves_for_what_its_provider_says_and_for_nothing_else(
+    gateway: RunningUnit, issuer: Issuer
+) -> None:
+    fitting: list[dict[str, Any]] = [{"alg": "RS256"}, {"key_ops": ["verify"]}, {"key_ops": ["encrypt", "verify"]}]
+    others: list[dict[str, Any]] = [
+        *({"alg": name} for name in ("PS256", "RS512", "EdDSA", "RSA-OAEP", "rs256", "", None, 5, ["RS256"])),
+        *({"key_ops": value} for value in (["encrypt"], ["sign"], [], "verify", None, {"verify": True}, [["verify"]])),
+        *({"use": value} for value in ("enc", None)),
+        {"use": "sig", "key_ops": ["verify"], "alg": "PS256"},
+    ]
+    key = rsa_jwk("", RSA)
+    issuer.keys = [{**key, **says, "kid": f"key-{number}"} for number, says in enumerate([*fitting, *others])]
+    for number, says in enumerate([*fitting, *others]):
+        reply = await call(gateway, a_token("RS256", header={"kid": f"key-{number}"}))
+        assert reply.status == (200 if number < len(fitting) else 401), says
 
 
 @pytest.mark.rows("AUTH-05")

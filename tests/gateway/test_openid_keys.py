@@ -1,8 +1,10 @@
 """The keys of an OpenID provider: who waits for them, how often they are asked for, and what an outage changes."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest_asyncio
 
 from aop.control_plane.gateway.oidc.key_set import MAX_WAITING
 from aop.local.state import DatabaseUrls
+from tests.support.authority import Authority
 from tests.support.errors import require_error
 from tests.support.openid import (
     Issuer,
@@ -18,6 +21,7 @@ from tests.support.openid import (
     ed_jwk,
     gateway_with,
 )
+from tests.support.peers import Received
 from tests.support.units import Reply, RunningUnit
 from tests.support.waiting import becomes_true, generous
 
@@ -52,6 +56,19 @@ async def requested(issuer: Issuer, times: int) -> None:
         return issuer.requests == times
 
     await becomes_true(so_often)
+
+
+async def test_keys_of_a_provider_with_a_private_authority_need_the_file_of_it(
+    stores: DatabaseUrls, tmp_path: Path
+) -> None:
+    authority = Authority(tmp_path)
+    async with Issuer(authority.server_context("127.0.0.1")) as issuer:
+        keys = f"https://127.0.0.1:{issuer.port}/keys"
+        async with gateway_with(stores, issuer.port, PLATFORM_OIDC_JWKS_URL=keys) as gateway:
+            require_error(await call_with_known_key(gateway), 503, "DEPENDENCY_ERROR", "2")
+        trusted = str(authority.roots)
+        async with gateway_with(stores, issuer.port, PLATFORM_OIDC_JWKS_URL=keys, PLATFORM_CA_FILE=trusted) as gateway:
+            assert (await call_with_known_key(gateway)).status == 200
 
 
 @pytest.mark.rows("CALL-07")
@@ -159,6 +176,20 @@ async def test_a_key_set_that_is_too_large_or_none_is_an_outage(
     key_sets: list[Any] = [[ed_jwk(str(number)) for number in range(257)], ["x" * 300_000], {"ed": ed_jwk("ed")}]
     for keys in key_sets:
         issuer.keys = keys
+        monotonic.advance(1)
+        require_error(await call_with_known_key(gateway), 503, "DEPENDENCY_ERROR", "4")
+
+
+async def test_a_key_set_with_a_member_named_twice_is_an_outage(
+    gateway: RunningUnit, issuer: Issuer, monotonic: ScriptedMonotonic
+) -> None:
+    key = json.dumps(ed_jwk("ed", alg="EdDSA"))
+    for twice in (key.replace('"alg"', '"alg": "PS256", "alg"'), key.replace('"kid"', '"kid": "ed", "kid"')):
+
+        async def serve(received: Received, twice: str = twice) -> None:
+            await received.answer(b'{"keys": [%b]}' % twice.encode(), 200)
+
+        issuer.does = serve
         monotonic.advance(1)
         require_error(await call_with_known_key(gateway), 503, "DEPENDENCY_ERROR", "4")
 

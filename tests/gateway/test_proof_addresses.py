@@ -123,7 +123,7 @@ async def test_tls_is_checked_against_the_host_name_and_no_proxy_is_used(
     async with (
         agent_endpoint("proxy.test") as proxy,
         agent_endpoint("tls.test", "127.0.0.2", tls=context) as there,
-        publication_scene(stores, tls=authority.client_context()) as scene,
+        publication_scene(stores, authority=authority) as scene,
     ):
         for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
@@ -134,7 +134,7 @@ async def test_tls_is_checked_against_the_host_name_and_no_proxy_is_used(
         assert (asked, proxy.connections, scene.names.queries) == (["tls.test"], 0, ["tls.test"])
 
 
-async def test_without_a_context_of_the_tests_own_the_usual_roots_decide(
+async def test_without_a_file_of_authorities_the_usual_roots_decide(
     scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority = Authority(tmp_path)

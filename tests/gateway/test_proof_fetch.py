@@ -160,7 +160,7 @@ async def test_a_certificate_that_proves_nothing_makes_the_endpoint_unavailable(
     contexts = {"another name": trusted.server_context("other.test"), "unknown": stranger.server_context("tls.test")}
     for number, (what, context) in enumerate(contexts.items()):
         async with (
-            publication_scene(stores, tls=trusted.client_context()) as scene,
+            publication_scene(stores, authority=trusted) as scene,
             agent_endpoint("tls.test", tls=context) as there,
         ):
             scene.names.answers["tls.test"] = [["127.0.0.1"]]
@@ -168,7 +168,7 @@ async def test_a_certificate_that_proves_nothing_makes_the_endpoint_unavailable(
             await require_failure(scene, binding, "endpoint_unavailable")
             assert (there.connections, there.visits) == (1, []), what
     brief = {"PLATFORM_ENDPOINT_VERIFICATION_TIMEOUT_MS": "300"}
-    async with publication_scene(stores, tls=trusted.client_context(), **brief) as scene:  # no TLS where it is expected
+    async with publication_scene(stores, authority=trusted, **brief) as scene:  # no TLS where it is expected
         scene.names.answers["tls.test"] = [["127.0.0.1"]]
         binding = await scene.alice.new_binding(f"https://tls.test:{scene.agent.port}/", "acme:plain")
         await require_failure(scene, binding, "endpoint_unavailable")

@@ -1,5 +1,6 @@
 """The public share: what anyone may read of an Agent, and nothing else."""
 
+from contextlib import aclosing
 from datetime import timedelta
 from typing import Any
 
@@ -7,12 +8,15 @@ import pytest
 
 from aop.base.clock import to_text
 from aop.contracts.documents import document
+from aop.contracts.errors import DependencyFailed
 from aop.contracts.publication import ReleaseState
+from aop.control_plane.discovery.public_agents import PublicAgents
 from aop.local.state import DatabaseUrls
+from aop.store.rows import PageSize
 from tests.support.cards import ENDPOINT, a_card, a_skill
 from tests.support.catalog import Catalog, member_names, provider_of
 from tests.support.errors import require_error
-from tests.support.postgres import PostgresForTests
+from tests.support.postgres import PostgresForTests, opened_database
 from tests.support.units import Reply, RunningUnit
 
 PUBLIC = "/v1/public/agents"
@@ -194,6 +198,27 @@ async def test_a_page_stops_once_its_cards_pass_4_mib_and_a_large_one_is_written
     assert all(item["skills"] == skills for page in found for item in page["releases"])
     head = await gateway.ask("HEAD", f"{PUBLIC}/{public_id}")
     assert (head.status, head.body) == (200, b"")
+
+
+@pytest.mark.rows("SHARE-03")
+async def test_a_release_withdrawn_while_its_page_is_written_ends_the_answer_instead_of_missing(
+    catalog: Catalog, stores: DatabaseUrls
+) -> None:
+    """The page has said how many there are: its rest without this one would look whole."""
+    big = {"type": "object", "description": "x" * 50_000}
+    skills = [a_skill(f"s{number}", inputSchema=big, outputSchema=big) for number in range(4)]
+    cards = [a_card(version=f"1.{number}.0", skills=skills) for number in range(2)]
+    public_id = (await catalog.publish(*cards)).public_agent_id
+    both = {release.release_id: release for release in [await catalog.release(card) for card in cards]}
+    async with opened_database(stores.control_plane) as database:
+        agents = PublicAgents(database, "http://127.0.0.1:8082")
+        page = await agents.page(public_id, PageSize(10, 1 << 30), None)
+        async with aclosing(agents.content(page, None)) as content:
+            written = await anext(content)
+            assert page.release_ids[1].encode() not in written
+            await catalog.move("alice", both[page.release_ids[1]], ReleaseState.SUSPENDED)
+            with pytest.raises(DependencyFailed, match="withdrawn"):
+                _ = [piece async for piece in content]
 
 
 async def test_availability_on_a_later_page_says_whether_any_release_exists(

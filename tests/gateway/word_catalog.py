@@ -69,7 +69,9 @@ async def put(stores: DatabaseUrls, cards: list[Card]) -> None:
         owners = [(card["agentId"], card["owner"]["id"], f"agt_{n:032x}") for n, card in enumerate(cards)]
         await connection.execute("SET ROLE aop_owner")
         await connection.executemany(
-            "INSERT INTO registry.agent (agent_id, owner_id, public_agent_id) VALUES ($1, $2, $3)", owners
+            "INSERT INTO registry.agent (agent_id, owner_id, public_agent_id) VALUES ($1, $2, $3)"
+            " ON CONFLICT DO NOTHING",
+            owners,
         )
         await connection.executemany(
             "INSERT INTO registry.card"

@@ -16,8 +16,11 @@ from aop.contracts.signing import SigningKey
 from aop.local.ports import Listeners, Ports, any_free_port, is_free, store_ports, stored_ports
 from aop.local.problems import DataFolderBusy, DataFolderUnusable, NotRunning, PortTaken
 from aop.local.secrets import keep_secrets
-from aop.local.state import DatabaseUrls, DataFolder, RouterCredential, Run, ServiceTokens, load_run
+from aop.local.state import DatabaseUrls, DataFolder, RouterCredential, Run, RunRecord, ServiceTokens, load_run
+from aop.local.unit_logs import LogFile
 from aop.net.address_settings import ListenAddress
+from tests.support.volumes import filled, volume
+from tests.support.waiting import becomes_true
 
 A_RUN = Run(
     gateway="http://127.0.0.1:8080",
@@ -51,6 +54,40 @@ def test_the_folder_and_what_is_written_there_are_private(tmp_path: Path) -> Non
         folder.record_run(A_RUN)
         modes = {path.name: path.stat().st_mode & 0o777 for path in (folder.path, *folder.path.glob("*.json"))}
     assert modes == {"data": 0o700, "secrets.json": 0o600, "run.json": 0o600}
+
+
+@pytest.mark.rows("SOUND-12")
+async def test_a_record_that_a_full_disk_refuses_is_written_when_there_is_room(tmp_path: Path) -> None:
+    said = list[str]()
+
+    async def is_written() -> bool:
+        return load_run(tmp_path / "data").pids == {"router": 5}
+
+    with volume(tmp_path / "data", "64k") as place, DataFolder(place) as folder:
+        record = RunRecord(folder, A_RUN, said.append)
+        record.change({"router": 3})
+        with filled(place):
+            for pid in (4, 5):
+                record.change({"router": pid})
+            assert load_run(place).pids == {"router": 3}
+        await becomes_true(is_written)
+        assert said == [
+            "run.json cannot be written (No space left on device); it is tried again until it can",
+            "run.json is written again",
+        ]
+        record.forget()
+        assert not (place / "run.json").exists()
+
+
+@pytest.mark.rows("SOUND-12")
+def test_a_log_file_that_could_not_be_opened_is_opened_for_a_later_line(tmp_path: Path) -> None:
+    log = LogFile(tmp_path / "logs" / "router.log")
+    with pytest.raises(FileNotFoundError):
+        log.write(b"lost\n")
+    (tmp_path / "logs").mkdir()
+    log.write(b"a line\n")
+    log.close()
+    assert (tmp_path / "logs" / "router.log").read_bytes() == b"a line\n"
 
 
 def test_a_run_is_found_while_its_platform_runs_and_not_after_it_was_killed(tmp_path: Path) -> None:

@@ -179,6 +179,31 @@ async def test_a_unit_that_never_becomes_ready_fails_the_start_with_its_last_lin
     require_none_left(str(tmp_path))
 
 
+@pytest.mark.rows("SOUND-12", "SOUND-14")
+async def test_a_unit_that_was_ready_once_may_wait_for_its_store_after_it_was_started_again(tmp_path: Path) -> None:
+    first, asked = set[int](), list[int]()
+
+    async def ready_at_first(pid: int) -> bool:
+        first.add(pid) if not first else asked.append(pid)
+        return pid in first
+
+    seconds, loop = generous(0.1), asyncio.get_running_loop()
+    code = "import time; time.sleep(60)"
+    async with UnitSupervisor(logs(tmp_path), ready_seconds=seconds) as supervisor:
+        await supervisor.start(SupervisedUnit("slow", python(tmp_path, code), ready_at_first))
+        watching = asyncio.create_task(supervisor.watch(lambda _: None))
+        os.kill(next(iter(first)), signal.SIGKILL)
+        began = loop.time()
+
+        async def has_waited() -> bool:
+            return bool(asked) and loop.time() > began + 2 * seconds
+
+        await becomes_true(has_waited)
+        assert not watching.done()
+        assert is_alive(asked[-1])
+        watching.cancel()
+
+
 async def test_a_unit_that_fails_while_others_are_awaited_is_told_at_once(tmp_path: Path) -> None:
     async with UnitSupervisor(logs(tmp_path)) as supervisor:
         supervisor.begin(SupervisedUnit("broken", python(tmp_path, "raise SystemExit('no')"), never, label="Broken"))

@@ -44,8 +44,9 @@ def test_without_configuration_both_units_are_ready_and_the_record_says_where(pl
     assert get(run["door"] + "/readyz")[0] == 200
     assert set(run) == {
         "gateway", "router", "console", "door", "principal", "token", "routerCredential", "serviceTokens",
-        "databaseUrls", "pids",
+        "databaseUrls", "pids", "allowed",
     }  # fmt: skip
+    assert {"127.0.0.1:8099", "127.0.0.1:9000"} <= set(run["allowed"])
     assert set(run["pids"]) == {"postgres", "control-plane", "router", "console", "door"}
     assert all(is_alive(pid) for pid in run["pids"].values())
     assert set(run["databaseUrls"]) == {"controlPlane", "router", "migration"}

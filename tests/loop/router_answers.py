@@ -60,6 +60,16 @@ def error(code: str, /, *, correlated: bool = False, status: int | None = None, 
     return behave
 
 
+def typed(*media_types: bytes) -> Behaviour:
+    """A right result under these lines of `Content-Type`."""
+
+    async def behave(request: Received) -> None:
+        lines = [b"content-type: " + media_type for media_type in media_types]
+        await request.answer(result_body(request), 200, *lines, *id_lines(request))
+
+    return behave
+
+
 def raw(content: bytes, *, ended: bool = True) -> Behaviour:
     """An accepted head, then this much of a body, and the end of the connection or nothing more."""
 
@@ -112,6 +122,11 @@ WITH_IDS: dict[str, Behaviour] = {
     "other root task in the body": result(rootTaskId=OTHER["rootTaskId"]),
     "other trace in the body": result(traceId=OTHER["traceId"]),
     "unknown member": result(extra=1),
+    "no media type": typed(),
+    "two media types": typed(b"application/json", b"application/json"),
+    "text": typed(b"text/plain; charset=utf-8"),
+    "events": typed(b"text/event-stream"),
+    "a media type with JSON inside": typed(b"application/json-seq"),
     "not succeeded": result(status="failed"),
     "too large": result(result="x" * 2000),
     "error too large": error("TIMEOUT", correlated=True, message="x" * 70_000),

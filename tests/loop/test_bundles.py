@@ -3,27 +3,32 @@
 import asyncio
 import base64
 import json
+import os
 import random
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from aop.base.canonical import canonical
 from aop.cli import verify_bundle
 from aop.cli.verify_bundle import FAULTS, verify
+from aop.client.bundles import whole_bundle
 from aop.contracts.documents import document
+from aop.contracts.ledger_tree import BundledPart, LedgerBundlePage, LedgerHead
 from aop.control_plane.dispatch import bundles
 from aop.control_plane.gateway.access import MAX_BUNDLES
+from aop.ledger.tree import reader
 from tests.support.agent import a_message, data, rpc_error
 from tests.support.errors import require_error
 from tests.support.loop import SPACE, Platform
 from tests.support.mutations import mutations
 from tests.support.nested import running_parent
 from tests.support.units import Reply
-from tests.support.waiting import becomes_true
+from tests.support.waiting import becomes_true, patience
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,7 +93,7 @@ async def test_a_bundle_has_the_events_what_permitted_the_call_and_the_card(plat
     assert call["authorization"]["release"]["publishedAt"] == platform.release.published_at
     said = verify(bundle)
     assert "only inner agreement was checked" in said[-1]
-    assert "the head is the one that you kept" in verify(bundle, kept(bundle))[-1]
+    assert "the head is the one that you named" in verify(bundle, kept(bundle))[-1]
 
 
 @pytest.mark.rows("TREE-01")
@@ -128,7 +133,7 @@ async def test_the_verifier_is_one_short_file_that_needs_the_standard_library_al
 
 
 def verify_alone(bundle: Any, tmp_path: Path) -> None:
-    assert len(VERIFIER.read_text("utf-8").splitlines()) <= 200
+    assert len(VERIFIER.read_text("utf-8").splitlines()) <= 240
     assert (ROOT / "docs/guides/aop_verify.txt").read_bytes() == VERIFIER.read_bytes()
     alone, file = tmp_path / "aop_verify.py", tmp_path / "bundle.json"
     alone.write_bytes(VERIFIER.read_bytes())
@@ -202,3 +207,83 @@ async def test_a_bundle_stays_whole_after_the_agent_was_uninstalled(platform: Pl
     bundle = await bundle_of(platform, f"/invocations/{reply.json['invocationId']}")
     assert bundle["invocations"][0]["authorization"]["installation"]["installationId"] == installation
     verify(bundle, kept(bundle))
+
+
+async def pages_of(platform: Platform, path: str) -> list[Any]:
+    found, query = list[Any](), ""
+    while True:
+        target = f"/v1/workspaces/{SPACE}{path}/bundle/pages{query}"
+        reply = await platform.gateway.get(target, token=platform.token)
+        assert reply.status == 200, reply.body
+        assert document("ledger-bundle-page/1").violations(reply.json) == ()
+        found.append(reply.json)
+        if "nextCursor" not in reply.json:
+            return found
+        query = f"?cursor={reply.json['nextCursor']}"
+
+
+@pytest.mark.rows("TREE-01")
+@pytest.mark.parametrize(("leaves", "invocations"), [(1, 10), (2, 2), (5, 10), (3_000, 1), (3_000, 10)])
+async def test_a_bundle_of_any_size_comes_in_parts_that_make_one_bundle(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch, leaves: int, invocations: int
+) -> None:
+    """All under the head of the first part, whatever is added to the tree meanwhile: what the verifier reads is one."""
+    call = f"/invocations/{await a_call(platform)}"
+    trace = f"/traces/{await a_trace(platform)}"
+    for path in (call, trace):
+        whole = await bundle_of(platform, path)
+        monkeypatch.setattr(reader, "MAX_LEAVES", leaves)
+        monkeypatch.setattr(reader, "MAX_INVOCATIONS_IN_PAGE", invocations)
+        pages = await pages_of(platform, path)
+        parts = [each for page in pages for each in page["invocations"]]
+        read = LedgerBundlePage(
+            head=msgspec.convert(pages[0]["head"], LedgerHead),
+            invocations=tuple(msgspec.json.decode(json.dumps(part), type=BundledPart) for part in parts),
+        )
+        bundle = json.loads(msgspec.json.encode(whole_bundle(path.rpartition("/")[2], read)))
+        verify(bundle, (bundle["head"]["size"], bundle["head"]["root"]))
+        assert {page["head"]["root"] for page in pages} == {bundle["head"]["root"]}
+        assert max(sum(len(each["leaves"]) for each in page["invocations"]) for page in pages) <= leaves
+        for part, right in zip(bundle["invocations"], whole["invocations"], strict=True):
+            assert (part["card"], part["authorization"]) == (right["card"], right["authorization"])
+            assert [leaf["leaf"] for leaf in part["leaves"]] == [leaf["leaf"] for leaf in right["leaves"]]
+        monkeypatch.undo()
+
+
+async def test_parts_of_a_bundle_are_refused_as_a_bundle_is(platform: Platform, bob: str) -> None:
+    async def pages(path: str, token: str = platform.token) -> Reply:
+        return await platform.gateway.get(f"/v1/workspaces/{SPACE}{path}", token=token)
+
+    async with running_parent(platform) as parent:
+        path = f"/invocations/{parent.invocation_id}/bundle/pages"
+        require_error(await pages(path), 409, "CONFLICT", "4", "not_numbered_yet")
+    invocation = await a_call(platform)
+    unknown = await pages(f"/invocations/inv_{'0' * 32}/bundle/pages")
+    require_error(unknown, 404, "NOT_FOUND", "4", "invocation_unknown")
+    require_error(await pages(f"/traces/{'1' * 32}/bundle/pages"), 404, "NOT_FOUND", "4", "trace_unknown")
+    require_error(await pages(f"/invocations/{invocation}/bundle/pages", bob), 403, "FORBIDDEN", "4", "not_caller")
+    made_up = await pages(f"/invocations/{invocation}/bundle/pages?cursor=x")
+    assert (made_up.status, made_up.json["violations"][0]["pointer"]) == (400, "/cursor")
+
+
+@pytest.mark.rows("TREE-01")
+async def test_the_command_puts_a_bundle_that_is_too_large_for_one_answer_together(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trace, file = await a_trace(platform), tmp_path / "bundle.json"
+    whole = await bundle_of(platform, f"/traces/{trace}")
+    monkeypatch.setattr(reader, "MAX_LEAVES", 5)
+    require_error(await ask(platform, f"/traces/{trace}"), 413, "PAYLOAD_TOO_LARGE", "4")
+    environment = {"AOP_GATEWAY": platform.gateway.origin, "AOP_TOKEN": platform.token, "AOP_WORKSPACE": SPACE}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "aop", "bundle", trace, "-o", str(file)),
+        env={**environment, "PATH": os.defpath, "HOME": str(tmp_path)},
+    )
+    async with patience():
+        assert await process.wait() == 0
+    bundle = json.loads(file.read_bytes())
+    assert document("ledger-bundle/1").violations(bundle) == ()
+    verify(bundle)
+    assert [len(call["leaves"]) for call in bundle["invocations"]] == [
+        len(call["leaves"]) for call in whole["invocations"]
+    ]

@@ -34,6 +34,7 @@ async def test_each_unit_is_asked_only_for_what_is_its_own(stores: DatabaseUrls)
         await platform.read(f"/traces/{reply.json['traceId']}")
         for path in (f"invocations/{reply.json['invocationId']}", f"traces/{reply.json['traceId']}"):
             await platform.gateway.get(f"/v1/workspaces/{SPACE}/{path}/bundle", token=platform.token)
+            await platform.gateway.get(f"/v1/workspaces/{SPACE}/{path}/bundle/pages", token=platform.token)
         await platform.read("/invocations")
         await platform.read("/figures")
         await platform.read("/events")
@@ -51,8 +52,10 @@ async def test_each_unit_is_asked_only_for_what_is_its_own(stores: DatabaseUrls)
             f"{space}/invocations",
             f"{space}/invocations/:invocationId",
             f"{space}/invocations/:invocationId/proof",
+            f"{space}/invocations/:invocationId/proof/pages",
             f"{space}/traces",
             f"{space}/traces/:traceId/proof",
+            f"{space}/traces/:traceId/proof/pages",
             f"{space}/traces/:traceId",
             "/internal/v1/releases/:releaseId/reach",
         }

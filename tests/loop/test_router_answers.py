@@ -27,6 +27,7 @@ from tests.loop.router_answers import (
     error_body,
     raw,
     result,
+    typed,
 )
 from tests.support.errors import require_error
 from tests.support.loop import SPACE, Changes, Platform, gateway_alone, invoking
@@ -98,6 +99,14 @@ async def test_a_right_error_of_the_router_passes_as_it_is(
     require_error(reply, code_entries()[ErrorCode(code)].status, code, "4", reason)
     assert reply.body == error_body(router.received[-1], code, correlated, **members)
     assert reply.header("retry-after") == ("1" if code == "OVERLOADED" else None)
+
+
+@pytest.mark.parametrize("media_type", [b"application/json; charset=utf-8", b"Application/JSON ;charset=utf-8"])
+async def test_json_in_another_spelling_is_a_result(
+    gateway: Platform, router: ScriptedRouter, media_type: bytes
+) -> None:
+    router.behave = typed(media_type)
+    assert (await gateway.invoke()).status == 200
 
 
 async def test_the_dispatch_is_what_the_contract_says(gateway: Platform, router: ScriptedRouter) -> None:

@@ -13,6 +13,7 @@ from click.exceptions import Exit
 
 from aop.agent.check import AgentCheck, CheckResult, Subject
 from aop.agent.testing import SignedRouter
+from aop.base import json as strict_json
 from aop.base import settings as read
 from aop.base.settings import SettingsReader, SettingsRefused
 from aop.cli import options
@@ -130,7 +131,7 @@ def _tell(out: Output, finding: CheckResult) -> None:
 def _subject(url: str | None, card: Path, inputs: Sequence[str]) -> Subject:
     """Without a URL the Agent is where its Card says."""
     try:
-        read_card = msgspec.json.decode(card.read_bytes(), type=AgentCard)
+        read_card = strict_json.decode(card.read_bytes(), AgentCard)
         url = url or read_card.protocol.endpoint
         endpoint = Endpoint.parse(url)
     except InvalidEndpoint as problem:

@@ -14,6 +14,7 @@ import msgspec
 from click.exceptions import Exit
 
 from aop.agent import settings
+from aop.base import json as strict_json
 from aop.cli import options
 from aop.cli.agent_environment import python_of
 from aop.cli.agent_port import require_port
@@ -78,7 +79,7 @@ def _become_agent(out: Output, directory: Path, python: Path | None, data: Path 
 
 def _card(path: Path) -> tuple[AgentCard, Endpoint]:
     try:
-        card = msgspec.json.decode(path.read_bytes(), type=AgentCard)
+        card = strict_json.decode(path.read_bytes(), AgentCard)
         return card, Endpoint.parse(card.protocol.endpoint)
     except OSError as problem:
         raise CommandProblem(

@@ -20,6 +20,7 @@ from aop.client import PlatformError
 from aop.contracts.card import AgentCard
 from aop.contracts.catalog import CatalogEntry, PublicationStatus
 from aop.contracts.errors import ErrorCode
+from aop.contracts.front_settings import versions_folder
 from aop.contracts.publication import ReleaseState
 
 _BETWEEN = re.compile(r"[ \t\n\r,:]*")
@@ -42,16 +43,53 @@ def raised(version: Version, part: VersionPart) -> Version:
     return Version.parse(f"{major + (is_release or minor > 0 or patch > 0)}.0.0")
 
 
-def with_version(text: str, version: str) -> str:
-    """`text` is a Card that follows the rules, so it has this member once."""
+def with_version(text: str, version: str, endpoint: str | None = None) -> str:
+    """`text` is a Card that follows the rules, so it has these members once."""
+    changed = _with_value(text, _value_of(text, text.index("{"), "version"), version)
+    if endpoint is None:
+        return changed
+    protocol, _ = _value_of(changed, changed.index("{"), "protocol")
+    return _with_value(changed, _value_of(changed, protocol, "endpoint"), endpoint)
+
+
+def _with_value(text: str, place: tuple[int, int], value: str) -> str:
+    begin, end = place
+    return text[:begin] + json.dumps(value) + text[end:]
+
+
+def _value_of(text: str, brace: int, member: str) -> tuple[int, int]:
+    """Where the value of this member begins and ends, in the object that begins at the brace."""
     read = json.JSONDecoder().raw_decode
-    at = text.index("{") + 1
+    at = brace + 1
     while True:
         name, end = read(text, _after_blanks(text, at))
         begin = _after_blanks(text, end)
         _, at = read(text, begin)
-        if name == "version":
-            return text[:begin] + json.dumps(version) + text[at:]
+        if name == member:
+            return begin, at
+
+
+def version_in_path(card: AgentCard) -> str | None:
+    """The version that the endpoint names, when it ends as a front serves it: /agentId/version."""
+    base, _, version = card.protocol.endpoint.rpartition("/")
+    try:
+        return Version.parse(version).text if base.endswith(f"/{card.agent_id}") else None
+    except ValueError:
+        return None
+
+
+def require_own_path(read: CardFile, card: AgentCard) -> None:
+    named = version_in_path(card)
+    if named is not None and named != card.version:
+        raise CommandProblem(
+            f"the endpoint of the Card ends in {named}, and its version is {card.version}: no call would arrive",
+            code="other_version",
+            recovery=f"write {_endpoint_of(card, card.version)} in `protocol.endpoint` of {read.path}",
+        )
+
+
+def _endpoint_of(card: AgentCard, version: str) -> str:
+    return f"{card.protocol.endpoint.rpartition('/')[0]}/{version}"
 
 
 async def raise_version(
@@ -67,9 +105,29 @@ async def raise_version(
     version = raised(Version.parse(card.version), part)
     while version.text in entries:
         version = raised(version, part)
-    _write(read.path, with_version(read.raw.decode(), version.text))
+    endpoint = None if version_in_path(card) is None else _endpoint_of(card, version.text)
+    _write(read.path, with_version(read.raw.decode(), version.text, endpoint).encode())
     platform.out.note(f"{read.path}: version {card.version} is now {version.text}")
-    return read_card_file(read.path), msgspec.structs.replace(card, version=version.text)
+    protocol = msgspec.structs.replace(card.protocol, endpoint=endpoint or card.protocol.endpoint)
+    return read_card_file(read.path), msgspec.structs.replace(card, version=version.text, protocol=protocol)
+
+
+async def save_other_versions(platform: Platform, read: CardFile, card: AgentCard) -> None:
+    """The front that serves this Card goes on with the versions before it: it finds their Cards beside it."""
+    folder = versions_folder(read.path)
+    for entry in (await registered_versions(platform, card.agent_id)).values():
+        file = folder / f"{entry.version}.json"
+        other = msgspec.json.decode(entry.card, type=AgentCard)
+        is_here = entry.version != card.version and other.protocol.endpoint == _endpoint_of(card, entry.version)
+        is_called = entry.release is not None and entry.release.state is not ReleaseState.REVOKED
+        if is_here and is_called and not file.exists():
+            content = msgspec.json.format(bytes(entry.card), indent=2) + b"\n"
+            try:
+                folder.mkdir(exist_ok=True)
+            except OSError as problem:
+                raise _not_written(folder, problem) from None
+            _write(file, content)
+            platform.out.note(f"{file}: {entry.version}, so that the front goes on serving it")
 
 
 async def registered_versions(platform: Platform, agent_id: str) -> dict[str, CatalogEntry]:
@@ -88,22 +146,26 @@ def _is_interrupted(entry: CatalogEntry, raw: bytes) -> bool:
     return entry.release is None or entry.release.state in _NOT_DONE
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, content: bytes) -> None:
     """Whole or not at all: it is the author's own work. A link stays a link, and who may read the file stays."""
     file = path.resolve()
     try:
         with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}-", delete=False) as new:
             try:
-                new.write(text.encode())
+                new.write(content)
                 new.flush()
                 os.fsync(new.fileno())
-                os.fchmod(new.fileno(), stat.S_IMODE(file.stat().st_mode))
+                os.fchmod(new.fileno(), stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644)
                 Path(new.name).replace(file)
             except BaseException:
                 Path(new.name).unlink()
                 raise
     except OSError as problem:
-        raise CommandProblem(f"{path} cannot be written: {problem.strerror}; nothing was published") from None
+        raise _not_written(path, problem) from None
+
+
+def _not_written(path: Path, problem: OSError) -> CommandProblem:
+    return CommandProblem(f"{path} cannot be written: {problem.strerror}; nothing was published")
 
 
 def _after_blanks(text: str, at: int) -> int:

@@ -90,7 +90,9 @@ COMMANDS = (
     Entry("traces", "aop.cli.traces:traces", "List Traces: what was called, and what became of it.", CONSUMER),
     Entry("trace", "aop.cli.trace:trace", "Show who called whom, as a tree with times.", CONSUMER),
     Entry("bundle", "aop.cli.bundle:bundle", "Save what others need to check an Invocation or Trace.", CONSUMER),
-    Entry("verify", "aop.cli.bundle:check", "Check offline that nothing in a bundle was changed.", CONSUMER),
+    Entry(
+        "verify", "aop.cli.bundle:check", "Check a bundle offline, by itself and under a head that you trust.", CONSUMER
+    ),
     Entry("connect", "aop.cli.connect:connect", "Show how other programs call what is installed.", CONSUMER),
     Entry("share", "aop.cli.search:share", "Show an Agent's public link and what anyone may read there.", CONSUMER),
     Entry(
@@ -130,6 +132,7 @@ COMMANDS = (
     ),
     Entry("ledger prove", "aop.cli.ledger_tree:prove", "Prove that the events of an Invocation are in the tree."),
     Entry("ledger watch", "aop.cli.ledger_tree:watch", "Keep heads in a file, and tell when history was changed."),
+    Entry("ledger watch-key", "aop.cli.ledger_checkpoints:watch_key", "Make the key with which a watcher signs heads."),
     Entry("ledger export", "aop.cli.ledger_archive:export", "Write old months of the Ledger to files, and check them."),
     Entry("ledger verify", "aop.cli.ledger_archive:verify", "Check the file of an exported month."),
     Entry("ledger detach", "aop.cli.ledger_archive:detach", "Take exported months out of the Ledger."),

@@ -1,7 +1,10 @@
 """`aop front`: one process before an Agent that knows nothing of the platform."""
 
 import os
-import sys
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +13,13 @@ import msgspec
 import uvloop
 from click.exceptions import Exit
 
-from aop.base.settings import SettingsRefused
+from aop.agent.settings import DEVELOPMENT_ADDRESS
+from aop.base.settings import SettingsReader, SettingsRefused
 from aop.cli import options
 from aop.cli.agent_run import local_platform
 from aop.cli.agent_trust import ca_of_agent
 from aop.cli.destination import LocalPlatform
+from aop.cli.front_address import free_address, named_address, opened_address
 from aop.cli.front_setup import (
     FoundBehind,
     Identity,
@@ -27,13 +32,14 @@ from aop.cli.front_setup import (
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_CONFIGURATION, CommandProblem, UsageProblem
 from aop.contracts.front_settings import FrontSettings
+from aop.front.agents import Reread
 from aop.front.app import run
 from aop.front.settings import PROOFS, ReadFrontSettings, read_card_of, read_front_settings, resolve
 from aop.net import address_settings as addresses
+from aop.net.address_settings import ListenAddress
+from aop.net.authorities import CA_FILE, ca_file
 from aop.net.sockets import inherited_sockets
 from aop.serving.unit_settings import CannotStart
-
-_LISTEN = "127.0.0.1:8099"
 
 
 @click.argument("action", type=click.Choice(["init"]), required=False, help="`init` writes a settings file.")
@@ -44,7 +50,11 @@ _LISTEN = "127.0.0.1:8099"
     "--card", metavar="FILE", default=Path("card.json"), type=options.PATH, help="The Card; made if it is not there."
 )
 @click.option("--settings", metavar="FILE", type=options.PATH, help="Serve what this file says; init writes it.")
-@click.option("--listen", metavar="HOST:PORT", default=_LISTEN, help="Where to listen.")
+@click.option(
+    "--listen",
+    metavar="HOST:PORT",
+    help="Where to listen; default: where the Card says, else the first free address from 127.0.0.1:8099 to :8119.",
+)
 @click.option(
     "--origin", metavar="ORIGIN", help="Where the Router reaches it; default: http:// and the address of --listen."
 )
@@ -77,7 +87,8 @@ def front(action: str | None, to: tuple[str, ...], settings: Path | None, data: 
         if action == "init":
             _init(out, to, settings or Path("front.json"), local, chosen)
         else:
-            _serve(_settings(out, to, settings, local, chosen))
+            handed = inherited_sockets(os.environ, 1)  # noqa: TID251
+            uvloop.run(run(*_settings(out, to, settings, local, {**chosen, "handed": handed})))
     except CommandProblem as problem:
         out.problem(problem)
         raise Exit(problem.exit_code) from None
@@ -94,32 +105,44 @@ def front(action: str | None, to: tuple[str, ...], settings: Path | None, data: 
         raise Exit(1) from None
 
 
-def _serve(found: ReadFrontSettings) -> None:
-    sys.stderr.flush()
-    uvloop.run(run(found, inherited_sockets(os.environ, 1)))  # noqa: TID251
-
-
 def _settings(
     out: Output, to: tuple[str, ...], settings: Path | None, local: LocalPlatform | None, chosen: dict[str, Any]
-) -> ReadFrontSettings:
+) -> tuple[ReadFrontSettings, Sequence[socket.socket], Reread]:
     environment = environment_of(os.environ, local, chosen["ca"])  # noqa: TID251
     if settings is not None and not to:
-        found = read_front_settings(settings, environment)
+        reread = partial(read_front_settings, settings, environment)
+        found = reread()
         out.note(*(f"{one.card.agent_id} {one.card.version}: {one.card.protocol.endpoint}" for one in found.agents))
-        return found
+        return found, chosen["handed"], reread
     if len(to) != 1 or settings is not None:
         raise UsageProblem("name one Agent with --to, or a file with --settings", "for several: aop front init --to …")
     path: Path = chosen["card"]
-    behind = _behind(to[0], local, chosen)
+    # Before anything is written: a Card with the address of somebody else would be of no use.
+    card = read_card_of(path) if path.exists() else None
+    with ExitStack() as opened:
+        if chosen["handed"]:
+            address, listeners = named_address(chosen["listen"]) or DEVELOPMENT_ADDRESS, chosen["handed"]
+        else:
+            address, listener = opened_address(chosen["listen"], chosen["origin"], card, local)
+            listeners = [opened.enter_context(listener)]
+        document = _document(out, to[0], path, local, {**chosen, "address": address})
+        reread = partial(resolve, document, path.absolute().parent, environment)
+        found = reread()
+        opened.pop_all()
+    return found, listeners, reread
+
+
+def _document(out: Output, to: str, path: Path, local: LocalPlatform | None, chosen: dict[str, Any]) -> FrontSettings:
+    """The settings of a front with this one Agent; makes its Card unless there is one."""
+    origin = _origin(chosen, chosen["address"])
+    behind = _behind(to, local, chosen, origin)
     if not path.exists():
         write_new(path, behind.card)
         out.note(f"{path}: made from the agent card", *(f"  {one.pointer}: {one.text}" for one in behind.open_points))
     (path.parent / PROOFS).mkdir(mode=0o700, exist_ok=True)
     agent = {"card": path.name, "delegation": chosen["delegation"], **behind.settings_of(read_card_of(path))}
-    document = {"listen": chosen["listen"], "origin": _origin(chosen), "agents": [agent]}
-    found = resolve(msgspec.convert(document, FrontSettings), path.absolute().parent, environment)
     _tell(out, behind, path, chosen["delegation"])
-    return found
+    return msgspec.convert({"listen": chosen["address"].text, "origin": origin, "agents": [agent]}, FrontSettings)
 
 
 def _tell(out: Output, behind: FoundBehind, path: Path, delegation: str) -> None:
@@ -137,8 +160,10 @@ def _init(out: Output, to: tuple[str, ...], path: Path, local: LocalPlatform | N
         raise UsageProblem("name the Agents: aop front init --to URL [--to URL …]")
     if path.exists():
         raise CommandProblem(f"{path} is there already", recovery="name another file with --settings")
+    address = named_address(chosen["listen"]) or free_address(local)
+    origin = _origin(chosen, address)
     agents = []
-    for behind in [_behind(url, local, chosen) for url in to]:
+    for behind in [_behind(url, local, chosen, origin) for url in to]:
         name = file_name(behind.card)
         write_new(path.parent / name, behind.card)
         members = behind.settings_of(read_card_of(path.parent / name))
@@ -152,22 +177,27 @@ def _init(out: Output, to: tuple[str, ...], path: Path, local: LocalPlatform | N
         agents.append(agent)
         out.note(f"{path.parent / name}: made from the agent card")
         out.note(*(f"  {one.pointer}: {one.text}" for one in behind.open_points))
-    write_new(path, {"listen": chosen["listen"], "origin": _origin(chosen), "agents": agents}, private=True)
+    write_new(path, {"listen": address.text, "origin": origin, "agents": agents}, private=True)
     (path.parent / PROOFS).mkdir(mode=0o700, exist_ok=True)
     out.note(f"next: aop front --settings {path}")
 
 
-def _behind(url: str, local: LocalPlatform | None, chosen: dict[str, Any]) -> FoundBehind:
+def _behind(url: str, local: LocalPlatform | None, chosen: dict[str, Any], origin: str) -> FoundBehind:
     identity = Identity(chosen["owner"] or (None if local is None else local.run.principal), chosen["agent_id"])
-    origin = _origin(chosen)
     if chosen["http"]:
         return found_service(url, chosen["route"], origin, identity)
-    return found_a2a(url, origin, identity, chosen["ca"])
+    return found_a2a(url, origin, identity, chosen["ca"], _private_authorities(os.environ))  # noqa: TID251
 
 
-def _origin(chosen: dict[str, Any]) -> str:
+def _private_authorities(environment: Mapping[str, str]) -> Path | None:
+    reader = SettingsReader(environment)
+    private = reader.optional(CA_FILE, ca_file, None)
+    reader.conclude()
+    return private
+
+
+def _origin(chosen: dict[str, Any], address: ListenAddress) -> str:
     try:
-        listen = addresses.listen_address(chosen["listen"])
-        return addresses.origin(chosen["origin"]) if chosen["origin"] else listen.origin
+        return addresses.origin(chosen["origin"]) if chosen["origin"] else address.origin
     except ValueError as problem:
-        raise UsageProblem(f"--listen or --origin {problem}") from None
+        raise UsageProblem(f"--origin {problem}") from None

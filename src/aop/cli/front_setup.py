@@ -20,6 +20,7 @@ from aop.cli.problems import EXIT_UNREACHABLE, CommandProblem, UsageProblem
 from aop.contracts.card import AgentCard
 from aop.contracts.front_settings import Speaks
 from aop.front.secrets import CA_FILE
+from aop.net.authorities import beside_public
 from aop.net.origin import Endpoint, InvalidEndpoint
 
 _AUTHENTICATION: Final[Mapping[A2ASecurity, Mapping[str, str]]] = {
@@ -58,16 +59,17 @@ class FoundBehind:
         return {**self.members, "skillIds": listed} if listed else {**self.members}
 
 
-def found_a2a(url: str, origin: str, identity: Identity, ca: Path | None = None) -> FoundBehind:
-    found = _found(url, agent_context(ca, url))
-    speaks = Speaks.A2A_0_3 if A2AVersion.V0_3 in found.speaks else Speaks.A2A_1_0
-    if not found.speaks:
+def found_a2a(url: str, origin: str, identity: Identity, ca: Path | None, private: Path | None) -> FoundBehind:
+    """`ca` stands for all authorities that are trusted, `private` beside the public ones."""
+    found = _found(url, agent_context(ca, url) or beside_public(private))
+    version = found.called_in
+    if version is None:
         raise CommandProblem(
             f"{found.endpoint} speaks neither A2A 0.3 nor A2A 1.0 over JSON-RPC",
             recovery="for a plain HTTP service add --http and a --route for each Skill",
         )
-    members = {"url": found.endpoint, "speaks": speaks.value}
-    interface = found.card.interface_of(A2AVersion.V1_0) if speaks is Speaks.A2A_1_0 else None
+    members = {"url": found.endpoint, "speaks": Speaks(f"a2a-{version}").value}
+    interface = found.card.interface_of(version) if version is A2AVersion.V1_0 else None
     if interface is not None and interface.tenant:
         members["tenant"] = interface.tenant
     scheme = next((_AUTHENTICATION[one] for one in sorted(found.card.security) if one in _AUTHENTICATION), None)

@@ -29,9 +29,9 @@ _ROWS_BEFORE_GARBAGE = 100_000
 @click.option("--until", metavar="TIME", help="Only what was created before it.")
 @router_data
 def check(out: Output, since: str | None, until: str | None, data: Path | None) -> None:
-    """Exit code 1 when an invariant is broken. With --json each broken one is a line, and the last line has the counts.
-    A check that takes long says every ten seconds how far it is. Events that belong to no Invocation are looked for in
-    all months that --since and --until touch.
+    """Exit code 1 when an invariant is broken, or when less was read than was asked for. The last line says how much
+    was read. With --json each broken invariant is a line. A check that takes long says every ten seconds how far it is.
+    Events that belong to no Invocation are looked for in all months that --since and --until touch.
 
     Example: aop ledger check --since 2026-03-01T00:00:00Z --data .aop
     """
@@ -41,13 +41,39 @@ def check(out: Output, since: str | None, until: str | None, data: Path | None) 
         reading, broken = asyncio.run(_read(url, span, out))
     except StoreUnavailable as failure:
         raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
-    out.tell(
-        {"checked": reading.checked, "events": reading.events, "open": reading.open, "broken": broken},
-        f"{reading.checked} Invocations with {reading.events} events, {reading.open} of them open: "
-        + (f"{broken} broken invariants" if broken else "every invariant holds"),
-    )
-    if broken:
+    for sentence in reading.left_out:
+        out.document({"leftOut": sentence}) if out.json else out.show(sentence)
+    out.tell({**_counts(reading), "broken": broken}, f"{_looked_at(reading)}: {_outcome(reading, broken)}")
+    if broken or reading.left_out:
         raise Exit(EXIT_REFUSED)
+
+
+def _counts(reading: LedgerCheck) -> dict[str, int]:
+    return {
+        "invocations": reading.invocations,
+        "checked": reading.checked,
+        "events": reading.events,
+        "open": reading.open,
+        "numbers": reading.numbers,
+        "inTree": reading.in_tree,
+        "heads": reading.heads,
+        "checkpoints": reading.checkpoints,
+    }
+
+
+def _looked_at(reading: LedgerCheck) -> str:
+    return (
+        f"{reading.checked} Invocations with {reading.events} events, {reading.open} of them open; {reading.numbers}"
+        f" numbers, {reading.in_tree} of them in the tree; {reading.heads} heads and {reading.checkpoints} checkpoints"
+    )
+
+
+def _outcome(reading: LedgerCheck, broken: int) -> str:
+    if broken:
+        return f"{broken} broken invariants"
+    if reading.left_out:
+        return "no broken invariant in what was read, which is not all"
+    return "every invariant holds" if reading.checked else "there is no Invocation to check"
 
 
 async def _read(url: str, span: Span, out: Output) -> tuple[LedgerCheck, int]:

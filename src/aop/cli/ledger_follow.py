@@ -1,7 +1,6 @@
 """`aop ledger follow`: the events of a Workspace as JSON lines, from a saved position on, until it is stopped."""
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import Final
@@ -9,6 +8,7 @@ from typing import Final
 import click
 import msgspec
 
+from aop.base.durable_files import write_whole
 from aop.cli import options
 from aop.cli.client_problems import problem_of
 from aop.cli.platform import InWorkspace
@@ -97,12 +97,7 @@ def _saved(position: Path) -> str | None:
 
 def _save(position: Path, after: str) -> None:
     """All of it or nothing, also if the machine fails."""
-    beside = position.with_name(f".{position.name}.new")
     try:
-        with beside.open("w", encoding="ascii") as file:
-            file.write(f"{after}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(position)
+        write_whole(position, f"{after}\n".encode("ascii"))
     except OSError as problem:
         raise CommandProblem(f"the position cannot be saved in {position}: {problem}") from None

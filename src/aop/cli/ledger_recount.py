@@ -6,7 +6,7 @@ from pathlib import Path
 from aop.cli.output import Output
 from aop.cli.problems import CommandProblem
 from aop.cli.stores import router_data, router_database
-from aop.ledger.figures.tiles import RowsDetached, begin_edition
+from aop.ledger.figures.tiles import begin_edition
 from aop.store.database import connect, translated_failures
 from aop.store.problems import StoreUnavailable
 
@@ -14,7 +14,8 @@ from aop.store.problems import StoreUnavailable
 @router_data
 def recount(out: Output, data: Path | None) -> None:
     """Begins a new edition of the counts, and the Router that numbers events counts all of it again, a part at a time.
-    Figures are exact meanwhile, and slower for long windows. The old counts stay and are not read any more.
+    Figures are exact meanwhile, and slower for long windows. The old counts stay and are not read any more. Groups of
+    events that have some of a detached month keep their counts: there is nothing to count them from.
 
     Example: aop ledger recount --data .aop
     """
@@ -23,8 +24,6 @@ def recount(out: Output, data: Path | None) -> None:
         edition = asyncio.run(_begin(url))
     except StoreUnavailable as failure:
         raise CommandProblem(f"the database cannot be reached or refused ({failure})") from None
-    except RowsDetached:
-        raise CommandProblem("a month was detached: the calls of it cannot be counted again") from None
     if edition is None:
         out.tell({"edition": None}, "too little was invoked for counts; figures come from the rows themselves")
     else:

@@ -1,6 +1,7 @@
 """`aop ledger head|consistency|prove|watch`: the tree over the Ledger, by which others can check it."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
@@ -9,19 +10,22 @@ import click
 from click.exceptions import Exit
 
 from aop.base.clock import now_text
+from aop.cli.ledger_checkpoints import CheckpointFolder
 from aop.cli.output import Output
 from aop.cli.problems import EXIT_REFUSED, CommandProblem, UsageProblem
 from aop.cli.stores import router_data, router_database
 from aop.cli.verify_bundle import head_of
 from aop.contracts.ledger_tree import LedgerConsistency, LedgerHead
 from aop.ledger.archived import Archived
-from aop.ledger.tree.comparison import HistoryChanged, compared, kept_head
+from aop.ledger.tree.comparison import HistoryChanged, compared, continued
 from aop.ledger.tree.reader import NotInTree, TooManyLeaves, TreeReader, head_document
 from aop.ledger.tree.store import HeadRow, TreeBroken, newest_head
 from aop.store.database import Connection, Database, connect, translated_failures
 from aop.store.problems import StoreUnavailable
 
 T = TypeVar("T")
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @router_data
@@ -89,31 +93,64 @@ def prove(out: Output, invocation: str, data: Path | None) -> None:
     "file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The heads, one for each line."
 )
 @click.option("--rows", is_flag=True, help="Make the tree again from all events, not only from its stored hashes.")
+@click.option("--key", metavar="FILE", type=_FILE, help="Sign each head with this key (aop ledger watch-key).")
+@click.option("--gateway", metavar="URL", help="The Gateway's address: its host names the Ledger in the checkpoints.")
+@click.option("--checkpoints", metavar="DIR", type=_FOLDER, help="Where the signed heads are written, one file each.")
 @router_data
-def watch(out: Output, file: Path, rows: bool, data: Path | None) -> None:
+def watch(
+    out: Output,
+    file: Path,
+    rows: bool,
+    key: Path | None,
+    gateway: str | None,
+    checkpoints: Path | None,
+    data: Path | None,
+) -> None:
     """Compares the tree with the last head in FILE, then adds the newest head to it. Run it from time to time, on a
     machine where the operator of the database cannot write. Exit code 1 if history was changed.
 
+    With a key it also compares with the newest checkpoint in DIR, and writes each head that it adds there, signed
+    (c2sp.org/tlog-checkpoint). After a change of history nothing is written or signed.
+
     Example: aop ledger watch heads.txt --data .aop
+    Example: aop ledger watch heads.txt --key watcher.key --gateway https://gateway.example.com --checkpoints signed
     """
-    kept = _last(file)
+    kept, signing = _last(file), CheckpointFolder.named(key, gateway, checkpoints)
+    signed = None if signing is None else signing.newest()
 
     async def read(connection: Connection) -> HeadRow | None:
-        return await kept_head(connection, kept, from_rows=rows)
+        return await continued(connection, [head for head in (kept, signed) if head is not None], from_rows=rows)
 
     found = _judged(out, lambda: _on_store(data, read))
     if found is None:
         raise CommandProblem("the Ledger has no head yet", recovery="invoke something, and wait some seconds")
+    checkpoint = None if signing is None else str(signing.add(found))
     if kept is None or kept.size != found.size:
-        with file.open("a", encoding="ascii") as heads:
-            heads.write(f"{now_text()} {_text(found)}\n")
+        _append(file, f"{now_text()} {_text(found)}\n")
     said = "the first head is kept" if kept is None else f"{_text(found)} continues the head of {kept.size} events"
-    out.tell({"head": head_document(found), "kept": None if kept is None else head_document(kept)}, said)
+    document = {"head": head_document(found), "kept": None if kept is None else head_document(kept)}
+    out.tell(
+        document if checkpoint is None else {**document, "checkpoint": checkpoint},
+        said,
+        *([] if checkpoint is None else [f"signed in {checkpoint}"]),
+    )
+
+
+def _append(file: Path, line: str) -> None:
+    try:
+        with file.open("a", encoding="ascii") as heads:
+            heads.write(line)
+            heads.flush()
+            os.fsync(heads.fileno())
+    except OSError as failure:
+        raise CommandProblem(f"{file} cannot be written: {failure.strerror}") from None
 
 
 def _last(file: Path) -> HeadRow | None:
     lines = file.read_text("ascii").splitlines() if file.exists() else []
-    return _head(lines[-1].rpartition(" ")[2]) if lines else None
+    if lines and len(lines[-1].split(" ")) != 2:
+        raise UsageProblem(f"the last line of {file} is not TIME SIZE:ROOT")
+    return _head(lines[-1].partition(" ")[2]) if lines else None
 
 
 def _judged(out: Output, read: Callable[[], T]) -> T:

@@ -4,6 +4,7 @@ from typing import Final
 
 from aop.cli import options
 from aop.cli.platform import InWorkspace
+from aop.door.bearers import Bearer
 from aop.door.gateway import Gateway
 from aop.door.mcp.stdio import serve_stdio
 
@@ -30,6 +31,6 @@ async def mcp(platform: ServedWorkspace) -> None:
     destination = platform.destination
     gateway = Gateway(destination.gateway, MAX_ANSWER_BYTES, ca=destination.ca)
     try:
-        await serve_stdio(gateway.caller(destination.token, platform.workspace_id), MAX_ANSWER_BYTES)
+        await serve_stdio(gateway.caller(Bearer(destination.token), platform.workspace_id), MAX_ANSWER_BYTES)
     finally:
         await gateway.close()

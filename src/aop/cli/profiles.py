@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
+from aop.base import json as strict_json
 from aop.base.settings import Secret
 from aop.cli.problems import CommandProblem
 from aop.local.state import DataFolder
@@ -96,7 +97,7 @@ class Profiles:
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.folder / name
         try:
-            return msgspec.json.decode(path.read_bytes(), type=kind)
+            return strict_json.decode(path.read_bytes(), kind)
         except FileNotFoundError:
             return None
         except OSError as problem:

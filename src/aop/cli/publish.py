@@ -9,13 +9,19 @@ from aop.agent.settings import CHALLENGE_DIRECTORY
 from aop.cli import options
 from aop.cli.card import lines_of
 from aop.cli.card_findings import CardFile, read_card_file
-from aop.cli.card_version import VersionPart, raise_version
+from aop.cli.card_version import (
+    VersionPart,
+    raise_version,
+    require_own_path,
+    save_other_versions,
+    version_in_path,
+)
 from aop.cli.output import Output, facts, status
 from aop.cli.platform import Platform
 from aop.cli.problems import CommandProblem
-from aop.cli.publish_probe import PublishProbe
+from aop.cli.publish_probe import ProbeChoices, PublishProbe
 from aop.cli.publish_progress import PublishProgress
-from aop.client import PublishStep, proof_folder
+from aop.client import proof_folder
 from aop.contracts.card import AgentCard
 from aop.contracts.errors import Violation
 from aop.contracts.publication import Release
@@ -38,7 +44,7 @@ _WAIT_SECONDS = 30.0
     metavar="SECONDS",
     default=_WAIT_SECONDS,
     type=click.FloatRange(min=0, max=600),
-    help="How long to wait until the Agent serves the proof; 0 does not wait.",
+    help="How long to wait until the Agent answers, and until it serves the proof; 0 does not wait.",
 )
 @click.option(
     "--bump",
@@ -46,7 +52,9 @@ _WAIT_SECONDS = 30.0
     type=click.Choice([part.value for part in VersionPart]),
     help="Raise this part of the Card's version first, in its file: patch, minor or major.",
 )
-@click.option("--force", is_flag=True, help="Publish although the running Agent differs from the Card.")
+@click.option(
+    "--force", is_flag=True, help="Publish although the Agent differs from the Card, or does not answer here."
+)
 @click.option(
     "--report", metavar="FILE", type=options.PATH, help="Write what the Agent says of itself to this file of yours."
 )
@@ -64,11 +72,13 @@ async def publish(  # noqa: PLR0913, PLR0917  a command's options are its parame
 
     The Agent must be running. Before anything is sent, it is asked for its agent card and compared with the Card:
     version of A2A, streaming, Skills, authentication. A difference that makes calls fail is shown with the way out and
-    stops the command; --force goes on. The platform neither stores nor shows this result.
+    stops the command, and so does an Agent that does not answer; --force goes on. The platform neither stores nor shows
+    this result. An address that the local platform does not call is refused too.
 
     After any failure repeat the command: it continues from what is done already. With --json the output is the Release.
 
     A published version never changes. --bump writes the next one into the Card file; one not published yet stays.
+    In front of an Agent, `aop front` serves the new version at once and goes on with those before it.
 
     Example: aop publish my-agent/card.json
     Example: aop publish my-agent/card.json --bump minor
@@ -76,15 +86,8 @@ async def publish(  # noqa: PLR0913, PLR0917  a command's options are its parame
     read, card = _read(platform.out, file)
     folder = proof_dir or _usual_folder(file)
     provider_id = provider or card.owner.id
-    probing = PublishProbe(platform.out, card, force=force, report=report, ca=platform.destination.ca)
-    await probing.before_publishing()
-    if bump is not None:
-        read, card = await raise_version(platform, read, card, VersionPart(bump))
+    probing, read, card = await _compared(platform, read, card, bump, ProbeChoices(force, report, wait))
     progress = PublishProgress(platform, read, card, provider_id, folder)
-
-    async def on_step(step: PublishStep) -> None:
-        progress.show(step)
-        await probing.before_release(step)
 
     with progress.explained(probing.other_agent):
         release = await platform.client.publish(
@@ -92,9 +95,27 @@ async def publish(  # noqa: PLR0913, PLR0917  a command's options are its parame
             proofs=proof_folder(folder) if folder is not None and folder.is_dir() else None,
             provider_id=provider_id,
             wait_seconds=probing.patience(wait),
-            on_step=on_step,
+            on_step=progress.show,
         )
     await _tell(platform, release)
+
+
+async def _compared(
+    platform: Platform, read: CardFile, card: AgentCard, bump: str | None, choices: ProbeChoices
+) -> tuple[PublishProbe, CardFile, AgentCard]:
+    """The Card with the version to publish, after the Agent has answered as it says."""
+    # A front serves each version at a path of its own, so it is asked for the new one. Others answer for every version.
+    own_path = version_in_path(card) is not None
+    if bump is not None and own_path:
+        read, card = await raise_version(platform, read, card, VersionPart(bump))
+    if own_path:
+        require_own_path(read, card)
+        await save_other_versions(platform, read, card)
+    probing = PublishProbe(platform.out, card, choices, platform.destination)
+    await probing.before_publishing(own_path=own_path)
+    if bump is not None and not own_path:
+        read, card = await raise_version(platform, read, card, VersionPart(bump))
+    return probing, read, card
 
 
 async def _tell(platform: Platform, release: Release) -> None:

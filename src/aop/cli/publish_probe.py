@@ -1,50 +1,97 @@
-"""Compares the running Agent with its Card before `aop publish` releases anything."""
+"""Asks the running Agent, and compares it with its Card, before `aop publish` registers anything."""
 
+import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 
 from aop.cli.agent_trust import agent_context
+from aop.cli.destination import Destination
 from aop.cli.output import Output
 from aop.cli.probe import Probe, probed, write_report
-from aop.cli.problems import CommandProblem
-from aop.client import EndpointProved, PublishStep
+from aop.cli.problems import EXIT_UNREACHABLE, CommandProblem
+from aop.cli.publish_progress import ALLOW
 from aop.contracts.card import AgentCard
 from aop.net.origin import Endpoint, InvalidEndpoint
+from aop.net.policy import AddressRefused, AllowList, NameNotResolved, NetworkPolicy, Resolver
 
 _OTHER_AGENT_SECONDS = 1.0
+_PAUSE_SECONDS = 0.2
+_RESOLVE_SECONDS = 5.0
+_START = "start the Agent (`aop agent run DIR`, `aop front --to URL`), then repeat"
+_START_FRONT = "its log says why the front does not serve this version; correct that or start it again, then repeat"
+
+
+@dataclass(frozen=True)
+class ProbeChoices:
+    """`force`: publish whatever the Agent answers. `report`: a file for what it says of itself."""
+
+    force: bool
+    report: Path | None
+    wait_seconds: float
 
 
 class PublishProbe:
-    """Once: at the start, because a registered version never changes, or after the proof if nothing answered then."""
+    """Before anything is registered, because a registered version never changes."""
 
-    def __init__(
-        self, out: Output, card: AgentCard, *, force: bool, report: Path | None, ca: Path | None = None
-    ) -> None:
+    def __init__(self, out: Output, card: AgentCard, choices: ProbeChoices, destination: Destination) -> None:
         self._out = out
         self._card = card
-        self._force = force
-        self._report = report
-        self._ca = ca
-        self._silent = False
+        self._force = choices.force
+        self._report = choices.report
+        self._wait_seconds = choices.wait_seconds
+        self._destination = destination
         self.other_agent = ""
         """The id of an Agent that answers at the address in the place of this one."""
 
-    async def before_publishing(self) -> None:
+    async def before_publishing(self, *, own_path: bool) -> None:
+        """`own_path`: the endpoint is of this version alone, so its agent card must be there."""
         try:
             endpoint = Endpoint.parse(self._card.protocol.endpoint)
         except InvalidEndpoint:
             return  # the Binding refuses it, and says why
-        probe = await self._probed(endpoint)
-        self._silent = probe.silent
-        if not probe.silent:
+        refusal = await self._refusal(endpoint)
+        with self._out.working(f"waiting for the Agent at {endpoint.canonical}"):
+            probe = await self._answered(endpoint, 0 if self._force or refusal else self._wait_seconds, own_path)
+        is_missing = _is_missing(probe, own_path)
+        if self._force or not is_missing:
             self._judge(probe)
+        if refusal is not None:
+            raise refusal
+        if is_missing and not self._force:
+            start = _START_FRONT if own_path and not probe.silent else _START
+            raise CommandProblem(
+                f"{probe.problem}; nothing was registered",
+                code="agent_silent",
+                recovery=f"{start}; if the platform reaches it and this machine does not: --force",
+                exit_code=EXIT_UNREACHABLE,
+            )
 
-    async def before_release(self, step: PublishStep) -> None:
-        if self._silent and isinstance(step, EndpointProved):
-            self._silent = False
-            self._judge(await self._probed(Endpoint.parse(self._card.protocol.endpoint)))
+    async def _answered(self, endpoint: Endpoint, seconds: float, own_path: bool) -> Probe:
+        clock = asyncio.get_running_loop().time
+        until = clock() + seconds
+        while True:
+            probe = await self._probed(endpoint)
+            if clock() >= until or not _is_missing(probe, own_path):
+                return probe
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def _refusal(self, endpoint: Endpoint) -> CommandProblem | None:
+        """Of an address that the local platform does not call. Another platform says so when it looks for the proof."""
+        local = self._destination.local
+        if local is None or not local.run.allowed:
+            return None
+        policy = NetworkPolicy(AllowList.parse(local.run.allowed), Resolver())
+        try:
+            await policy.admit(endpoint, asyncio.get_running_loop().time() + _RESOLVE_SECONDS)
+        except AddressRefused as refused:
+            text = f"the local platform does not call {endpoint.origin}: {refused}; nothing was registered"
+            return CommandProblem(text, code="DISALLOWED_NETWORK", recovery=ALLOW)
+        except (NameNotResolved, TimeoutError):
+            pass  # nobody answers there either
+        return None
 
     async def _probed(self, endpoint: Endpoint) -> Probe:
-        context = agent_context(self._ca, endpoint.canonical, beside_public=True)
+        context = agent_context(self._destination.ca, endpoint.canonical, beside_public=True)
         return await probed(self._card, endpoint, context)
 
     def patience(self, seconds: float) -> float:
@@ -66,3 +113,8 @@ class PublishProbe:
                 code="agent_differs",
                 recovery=f"{breaking[0].fix}; or publish anyway with --force",
             )
+
+
+def _is_missing(probe: Probe, own_path: bool) -> bool:
+    """One with an unknown certificate does answer; the platform may know its authority."""
+    return not probe.untrusted and (probe.silent or (own_path and probe.agent is None))

@@ -28,6 +28,8 @@ from aop.client import (
 from aop.contracts.card import AgentCard
 from aop.net.origin import Endpoint
 
+ALLOW = "the local platform allows this address when it is started with --allow HOST:PORT"
+
 
 class PublishProgress:
     def __init__(
@@ -81,8 +83,7 @@ class PublishProgress:
             taken = f"the provider id {self._provider_id} belongs to somebody else: choose another with --provider"
             return {"CONFLICT": other, "FORBIDDEN": taken}
         if self._platform.destination.local is not None:
-            allow = "the local platform allows this address when it is started with --allow HOST:PORT"
-            return {"DISALLOWED_NETWORK": allow}
+            return {"DISALLOWED_NETWORK": ALLOW}
         return {}
 
     def _problem(

@@ -16,7 +16,8 @@ from aop.local.unit import answers_ready
 async def status(platform: Platform) -> None:
     """Exit code 1 when a part is not healthy. The topology watch is how the Router learns of new and changed Releases.
     Facts to write are ends and acceptances of Invocations that the Ledger does not have yet. A Router is named by an
-    id that it makes at random at each start. The door is shown for a platform of `aop up`, which knows its address.
+    id that it makes at random at each start. Behind a balancer one Router answers each time, and the others are not
+    shown. The door is shown for a platform of `aop up`, which knows its address.
 
     Example: aop status
     """
@@ -58,7 +59,7 @@ def _router(router: RouterState) -> list[Line]:
         ("  facts to write", _unwritten(router.facts) if router.facts else None),
         ("  sequence", _sequence(router.sequence) if router.sequence else "another Router numbers the events"),
     ]
-    return ["", *facts(*pairs)]
+    return ["", "the Router that answered (behind a balancer there may be others):", *facts(*pairs)]
 
 
 def _watch(watch: WatchFreshness) -> str:

@@ -2,7 +2,8 @@
 
     python3 aop_verify.py BUNDLE [--head SIZE:ROOT] [--consistency FILE]
 
-It finds every change of a bundle. With a head that you kept, it also finds that the history before it was rewritten.
+It checks that the parts of a bundle agree, which anyone can arrange. With a head from the platform's own address or
+from someone you trust, it also checks that the events are in the Ledger of that head, and finds every change of them.
 """
 
 import argparse
@@ -18,6 +19,7 @@ REPEATED = (  # by all events of an Invocation
     *("invocationId", "rootTaskId", "traceId", "parentInvocationId", "caller", "workspaceId", "targetAgentId"),
     *("agentCardVersion", "agentReleaseId", "agentCardDigest", "capability", "schemaVersion"),
 )
+TRUST = "only if you have it from the platform's own address or from someone you trust"
 CHANGED = "history was changed: the heads do not continue each other"
 
 
@@ -26,6 +28,19 @@ class Wrong(ValueError):
 
 
 FAULTS = (Wrong, ValueError, LookupError, TypeError, RecursionError)
+
+
+def read(raw: bytes) -> Any:
+    """A JSON text in which no member stands twice: two readers could see two values."""
+    return json.loads(raw.decode("utf-8"), object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict[str, Any]()
+    for name, value in pairs:
+        _require(name not in members, f"`{name}` stands twice in one object")
+        members[name] = value
+    return members
 
 
 def verify(bundle: Any, head: tuple[int, str] | None = None, consistency: Any = None) -> list[str]:
@@ -39,26 +54,43 @@ def verify(bundle: Any, head: tuple[int, str] | None = None, consistency: Any = 
     _related(calls, events, about)
     permitted = sum("authorizationDigest" in chain[0] for chain in events)
     return [
-        f"{sum(map(len, events))} events of {len(events)} Invocation(s) are unchanged in a tree of {own[0]} events",
+        f"{sum(map(len, events))} events of {len(events)} Invocation(s) lead to the root of the bundle's head",
         "each Invocation has all its events, from its creation to its end, and the Card that they name",
         f"{permitted} of {len(events)} name what permitted the call: this Installation and this Release are unchanged",
-        _compared(own, head, consistency),
+        _compared(own, [leaf["number"] for call in calls for leaf in call["leaves"]], head, consistency),
     ]
 
 
-def _compared(own: tuple[int, str], kept: tuple[int, str] | None, consistency: Any) -> str:
-    if kept is None:
-        _require(consistency is None, "a consistency proof needs the head that you kept: --head")
-        return f"only inner agreement was checked: compare the head {own[0]}:{own[1]} with one that you kept"
+def _compared(own: tuple[int, str], numbers: list[int], named: tuple[int, str] | None, consistency: Any) -> str:
+    if named is None:
+        _require(consistency is None, "a consistency proof needs a head that you trust: --head")
+        return (
+            "only inner agreement was checked, and anyone can make such a file. The places of the events fit "
+            f"{_sizes(numbers, own[0])}. Compare the head with one that you trust: {own[0]}:{own[1]}"
+        )
     if consistency is None:
-        _require(own[0] == kept[0], "the bundle has a head of another size; --consistency connects the two")
-        _require(own == kept, CHANGED)
-        return "the head is the one that you kept"
+        _require(own[0] == named[0], "the bundle has a head of another size; --consistency connects the two")
+        _require(own == named, CHANGED)
+        return f"the head is the one that you named: the events are in the Ledger of this head {TRUST}"
     _members(consistency, "the consistency proof", {"old", "new", "path"})
     old, new = _head(consistency["old"]), _head(consistency["new"])
-    _require(sorted((old, new)) == sorted((own, kept)), CHANGED)
+    _require(sorted((old, new)) == sorted((own, named)), CHANGED)
     _grew(old, new, _hashes(consistency["path"]))
-    return "the head of the bundle and the one that you kept are of one history"
+    # Everyone can add events to a tree: only those that the named head covers are bound by it.
+    later = (
+        f"event {max(numbers)} is later than your head of {named[0]} events, and the proof of whoever has the bundle"
+    )
+    _require(max(numbers) < named[0], f"{later} proves nothing about later events: name a newer head")
+    return f"the events are among the first {named[0]} events, those of your head: they are in its Ledger {TRUST}"
+
+
+def _sizes(numbers: list[int], size: int) -> str:
+    """All sizes of trees in which paths of this form lead from these places to a root."""
+    turns = [(number ^ (size - 1)).bit_length() for number in numbers]
+    starts = [number >> turn << turn for number, turn in zip(numbers, turns, strict=True)]
+    least = max(start + (1 << turn >> 1) for start, turn in zip(starts, turns, strict=True)) + 1
+    most = min(start + (1 << turn) for start, turn in zip(starts, turns, strict=True))
+    return f"a tree of {size} events" if least == most else f"trees of {least} to {most} events"
 
 
 def _invocation(call: Any, size: int, root: str) -> list[Any]:
@@ -92,8 +124,11 @@ def _card(text: Any, first: Any) -> None:
     raw = base64.b64decode(text, validate=True)
     spelt = base64.b64encode(raw).decode() == text
     _require(spelt and _sha(raw).hex() == first["agentCardDigest"], "the Card is another one")
-    named = json.loads(raw)["agentId"], json.loads(raw)["version"]
-    _require(named == (first["targetAgentId"], first["agentCardVersion"]), "the Card is of another Agent")
+    card = read(raw)
+    _require(
+        (card["agentId"], card["version"]) == (first["targetAgentId"], first["agentCardVersion"]),
+        "the Card is of another Agent",
+    )
 
 
 def _related(calls: list[Any], events: list[list[Any]], about: str) -> None:
@@ -185,12 +220,12 @@ def head_of(text: str) -> tuple[int, str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("bundle", type=Path)
-    parser.add_argument("--head", type=head_of, help="a head that you kept, as SIZE:ROOT")
+    parser.add_argument("--head", type=head_of, help="a head that you trust, as SIZE:ROOT")
     parser.add_argument("--consistency", type=Path, help="the proof that connects your head with that of the bundle")
     given = parser.parse_args()
     try:
-        proof = None if given.consistency is None else json.loads(given.consistency.read_bytes())
-        print("\n".join(verify(json.loads(given.bundle.read_bytes()), given.head, proof)))  # noqa: T201
+        proof = None if given.consistency is None else read(given.consistency.read_bytes())
+        print("\n".join(verify(read(given.bundle.read_bytes()), given.head, proof)))  # noqa: T201
     except FAULTS as wrong:
         sys.exit(f"WRONG: {wrong}")
     return 0

@@ -7,7 +7,8 @@ from typing import Final
 
 from aop.client.errors import AuthoritiesNotUsable, Unreachable
 from aop.contracts.recovery import Recovery, RecoveryOwner
-from aop.net.http import ConnectFailed, certified_context, is_untrusted, why_failed
+from aop.net.authorities import certified_context
+from aop.net.http import ConnectFailed, is_untrusted, why_failed
 
 CA_FILE: Final = "SSL_CERT_FILE"
 

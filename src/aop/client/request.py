@@ -56,6 +56,7 @@ class Parts(Generic[T]):
 
     cursor: Callable[[T], str | None]
     joined: Callable[[T, T], T]
+    max_pages: int = MAX_PAGES
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class WholeRequest(Generic[T]):
     async def read(self, send: Callable[[OperationRequest[T]], Awaitable[T]]) -> T:
         """All pages as one document."""
         found = await send(self.route.request(self.call))
-        for _ in range(MAX_PAGES):
+        for _ in range(self.parts.max_pages):
             cursor = self.parts.cursor(found)
             if cursor is None:
                 return found

@@ -1,6 +1,5 @@
 """Composition root of the Control Plane: builds all parts and connects them."""
 
-import ssl
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
@@ -60,6 +59,7 @@ from aop.control_plane.workspace.callers import WorkspaceCallers
 from aop.control_plane.workspace.installation_states import InstallationStates
 from aop.control_plane.workspace.installations import Installations
 from aop.control_plane.workspace.workspaces import Workspaces
+from aop.net.authorities import beside_public
 from aop.net.http import HttpClient
 from aop.net.origin import Endpoint
 from aop.net.peer import Peer
@@ -82,13 +82,11 @@ _CONNECT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class ControlPlaneEnvironment:
-    """Clocks, name resolution and TLS, which tests replace."""
+    """Clocks and name resolution, which tests replace."""
 
     clock: Clock = utc_now
     monotonic: Callable[[], float] = time.monotonic
     lookup: Lookup = system_lookup
-    tls: ssl.SSLContext | None = None
-    """Trust of the proof fetch; the usual roots when left out."""
     group: WorkerGroup = field(default_factory=WorkerGroup)
     """The workers of this unit, of which this process is one."""
 
@@ -114,13 +112,14 @@ async def build(settings: ControlPlaneSettings, environment: ControlPlaneEnviron
         if settings.oidc is not None:
             async with foundation.database.connection() as connection:
                 await require_reserved(connection, settings.oidc.principal_prefix, environment.clock())
+        tls, share = beside_public(settings.unit.ca_file), environment.group.share
         parts = _Parts(
             settings,
             environment,
             foundation,
-            HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS, share=environment.group.share),
+            HttpClient(idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS, tls=tls, share=share),
             # A connection to a provider's endpoint serves one proof and is not kept.
-            HttpClient(idle_seconds=0, connect_seconds=_CONNECT_SECONDS, tls=environment.tls),
+            HttpClient(idle_seconds=0, connect_seconds=_CONNECT_SECONDS, tls=tls),
             ChangeSignal(settings.database_url),
             InstallationStates(foundation.database, environment.clock),
         )
@@ -139,7 +138,7 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
     workers = schema_workers(log, metrics, group.share)
     opened.push_async_callback(workers.close)
     checks = {owner: foundation.store_check(owner) for owner in STORES}
-    readiness = Readiness(checks | {"loops": loops.check}, log, metrics)
+    readiness = Readiness(checks | {"writes": foundation.writes.check, "loops": loops.check}, log, metrics)
     tracing = start_telemetry(settings.unit.telemetry, foundation, opened)
     tokens = _token_callers(parts, opened)
     access = GatewayAccess(
@@ -167,7 +166,8 @@ def _assemble(parts: _Parts, opened: AsyncExitStack) -> Unit:
         *_workspace_routes(parts, access, router),
         *_topology_routes(parts),
     ]
-    application = Application(routes, log, metrics, CrossOrigin(settings.cors_allowed_origins), tracing, workers)
+    cross_origin = CrossOrigin(settings.cors_allowed_origins)
+    application = Application(routes, log, metrics, cross_origin, tracing, workers, foundation.writes.note)
     return Unit(application, readiness, access.drained, log, metrics, opened.aclose, end_watches=parts.signal.end)
 
 

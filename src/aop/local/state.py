@@ -1,13 +1,16 @@
 """The data folder of a local platform: its lock, its private files, and the record of what runs there."""
 
+import asyncio
 import fcntl
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
+from aop.base.durable_files import write_whole
 from aop.local.problems import DataFolderBusy, DataFolderUnusable, NotRunning
 
 DEFAULT_FOLDER = Path(".aop")
@@ -15,6 +18,7 @@ _LOCK = "lock"
 _RUN = "run.json"
 _LOCK_TRIES = 5
 _LOCK_PAUSE_SECONDS = 0.02
+_WRITE_AGAIN_SECONDS = 1.0
 
 
 class RouterCredential(msgspec.Struct, frozen=True, rename="camel"):
@@ -60,6 +64,8 @@ class Run(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_on
     token: str
     workspace_id: str | None = None
     agents: tuple[PublishedAgent, ...] | None = None
+    allowed: tuple[str, ...] = ()
+    """The private addresses that an Agent may have."""
     router_credential: RouterCredential
     service_tokens: ServiceTokens
     database_urls: DatabaseUrls
@@ -104,19 +110,45 @@ class DataFolder:
 
     def write(self, name: str, content: bytes) -> None:
         """Whole or not at all, readable by the owner alone."""
-        unfinished = self.path / f".{name}.new"
-        unfinished.unlink(missing_ok=True)
-        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(self.path / name)
+        write_whole(self.path / name, content, 0o600)
 
     def record_run(self, run: Run) -> None:
         self.write(_RUN, msgspec.json.format(msgspec.json.encode(run)) + b"\n")
 
     def forget_run(self) -> None:
         (self.path / _RUN).unlink(missing_ok=True)
+
+
+class RunRecord:
+    """The record of a running platform. On a disk that is full it is written as soon as there is room again."""
+
+    def __init__(self, folder: DataFolder, run: Run, say: Callable[[str], None]) -> None:
+        self._folder = folder
+        self._run = run
+        self._say = say
+        self._later: asyncio.TimerHandle | None = None
+
+    def change(self, pids: dict[str, int]) -> None:
+        self._run = msgspec.structs.replace(self._run, pids=pids)
+        if self._later is None:
+            self._write()
+
+    def forget(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+        self._folder.forget_run()
+
+    def _write(self) -> None:
+        was_late, self._later = self._later is not None, None
+        try:
+            self._folder.record_run(self._run)
+        except OSError as problem:
+            self._later = asyncio.get_running_loop().call_later(_WRITE_AGAIN_SECONDS, self._write)
+            if not was_late:
+                self._say(f"{_RUN} cannot be written ({problem.strerror}); it is tried again until it can")
+        else:
+            if was_late:
+                self._say(f"{_RUN} is written again")
 
 
 def load_run(folder: Path) -> Run:

@@ -14,7 +14,7 @@ EX_CONFIG = 78
 
 _READY_SECONDS = 60.0
 _POLL_SECONDS = 0.03
-_FIRST_DELAY, _MAX_DELAY = 0.5, 10.0
+_FIRST_DELAY = 0.5
 _STEADY_SECONDS = 30.0
 
 PidsChanged = Callable[[dict[str, int]], None]
@@ -131,7 +131,7 @@ class _Kept:
                 delay = _FIRST_DELAY
             self._logs.say(f"{self.unit.called} ended ({describe_exit(code)}); starting it again in {delay:g} s")
             await asyncio.sleep(delay)
-            delay = min(2 * delay, _MAX_DELAY)
+            delay = min(2 * delay, self.unit.max_pause_seconds)
 
     async def _run_once(self) -> int:
         child = self._child = await Child.start(self.unit.launch)
@@ -148,9 +148,10 @@ class _Kept:
         return code
 
     async def _becomes_ready(self, child: Child) -> bool:
-        """False when the unit ended first. A unit that is not ready in time fails."""
+        """False when the unit ended first. One that is not ready in time fails, but not after a restart: it may wait
+        for its store."""
         try:
-            async with asyncio.timeout(self._ready_seconds):
+            async with asyncio.timeout(None if self.first_ready.is_set() else self._ready_seconds):
                 while child.exit_code is None:
                     if await self.unit.ready(child.pid):
                         return True

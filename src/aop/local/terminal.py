@@ -1,5 +1,6 @@
 """Writes to the terminal from a thread of its own, so that a stalled one never stalls the platform."""
 
+import errno
 import os
 import queue
 import sys
@@ -72,8 +73,9 @@ class LineTerminal:
                 self._out.write("".join(map(self._drawn, line)) + "\n")
                 if self._lines.empty():
                     self._out.flush()
-            except (OSError, ValueError):
-                return  # the reader left; the platform goes on
+            except (OSError, ValueError) as problem:
+                if getattr(problem, "errno", None) != errno.ENOSPC:  # of a file, which may have room later
+                    return  # the reader left; the platform goes on
 
     def _next(self) -> Line | None:
         while True:

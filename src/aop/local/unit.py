@@ -22,6 +22,8 @@ class SupervisedUnit:
     stop_signal: signal.Signals = signal.SIGTERM
     forced_signal: signal.Signals = signal.SIGKILL
     stop_seconds: float = 5.0
+    max_pause_seconds: float = 10.0
+    """Before it is started again; the pause doubles while it keeps ending."""
     visible: bool = True
     """Whether its log also goes to the terminal."""
     label: str = ""

@@ -16,24 +16,28 @@ _KEPT_LINES = 12
 
 
 class LogFile:
-    """Appends; when it has grown over its limit it becomes `.1`, in place of the one before."""
+    """Appends; when it has grown over its limit it becomes `.1`, in place of the one before.
+
+    Opened when it is first needed, and again after it could not be: a disk may be full just then.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = self._open()
+        self._file: IO[bytes] | None = None
 
     def write(self, line: bytes) -> None:
-        if self._file.tell() > _FILE_LIMIT:
-            self._file.close()
+        if self._file is not None and self._file.tell() > _FILE_LIMIT:
+            self.close()
             self._path.replace(self._path.with_name(f"{self._path.name}.1"))
-            self._file = self._open()
+        if self._file is None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            self._file = os.fdopen(os.open(self._path, flags, 0o600), "ab", buffering=0)
         self._file.write(line)
 
     def close(self) -> None:
-        self._file.close()
-
-    def _open(self) -> IO[bytes]:
-        return os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0)
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 class UnitLogs:

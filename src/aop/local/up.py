@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
 from aop.base.settings import Secret, SettingProblem, SettingsRefused
 from aop.client import Client
 from aop.console.site import built_folder
@@ -33,7 +31,7 @@ from aop.local.publication import WORKSPACE, SamplePublication
 from aop.local.sample_environments import ready_samples
 from aop.local.samples import Sample
 from aop.local.secrets import LocalSecrets, keep_secrets
-from aop.local.state import DatabaseUrls, DataFolder, PublishedAgent, Run
+from aop.local.state import DatabaseUrls, DataFolder, PublishedAgent, Run, RunRecord
 from aop.local.supervisor import EX_CONFIG, UnitSupervisor
 from aop.local.terminal import LineTerminal, write_line
 from aop.local.unit_logs import UnitLogs
@@ -213,6 +211,7 @@ class _Platform:
             token=issued.token.reveal(),
             workspace_id=WORKSPACE if agents else None,
             agents=agents or None,
+            allowed=tuple(settings.allow_list),
             router_credential=settings.credential,
             service_tokens=settings.service_tokens,
             database_urls=databases,
@@ -221,10 +220,11 @@ class _Platform:
         code = (await make_operators_code(databases.control_plane, PRINCIPAL)).code if beside.console else None
         Panel(run, settings.allow_list, self.folder.path, samples, code).show(self.logs.terminal)
         self.logs.end_start()
+        record = RunRecord(self.folder, run, self.logs.say)
         try:
-            await self.supervisor.watch(lambda pids: self.folder.record_run(msgspec.structs.replace(run, pids=pids)))
+            await self.supervisor.watch(record.change)
         finally:
-            self.folder.forget_run()
+            record.forget()
 
     async def _publish(self, gateway: str, token: Secret, samples: Sequence[Sample]) -> tuple[PublishedAgent, ...]:
         if not samples:

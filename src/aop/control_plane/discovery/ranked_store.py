@@ -66,26 +66,20 @@ async def rank(
         f" WHERE indexed.version_id = scored.version_id LIMIT 1) AS indexed"
         f" WHERE publication <= {conditions.boundary()}"
     )
-    behind = conditions.behind_score()
+    behind, exact = conditions.behind_score(), [*conditions.installable("version"), *conditions.fitting("version")]
     if filters.latest:
-        # Which version is the latest depends on all that match, also on those of the pages before.
+        # Which version is the latest depends on all that match, also on those of the pages before. The owner does not
+        # judge versions, and without a filter that does an index answers for all of them: no Card is read.
         newest = "row_number() OVER (PARTITION BY item.agent_id ORDER BY precedence DESC, item.version DESC)"
-        every = f"SELECT item.*, {newest} AS rank {_eligible(conditions, item)}"
-        kept = where(["rank = 1", *behind])
-        return await page_of(connection, conditions, page.size, f"SELECT * FROM ({every}) AS item{kept}", _ORDER)  # noqa: S608
+        item = f"SELECT * FROM (SELECT item.*, {newest} AS rank {_eligible(item, exact)}) AS item WHERE rank = 1"  # noqa: S608
     ordered = f"SELECT * FROM ({item}) AS item{where(behind)} ORDER BY {_ORDER}"  # noqa: S608
-    found = f"SELECT item.* {_eligible(conditions, ordered)} ORDER BY {_ORDER}"
+    found = f"SELECT item.* {_eligible(ordered, [*conditions.of_owner('version'), *exact])} ORDER BY {_ORDER}"
     return await page_of(connection, conditions, page.size, found, _ORDER)
 
 
-def _eligible(conditions: Conditions, item: str) -> str:
+def _eligible(item: str, exact: Sequence[str]) -> str:
     """Reads one version after the other, in the order found, and keeps those that meet the exact filters."""
-    kept = [
-        "(version.agent_id, version.version) = (item.agent_id, item.version)",
-        *conditions.of_owner("version"),
-        *conditions.installable("version"),
-        *conditions.fitting("version"),
-    ]
+    kept = ["(version.agent_id, version.version) = (item.agent_id, item.version)", *exact]
     return (
         f"FROM ({item}) AS item CROSS JOIN LATERAL (SELECT precedence FROM registry.eligible_version AS version"  # noqa: S608
         f"{where(kept)} LIMIT 1) AS eligible"

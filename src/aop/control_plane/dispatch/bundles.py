@@ -1,13 +1,22 @@
 """Bundles: the Router's proof of an Invocation or a Trace, with what permitted each call and its Card."""
 
 from base64 import b64encode
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Literal
 
 import msgspec
 
 from aop.contracts.authorization import AuthorizationDocument
 from aop.contracts.errors import DependencyFailed, PayloadTooLarge
-from aop.contracts.ledger_tree import BundledInvocation, InvocationProof, LedgerBundle, LedgerLeaf, LedgerProof
+from aop.contracts.ledger_tree import (
+    BundledInvocation,
+    BundledPart,
+    InvocationProof,
+    LedgerBundle,
+    LedgerBundlePage,
+    LedgerLeaf,
+    LedgerProof,
+)
 from aop.control_plane.dispatch.lineage import LineageReads
 from aop.control_plane.registry.pins import Pins
 from aop.control_plane.workspace.installation_states import InstallationStates
@@ -36,6 +45,25 @@ class Bundles:
             raise DependencyFailed("the Router proved another Trace")
         return LedgerBundle(schema_version="1", trace_id=trace_id, head=proof.head, invocations=made)
 
+    async def page(
+        self, workspace_id: str, of: Literal["invocations", "traces"], name: str, query: Mapping[str, str]
+    ) -> LedgerBundlePage:
+        """A part of a bundle of any size. Its Invocations are few, so that their Cards need no limit."""
+        page = await self._lineage.proof_page(workspace_id, of, name, query)
+        permitted, parts = dict[str, AuthorizationDocument](), list[BundledPart]()
+        for each in page.invocations:
+            first = _first(each)
+            if first.workspace_id != workspace_id:
+                raise DependencyFailed("the Router proved an Invocation of another Workspace")
+            if name != (first.invocation_id if of == "invocations" else first.trace_id):
+                raise DependencyFailed("the Router proved something else")
+            if first.sequence > 0:
+                parts.append(BundledPart(leaves=each.leaves))
+                continue
+            authorization = await self._permitted(first, permitted)
+            parts.append(BundledPart(authorization=authorization, card=await self._card(first), leaves=each.leaves))
+        return LedgerBundlePage(head=page.head, invocations=tuple(parts), next_cursor=page.next_cursor)
+
     async def _bundled(self, workspace_id: str, proof: LedgerProof) -> tuple[BundledInvocation, ...]:
         """The same Card and the same authorization are read once."""
         cards, permitted = dict[str, str](), dict[str, AuthorizationDocument]()
@@ -46,17 +74,28 @@ class Bundles:
                 raise DependencyFailed("the Router proved an Invocation of another Workspace")
             digest = first.agent_card_digest
             if digest not in cards:
-                card = await self._pins.document(first.target_agent_id, first.agent_card_version, digest)
-                cards[digest] = b64encode(card).decode("ascii")
+                cards[digest] = await self._card(first)
             characters += len(cards[digest])
             if characters > MAX_CARD_CHARACTERS:
                 raise PayloadTooLarge("the Cards of the bundle")
-            authorization: AuthorizationDocument | msgspec.UnsetType = msgspec.UNSET
-            if first.authorization_digest is not msgspec.UNSET:
-                authorization = permitted.get(first.authorization_digest) or await self._authorization(first)
-                permitted[first.authorization_digest] = authorization
+            authorization = await self._permitted(first, permitted)
             made.append(BundledInvocation(authorization=authorization, card=cards[digest], leaves=each.leaves))
         return tuple(made)
+
+    async def _card(self, first: LedgerLeaf) -> str:
+        card = await self._pins.document(first.target_agent_id, first.agent_card_version, first.agent_card_digest)
+        return b64encode(card).decode("ascii")
+
+    async def _permitted(
+        self, first: LedgerLeaf, permitted: dict[str, AuthorizationDocument]
+    ) -> AuthorizationDocument | msgspec.UnsetType:
+        """What was read before is in `permitted`."""
+        digest = first.authorization_digest
+        if digest is msgspec.UNSET:
+            return msgspec.UNSET
+        if digest not in permitted:
+            permitted[digest] = await self._authorization(first)
+        return permitted[digest]
 
     async def _authorization(self, first: LedgerLeaf) -> AuthorizationDocument:
         for document in await self._states.authorizations(

@@ -21,9 +21,9 @@ from aop.contracts.errors import (
     Violation,
 )
 from aop.contracts.figures import Window
-from aop.contracts.ledger_tree import LedgerProof
+from aop.contracts.ledger_tree import LedgerProof, LedgerProofPage
 from aop.contracts.reach import ReleaseCalls
-from aop.control_plane.dispatch.proof_answers import read_proof
+from aop.control_plane.dispatch.proof_answers import read_proof, read_proof_page
 from aop.control_plane.dispatch.router_client import RouterClient, RouterUnavailable, workspace_path
 from aop.net.http import Answer
 
@@ -77,6 +77,13 @@ class LineageReads:
             raise _refusal(answer.status, _strict(answer))
         _require_json(answer)
         return await read_proof(answer.body)
+
+    async def proof_page(self, workspace_id: str, of: str, name: str, query: Mapping[str, str]) -> LedgerProofPage:
+        answer = await self._answer(_with(workspace_path(workspace_id, of, name, "proof", "pages"), query))
+        if answer.status != 200:
+            raise _refusal(answer.status, _strict(answer), _CURSOR)
+        _require_json(answer)
+        return await read_proof_page(answer.body)
 
     async def events(self, workspace_id: str, query: Mapping[str, str], limit: int) -> bytes:
         """The Router has a feed for every Workspace, so that an answer other than a page is its failure, apart from one

@@ -9,7 +9,7 @@ import msgspec
 from aop.base import json
 from aop.contracts.documents import Document, document
 from aop.contracts.errors import DependencyFailed
-from aop.contracts.ledger_tree import InvocationProof, LeafProof, LedgerHead, LedgerProof
+from aop.contracts.ledger_tree import InvocationProof, LeafProof, LedgerHead, LedgerProof, LedgerProofPage
 from aop.contracts.wire import Wire
 
 _LEAVES_AT_ONCE: Final = 32
@@ -22,18 +22,32 @@ class _Leaves(Wire, frozen=True, kw_only=True):
 
 
 class _Outline(Wire, frozen=True, kw_only=True):
-    """The parts of a proof as bytes that nobody has looked at yet."""
+    """The parts of a proof, or of a page of one, as bytes that nobody has looked at yet."""
 
     head: msgspec.Raw
     invocations: tuple[_Leaves, ...]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
 
     def as_bytes(self) -> bytes:
         invocations = b",".join(b'{"leaves":[%b]}' % b",".join(map(bytes, each.leaves)) for each in self.invocations)
-        return b'{"head":%b,"invocations":[%b]}' % (bytes(self.head), invocations)
+        behind = b"" if self.next_cursor is msgspec.UNSET else b',"nextCursor":' + msgspec.json.encode(self.next_cursor)
+        return b'{"head":%b,"invocations":[%b]%b}' % (bytes(self.head), invocations, behind)
 
 
 async def read_proof(body: bytes) -> LedgerProof:
     """As strict as for any other answer: the outline is exactly these bytes, and each part follows the contract."""
+    page = await _read(body, _MIN_LEAVES)
+    if page.next_cursor is not msgspec.UNSET:
+        raise _unexpected()
+    return LedgerProof(head=page.head, invocations=page.invocations)
+
+
+async def read_proof_page(body: bytes) -> LedgerProofPage:
+    """Likewise. Of an Invocation that goes on in the next page it may have one leaf."""
+    return await _read(body, 1)
+
+
+async def _read(body: bytes, min_leaves: int) -> LedgerProofPage:
     try:
         outline = msgspec.json.decode(body, type=_Outline)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -41,12 +55,12 @@ async def read_proof(body: bytes) -> LedgerProof:
     if outline.as_bytes() != body or not outline.invocations:
         raise _unexpected()
     head = _part(outline.head, document("ledger-head/1"), LedgerHead)
-    invocations = [await _invocation(each.leaves) for each in outline.invocations]
-    return LedgerProof(head=head, invocations=tuple(invocations))
+    invocations = [await _invocation(each.leaves, min_leaves) for each in outline.invocations]
+    return LedgerProofPage(head=head, invocations=tuple(invocations), next_cursor=outline.next_cursor)
 
 
-async def _invocation(leaves: Sequence[msgspec.Raw]) -> InvocationProof:
-    if len(leaves) < _MIN_LEAVES:
+async def _invocation(leaves: Sequence[msgspec.Raw], min_leaves: int) -> InvocationProof:
+    if len(leaves) < min_leaves:
         raise _unexpected()
     expected, read = document("ledger-proof/1#leaf"), list[LeafProof]()
     for start in range(0, len(leaves), _LEAVES_AT_ONCE):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from aop.base.clock import Clock, utc_now
+from aop.base.recent import RecentlyUsed
 from aop.contracts.errors import Envelope, Unauthenticated
 from aop.control_plane.gateway.oidc.callers import OidcCallers
 from aop.control_plane.gateway.store import tokens as store
@@ -39,12 +40,12 @@ class TokenCallers:
         self._clock = clock
         self._reserved_prefix = reserved_prefix
         self._tokens: GroupedReads[bytes, UnrevokedToken] = GroupedReads(database, store.unrevoked_tokens)
-        self._cache: dict[bytes, tuple[UnrevokedToken, float]] = {}
+        self._cache: RecentlyUsed[bytes, tuple[UnrevokedToken, float]] = RecentlyUsed(max_items=_MAX_CACHED)
         self._revocations = 0
 
     def cached(self, text: str) -> UnrevokedToken | None:
         """What the store accepted a moment ago; None when it has to be asked."""
-        cached = self._cache.get(token_digest(text))
+        cached = self._cache.find(token_digest(text))
         if cached is None or time.monotonic() >= cached[1] or self._clock() >= cached[0].expires_at:
             return None
         return cached[0]
@@ -61,7 +62,7 @@ class TokenCallers:
         """From now on these are refused here. What is being read at this moment may be older, and is not cached."""
         self._revocations += 1
         for digest in revoked:
-            self._cache.pop(digest, None)
+            self._cache.forget(digest)
 
     async def close(self) -> None:
         await self._tokens.close()
@@ -70,7 +71,7 @@ class TokenCallers:
         revocations, moment = self._revocations, self._clock()
         token = await self._tokens.get(digest)
         if token is None or token.expires_at <= moment:
-            self._cache.pop(digest, None)
+            self._cache.forget(digest)
             raise Unauthenticated("unknown, expired or revoked token")
         if self._is_reserved(token):
             raise Unauthenticated("its principal is one of the OpenID provider")
@@ -78,9 +79,7 @@ class TokenCallers:
             async with self._database.connection() as connection:
                 await store.note_use(connection, token.token_id, moment)
         if revocations == self._revocations:
-            if len(self._cache) >= _MAX_CACHED:
-                del self._cache[next(iter(self._cache))]
-            self._cache[digest] = (token, now + _CACHE_SECONDS)
+            self._cache.keep(digest, (token, now + _CACHE_SECONDS))
         return token
 
     def _is_reserved(self, token: UnrevokedToken) -> bool:

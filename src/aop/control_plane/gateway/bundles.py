@@ -1,11 +1,13 @@
 """`GET …/bundle` of an Invocation or a Trace: what others need to check it offline; for whoever may read it."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from aop.contracts.errors import Envelope
 from aop.control_plane.dispatch.bundles import Bundles
 from aop.control_plane.gateway.access import GatewayAccess
 from aop.control_plane.workspace.workspaces import Workspaces
+from aop.serving.lineage_query import TRACE_QUERY
 from aop.serving.request import Request
 from aop.serving.response import Response, json_response
 from aop.serving.routing import Route
@@ -21,8 +23,13 @@ class BundleRoutes:
     def routes(self, access: GatewayAccess) -> Sequence[Route]:
         calls = {"invocations/:invocationId": self.of_invocation, "traces/:traceId": self.of_trace}
         v4, known = Envelope.INVOCATION, access.callers.authenticate
+        pages = {"invocations/:invocationId": self.page_of_invocation, "traces/:traceId": self.page_of_trace}
         return [
-            Route("GET", f"{_WORKSPACE}/{of}/bundle", call, v4, known, access.bundles) for of, call in calls.items()
+            *(Route("GET", f"{_WORKSPACE}/{of}/bundle", call, v4, known, access.bundles) for of, call in calls.items()),
+            *(
+                Route("GET", f"{_WORKSPACE}/{of}/bundle/pages", call, v4, known, access.bundles, query=TRACE_QUERY)
+                for of, call in pages.items()
+            ),
         ]
 
     async def of_invocation(self, request: Request) -> Response:
@@ -34,3 +41,14 @@ class BundleRoutes:
         workspace_id = request.path["workspaceId"]
         await self._workspaces.read(request.principal, workspace_id)
         return json_response(200, await self._bundles.of_trace(workspace_id, request.path["traceId"]))
+
+    async def page_of_invocation(self, request: Request) -> Response:
+        return await self._page(request, "invocations", request.path["invocationId"])
+
+    async def page_of_trace(self, request: Request) -> Response:
+        return await self._page(request, "traces", request.path["traceId"])
+
+    async def _page(self, request: Request, of: Literal["invocations", "traces"], name: str) -> Response:
+        workspace_id = request.path["workspaceId"]
+        await self._workspaces.read(request.principal, workspace_id)
+        return json_response(200, await self._bundles.page(workspace_id, of, name, request.query))

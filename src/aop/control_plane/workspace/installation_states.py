@@ -7,6 +7,7 @@ from datetime import timedelta
 import msgspec
 
 from aop.base.clock import Clock
+from aop.base.recent import RecentlyUsed
 from aop.contracts.authorization import AuthorizationDocument, AuthorizedInstallation
 from aop.contracts.errors import DependencyFailed
 from aop.contracts.identity import Pin
@@ -118,7 +119,8 @@ class InstallationStates:
         self._database = database
         self._clock = clock
         self._states: GroupedReads[StateKey, InstallationState] = GroupedReads(database, self._read)
-        self._kept: dict[StateKey, tuple[StateColumns, InstallationState, EarlierState | None]] = {}
+        self._kept: RecentlyUsed[StateKey, tuple[StateColumns, InstallationState, EarlierState | None]]
+        self._kept = RecentlyUsed(max_items=MAX_KEPT)
         self._short_reads = ShortReads()
 
     def read(
@@ -129,7 +131,7 @@ class InstallationStates:
 
     def last_read(self, workspace_id: str, agent_id: str, principal: str | None) -> InstallationState | None:
         """What was read the last time: nothing may be decided by it."""
-        kept = self._kept.get((workspace_id, agent_id, principal))
+        kept = self._kept.find((workspace_id, agent_id, principal))
         return None if kept is None else kept[1]
 
     async def replaced(self, workspace_id: str, agent_id: str, version: str) -> InstallationState | None:
@@ -155,18 +157,16 @@ class InstallationStates:
         await self._states.close()
 
     async def _read(self, connection: Connection, keys: Sequence[StateKey]) -> dict[StateKey, InstallationState]:
-        kept = self._kept.get(keys[0]) if len(keys) == 1 else None
+        kept = self._kept.find(keys[0]) if len(keys) == 1 else None
         if kept is not None and kept[2] is not None and await self._short_reads.is_unchanged(connection, kept[2]):
             return {keys[0]: kept[1]}
         read = await installations.installation_states(connection, keys)
         return {key: self._state(key, columns) for key, columns in read.items()}
 
     def _state(self, key: StateKey, columns: StateColumns) -> InstallationState:
-        kept = self._kept.get(key)
+        kept = self._kept.find(key)
         if kept is not None and kept[0] == columns:
             return kept[1]
-        if kept is None and len(self._kept) >= MAX_KEPT:
-            del self._kept[next(iter(self._kept))]
         state = InstallationState(state_row(columns))
-        self._kept[key] = columns, state, EarlierState.of(key, columns)
+        self._kept.keep(key, (columns, state, EarlierState.of(key, columns)))
         return state

@@ -20,6 +20,8 @@ from aop.local.unit import SupervisedUnit
 
 START_SECONDS = 60.0
 STOP_SECONDS = 5.0
+_MAX_PAUSE_SECONDS = 2.0
+"""Everything waits for it, and a full disk, which ends it, may have room at any moment."""
 
 # Durability stays at PostgreSQL's defaults. Nothing a statement or its parameters hold may reach the log.
 _SETTINGS = {
@@ -99,6 +101,7 @@ class EmbeddedPostgres:
             stop_signal=signal.SIGINT,
             forced_signal=signal.SIGQUIT,
             stop_seconds=STOP_SECONDS,
+            max_pause_seconds=_MAX_PAUSE_SECONDS,
             visible=False,
         )
 

@@ -50,8 +50,15 @@ def signing_keys(document: object) -> Mapping[str, PublicKey] | None:
         return None
     found: dict[str, PublicKey] = {}
     for jwk in entries:
-        if isinstance(jwk, dict) and isinstance(jwk.get("kid"), str) and jwk.get("use", "sig") == "sig":
+        if isinstance(jwk, dict) and isinstance(jwk.get("kid"), str):
             algorithm = next((name for name, form in _FORMS.items() if form.items() <= jwk.items()), None)
-            if algorithm is not None:
+            if algorithm is not None and _is_for(algorithm, jwk):
                 found.setdefault(jwk["kid"], PublicKey(algorithm, jwk))
     return found
+
+
+def _is_for(algorithm: str, jwk: Mapping[str, Any]) -> bool:
+    """What the provider says a key is for, it is for alone (RFC 7517, 4.2 to 4.4)."""
+    operations = jwk.get("key_ops", ["verify"])
+    may_verify = isinstance(operations, list) and "verify" in operations
+    return may_verify and jwk.get("use", "sig") == "sig" and jwk.get("alg", algorithm) == algorithm
