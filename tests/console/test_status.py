@@ -40,6 +40,7 @@ def test_what_is_wrong_with_a_router_is_said_in_sentences(tab: Tab) -> None:
     units = page.get_by_role("list", name="Units").get_by_role("listitem")
     expect(units.nth(1)).to_contain_text("It answers, but something that it needs fails.")
     routers = page.get_by_role("region", name="Routers").locator("div > ul > li")
+    expect(page.get_by_role("region", name="Routers")).to_contain_text("What the Router that answered says of itself.")
     expect(routers.nth(0)).to_contain_text("Not ready")
     sentences = routers.nth(0).get_by_role("listitem")
     for place, text in enumerate(

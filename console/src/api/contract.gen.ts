@@ -439,11 +439,11 @@ export type FiguresStep = number
 /** Answer of the Gateway's status read. */
 export type HealthPlatformStatus = {
   readonly controlPlane: HealthStatus
-  /** `ok` when a Router answers. Whether it is ready is in `routers`. */
+  /** `ok` when a Router answers. Behind a balancer this says nothing of the others. Whether it is ready is in `routers`. */
   readonly router: HealthStatus
-  /** The Router's view of the topology watch, or `unavailable` when the Router cannot be asked. */
+  /** What the Router that answered says of its topology watch, or `unavailable` when none could be asked. */
   readonly topology: "initializing" | "live" | "lost" | "unavailable"
-  /** Each Router that this Control Plane asks, in no order that means anything. */
+  /** The Routers that answered. Behind a balancer it is one of them, and another one may answer the next time: `instanceId` tells them apart. */
   readonly routers?: ReadonlyArray<HealthRouter>
   /** The newest head of the tree over the Ledger, as far as a Router knows it. Whoever keeps one can see later whether anything before it was changed. */
   readonly ledgerHead?: LedgerHead
@@ -709,6 +709,24 @@ export type LedgerBundleInvocation = {
   /** The canonical bytes of the Card as base64, also of one that was disabled later. */
   readonly card: string
   /** All events of the Invocation, by sequence. */
+  readonly leaves: ReadonlyArray<LedgerProofLeaf>
+}
+
+/** A part of a Ledger bundle of any size. The Invocations of all pages, each with all its events, and the head make one bundle. */
+export type LedgerBundlePage = {
+  readonly head: LedgerHead
+  /** By the number of their first events. */
+  readonly invocations: ReadonlyArray<LedgerBundlePageInvocation>
+  /** Of the next page; left out on the last one. */
+  readonly nextCursor?: string
+}
+
+export type LedgerBundlePageInvocation = {
+  /** Its RFC 8785 form has the digest of the first leaf; left out where that has none. */
+  readonly authorization?: Authorization
+  /** Left out where the Invocation goes on from the page before. The canonical bytes of the Card as base64, also of one that was disabled later. */
+  readonly card?: string
+  /** Events of the Invocation, by sequence. The first goes on where the page before ended, if that page has a part of this Invocation. */
   readonly leaves: ReadonlyArray<LedgerProofLeaf>
 }
 
@@ -1202,7 +1220,9 @@ export interface Operations {
   readFigures: {path: { workspaceId: SafeIdentifier }; query: { since?: string; until?: string; step?: number }; answer: Figures}
   readInvocation: {path: { workspaceId: SafeIdentifier; invocationId: SafeIdentifier }; answer: InvocationDetail}
   readInvocationBundle: {path: { workspaceId: SafeIdentifier; invocationId: SafeIdentifier }; answer: LedgerBundle}
+  readInvocationBundlePages: {path: { workspaceId: SafeIdentifier; invocationId: SafeIdentifier }; query: { cursor?: string }; answer: LedgerBundlePage}
   readTraceBundle: {path: { workspaceId: SafeIdentifier; traceId: TraceId }; answer: LedgerBundle}
+  readTraceBundlePages: {path: { workspaceId: SafeIdentifier; traceId: TraceId }; query: { cursor?: string }; answer: LedgerBundlePage}
   listTraces: {path: { workspaceId: SafeIdentifier }; query: { status?: InvocationRecordStatus; agentId?: SafeIdentifier; capability?: SafeIdentifier; callerId?: SafeIdentifier; traceId?: TraceId; errorCode?: InvocationRecordErrorCode; reason?: PlatformErrorReason; since?: string; until?: string; order?: "newest" | "slowest"; limit?: number; cursor?: string }; answer: TracePage}
   readTrace: {path: { workspaceId: SafeIdentifier; traceId: TraceId }; query: { cursor?: string }; answer: Trace}
 }
@@ -1258,7 +1278,9 @@ export const OPERATIONS: Readonly<Record<OperationId, { method: string; path: st
   readFigures: { method: "GET", path: "/v1/workspaces/{workspaceId}/figures" },
   readInvocation: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations/{invocationId}" },
   readInvocationBundle: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations/{invocationId}/bundle" },
+  readInvocationBundlePages: { method: "GET", path: "/v1/workspaces/{workspaceId}/invocations/{invocationId}/bundle/pages" },
   readTraceBundle: { method: "GET", path: "/v1/workspaces/{workspaceId}/traces/{traceId}/bundle" },
+  readTraceBundlePages: { method: "GET", path: "/v1/workspaces/{workspaceId}/traces/{traceId}/bundle/pages" },
   listTraces: { method: "GET", path: "/v1/workspaces/{workspaceId}/traces" },
   readTrace: { method: "GET", path: "/v1/workspaces/{workspaceId}/traces/{traceId}" },
 }

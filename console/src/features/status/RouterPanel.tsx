@@ -1,4 +1,4 @@
-/** Each Router that the Control Plane asks: its watch, its schema work, what waits for the Ledger, and what is wrong. */
+/** The Router that answered the Control Plane: its watch, its schema work, what waits for the Ledger, and what is wrong. */
 
 import { CircleX, TriangleAlert } from "lucide-react"
 
@@ -23,7 +23,7 @@ export function RouterPanel({ routers }: { readonly routers: ReadonlyArray<Healt
   return (
     <Panel
       title="Routers"
-      description="What each Router that this Control Plane asks says of itself."
+      description="What the Router that answered says of itself. Behind a balancer there may be others, and another one may answer next."
       padded={false}
     >
       <ul className="divide-y divide-line">

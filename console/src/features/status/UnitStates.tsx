@@ -36,11 +36,11 @@ const STATES: { readonly [Each in Unit]: Readonly<Record<HealthPlatformStatus[Ea
     },
   },
   router: {
-    ok: { label: "Ready", tone: "ok", meaning: "Invocations are accepted and recorded." },
+    ok: { label: "Ready", tone: "ok", meaning: "The Router that answered accepts and records Invocations." },
     unavailable: {
       label: "Not ready",
       tone: "bad",
-      meaning: "It does not answer. No Agent can be invoked and no Trace can be read.",
+      meaning: "None answers. No Agent can be invoked and no Trace can be read.",
     },
   },
   topology: {
