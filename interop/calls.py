@@ -59,7 +59,10 @@ class Calls:
         return await self._left(self._chunks)
 
     async def _invoke(self, text: str) -> None:
-        _require_reply((await self.client.invoke(WORKSPACE, self.agent_id, SKILL, text)).value, text)
+        value = (await self.client.invoke(WORKSPACE, self.agent_id, SKILL, text)).value
+        if not isinstance(value, str):
+            raise WrongReply(f"no text: {value!r}"[:200])
+        _require_reply(value, text)
 
     async def _chunks(self, text: str) -> None:
         async with self.client.stream(WORKSPACE, self.agent_id, SKILL, text) as chunks:

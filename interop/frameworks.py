@@ -12,6 +12,8 @@ from tools.lock_files import read_npm, read_python
 VERSION = "1.0.0"
 # An exception of the executor breaks the connection of a stream, and that is all the Router sees.
 _STREAM_BREAKS = {"error_in_stream": "AGENT_UNAVAILABLE"}
+# When the model raises, Agno says that the Task is completed, and nothing else.
+_COMPLETES_ALWAYS = {"error": "wrong reply: no text: None", "error_in_stream": "wrong reply: "}
 # The first cancel stops all later work of BeeAI's server: it keeps one signal for all Tasks and never renews it.
 _AFTER_CANCEL = ("cancel_in_stream", "time_limit", "time_limit_in_stream")
 # The server of LangGraph names the assistant of a graph after the graph.
@@ -66,6 +68,7 @@ FRAMEWORKS = (
     Framework("a2a-sdk-0.3", "a2a-sdk", "a2a-sdk-0.3", "0.3", Way.GUARD, short=True, deviations=_STREAM_BREAKS),
     Framework("a2a-sdk-1-legacy", "a2a-sdk", "a2a-sdk-1", "0.3", Way.GUARD, "legacy.py", short=True),
     Framework("a2a-sdk-1", "a2a-sdk", "a2a-sdk-1", "1.0", Way.FRONT, short=True),
+    Framework("a2a-sdk-1-appending", "a2a-sdk", "a2a-sdk-1", "1.0", Way.FRONT, "appending.py", short=True),
     Framework("a2a-js-0.3", "@a2a-js/sdk", "a2a-js-0.3", "0.3", Way.FRONT, "agent.mjs"),
     Framework("a2a-js-1-legacy", "@a2a-js/sdk", "a2a-js-1", "0.3", Way.FRONT, "legacy.mjs"),
     Framework("a2a-js-1", "@a2a-js/sdk", "a2a-js-1", "1.0", Way.FRONT, "agent.mjs", short=True),
@@ -103,6 +106,28 @@ FRAMEWORKS = (
         "langgraph", "langgraph-api", "langgraph", "0.3", Way.GUARD, path=f"/a2a/{LANGGRAPH_ID}", also=("langgraph",)
     ),
     Framework("strands", "strands-agents", "strands", "0.3", Way.GUARD, also=("a2a-sdk",)),
+    Framework(
+        "agent-framework", "agent-framework-core", "agent-framework", "1.0", Way.FRONT, also=("agent-framework-a2a",)
+    ),
+    Framework(
+        "agent-framework-streaming",
+        "agent-framework-core",
+        "agent-framework",
+        "1.0",
+        Way.FRONT,
+        "streaming.py",
+        also=("agent-framework-a2a",),
+    ),
+    Framework(
+        "agno",
+        "agno",
+        "agno",
+        "0.3",
+        Way.FRONT,
+        path="/a2a/agents/chat",
+        also=("a2a-sdk",),
+        deviations=_COMPLETES_ALWAYS,
+    ),
     Framework("beeai", "beeai-framework", "beeai", "0.3", Way.FRONT, also=("a2a-sdk",), left_out=_AFTER_CANCEL),
 )
 

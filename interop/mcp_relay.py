@@ -40,6 +40,13 @@ async def _request(reader: asyncio.StreamReader, token: str, names: Mapping[str,
     body = await reader.readexactly(int(headers.get(b"content-length", b"0")))
     for name, real in names.items():
         body = body.replace(b'"%b"' % name.encode(), b'"%b"' % real.encode())
-    kept = [line for line in lines if not line.lower().startswith((b"content-length:", b"connection:"))]
+    # MCP 2026-07-28 says the name of a tool in the head as well, and both must agree.
+    named = names.get(headers.get(b"mcp-name", b"").decode())
+    lines = [b"mcp-name: " + named.encode() if named and _is(b"mcp-name", line) else line for line in lines]
+    kept = [line for line in lines if not (_is(b"content-length", line) or _is(b"connection", line))]
     added = [b"authorization: Bearer %b" % token.encode(), b"connection: close", b"content-length: %d" % len(body)]
     return b"\r\n".join([*kept, *added, b"", b""]) + body
+
+
+def _is(name: bytes, line: bytes) -> bool:
+    return line.lower().startswith(name + b":")

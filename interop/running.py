@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aop.agent import settings
+from aop.cli.front_setup import Identity, found_a2a
 from aop.local.ports import any_free_port
 from aop.local.state import RouterCredential
 from interop.environments import command
@@ -57,11 +58,11 @@ def guard_settings(credential: RouterCredential, router: str, port: int, proofs:
 
 
 def front_settings(framework: Framework, ports: Ports, credential: RouterCredential, proofs: Path) -> dict[str, Any]:
-    agent = {
-        "card": "card.json",
-        "url": f"http://127.0.0.1:{ports.framework}{framework.path}",
-        "speaks": f"a2a-{framework.protocol}",
-    }
+    """With what `aop front --to` finds out about the Agent, which runs already."""
+    origin = f"http://127.0.0.1:{ports.framework}"
+    agent = {**found_a2a(origin + framework.path, origin, Identity(), None, None).members, "card": "card.json"}
+    if agent["speaks"] != f"a2a-{framework.protocol}":
+        raise RuntimeError(f"aop front takes it for {agent['speaks']}")
     return {
         "listen": f"127.0.0.1:{ports.public}",
         "challengeDirectory": str(proofs),

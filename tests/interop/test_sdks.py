@@ -20,7 +20,7 @@ def calls_of(framework: Framework) -> tuple[str, ...]:
     return (*CALLS, *BY_FRONT) if framework.way is Way.FRONT else CALLS
 
 
-@pytest.mark.rows("FOR-01", "FOR-02", "FRONT-01")
+@pytest.mark.rows("FOR-01", "FOR-02", "FRONT-01", "SOUND-10")
 @pytest.mark.long
 async def test_agents_of_the_official_sdks_answer_stream_fail_and_are_canceled(tmp_path: Path) -> None:
     prepare({framework.folder for framework in SHORT}, print)

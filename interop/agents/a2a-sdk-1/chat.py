@@ -14,20 +14,27 @@ from interop.script import words
 
 
 class ChatExecutor(AgentExecutor):
+    """Each word is an artifact of its own, or is appended to the one with this id."""
+
+    def __init__(self, artifact_id: str | None) -> None:
+        self._artifact_id = artifact_id
+
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         task = context.current_task or new_task_from_user_message(context.message)
         await event_queue.enqueue_event(task)
         updater = TaskUpdater(event_queue, task.id, task.context_id)
         await updater.start_work()
+        has_begun = False
         async for word in words(context.get_user_input()):
-            await updater.add_artifact([new_text_part(word)])
+            await updater.add_artifact([new_text_part(word)], artifact_id=self._artifact_id, append=has_begun)
+            has_begun = self._artifact_id is not None
         await updater.complete()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
 
 
-def application(*versions: str) -> Starlette:
+def application(*versions: str, artifact_id: str | None = None) -> Starlette:
     card = AgentCard(
         name="Chat",
         description="Answers a text.",
@@ -41,6 +48,8 @@ def application(*versions: str) -> Starlette:
         capabilities=AgentCapabilities(streaming=True),
         skills=[AgentSkill(id="chat", name="Chat", description="Answers a text.", tags=["chat"])],
     )
-    requests = DefaultRequestHandler(agent_executor=ChatExecutor(), task_store=InMemoryTaskStore(), agent_card=card)
+    requests = DefaultRequestHandler(
+        agent_executor=ChatExecutor(artifact_id), task_store=InMemoryTaskStore(), agent_card=card
+    )
     rpc = create_jsonrpc_routes(requests, rpc_url="/", enable_v0_3_compat="0.3" in versions)
     return Starlette(routes=[*create_agent_card_routes(card), *rpc])
